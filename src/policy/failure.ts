@@ -1,0 +1,146 @@
+/** The kinds of failure; one table serves retry, breaker and alerts (see {@link failureKinds}). */
+export type FailureKind =
+  | 'transient'
+  | 'overloaded'
+  | 'rate_limit'
+  | 'quota'
+  | 'timeout'
+  | 'crash'
+  | 'protocol'
+  | 'spawn'
+  | 'auth'
+  | 'permanent'
+  | 'unknown'
+  | 'cancelled'
+  | 'watchdog'
+  | 'circuit_open'
+  | 'too_many_requests'
+  | 'unavailable';
+
+/** The closed list of reasons that narrow a kind. */
+export type FailureReason =
+  | 'attempt_timeout'
+  | 'codex_not_found'
+  | 'connection_closed'
+  | 'connection_lost'
+  | 'context_length'
+  | 'empty_response'
+  | 'hang'
+  | 'history_unpaired'
+  | 'idle_timeout'
+  | 'init_rejected'
+  | 'init_timeout'
+  | 'isolated'
+  | 'lease_expired'
+  | 'message_too_large'
+  | 'not_found'
+  | 'overall_timeout'
+  | 'quarantined'
+  | 'queue_timeout'
+  | 'retry_budget'
+  | 'startup_failed'
+  | 'stopped'
+  | 'tool_error'
+  | 'turn_ended';
+
+/**
+ * What an attempt means to the circuit breaker: no usable answer (`failure`), a prompt answer that proves life (`alive`:
+ * resets the streak, closes a probe, is still an error to the caller), or nothing at all (`ignored`: frees a probe's place).
+ */
+export type BreakerOutcome = 'failure' | 'alive' | 'ignored';
+
+/**
+ * What is known of the effect of a failed call: it never reached the other side (`not_started`), the other side said no
+ * (`failed`), it was dispatched and the answer is lost (`unknown`), or it was ended on request (`cancelled`).
+ */
+export type EffectOutcome = 'not_started' | 'failed' | 'unknown' | 'cancelled';
+
+interface KindRow {
+  readonly retried: boolean;
+  readonly breaker: BreakerOutcome;
+  /** Whether a final failure of this kind counts towards an alert. */
+  readonly alerts: boolean;
+}
+
+const row = (retried: boolean, breaker: BreakerOutcome, alerts: boolean): KindRow => ({ retried, breaker, alerts });
+
+/** Table 1 of docs/requirements.md as data. `quota` also opens the breaker at once; `spawn` with E2BIG is `ignored` by it. */
+export const failureKinds: Readonly<Record<FailureKind, KindRow>> = {
+  transient: row(true, 'failure', true),
+  overloaded: row(true, 'failure', true),
+  rate_limit: row(true, 'ignored', true),
+  quota: row(false, 'failure', true),
+  timeout: row(true, 'failure', true),
+  crash: row(true, 'failure', true),
+  protocol: row(false, 'failure', true),
+  spawn: row(false, 'failure', true),
+  auth: row(false, 'alive', true),
+  permanent: row(false, 'alive', false),
+  unknown: row(false, 'failure', true),
+  cancelled: row(false, 'ignored', false),
+  watchdog: row(false, 'failure', true),
+  circuit_open: row(false, 'ignored', false),
+  too_many_requests: row(false, 'ignored', false),
+  unavailable: row(false, 'ignored', false),
+};
+
+/** What classification finds out about one failed attempt. */
+export interface FailureFacts {
+  readonly kind: FailureKind;
+  readonly reason?: FailureReason | undefined;
+  /** One plain line for people; never contains secrets of ours. */
+  readonly message: string;
+  /** What is known of the effect. */
+  readonly outcome: EffectOutcome;
+  /** When the other side asked not to be called again before, in ms from now. */
+  readonly retryAfterMs?: number | undefined;
+  /** What the other side said about retrying (`x-should-retry`); wins over the table. */
+  readonly shouldRetry?: boolean | undefined;
+  /** HTTP status. */
+  readonly status?: number | undefined;
+  /** errno name, JSON-RPC code, WebSocket close code or exit code. */
+  readonly code?: string | number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Why a call did not succeed: a plain value without a stack of its own; a thrown error is kept as `cause`. */
+export interface Failure extends FailureFacts {
+  /** Name of the integration the call went to. */
+  readonly integration: string;
+  /** Attempts made, the first included; 0 when the call was refused before dispatch. */
+  readonly attempts: number;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+}
+
+/** How every call ends: with a value, or with a failure as a value. */
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+/** The throwable form of a {@link Failure}, for callers who want one (see {@link unwrap}). */
+export class IntegrationError extends Error {
+  override readonly name = 'IntegrationError';
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.message, failure.cause === undefined ? undefined : { cause: failure.cause });
+    this.failure = failure;
+  }
+}
+
+/** What an integration throws when it already knows what went wrong; classification takes its facts as they are. */
+export class AttemptError extends Error {
+  override readonly name = 'AttemptError';
+  readonly facts: FailureFacts;
+  constructor(facts: FailureFacts) {
+    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.facts = facts;
+  }
+}
+
+/**
+ * The value of an outcome.
+ * @throws {@link IntegrationError} when the call failed.
+ */
+export function unwrap<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw new IntegrationError(outcome.failure);
+}

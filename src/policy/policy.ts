@@ -1,0 +1,46 @@
+import type { BackoffPolicy } from './backoff.ts';
+import type { BreakerPolicy } from './breaker.ts';
+
+/** How often and when a call is tried again. */
+export interface RetryPolicy {
+  /** Attempts in all, the first included; 1 switches retrying off. At least 1. */
+  readonly maxAttempts: number;
+  readonly backoff: BackoffPolicy;
+  /** Most time spent waiting between attempts, in ms, summed over a call. `Infinity`: no limit but the overall one. */
+  readonly maxTotalWaitMs: number;
+  /** Whether a call of unspecified effect is tried again after its answer was lost (R-12). */
+  readonly retryUnspecified: boolean;
+  /** Whether failures of kind `unknown` are tried again. */
+  readonly retryUnknown: boolean;
+  /** How many times longer the waits are after `overloaded`. At least 1. */
+  readonly overloadedFactor: number;
+}
+
+/** The three clocks of a call, in ms; `Infinity` switches one off. When two tie, the inner one names the reason. */
+export interface Limits {
+  /** Without a sign of life (`ctx.touch()`, output, progress), per attempt. The innermost. */
+  readonly idleMs: number;
+  /** Per attempt, whatever it reports. */
+  readonly attemptMs: number;
+  /** Per call, waits and retries included. The outermost. */
+  readonly overallMs: number;
+}
+
+/** Everything that steers one integration. */
+export interface IntegrationPolicy {
+  readonly retry: RetryPolicy;
+  readonly limits: Limits;
+  readonly breaker: BreakerPolicy;
+  /** Attempts in flight at once. At least 1. @defaultValue 100 */
+  readonly maxInFlight: number;
+  /** Calls that may wait for a free place; one more gets `too_many_requests`. At least 0. @defaultValue 0 */
+  readonly queueLength: number;
+  /** How long the work of an ended attempt may go on after its abort before it is written off, in ms. @defaultValue 5000 */
+  readonly abortGraceMs: number;
+  /** Written-off attempts that are replaced; one more and the integration is `crashed`. @defaultValue 100 */
+  readonly maxAbandoned: number;
+  /** A 429 hint up to this pauses the integration, a longer one is `quota`, in ms. @defaultValue 60000 */
+  readonly maxPauseMs: number;
+  /** How long a new call waits for a crashed integration to restart, in ms. @defaultValue 5000 */
+  readonly restartWaitMs: number;
+}

@@ -1,0 +1,2 @@
+export { SimulatedClock } from './simulatedClock.ts';
+export { seededRandom } from './random.ts';

@@ -1,0 +1,107 @@
+import type { Clock, Timer } from '../policy/clock.ts';
+
+interface Entry {
+  readonly at: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/**
+ * A clock that moves only when told to. Due timers fire in the order of their time, also those a timer arms on the way
+ * (XState's own simulated clock fires only the first of two chained delays); turns of the event loop run between them,
+ * and promises settle between turns.
+ *
+ * @example
+ * const clock = new SimulatedClock();
+ * const outcome = integration.call('ask');
+ * await clock.advance(30_000);
+ */
+export class SimulatedClock implements Clock {
+  #now = 0;
+  #wallOffset: number;
+  #order = 0;
+  #timers: Entry[] = [];
+  #turns: (() => void)[] = [];
+
+  /** @param wallStart - wall time at the start, in ms since the epoch. */
+  constructor(wallStart = Date.UTC(2026, 0, 1)) {
+    this.#wallOffset = wallStart;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  wallNow(): number {
+    return this.#wallOffset + this.#now;
+  }
+
+  setTimeout(callback: () => void, delayMs: number): Timer {
+    const entry: Entry = { at: this.#now + Math.max(0, delayMs), order: this.#order++, callback };
+    let index = this.#timers.length;
+    while (index > 0 && (this.#timers[index - 1] as Entry).at > entry.at) index--;
+    this.#timers.splice(index, 0, entry);
+    return entry;
+  }
+
+  clearTimeout(timer: Timer | undefined): void {
+    const index = this.#timers.indexOf(timer as Entry);
+    if (index >= 0) this.#timers.splice(index, 1);
+  }
+
+  nextTurn(callback: () => void): void {
+    this.#turns.push(callback);
+  }
+
+  /** Pending timers; turns of the event loop are not counted. */
+  get pending(): number {
+    return this.#timers.length;
+  }
+
+  /** The time of the next timer, or undefined when there is none. */
+  get nextAt(): number | undefined {
+    return this.#timers[0]?.at;
+  }
+
+  /** Steps the wall clock without moving monotonic time. */
+  stepWall(ms: number): void {
+    this.#wallOffset += ms;
+  }
+
+  /** Lets promises settle and runs pending turns until there are none. */
+  async settle(): Promise<void> {
+    await drainMicrotasks();
+    while (this.#turns.length > 0) {
+      const turns = this.#turns;
+      this.#turns = [];
+      for (const turn of turns) turn();
+      await drainMicrotasks();
+    }
+  }
+
+  /** Moves time on by `ms`, firing what is due in order. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await this.settle();
+    for (let next = this.#timers[0]; next !== undefined && next.at <= end; next = this.#timers[0]) {
+      this.#timers.shift();
+      this.#now = Math.max(this.#now, next.at);
+      next.callback();
+      await this.settle();
+    }
+    this.#now = end;
+    await this.settle();
+  }
+
+  /** Moves time on by `ms` without firing anything: the event loop was blocked, or the machine slept. Timers fire late, at the next `advance`. */
+  stall(ms: number): void {
+    this.#now += ms;
+  }
+}
+
+/** Chains of promises are short; a macrotask of the real loop lets every one of them finish. */
+function drainMicrotasks(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
