@@ -120,6 +120,9 @@ export type FactType = keyof FactMap;
 export type Fact = { [T in FactType]: { readonly type: T } & Readonly<FactMap[T]> }[FactType];
 export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;
 
+/** A fact as it reaches its listeners: `at` is the wall time it was told, in ms since the epoch. */
+export type Told<F> = F & { readonly at: number };
+
 /** Where facts are told. Telling never throws. */
 export interface Facts {
   tell(fact: Fact): void;

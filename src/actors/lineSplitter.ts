@@ -1,0 +1,60 @@
+/** What to do with the lines of a byte stream. */
+export interface LineSplitterOptions {
+  /** Longest line, in bytes without its end. */
+  readonly maxBytes: number;
+  /** Gets every line without its end, `\n` or `\r\n`; the bytes are UTF-8. */
+  readonly onLine: (line: string) => void;
+  /** Told once for each line that is too long; its bytes are not kept. */
+  readonly onTooLong: () => void;
+}
+
+/** Cuts a byte stream into lines, in time and memory linear in the longest line. */
+export interface LineSplitter {
+  push(chunk: Buffer): void;
+  /** The stream has ended: what is left is the last line. */
+  end(): void;
+}
+
+const newline = 0x0a;
+
+export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitterOptions): LineSplitter {
+  // Pieces are joined once, when the line is complete: joining at every chunk costs the square of the line's length.
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  let skipping = false;
+
+  const keep = (piece: Buffer): void => {
+    if (skipping || piece.length === 0) return;
+    bytes += piece.length;
+    if (bytes <= maxBytes) {
+      pieces.push(piece);
+      return;
+    }
+    skipping = true;
+    pieces = [];
+    onTooLong();
+  };
+
+  const complete = (): void => {
+    const line = skipping ? undefined : Buffer.concat(pieces, bytes).toString('utf8');
+    pieces = [];
+    bytes = 0;
+    skipping = false;
+    if (line !== undefined) onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+  };
+
+  return {
+    push(chunk) {
+      let from = 0;
+      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
+        keep(chunk.subarray(from, at));
+        complete();
+        from = at + 1;
+      }
+      keep(chunk.subarray(from));
+    },
+    end() {
+      if (bytes > 0) complete();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
+import { messageOf } from '../supervisor/exit.ts';
+
+/** What this side knows of a request that failed; the SDK's errors alone do not tell who made them. */
+export interface OwnSide {
+  /** The request was given up by our signal. */
+  readonly aborted: boolean;
+  /** Why the connection ended, when it has. */
+  readonly lost?: FailureFacts | undefined;
+}
+
+/** The longest limit the SDK's timers take, in ms; the limits of a call are kept by its call path. */
+export const unlimitedMs = 2 ** 31 - 1;
+
+const longestMessage = 2000;
+const overloadText = /overload|too many|rate.?limit|busy|try again/i;
+
+/**
+ * What an error of a request to an MCP server means. Local and remote errors share codes: with the SDK's limits out of the
+ * way, -32001 is the other side's unless we aborted, and -32000 is the other side's as long as the connection stands.
+ */
+export function callFacts(error: unknown, { aborted, lost }: OwnSide): FailureFacts {
+  if (error instanceof AttemptError) return error.facts;
+  if (aborted) return { kind: 'cancelled', message: 'Cancelled by the caller', outcome: 'cancelled', cause: error };
+  if (isNotConnected(error)) return notSent(lost);
+  if (!(error instanceof McpError)) return malformed(error);
+  if (lost !== undefined && error.code === ErrorCode.ConnectionClosed) return { ...lost, outcome: 'unknown' };
+  if (isOwnLimit(error)) {
+    return { kind: 'timeout', reason: 'attempt_timeout', message: plain(error), outcome: 'unknown', code: error.code };
+  }
+  return { ...answered(error), message: plain(error), code: error.code, cause: error };
+}
+
+/**
+ * The result of a tool call that went well.
+ * @throws {@link AttemptError} of reason `tool_error` when the tool says that it failed; the message is its text.
+ */
+export function toolResult(result: CallToolResult): CallToolResult {
+  if (result.isError !== true) return result;
+  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const message = bounded(texts.join('\n').trim());
+  throw new AttemptError({
+    kind: 'permanent',
+    reason: 'tool_error',
+    message: message === '' ? 'The tool failed and did not say why' : message,
+    outcome: 'failed',
+  });
+}
+
+/** What the other side's own words mean: it is alive, and said no. */
+function answered({ code, message }: McpError): Pick<FailureFacts, 'kind' | 'reason' | 'outcome'> {
+  switch (code) {
+    case ErrorCode.MethodNotFound:
+    case ErrorCode.InvalidParams:
+    case ErrorCode.InvalidRequest:
+    case ErrorCode.UrlElicitationRequired:
+      return failed('permanent');
+    case -32_002:
+      return failed('permanent', 'not_found');
+    case ErrorCode.ParseError:
+    // A client of another era: -32020 to -32022 came with the stateless protocol.
+    case -32_020:
+    case -32_021:
+    case -32_022:
+      return failed('protocol');
+    default:
+      return overloadText.test(message) ? failed('overloaded') : { kind: 'unknown', outcome: 'unknown' };
+  }
+}
+
+function failed(kind: FailureKind, reason?: 'not_found'): Pick<FailureFacts, 'kind' | 'reason' | 'outcome'> {
+  return { kind, reason, outcome: 'failed' };
+}
+
+function notSent(lost: FailureFacts | undefined): FailureFacts {
+  const message = lost?.message ?? 'The server is not connected';
+  return {
+    kind: 'crash',
+    reason: lost?.reason ?? 'connection_lost',
+    message,
+    outcome: 'not_started',
+    code: lost?.code,
+  };
+}
+
+/** The answer came, and does not have the form of one. */
+function malformed(error: unknown): FailureFacts {
+  return { kind: 'protocol', message: `The answer is malformed: ${plain(error)}`, outcome: 'unknown', cause: error };
+}
+
+function isNotConnected(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof McpError) && error.message === 'Not connected';
+}
+
+/** A server that is itself a client may hand on a timeout of its own in the same shape, but not with this limit. */
+function isOwnLimit({ code, data }: McpError): boolean {
+  if (code !== ErrorCode.RequestTimeout || typeof data !== 'object' || data === null) return false;
+  return 'timeout' in data && data.timeout === unlimitedMs;
+}
+
+/** The text of anything thrown on one bounded line, without the prefix the SDK puts before its errors. */
+export function plain(error: unknown): string {
+  const text = messageOf(error);
+  return bounded(text.replace(/^(MCP error -?\d+: )+/, '').replaceAll(/\s+/g, ' '));
+}
+
+function bounded(text: string): string {
+  return text.length > longestMessage ? `${text.slice(0, longestMessage - 3)}...` : text;
+}

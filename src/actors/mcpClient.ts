@@ -1,0 +1,155 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  EmptyResultSchema,
+  ListToolsResultSchema,
+  ResultSchema,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../policy/clock.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { callFacts, plain, unlimitedMs } from './mcpCall.ts';
+
+/** What a request hears from its caller, and tells it. */
+export interface McpRequestContext {
+  /** Ends the request: the server gets `notifications/cancelled`, a late answer is dropped. */
+  readonly signal: AbortSignal;
+  /** Called for every sign of life of this request. */
+  touch(): void;
+}
+
+/**
+ * A connection to an MCP server whose handshake is over, until it is lost. Its requests have no limit of their own, and
+ * reject with an {@link AttemptError} whose facts say what is known.
+ */
+export interface McpConnection {
+  readonly pid: number;
+  readonly server: { readonly name: string; readonly version: string } | undefined;
+  /** What the server wants its callers to know. */
+  readonly instructions?: string | undefined;
+  /** Answers that came when nobody waited for them any more; they were dropped. */
+  readonly lateAnswers: number;
+  /** The result as the tool gave it, its own errors (`isError`) included. */
+  callTool(
+    params: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
+    context: McpRequestContext,
+  ): Promise<CallToolResult>;
+  /** All tools, page by page. */
+  listTools(context?: McpRequestContext): Promise<Tool[]>;
+  /** Whether the server answers, with whatever. @param timeoutMs - above 0; by default the server's `pingMs`. Never rejects. */
+  ping(timeoutMs?: number): Promise<boolean>;
+  /** Any request of the protocol. */
+  request(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    context?: McpRequestContext,
+  ): Promise<Record<string, unknown>>;
+  /** Ends the connection and the server at once, for this reason. */
+  kill(reason: FailureFacts): void;
+}
+
+/** What a connection is made of. */
+export interface McpConnectionParts {
+  readonly pid: number;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly pingMs: number;
+  /** Why the connection ended, once it has. */
+  readonly lost: () => FailureFacts | undefined;
+  readonly lateAnswers: () => number;
+  readonly kill: (reason: FailureFacts) => void;
+}
+
+const mostPages = 1000;
+
+export function createMcpConnection(parts: McpConnectionParts): McpConnection {
+  const { client, clock, lost, kill } = parts;
+
+  /** Runs one request of the client; `context` ends it and hears of its progress. */
+  const run = async <T>(
+    context: McpRequestContext | undefined,
+    request: (options: { signal: AbortSignal; timeout: number; onprogress: () => void }) => Promise<T>,
+  ): Promise<T> => {
+    // The client never takes its listener off a signal, and would cancel a request that has long been answered.
+    const own = new AbortController();
+    const abort = (): void => own.abort(plain(context?.signal.reason ?? 'cancelled'));
+    if (context?.signal.aborted === true) throw new AttemptError(notStarted(context.signal.reason));
+    context?.signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await request({ signal: own.signal, timeout: unlimitedMs, onprogress: () => context?.touch() });
+    } catch (error) {
+      throw new AttemptError(callFacts(error, { aborted: own.signal.aborted, lost: lost() }));
+    } finally {
+      context?.signal.removeEventListener('abort', abort);
+    }
+  };
+
+  return {
+    pid: parts.pid,
+    server: client.getServerVersion(),
+    instructions: client.getInstructions(),
+    get lateAnswers() {
+      return parts.lateAnswers();
+    },
+    callTool({ name, arguments: given }, context) {
+      const params = given === undefined ? { name } : { name, arguments: given };
+      return run(context, (options) => client.request({ method: 'tools/call', params }, CallToolResultSchema, options));
+    },
+    async listTools(context) {
+      const tools: Tool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < mostPages; page++) {
+        const params = cursor === undefined ? {} : { cursor };
+        const result = await run(context, (options) =>
+          client.request({ method: 'tools/list', params }, ListToolsResultSchema, options),
+        );
+        tools.push(...result.tools);
+        cursor = result.nextCursor;
+        if (cursor === undefined) return tools;
+      }
+      throw new AttemptError({
+        kind: 'protocol',
+        message: `The list of tools does not end after ${mostPages} pages`,
+        outcome: 'failed',
+      });
+    },
+    ping(timeoutMs = parts.pingMs) {
+      const own = new AbortController();
+      return new Promise((resolve) => {
+        let open = true;
+        const settle = (answer: boolean): void => {
+          if (!open) return;
+          open = false;
+          clock.clearTimeout(timer);
+          resolve(answer);
+          if (!answer) own.abort('no answer in time');
+        };
+        // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
+        const timer = clock.setTimeout(() => clock.nextTurn(() => settle(false)), timeoutMs);
+        void answers(client, own.signal, lost).then(settle);
+      });
+    },
+    request(method, params, context) {
+      const message = params === undefined ? { method } : { method, params };
+      return run(context, (options) =>
+        client.request(message as Parameters<Client['request']>[0], ResultSchema, options),
+      );
+    },
+    kill,
+  };
+}
+
+/** Whether the server answers a ping. A refusal is an answer: a server need not know the method to be alive. */
+async function answers(client: Client, signal: AbortSignal, lost: () => FailureFacts | undefined): Promise<boolean> {
+  try {
+    await client.request({ method: 'ping' }, EmptyResultSchema, { signal, timeout: unlimitedMs });
+    return true;
+  } catch {
+    return !signal.aborted && lost() === undefined;
+  }
+}
+
+function notStarted(reason: unknown): FailureFacts {
+  return { kind: 'cancelled', message: `Cancelled: ${plain(reason)}`, outcome: 'not_started', cause: reason };
+}

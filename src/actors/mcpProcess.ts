@@ -1,0 +1,212 @@
+import { execa } from 'execa';
+import type { Readable, Writable } from 'node:stream';
+import type { Clock, Timer } from '../policy/clock.ts';
+import { AttemptError } from '../policy/failure.ts';
+import { killAtExit } from './liveProcesses.ts';
+import { type McpServerSettings, mcpEnvironment } from './mcpServerOptions.ts';
+import { killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
+import { spawnFailure, spawnObstacle } from './spawnFailure.ts';
+
+/** Why a server can no longer answer. */
+export interface ServerEnd {
+  readonly exitCode?: number | undefined;
+  /** The signal that ended the process. */
+  readonly signal?: string | undefined;
+  /** Set when the process was still running. */
+  readonly fault?: 'message_too_large' | 'pipe_closed' | 'abandoned' | undefined;
+}
+
+/** What a server process tells; none of these may throw. */
+export interface ServerProcessListener {
+  started(pid: number): void;
+  output(chunk: Buffer): void;
+  outputEnded(): void;
+  errors(chunk: Buffer): void;
+  errorsEnded(): void;
+  /** Told once: no answer will come any more. The process may still be there. */
+  ended(): void;
+}
+
+/** How long the rest of the output may take after the exit: a grandchild may hold the pipe. */
+const drainMs = 200;
+/** How long a server that closed a pipe may take to exit before it counts as lost. */
+const closedPipeMs = 1000;
+
+interface Child {
+  readonly pid?: number | undefined;
+  readonly exitCode: number | null;
+  readonly signalCode: string | null;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  once(event: 'exit', listener: () => void): unknown;
+}
+
+/** The process of an MCP server and all it starts, from start to end. */
+export class McpProcess {
+  readonly #settings: McpServerSettings;
+  readonly #clock: Clock;
+  readonly #listener: ServerProcessListener;
+  #child: Child | undefined = undefined;
+  #exited: Promise<void> = Promise.resolve();
+  #isGone = true;
+  /** From here on the system may give the pid to a stranger. */
+  #buried = false;
+  #end: ServerEnd | undefined = undefined;
+  #timer: Timer | undefined = undefined;
+  #closing: Promise<void> | undefined = undefined;
+
+  constructor(settings: McpServerSettings, clock: Clock, listener: ServerProcessListener) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#listener = listener;
+  }
+
+  /** Absent until the process has started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Set once no answer will come any more. */
+  get end(): ServerEnd | undefined {
+    return this.#end;
+  }
+
+  /** How the process itself ended, as far as is known. */
+  get exit(): Pick<ServerEnd, 'exitCode' | 'signal'> {
+    return { exitCode: this.#child?.exitCode ?? undefined, signal: this.#child?.signalCode ?? undefined };
+  }
+
+  /** @throws {@link AttemptError} when there is nothing to start, or the system refuses. */
+  async start(): Promise<void> {
+    const { command, args, cwd } = this.#settings;
+    const obstacle = spawnObstacle({ command, args, cwd });
+    if (obstacle !== undefined) throw new AttemptError({ ...obstacle, reason: 'startup_failed' });
+    const child = execa(command, args, {
+      ...(cwd !== undefined && { cwd }),
+      env: mcpEnvironment(this.#settings),
+      extendEnv: false,
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      buffer: false,
+      encoding: 'buffer',
+      reject: false,
+      // A group of its own, so that one signal reaches what it starts.
+      detached: process.platform !== 'win32',
+      cleanup: false,
+      windowsHide: true,
+    });
+    if (child.pid === undefined) {
+      const { cause, originalMessage } = await child;
+      const error = cause ?? new Error(originalMessage ?? 'unknown');
+      throw new AttemptError({ ...spawnFailure(error, { command, args, cwd }), reason: 'startup_failed' });
+    }
+    // It settles only when the pipes end; what matters is told by the events.
+    void child.then(noop, noop);
+    this.#watch(child, child.pid);
+  }
+
+  /** Never blocks on a server that does not read. @returns whether the server can still be written to. */
+  write(text: string): boolean {
+    const stdin = this.#child?.stdin;
+    if (this.#end !== undefined || stdin?.writable !== true) return false;
+    stdin.write(text);
+    return true;
+  }
+
+  /** Ends the server in good order: end of stdin, then SIGTERM, then SIGKILL to all that is left of it. Never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Ends the server and all it started by signals. Never rejects. */
+  async terminate(graceMs: number): Promise<void> {
+    const pid = this.#buried ? undefined : this.pid;
+    if (pid !== undefined) await terminateTree(pid, { graceMs, clock: this.#clock, exited: this.#exited });
+    this.#buried = true;
+    this.finish({ ...this.exit, fault: this.#isGone ? undefined : 'abandoned' });
+  }
+
+  /** SIGKILL to the server and all it started, at once. */
+  killNow(): void {
+    const pid = this.#buried ? undefined : this.pid;
+    if (pid !== undefined) (this.#isGone ? killOrphansNow : killTreeNow)(pid);
+    this.finish({ ...this.exit, fault: 'abandoned' });
+  }
+
+  /** No answer is waited for any more; the process is not touched. The first end stays. */
+  finish(end: ServerEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#clock.clearTimeout(this.#timer);
+    // Until the exit the pipes are read on, so that the process does not block on its way out; then others may hold them.
+    void this.#exited.then(() => {
+      for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy();
+    });
+    this.#listener.ended();
+  }
+
+  #watch(child: Child, pid: number): void {
+    const listener = this.#listener;
+    this.#child = child;
+    this.#isGone = false;
+    const forget = killAtExit(pid);
+    const outputEnded = endOf(child.stdout, (chunk) => listener.output(chunk)).then(() => listener.outputEnded());
+    const errorsEnded = endOf(child.stderr, (chunk) => listener.errors(chunk)).then(() => listener.errorsEnded());
+    child.stdin.on('error', () => this.#pipeClosed());
+    void outputEnded.then(() => this.#pipeClosed());
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', () => {
+        this.#isGone = true;
+        forget();
+        resolve();
+        this.#finishIn(drainMs, () => this.exit);
+        void Promise.all([outputEnded, errorsEnded]).then(() => this.finish(this.exit));
+      });
+    });
+    listener.started(pid);
+  }
+
+  /** A server that closed one of its pipes is about to exit, or cannot be spoken to any more. */
+  #pipeClosed(): void {
+    if (!this.#isGone && this.#closing === undefined) this.#finishIn(closedPipeMs, () => ({ fault: 'pipe_closed' }));
+  }
+
+  #finishIn(delayMs: number, end: () => ServerEnd): void {
+    if (this.#end !== undefined) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = this.#clock.setTimeout(() => this.finish(end()), delayMs);
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#isGone) {
+      this.#child?.stdin.end();
+      await this.#exitedWithin(this.#settings.closeMs);
+    }
+    await this.terminate(this.#settings.closeMs);
+  }
+
+  #exitedWithin(limitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(resolve, limitMs, { ref: true });
+      void this.#exited.then(() => {
+        this.#clock.clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+/** Resolves when the stream gives no more, for whatever reason. */
+function endOf(stream: Readable, onData: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve) => {
+    stream.on('data', onData);
+    stream.on('error', noop);
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+  });
+}
+
+function noop(): void {}

@@ -1,0 +1,126 @@
+import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../policy/clock.ts';
+import { createLineSplitter } from './lineSplitter.ts';
+import { McpProcess } from './mcpProcess.ts';
+import type { McpServerSettings } from './mcpServerOptions.ts';
+import { createStderrTail, plainText, valueHider } from './mcpStderr.ts';
+
+/** Told about output that is not part of the protocol; `line` is bounded and safe to print. */
+export type StrayListener = (stream: 'stdout' | 'stderr', line: string) => void;
+
+const longestStrayCharacters = 1000;
+
+/**
+ * The messages to and from a server process. The SDK's own transport kills only the process itself, waits for pipes that a
+ * grandchild may hold, and takes quadratic time over a large message.
+ */
+export class McpTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  /** The process has started. */
+  onspawn?: (pid: number) => void;
+
+  readonly process: McpProcess;
+  readonly #onStray: StrayListener;
+  readonly #hide: (text: string) => string;
+  readonly #stderrTail: () => string;
+  /** Requests without an answer; an answer to any other is late. */
+  readonly #asked = new Set<unknown>();
+  #lateAnswers = 0;
+
+  constructor(settings: McpServerSettings, clock: Clock, onStray: StrayListener) {
+    this.#onStray = onStray;
+    this.#hide = valueHider(settings.env);
+    const errors = createStderrTail(this.#hide, (line) => this.#stray('stderr', line));
+    this.#stderrTail = () => errors.text();
+    const lines = createLineSplitter({
+      maxBytes: settings.maxMessageBytes,
+      onLine: (line) => this.#receive(line),
+      onTooLong: () => this.process.finish({ fault: 'message_too_large' }),
+    });
+    this.process = new McpProcess(settings, clock, {
+      started: (pid) => this.onspawn?.(pid),
+      output: (chunk) => lines.push(chunk),
+      outputEnded: () => lines.end(),
+      errors: (chunk) => errors.push(chunk),
+      errorsEnded: () => errors.end(),
+      ended: () => {
+        this.#asked.clear();
+        this.onclose?.();
+      },
+    });
+  }
+
+  /** The last of what the server wrote to stderr, on one line. */
+  get stderrTail(): string {
+    return this.#stderrTail();
+  }
+
+  /** Answers that came when nobody waited for them any more; they were dropped. */
+  get lateAnswers(): number {
+    return this.#lateAnswers;
+  }
+
+  /** @throws {@link AttemptError} when there is nothing to start, or the system refuses. */
+  start(): Promise<void> {
+    return this.process.start();
+  }
+
+  /** Rejects with `Not connected`, before a byte was written, when the server is gone. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.process.write(serializeMessage(message))) throw new Error('Not connected');
+    if (isJSONRPCRequest(message)) this.#asked.add(message.id);
+    else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+      this.#asked.delete(message.params?.['requestId']);
+    }
+  }
+
+  /** Ends the server in good order. Never rejects. */
+  close(): Promise<void> {
+    return this.process.close();
+  }
+
+  #receive(line: string): void {
+    if (this.process.end !== undefined || line.trim() === '') return;
+    const message = parse(line);
+    if (message === undefined) {
+      // Cut off with room to spare first: a value that is cut in two would not be found.
+      const start = this.#hide(line.slice(0, 2 * longestStrayCharacters));
+      this.#stray('stdout', plainText(start.slice(0, longestStrayCharacters)));
+      return;
+    }
+    if (!('method' in message) && !this.#asked.delete(message.id)) {
+      this.#lateAnswers += 1;
+      return;
+    }
+    try {
+      this.onmessage?.(message);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #stray(stream: 'stdout' | 'stderr', line: string): void {
+    try {
+      this.#onStray(stream, line);
+    } catch {
+      // What hears stray output must not break the connection it hears it from.
+    }
+  }
+}
+
+function parse(line: string): JSONRPCMessage | undefined {
+  try {
+    return JSONRPCMessageSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import { constants } from 'node:os';
+import type { ProcessExit } from '../machines/subprocessExit.ts';
+import { classify } from '../policy/classify.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { spawnFailure } from './spawnFailure.ts';
+
+/** The end of stderr that tells what went wrong, in characters; more would drown it in what went before. */
+const tailCharacters = 4000;
+/** Longest message for people, in characters. */
+const messageCharacters = 500;
+
+/**
+ * What the end of a run means as a failure; undefined when it exited with 0. Says nothing about what the output says: a
+ * program may exit with 0 and report an error in its own protocol.
+ */
+export function exitFacts(exit: ProcessExit): FailureFacts | undefined {
+  const { reason, message } = exit;
+  switch (reason) {
+    case 'exit':
+      return exit.exitCode === 0 ? undefined : codeFacts(exit);
+    case 'signal':
+      return { kind: 'crash', message: killedBy(exit.signal ?? 'a signal'), outcome: 'unknown', code: exit.signal };
+    case 'overall-timeout':
+      return { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' };
+    case 'no-output-timeout':
+      return { kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' };
+    case 'cancelled':
+      return { kind: 'cancelled', message, outcome: 'cancelled' };
+    case 'output-limit':
+      return { kind: 'protocol', reason: 'message_too_large', message, outcome: 'unknown' };
+    case 'spawn-error':
+      return exit.error instanceof AttemptError
+        ? exit.error.facts
+        : { ...spawnFailure(exit.error, { command: 'CLI' }), message };
+  }
+}
+
+/** Exit code first, then the text of stderr. */
+function codeFacts({ exitCode, stderr, endedAt }: ProcessExit): FailureFacts {
+  const text = stderr.text.slice(-tailCharacters).trim();
+  const message = lastLines(text) ?? 'CLI failed.';
+  const signal = signalOf(exitCode);
+  // A shell, or a program that handles the signal itself, reports 128 and its number.
+  if (signal !== undefined) return { kind: 'crash', message: killedBy(signal), outcome: 'unknown', code: exitCode };
+  if (exitCode === undefined) return { kind: 'crash', message, outcome: 'unknown' };
+  // The codes of `timeout`, and of `env` and shells for a command that cannot be run.
+  if (exitCode === 124) return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
+  if (exitCode === 126 || exitCode === 127) return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
+  const unknown: FailureFacts = { kind: 'unknown', message, outcome: 'failed', code: exitCode };
+  if (text === '') return unknown;
+  const found = classify(text, { wallNow: endedAt, dispatched: true });
+  return found.kind === 'unknown' ? unknown : { ...found, message, outcome: 'failed', code: found.code ?? exitCode };
+}
+
+const deadly = ['SIGHUP', 'SIGINT', 'SIGABRT', 'SIGKILL', 'SIGSEGV', 'SIGBUS', 'SIGTERM'] as const;
+
+const signalOf = (exitCode = 0): string | undefined =>
+  deadly.find((name) => exitCode === 128 + constants.signals[name]);
+
+const killedBy = (signal: string): string =>
+  signal === 'SIGKILL'
+    ? 'CLI was killed by SIGKILL, not by us; the system may be out of memory.'
+    : `CLI was ended by ${signal}, not by us.`;
+
+/** The last lines that fit into a message; undefined when there is no text. */
+function lastLines(text: string): string | undefined {
+  if (text.length <= messageCharacters) return text === '' ? undefined : text;
+  const end = text.slice(-messageCharacters);
+  return end.slice(end.indexOf('\n') + 1);
+}

@@ -1,0 +1,100 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import type { FailureFacts, FailureKind } from '../policy/failure.ts';
+import { show } from '../policy/options.ts';
+
+/** What was to be started. */
+export interface SpawnCommand {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** Longest argument Linux takes, in bytes without its terminator (`MAX_ARG_STRLEN`). */
+const maxArgumentBytes = 131_071;
+
+/** The system is short of something for now: the next attempt may succeed. */
+const shortages = new Map([
+  ['EAGAIN', 'the system allows no more processes for now'],
+  ['EMFILE', 'too many files are open in this process'],
+  ['ENFILE', 'too many files are open in the system'],
+  ['ENOMEM', 'the system is out of memory'],
+]);
+
+/** What is known before the start to make it fail: an argument that is too long or holds a null byte. */
+export function spawnObstacle({ command, args = [], cwd }: SpawnCommand): FailureFacts | undefined {
+  const holder = [command, ...args, cwd ?? ''].find((text) => text.includes('\0'));
+  if (holder !== undefined) {
+    return facts(
+      'spawn',
+      'ERR_INVALID_ARG_VALUE',
+      `Command, arguments and cwd cannot hold null bytes, got ${show(holder)}`,
+    );
+  }
+  if (process.platform !== 'linux') return undefined;
+  const index = args.findIndex((argument) => Buffer.byteLength(argument) > maxArgumentBytes);
+  if (index < 0) return undefined;
+  const bytes = Buffer.byteLength(args[index] ?? '');
+  return facts(
+    'spawn',
+    'E2BIG',
+    `Argument ${index + 1} of ${show(command)} has ${bytes} bytes; at most ${maxArgumentBytes} are allowed`,
+  );
+}
+
+/**
+ * What an error of starting a process means, thrown or emitted. Looks at the file system to tell a missing command from a
+ * missing working directory, which Node does not. Never throws.
+ */
+export function spawnFailure(error: unknown, { command, cwd }: SpawnCommand): FailureFacts {
+  const code = codeOf(error);
+  const shortage = shortages.get(code ?? '');
+  if (shortage !== undefined)
+    return facts('transient', code, `Cannot start ${show(command)}: ${shortage} (${code})`, error);
+  return facts('spawn', code, `Cannot start ${show(command)}: ${explanation(code, command, cwd, error)}`, error);
+}
+
+function explanation(code: string | undefined, command: string, cwd: string | undefined, error: unknown): string {
+  const obstacle = cwd === undefined ? undefined : directoryProblem(cwd);
+  switch (code ?? '') {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      if (obstacle !== undefined) return `${obstacle} (${code})`;
+      if (command.includes('/') && isThere(command))
+        return `the file is there, but the interpreter it names is not (${code})`;
+      return `there is no such command${command.includes('/') ? '' : ' on the PATH'} (${code})`;
+    case 'EACCES':
+    case 'EPERM':
+      return `${obstacle ?? 'the file is not executable, or not ours to run'} (${code})`;
+    case 'E2BIG':
+      return 'arguments and environment together are too long (E2BIG)';
+    default:
+      return obstacle ?? (error instanceof Error ? error.message : show(error));
+  }
+}
+
+function directoryProblem(cwd: string): string | undefined {
+  try {
+    if (!statSync(cwd).isDirectory()) return `the working directory ${show(cwd)} is not a directory`;
+    accessSync(cwd, constants.X_OK);
+    return undefined;
+  } catch (problem) {
+    return codeOf(problem) === 'EACCES'
+      ? `the working directory ${show(cwd)} is not accessible`
+      : `the working directory ${show(cwd)} does not exist`;
+  }
+}
+
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** The errno name, also of an error that wraps it as its cause. */
+function codeOf(error: unknown): string | undefined {
+  for (let at: unknown = error, depth = 0; typeof at === 'object' && at !== null && depth < 5; depth++) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    at = 'cause' in at ? at.cause : undefined;
+  }
+  return undefined;
+}
+
+function facts(kind: FailureKind, code: string | undefined, message: string, cause?: unknown): FailureFacts {
+  return { kind, message, outcome: 'not_started', code, cause };
+}

@@ -1,0 +1,107 @@
+import type { AttemptContext, CallSettings } from '../calls/call.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { Failure, Outcome } from '../policy/failure.ts';
+
+/** What a hook is told: the event, and what belongs to it. */
+export interface HookEvent {
+  /** Name of the event, for example `PreToolUse`. */
+  readonly event: string;
+  /** What the main operation is about to do, for example the tool's name. @defaultValue '' */
+  readonly action?: string | undefined;
+  readonly session?: string | undefined;
+  readonly payload?: unknown;
+}
+
+/** What a handler may answer; anything else, and nothing, means: go on. */
+export interface HookAnswer {
+  /** `block` declines the main operation. */
+  readonly decision?: 'block' | 'continue' | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** May be synchronous. A throw, a rejection and a hang are recorded; the main operation goes on unless the hook is a guard. */
+export type HookHandler = (event: HookEvent, context: AttemptContext) => unknown;
+
+/** What became of one hook. */
+export interface HookReport {
+  readonly hook: string;
+  readonly decision: 'block' | 'continue';
+  readonly reason?: string | undefined;
+  /** What the handler returned. */
+  readonly value?: unknown;
+  readonly failure?: Failure | undefined;
+}
+
+/** What became of all hooks of an event: blocked when one of them blocks. */
+export interface HookVerdict {
+  readonly decision: 'block' | 'continue';
+  readonly reason?: string | undefined;
+  readonly reports: readonly HookReport[];
+}
+
+interface RegisteredHook {
+  readonly name: string;
+  readonly event: string;
+  readonly onFailure: 'continue' | 'block';
+  readonly path: CallPath<HookEvent, unknown>;
+  readonly settings: CallSettings<HookEvent, unknown>;
+}
+
+/**
+ * The registered hooks of a gateway. Every handler runs behind an integration of its own: with a limit, a breaker and a record;
+ * there is no other way in. What a handler does in a timer of its own later is out of reach in this process.
+ */
+export class UserHooks {
+  readonly #facts: Facts;
+  readonly #hooks: RegisteredHook[] = [];
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  add(hook: RegisteredHook): void {
+    this.#hooks.push(hook);
+  }
+
+  /** Runs the hooks of an event side by side. Never rejects. */
+  async run(event: HookEvent): Promise<HookVerdict> {
+    const hooks = this.#hooks.filter((hook) => hook.event === event.event);
+    const reports = await Promise.all(hooks.map((hook) => this.#runOne(hook, event)));
+    const block = reports.find(({ decision }) => decision === 'block');
+    return { decision: block?.decision ?? 'continue', reason: block?.reason, reports };
+  }
+
+  async #runOne(hook: RegisteredHook, event: HookEvent): Promise<HookReport> {
+    const outcome = await new Promise<Outcome<unknown>>((resolve) => {
+      hook.path.start(event, { ...hook.settings, session: event.session }, resolve);
+    });
+    if (outcome.ok) return { hook: hook.name, ...decisionOf(outcome.value), value: outcome.value };
+    const { failure } = outcome;
+    this.#facts.tell({
+      type: 'hook.failed',
+      hook: hook.name,
+      event: event.event,
+      action: event.action ?? '',
+      session: event.session,
+      error: failure.message,
+      stack: failure.cause instanceof Error ? failure.cause.stack : undefined,
+    });
+    const reason = `The hook ${hook.name} failed: ${failure.message}`;
+    return {
+      hook: hook.name,
+      decision: hook.onFailure,
+      reason: hook.onFailure === 'block' ? reason : undefined,
+      failure,
+    };
+  }
+}
+
+function decisionOf(answer: unknown): { decision: 'block' | 'continue'; reason?: string | undefined } {
+  if (typeof answer !== 'object' || answer === null) return { decision: 'continue' };
+  const { decision, reason } = answer as HookAnswer;
+  return {
+    decision: decision === 'block' ? 'block' : 'continue',
+    reason: typeof reason === 'string' ? reason : undefined,
+  };
+}

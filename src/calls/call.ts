@@ -1,0 +1,161 @@
+import type { Effect } from '../policy/effects.ts';
+import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
+import type { Limits, RetryPolicy } from '../policy/policy.ts';
+import type { Deadline } from './deadlineQueue.ts';
+import type { AbortWatcher } from './signalFanout.ts';
+
+/** What an operation is given with its input; a new one for each attempt. */
+export interface AttemptContext {
+  /** Aborted when this attempt is given up; its `reason` says why. Made when first read. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+  /** A sign of life (output, progress): restarts the idle limit, never the others. */
+  readonly touch: () => void;
+}
+
+/** What an integration does; it may be synchronous, return any thenable, throw or hang. */
+export type Operation<I, O> = (input: I, context: AttemptContext) => O | PromiseLike<O>;
+
+/** What answers in place of an integration that cannot; `signal` is aborted at the call's deadline. */
+export type Fallback<I, O> = (
+  input: I,
+  failure: Failure,
+  context: { readonly signal: AbortSignal },
+) => O | PromiseLike<O>;
+
+/** Everything a call is made with, checked and complete. */
+export interface CallSettings<I, O> extends Limits {
+  readonly retry: RetryPolicy;
+  readonly effect: Effect | undefined;
+  readonly label: string | undefined;
+  readonly session: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly fallback: Fallback<I, O> | undefined;
+}
+
+/** Why a call that has no attempt in flight waits. */
+export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe';
+
+/** What the path does for its rows. */
+export interface RowKeeper<I, O> {
+  callExpired(call: Call<I, O>, now: number): void;
+  callAborted(call: Call<I, O>, reason: unknown): void;
+  workOverstayed(attempt: Attempt<I, O>): void;
+}
+
+/** One accepted call: a row of the table, and its own place in the queue of deadlines. */
+export class Call<I, O> implements Deadline, AbortWatcher {
+  due = Number.POSITIVE_INFINITY;
+  heapIndex = -1;
+  settled = false;
+  waiting: Waiting | undefined = undefined;
+  attempt: Attempt<I, O> | undefined = undefined;
+  attempts = 0;
+  waitedMs = 0;
+  /** The last attempt's failure, kept as the cause of what ends the call later. */
+  lastFailure: FailureFacts | undefined = undefined;
+  fallback: AbortController | undefined = undefined;
+  readonly number: number;
+  readonly input: I;
+  readonly settings: CallSettings<I, O>;
+  readonly startedAt: number;
+  readonly overallDue: number;
+  readonly resolve: (outcome: Outcome<O>) => void;
+  /** The integration's own harmless probe, which no caller made. */
+  readonly isProbe: boolean;
+  readonly #keeper: RowKeeper<I, O>;
+
+  constructor(
+    keeper: RowKeeper<I, O>,
+    number: number,
+    input: I,
+    settings: CallSettings<I, O>,
+    now: number,
+    resolve: (outcome: Outcome<O>) => void,
+    isProbe = false,
+  ) {
+    this.#keeper = keeper;
+    this.number = number;
+    this.input = input;
+    this.settings = settings;
+    this.startedAt = now;
+    this.overallDue = now + settings.overallMs;
+    this.resolve = resolve;
+    this.isProbe = isProbe;
+  }
+
+  expire(now: number): void {
+    this.#keeper.callExpired(this, now);
+  }
+
+  aborted(reason: unknown): void {
+    this.#keeper.callAborted(this, reason);
+  }
+}
+
+/** One attempt of a call. It outlives the call when its work does; then it is its own deadline for being written off. */
+export class Attempt<I, O> implements Deadline, AttemptContext {
+  due = Number.POSITIVE_INFINITY;
+  heapIndex = -1;
+  /** Judged: answered, failed, timed out or given up. What comes after is late. */
+  over = false;
+  /** The work itself has ended (its promise settled). */
+  ended = false;
+  abandoned = false;
+  lastSignAt: number;
+  endedAt = 0;
+  readonly attempt: number;
+  readonly call: Call<I, O>;
+  readonly generation: number;
+  /** The incarnation of the machine that admitted it. */
+  readonly admittedBy: object;
+  readonly startedAt: number;
+  #controller: AbortController | undefined = undefined;
+  #aborted: FailureFacts | undefined = undefined;
+  #touch: (() => void) | undefined = undefined;
+  readonly #keeper: RowKeeper<I, O>;
+  readonly #now: () => number;
+
+  constructor(keeper: RowKeeper<I, O>, call: Call<I, O>, generation: number, admittedBy: object, now: () => number) {
+    this.#keeper = keeper;
+    this.call = call;
+    this.attempt = call.attempts;
+    this.generation = generation;
+    this.admittedBy = admittedBy;
+    this.#now = now;
+    this.startedAt = now();
+    this.lastSignAt = this.startedAt;
+  }
+
+  // An AbortController's signal costs more than all the rest of a call, so it is made only for who reads it.
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(reasonOf(this.#aborted));
+    }
+    return this.#controller.signal;
+  }
+
+  // Bound, so that it can be handed on as a callback; lazy for the same reason as the signal.
+  get touch(): () => void {
+    return (this.#touch ??= () => {
+      this.lastSignAt = this.#now();
+    });
+  }
+
+  /** Tells the work to end. Listeners of the signal run now. */
+  abort(facts: FailureFacts): void {
+    this.#aborted = facts;
+    this.#controller?.abort(reasonOf(facts));
+  }
+
+  expire(): void {
+    this.#keeper.workOverstayed(this);
+  }
+}
+
+/** The reason of the caller's own signal is kept; ours is an error that carries the facts. */
+function reasonOf(facts: FailureFacts): unknown {
+  return facts.cause ?? new AttemptError(facts);
+}

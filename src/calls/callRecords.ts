@@ -1,0 +1,103 @@
+import type { Clock } from '../policy/clock.ts';
+import type { CallFact, Fact, Facts } from '../policy/facts.ts';
+import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
+import type { Attempt, Call } from './call.ts';
+
+/**
+ * What the outside is told about calls: each retry and each final failure once, refusals once per episode, late ends always; and the
+ * counts of all of them.
+ */
+export class CallRecords<I, O> {
+  succeeded = 0;
+  failed = 0;
+  refused = 0;
+  late = 0;
+  readonly #integration: string;
+  readonly #clock: Clock;
+  readonly #facts: Facts;
+  #episode: FailureKind | undefined = undefined;
+  #untold = 0;
+
+  constructor(integration: string, clock: Clock, facts: Facts) {
+    this.#integration = integration;
+    this.#clock = clock;
+    this.#facts = facts;
+  }
+
+  /** A call was admitted: the episode of refusals is over. */
+  callAdmitted(): void {
+    this.#episode = undefined;
+  }
+
+  /** Refusals come in floods: the first of an episode is told with the number of those before it that were not. */
+  callRefused(call: Call<I, O>, { kind, message, retryAfterMs }: FailureFacts): void {
+    this.refused++;
+    if (kind === this.#episode) {
+      this.#untold++;
+      return;
+    }
+    this.#episode = kind;
+    const refused = this.#untold;
+    this.#untold = 0;
+    this.#facts.tell({ type: 'call.refused', ...this.#about(call), kind, message, retryAfterMs, refused });
+  }
+
+  callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {
+    this.#facts.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
+  }
+
+  callSucceeded(call: Call<I, O>): void {
+    this.succeeded++;
+    if (!this.#facts.wants('call.succeeded')) return;
+    const elapsedMs = this.#clock.now() - call.startedAt;
+    this.#facts.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
+  }
+
+  callFailed(call: Call<I, O>, failure: Failure): void {
+    this.failed++;
+    this.#facts.tell({
+      type: 'call.failed',
+      ...this.#about(call),
+      failure,
+      retryCount: Math.max(0, call.attempts - 1),
+      elapsedMs: this.#clock.now() - call.startedAt,
+      stack: failure.cause instanceof Error ? failure.cause.stack : undefined,
+    });
+  }
+
+  callFellBack(call: Call<I, O>, kind: FailureKind): void {
+    this.succeeded++;
+    this.#facts.tell({ type: 'call.fell_back', ...this.#about(call), kind });
+  }
+
+  attemptWasLate({ call, attempt, endedAt }: Attempt<I, O>, error: string | undefined): void {
+    this.late++;
+    const lateByMs = this.#clock.now() - endedAt;
+    this.#facts.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
+  }
+
+  attemptAbandoned({ call, attempt }: Attempt<I, O>, abandoned: number): void {
+    this.#facts.tell({ type: 'call.abandoned', ...this.#about(call), attempt, abandoned });
+  }
+
+  paused(pauseMs: number): void {
+    this.#facts.tell({ type: 'integration.paused', integration: this.#integration, pauseMs });
+  }
+
+  crashed(message: string): void {
+    this.#facts.tell({ type: 'integration.crashed', integration: this.#integration, message });
+  }
+
+  restarted(downMs: number): void {
+    this.#facts.tell({ type: 'integration.restarted', integration: this.#integration, downMs });
+  }
+
+  tell(fact: Fact): void {
+    this.#facts.tell(fact);
+  }
+
+  #about(call: Call<I, O>): CallFact {
+    const { label, session } = call.settings;
+    return { integration: this.#integration, call: `${this.#integration}-${call.number}`, label, session };
+  }
+}

@@ -1,0 +1,141 @@
+import type { Clock, Timer } from '../policy/clock.ts';
+
+/** Something that must be looked at when its time has come. The queue alone writes `heapIndex`. */
+export interface Deadline {
+  /** Monotonic time in ms. */
+  due: number;
+  /** Place in the queue; -1 when it is in none. */
+  heapIndex: number;
+  /** Called once after `due` has passed, with the time of judging; the deadline has left the queue. Must not throw. */
+  expire(now: number): void;
+}
+
+/**
+ * All deadlines of a runtime: a heap with one timer for its head. Adding one that is later than all others (the usual case)
+ * costs one comparison, a removal at most log n.
+ *
+ * What is due is judged one turn of the event loop after its timer, so that answers already received are read first: when the
+ * loop was blocked or the machine slept, timers run before the I/O that would have saved the call.
+ */
+export class DeadlineQueue {
+  readonly #clock: Clock;
+  readonly #heap: Deadline[] = [];
+  #timer: Timer | undefined = undefined;
+  #armedFor = Number.POSITIVE_INFINITY;
+  #judging = false;
+  #tidying = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Adds a deadline, or moves one that is there to its new `due`. One of `Infinity` never comes and is not kept. */
+  set(deadline: Deadline): void {
+    if (deadline.due === Number.POSITIVE_INFINITY) {
+      this.remove(deadline);
+      return;
+    }
+    if (deadline.heapIndex < 0) {
+      deadline.heapIndex = this.#heap.length;
+      this.#heap.push(deadline);
+      this.#siftUp(deadline);
+    } else {
+      this.#siftUp(deadline);
+      this.#siftDown(deadline);
+    }
+    if (deadline.due < this.#armedFor && !this.#judging) this.#arm();
+  }
+
+  remove(deadline: Deadline): void {
+    const index = deadline.heapIndex;
+    if (index < 0) return;
+    deadline.heapIndex = -1;
+    const last = this.#heap.pop();
+    if (last !== undefined && last !== deadline) {
+      last.heapIndex = index;
+      this.#heap[index] = last;
+      this.#siftUp(last);
+      this.#siftDown(last);
+    }
+    // The timer is left for the next call to share; at the end of a quiet turn it goes, or it would keep the process alive.
+    if (this.#heap.length === 0 && !this.#tidying) {
+      this.#tidying = true;
+      this.#clock.nextTurn(this.#tidy);
+    }
+  }
+
+  readonly #tidy = (): void => {
+    this.#tidying = false;
+    if (this.#heap.length === 0) this.#disarm();
+  };
+
+  #arm(): void {
+    this.#disarm();
+    const head = this.#heap[0];
+    if (head === undefined) return;
+    this.#armedFor = head.due;
+    // A pending call holds the process: its promise is owed. Every limit is finite, and stop() empties the queue.
+    this.#timer = this.#clock.setTimeout(this.#wake, Math.max(1, Math.ceil(head.due - this.#clock.now())), {
+      ref: true,
+    });
+  }
+
+  #disarm(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+  }
+
+  readonly #wake = (): void => {
+    this.#timer = undefined;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+    this.#judging = true;
+    this.#clock.nextTurn(this.#judge);
+  };
+
+  readonly #judge = (): void => {
+    const now = this.#clock.now();
+    for (let head = this.#heap[0]; head !== undefined && head.due <= now; head = this.#heap[0]) {
+      this.remove(head);
+      head.expire(now);
+    }
+    this.#judging = false;
+    this.#arm();
+  };
+
+  #siftUp(deadline: Deadline): void {
+    let index = deadline.heapIndex;
+    while (index > 0) {
+      const parentIndex = (index - 1) >> 1;
+      const parent = this.#heap[parentIndex] as Deadline;
+      if (parent.due <= deadline.due) break;
+      this.#heap[index] = parent;
+      parent.heapIndex = index;
+      index = parentIndex;
+    }
+    this.#heap[index] = deadline;
+    deadline.heapIndex = index;
+  }
+
+  #siftDown(deadline: Deadline): void {
+    let index = deadline.heapIndex;
+    const length = this.#heap.length;
+    for (;;) {
+      let childIndex = 2 * index + 1;
+      if (childIndex >= length) break;
+      const right = this.#heap[childIndex + 1];
+      if (right !== undefined && right.due < (this.#heap[childIndex] as Deadline).due) childIndex++;
+      const child = this.#heap[childIndex] as Deadline;
+      if (child.due >= deadline.due) break;
+      this.#heap[index] = child;
+      child.heapIndex = index;
+      index = childIndex;
+    }
+    this.#heap[index] = deadline;
+    deadline.heapIndex = index;
+  }
+}

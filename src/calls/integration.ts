@@ -1,0 +1,139 @@
+import type { IntegrationState } from '../machines/integration.ts';
+import { type Effect, effects } from '../policy/effects.ts';
+import type { Outcome } from '../policy/failure.ts';
+import { checkDuration, checkFunction, checkInteger, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import type { CallSettings, Fallback } from './call.ts';
+import type { CallPath, CallStats } from './callPath.ts';
+
+/** How one call differs from its integration's policy. */
+export interface CallOptions<I, O> {
+  /** Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. */
+  readonly signal?: AbortSignal | undefined;
+  /** What the call may do to the world. @defaultValue unspecified: the policy says whether a lost answer is tried again */
+  readonly effect?: Effect | undefined;
+  /** Names the call in events and records. */
+  readonly label?: string | undefined;
+  /** Attempts in all, at least 1. @defaultValue the policy's */
+  readonly maxAttempts?: number | undefined;
+  /** Without a sign of life, per attempt, in ms. @defaultValue the policy's */
+  readonly idleMs?: number | undefined;
+  /** Per attempt, in ms. @defaultValue the policy's */
+  readonly attemptMs?: number | undefined;
+  /** For the whole call, in ms. @defaultValue the policy's */
+  readonly overallMs?: number | undefined;
+  /** Answers when the integration cannot, within the call's own deadline. */
+  readonly fallback?: Fallback<I, O> | undefined;
+}
+
+const optionNames = ['signal', 'effect', 'label', 'maxAttempts', 'idleMs', 'attemptMs', 'overallMs', 'fallback'];
+
+/** The breaker of an integration, for operators. */
+export interface BreakerHandle {
+  /** As of now, also within an event-loop turn. */
+  readonly state: 'closed' | 'open' | 'half-open' | 'isolated' | 'crashed';
+  /** Forces the circuit open until the returned release is called (once; more calls do nothing). Isolations are counted. */
+  isolate(): () => void;
+  /** Closes the circuit, whoever holds it open, and forgets what was counted. */
+  reset(): void;
+}
+
+/** Something outside that can be called: supervised, and behind one breaker. */
+export class Integration<I, O> {
+  readonly name: string;
+  readonly breaker: BreakerHandle;
+  readonly #path: CallPath<I, O>;
+  readonly #settings: CallSettings<I, O>;
+
+  constructor(path: CallPath<I, O>, effect?: Effect) {
+    this.name = path.name;
+    this.#path = path;
+    this.#settings = defaultSettings(path.policy, effect);
+    this.breaker = breakerHandle(path);
+  }
+
+  /** The state of its machine, as of now. */
+  get state(): IntegrationState {
+    return this.#path.link.state;
+  }
+
+  get stats(): CallStats {
+    return this.#path.stats;
+  }
+
+  get policy(): IntegrationPolicy {
+    return this.#path.policy;
+  }
+
+  /**
+   * Calls the integration. Never rejects: the outcome holds the value or the failure, at the deadline at the latest.
+   * @throws TypeError or RangeError at once when an option is wrong.
+   */
+  call(input: I, options?: CallOptions<I, O>): Promise<Outcome<O>> {
+    const settings = options === undefined ? this.#settings : settingsOf(this.#settings, options);
+    return new Promise((resolve) => {
+      this.#path.start(input, settings, resolve);
+    });
+  }
+}
+
+function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undefined): CallSettings<I, O> {
+  return {
+    ...policy.limits,
+    retry: policy.retry,
+    effect,
+    label: undefined,
+    session: undefined,
+    signal: undefined,
+    fallback: undefined,
+  };
+}
+
+function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
+  checkKeys('options', options, optionNames);
+  const { signal, effect, label, maxAttempts, idleMs, attemptMs, overallMs, fallback } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError('Expected `options.signal` to be an AbortSignal');
+  }
+  if (effect !== undefined) checkOneOf('options.effect', effect, effects);
+  if (label !== undefined) checkName('options.label', label);
+  if (maxAttempts !== undefined) checkInteger('options.maxAttempts', maxAttempts);
+  if (fallback !== undefined) checkFunction('options.fallback', fallback);
+  return {
+    idleMs: idleMs === undefined ? defaults.idleMs : checkDuration('options.idleMs', idleMs),
+    attemptMs: attemptMs === undefined ? defaults.attemptMs : checkDuration('options.attemptMs', attemptMs),
+    overallMs: overallMs === undefined ? defaults.overallMs : checkDuration('options.overallMs', overallMs),
+    retry: maxAttempts === undefined ? defaults.retry : { ...defaults.retry, maxAttempts },
+    effect: effect ?? defaults.effect,
+    label,
+    session: undefined,
+    signal,
+    fallback,
+  };
+}
+
+function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
+  let epoch = 0;
+  return {
+    get state() {
+      const state = path.link.state;
+      if (state === 'idle' || state === 'calling' || state === 'backoff') return 'closed';
+      return state === 'open' && path.link.openUntil === Number.POSITIVE_INFINITY ? 'isolated' : state;
+    },
+    isolate() {
+      const taken = epoch;
+      let released = false;
+      path.link.send({ type: 'breaker.isolate' });
+      return () => {
+        // After a reset the isolation is gone, and this release must not take away somebody else's.
+        if (released || taken !== epoch) return;
+        released = true;
+        path.link.send({ type: 'breaker.release' });
+      };
+    },
+    reset() {
+      epoch++;
+      path.reset();
+    },
+  };
+}

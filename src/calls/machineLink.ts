@@ -1,0 +1,192 @@
+import {
+  type CallFigures,
+  type IntegrationEmitted,
+  type IntegrationEvent,
+  type IntegrationRef,
+  type IntegrationState,
+} from '../machines/integration.ts';
+import type { BreakerPolicy, Tally } from '../policy/breaker.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { FailureKind } from '../policy/failure.ts';
+import { OutcomeWindow } from '../policy/outcomeWindow.ts';
+
+/** What the call path does when the machine has changed. */
+export interface MachineWatcher {
+  changed(from: IntegrationState, to: IntegrationState): void;
+  emitted(event: IntegrationEmitted): void;
+}
+
+/**
+ * The call path's side of its machine: keeps the counters, sends the events that could change the state, and skips only those the
+ * machine would ignore. Survives the incarnations of the machine's actor.
+ */
+export class MachineLink {
+  readonly #clock: Clock;
+  readonly #figures: () => CallFigures;
+  readonly #watcher: MachineWatcher;
+  readonly #window: OutcomeWindow;
+  #ref: IntegrationRef | undefined = undefined;
+  #unsubscribe: (() => void) | undefined = undefined;
+  #state: IntegrationState = 'crashed';
+  #consecutive = 0;
+  #flushQueued = false;
+
+  constructor(policy: BreakerPolicy, clock: Clock, figures: () => CallFigures, watcher: MachineWatcher) {
+    this.#clock = clock;
+    this.#figures = figures;
+    this.#watcher = watcher;
+    this.#window = new OutcomeWindow(policy.windowSize, policy.windowMs);
+  }
+
+  /** Takes the actor of a new incarnation, and starts it if nobody has: what is sent from here on must be taken in order. */
+  attach(ref: IntegrationRef): void {
+    this.detach();
+    this.#ref = ref;
+    const emitted = ref.on('*', (event) => this.#watcher.emitted(event));
+    // A machine that threw has no state of its own any more: it is shown as crashed until its next incarnation.
+    const errors = ref.subscribe({ error: () => this.#moveTo('crashed') });
+    this.#unsubscribe = () => {
+      emitted.unsubscribe();
+      errors.unsubscribe();
+    };
+    ref.start();
+    this.clearCounters();
+    this.#moveTo(ref.getSnapshot().value);
+    this.flushSoon();
+  }
+
+  detach(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    this.#ref = undefined;
+    this.#moveTo('crashed');
+  }
+
+  /** The state as of now: what the call table says, also within an event-loop turn. */
+  get state(): IntegrationState {
+    this.flush();
+    return this.#state;
+  }
+
+  /** The state the machine was last left in; what the fast path looks at. */
+  get lastState(): IntegrationState {
+    return this.#state;
+  }
+
+  get closed(): boolean {
+    return this.#state === 'calling' || this.#state === 'idle' || this.#state === 'backoff';
+  }
+
+  /** Identity of the incarnation; with the generation it fences attempts. */
+  get incarnation(): object {
+    return this.#ref ?? this;
+  }
+
+  get generation(): number {
+    return this.#ref?.getSnapshot().context.generation ?? -1;
+  }
+
+  get openUntil(): number {
+    const context = this.#ref?.getSnapshot().context;
+    if (context === undefined) return Number.POSITIVE_INFINITY;
+    return context.isolations > 0 ? Number.POSITIVE_INFINITY : context.openUntil;
+  }
+
+  get openings(): number {
+    return this.#ref?.getSnapshot().context.openings ?? 0;
+  }
+
+  get pausedUntil(): number {
+    return this.#ref?.getSnapshot().context.pausedUntil ?? 0;
+  }
+
+  /** Whether an attempt admitted then may still change the state now. */
+  isCurrent(generation: number, incarnation: object): boolean {
+    return incarnation === this.#ref && generation === this.generation;
+  }
+
+  send(event: IntegrationEvent): void {
+    if (this.#ref === undefined || (this.#state === 'crashed' && this.#ref.getSnapshot().status !== 'active')) return;
+    this.#ref.send(event);
+    const snapshot = this.#ref.getSnapshot();
+    this.#moveTo(snapshot.status === 'active' ? snapshot.value : 'crashed');
+  }
+
+  /** Asks for a probe's place. Whether it was given is the machine's decision, read from what changed. */
+  requestProbe(at: number): boolean {
+    const before = this.#ref?.getSnapshot().context;
+    // The machine would ignore it: the answer to a call on an open circuit must cost next to nothing.
+    if (before === undefined || (this.#state === 'open' && at < this.openUntil)) return false;
+    this.send({ type: 'probe.requested', at });
+    const after = this.#ref?.getSnapshot().context;
+    return after !== undefined && (after.generation !== before.generation || after.probing !== before.probing);
+  }
+
+  attemptStarted(): void {
+    if (this.#state === 'idle' || this.#state === 'backoff') this.flush();
+  }
+
+  /** An attempt proved life: it succeeded, or the other side answered with an error. */
+  recordAlive(generation: number, incarnation: object): void {
+    if (this.closed) {
+      // The usual case: counters only, the machine would ignore an answer while the circuit is closed.
+      if (!this.isCurrent(generation, incarnation)) return;
+      this.#consecutive = 0;
+      this.#window.record(false, this.#clock.now());
+    } else if (this.isCurrent(generation, incarnation)) {
+      this.send({ type: 'attempt.answered', generation });
+    }
+  }
+
+  recordFailure(generation: number, incarnation: object, kind: FailureKind, hintMs: number | undefined): void {
+    if (!this.isCurrent(generation, incarnation)) return;
+    const at = this.#clock.now();
+    this.#consecutive++;
+    this.#window.record(true, at);
+    const tally: Tally = {
+      consecutive: this.#consecutive,
+      failures: this.#window.failures(at),
+      total: this.#window.total(at),
+    };
+    this.send({ type: 'attempt.failed', generation, at, kind, tally, hintMs });
+  }
+
+  recordIgnored(generation: number, incarnation: object): void {
+    if (this.#state === 'half-open' && this.isCurrent(generation, incarnation)) {
+      this.send({ type: 'attempt.ignored', generation });
+    }
+  }
+
+  clearCounters(): void {
+    this.#consecutive = 0;
+    this.#window.clear();
+  }
+
+  /** Lets the machine follow the call table at the end of this turn, once however many calls changed. */
+  flushSoon(): void {
+    if (this.#flushQueued) return;
+    this.#flushQueued = true;
+    this.#clock.nextTurn(this.#flushQueuedNow);
+  }
+
+  readonly #flushQueuedNow = (): void => {
+    this.#flushQueued = false;
+    this.flush();
+  };
+
+  flush(): void {
+    if (!this.closed) return;
+    const figures = this.#figures();
+    const computed = figures.attempts > 0 ? 'calling' : figures.waiting > 0 ? 'backoff' : 'idle';
+    if (computed !== this.#state) this.send({ type: 'calls.changed', ...figures });
+  }
+
+  #moveTo(state: IntegrationState): void {
+    const from = this.#state;
+    if (from === state) return;
+    this.#state = state;
+    const wasClosed = from === 'calling' || from === 'idle' || from === 'backoff';
+    if (!wasClosed && this.closed) this.clearCounters();
+    this.#watcher.changed(from, state);
+  }
+}

@@ -1,0 +1,45 @@
+import { backoffDelayMs } from '../policy/backoff.ts';
+import type { Random } from '../policy/clock.ts';
+import { mayRetry } from '../policy/effects.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+
+/** What follows a failed attempt: the call ends, waits, or waits for the integration to restart. */
+export type NextStep =
+  | { readonly step: 'end'; readonly facts: FailureFacts }
+  | { readonly step: 'wait'; readonly delayMs: number }
+  | { readonly step: 'restart' };
+
+/** What the decision depends on besides the call. */
+export interface Moment {
+  readonly now: number;
+  readonly random: Random;
+  /** Whether the circuit is open as of this failure. */
+  readonly open: boolean;
+  readonly crashed: boolean;
+  /** What ends a call while the circuit is open; asked only then. */
+  readonly circuitOpen: (cause: FailureFacts) => FailureFacts;
+  /** Takes a retry from the integration's budget. */
+  readonly takeRetry: () => boolean;
+}
+
+/** Decides what follows a failed attempt. The order is the contract: the first rule that ends the call names the failure. */
+export function nextStep<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Moment): NextStep {
+  const { retry, effect } = call.settings;
+  if (call.attempts >= retry.maxAttempts || !mayRetry(facts, effect, retry)) return { step: 'end', facts };
+  if (moment.open) return { step: 'end', facts: moment.circuitOpen(facts) };
+
+  const delayMs = moment.crashed ? 0 : retryDelayMs(call, facts, moment.random);
+  // A wait that does not fit is not slept: the caller learns now what it would learn later.
+  const fits = call.waitedMs + delayMs <= retry.maxTotalWaitMs && moment.now + delayMs < call.overallDue;
+  if (!fits) return { step: 'end', facts };
+  if (!moment.takeRetry()) return { step: 'end', facts: { ...facts, reason: 'retry_budget' } };
+  return moment.crashed ? { step: 'restart' } : { step: 'wait', delayMs };
+}
+
+function retryDelayMs<I, O>(call: Call<I, O>, facts: FailureFacts, random: Random): number {
+  const { retry } = call.settings;
+  const backoffMs = backoffDelayMs(retry.backoff, call.attempts + 1, random);
+  const slowedMs = facts.kind === 'overloaded' ? backoffMs * retry.overloadedFactor : backoffMs;
+  return Math.max(slowedMs, facts.retryAfterMs ?? 0);
+}

@@ -1,0 +1,101 @@
+import type { FailureFacts, FailureKind, FailureReason } from '../policy/failure.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+
+/** The facts of every failure that the call path itself decides; none carries a stack. */
+
+export function circuitOpen(name: string, retryAfterMs: number, cause: FailureFacts | undefined): FailureFacts {
+  const isolated = retryAfterMs === Number.POSITIVE_INFINITY;
+  return {
+    kind: 'circuit_open',
+    reason: isolated ? 'isolated' : undefined,
+    message: isolated ? `${name} is isolated` : `The circuit of ${name} is open`,
+    outcome: cause?.outcome ?? 'not_started',
+    retryAfterMs: isolated ? undefined : Math.max(0, retryAfterMs),
+    cause,
+  };
+}
+
+export function tooMany(name: string, limit: number): FailureFacts {
+  return {
+    kind: 'too_many_requests',
+    message: `${name} has ${limit} attempts in flight and no room to wait`,
+    outcome: 'not_started',
+  };
+}
+
+export function unavailable(name: string, restartInMs: number | undefined): FailureFacts {
+  return {
+    kind: 'unavailable',
+    reason: restartInMs === undefined ? undefined : 'connection_lost',
+    message: `${name} has crashed and has not restarted yet`,
+    outcome: 'not_started',
+    retryAfterMs: restartInMs,
+  };
+}
+
+export function paused(name: string, retryAfterMs: number): FailureFacts {
+  return {
+    kind: 'rate_limit',
+    message: `${name} asked not to be called for now`,
+    outcome: 'not_started',
+    retryAfterMs,
+  };
+}
+
+export function stopped(name: string): FailureFacts {
+  return { kind: 'cancelled', reason: 'stopped', message: `${name} is stopped`, outcome: 'cancelled' };
+}
+
+export function machineLost(name: string): FailureFacts {
+  return { kind: 'crash', message: `The actor of ${name} crashed`, outcome: 'unknown' };
+}
+
+export function tooMuchAbandoned(name: string, policy: IntegrationPolicy): FailureFacts {
+  return {
+    kind: 'crash',
+    reason: 'hang',
+    message: `More than ${policy.maxAbandoned} attempts of ${name} go on after they were aborted`,
+    outcome: 'unknown',
+  };
+}
+
+export function cancelled(reason: unknown, inFlight: boolean): FailureFacts {
+  return {
+    kind: 'cancelled',
+    message:
+      reason instanceof Error && reason.name !== 'AbortError'
+        ? `Cancelled: ${oneLine(reason)}`
+        : 'Cancelled by the caller',
+    outcome: inFlight ? 'cancelled' : 'not_started',
+    cause: reason,
+  };
+}
+
+export function overall(limitMs: number, dispatched: boolean): FailureFacts {
+  return {
+    kind: 'timeout',
+    reason: 'overall_timeout',
+    message: `No place within ${limitMs} ms`,
+    outcome: dispatched ? 'unknown' : 'not_started',
+  };
+}
+
+export function timedOut(reason: FailureReason, limitMs: number): FailureFacts {
+  const what = reason === 'idle_timeout' ? 'No sign of life' : 'No answer';
+  return { kind: 'timeout', reason, message: `${what} within ${limitMs} ms`, outcome: 'unknown' };
+}
+
+/** Kinds that end a call before dispatch. */
+export function isRefusal(kind: FailureKind): boolean {
+  return kind === 'circuit_open' || kind === 'too_many_requests' || kind === 'unavailable';
+}
+
+/** The text of anything that was thrown, on one line. */
+export function oneLine(error: unknown): string {
+  try {
+    const text = error instanceof Error ? error.message : String(error);
+    return text.replaceAll(/\s+/g, ' ').slice(0, 500);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}

@@ -1,0 +1,59 @@
+import type { Clock, Random } from './policy/clock.ts';
+import type { Logger } from './policy/logger.ts';
+import { checkDuration, checkFunction, checkInteger, checkKeys, checkName, checkOneOf } from './policy/options.ts';
+import { systemClock } from './systemClock.ts';
+
+export interface GatewayOptions {
+  /**
+   * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only.
+   * @defaultValue ':memory:'
+   */
+  readonly store?: string | undefined;
+  /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
+  readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
+  /** @defaultValue the system's */
+  readonly clock?: Clock | undefined;
+  /** A source of chance in [0, 1). @defaultValue Math.random */
+  readonly random?: Random | undefined;
+  /** Gets what the runtime has to say beyond its events; nothing is printed without one. */
+  readonly logger?: Logger | undefined;
+  readonly supervisor?: RootOptions | undefined;
+}
+
+export interface RootOptions {
+  /** Restarts of all children together within `periodMs` before one is put into quarantine for it. @defaultValue 30 */
+  readonly intensity?: number | undefined;
+  /** In ms. @defaultValue 10000 */
+  readonly periodMs?: number | undefined;
+}
+
+export interface CheckedGatewayOptions {
+  readonly store: string;
+  readonly synchronous: 'NORMAL' | 'FULL';
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger | undefined;
+  readonly supervisor: { readonly intensity: number; readonly periodMs: number };
+}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOptions {
+  checkKeys('options', options, ['store', 'synchronous', 'clock', 'random', 'logger', 'supervisor']);
+  const { supervisor = {}, clock = systemClock, random = Math.random } = options;
+  checkKeys('supervisor', supervisor, ['intensity', 'periodMs']);
+  checkFunction('random', random);
+  for (const method of ['now', 'wallNow', 'setTimeout', 'clearTimeout', 'nextTurn'] as const) {
+    checkFunction(`clock.${method}`, (clock as Partial<Clock> | null)?.[method]);
+  }
+  return {
+    store: checkName('store', options.store ?? ':memory:'),
+    synchronous: checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']),
+    clock,
+    random,
+    logger: options.logger,
+    supervisor: {
+      intensity: checkInteger('supervisor.intensity', supervisor.intensity ?? 30, 0),
+      periodMs: checkDuration('supervisor.periodMs', supervisor.periodMs ?? 10_000),
+    },
+  };
+}

@@ -1,0 +1,50 @@
+export type { HookAnswer, HookEvent, HookHandler, HookReport, HookVerdict } from './actors/userHooks.ts';
+export type { AttemptContext, Fallback, Operation } from './calls/call.ts';
+export type { CallStats } from './calls/callPath.ts';
+export type { BreakerHandle, CallOptions, Integration } from './calls/integration.ts';
+export { createGateway, type FunctionOptions, type Gateway, type HookOptions, type ToolRequest } from './gateway.ts';
+export type { GatewayOptions, RootOptions } from './gatewayOptions.ts';
+export { type IntegrationState, integrationMachine } from './machines/integration.ts';
+export { sessionMachine } from './machines/session.ts';
+export { subprocessMachine } from './machines/subprocess.ts';
+export type { ProcessExit } from './machines/subprocessExit.ts';
+export type { McpIntegrationOptions, McpToolRequest } from './mcpServer.ts';
+export { classify, type ClassifyContext } from './policy/classify.ts';
+export type { Clock, Random, Timer, TimerOptions } from './policy/clock.ts';
+export type { Effect } from './policy/effects.ts';
+export type { Fact, FactMap, FactOf, FactType, Told } from './policy/facts.ts';
+export {
+  AttemptError,
+  type BreakerOutcome,
+  type EffectOutcome,
+  type Failure,
+  type FailureFacts,
+  type FailureKind,
+  type FailureReason,
+  failureKinds,
+  IntegrationError,
+  type Outcome,
+  unwrap,
+} from './policy/failure.ts';
+export type { Logger } from './policy/logger.ts';
+export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
+export { type PolicyInput, type PresetName, presets } from './policy/presets.ts';
+export type { HistoryEntry } from './sessions/history.ts';
+export type { MailboxOptions, Message } from './sessions/mailbox.ts';
+export type { Acceptance, MessageHandler, Session, SessionOptions, WatchdogOptions } from './sessions/session.ts';
+export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
+export type { ToolCallOptions, Turn } from './sessions/turn.ts';
+export type { Store } from './store/store.ts';
+export type { RunRequest, SubprocessOptions } from './subprocess.ts';
+export type { ChildSpec, Restart, Shutdown } from './supervisor/childSpec.ts';
+export { type Exit, failedExit } from './supervisor/exit.ts';
+export {
+  createRootSupervisor as createSupervisor,
+  type RootSupervisor,
+  type Supervisor,
+  type SupervisorOptions,
+} from './supervisor/supervisor.ts';
+export { supervisorLogic } from './supervisor/supervisorLogic.ts';
+export type { TreeNode } from './supervisor/tree.ts';
+export { systemClock } from './systemClock.ts';
+export type { ToolOptions } from './toolPort.ts';

@@ -1,0 +1,236 @@
+import { type ActorRefFrom, assign, emit, setup } from 'xstate';
+import { type BreakerPolicy, openForMs, type Tally, trips } from '../policy/breaker.ts';
+import type { FailureKind } from '../policy/failure.ts';
+
+/** How many calls of the integration are where; what tells `idle`, `calling` and `backoff` apart. */
+export interface CallFigures {
+  /** Attempts in flight. */
+  readonly attempts: number;
+  /** Accepted calls with no attempt in flight: in backoff, paused, or waiting for a place. */
+  readonly waiting: number;
+}
+
+export interface IntegrationInput {
+  readonly name: string;
+  readonly breaker: BreakerPolicy;
+}
+
+/** Times (`at`, `until`) are monotonic ms of the runtime's clock; a generation is the one an attempt was admitted under. */
+export type IntegrationEvent =
+  | ({ readonly type: 'calls.changed' } & CallFigures)
+  | AttemptFailed
+  | { readonly type: 'attempt.answered'; readonly generation: number }
+  | { readonly type: 'attempt.ignored'; readonly generation: number }
+  | { readonly type: 'probe.requested'; readonly at: number }
+  | { readonly type: 'breaker.isolate' }
+  | { readonly type: 'breaker.release' }
+  | { readonly type: 'breaker.reset' }
+  | { readonly type: 'breaker.restore'; readonly openUntil: number; readonly openings: number }
+  | { readonly type: 'integration.paused'; readonly until: number }
+  | { readonly type: 'integration.lost' }
+  | { readonly type: 'integration.restarted' };
+
+export interface AttemptFailed {
+  readonly type: 'attempt.failed';
+  readonly generation: number;
+  readonly at: number;
+  readonly kind: FailureKind;
+  /** What the breaker has counted since it last closed, this failure included. */
+  readonly tally: Tally;
+  /** When the other side asked not to be called before, in ms from `at`. */
+  readonly hintMs?: number | undefined;
+}
+
+export type IntegrationEmitted =
+  | { readonly type: 'breaker.opened'; readonly openForMs: number; readonly kind: FailureKind | 'isolated' }
+  | { readonly type: 'breaker.half_opened' }
+  | { readonly type: 'breaker.closed' };
+
+interface IntegrationContext {
+  readonly name: string;
+  readonly policy: BreakerPolicy;
+  /** Bumped by every change among closed, open, half-open, crashed and isolated; an attempt of an older one changes nothing. */
+  readonly generation: number;
+  /** The circuit may be probed from here on; of meaning while it is open. */
+  readonly openUntil: number;
+  /** Openings in a row since the circuit last closed; steers the doubling of the open time. */
+  readonly openings: number;
+  readonly probing: number;
+  /** Holders of an isolation; above 0 the circuit is forced open. */
+  readonly isolations: number;
+  readonly pausedUntil: number;
+}
+
+/**
+ * An integration as the rest of the runtime sees it. `idle`, `calling` and `backoff` are the closed circuit, told apart by the
+ * calls; the guards take every decision from the figures their events carry and never read the call table. A circuit that closes goes to `idle`; the call path
+ * follows with the figures of the moment.
+ */
+export const integrationMachine = setup({
+  types: {
+    context: {} as IntegrationContext,
+    events: {} as IntegrationEvent,
+    input: {} as IntegrationInput,
+    emitted: {} as IntegrationEmitted,
+  },
+  guards: {
+    attempting: (_, { attempts }: CallFigures) => attempts > 0,
+    onlyWaiting: (_, { attempts, waiting }: CallFigures) => attempts === 0 && waiting > 0,
+    isCurrent: ({ context }, { generation }: { generation: number }) => generation === context.generation,
+    opensCircuit: ({ context }, event: AttemptFailed) =>
+      event.generation === context.generation && (event.kind === 'quota' || trips(event.tally, context.policy)),
+    isDue: ({ context }, { at }: { at: number }) => context.isolations === 0 && at >= context.openUntil,
+    hasFreeProbe: ({ context }) => context.probing < context.policy.probes,
+    isIsolated: ({ context }) => context.isolations > 0,
+    staysOpen: ({ context }) => context.isolations !== 1 || context.openings > 0,
+  },
+  actions: {
+    open: assign(({ context }, { at, hintMs }: AttemptFailed) => ({
+      generation: context.generation + 1,
+      openUntil: at + openForMs(context.policy, context.openings, hintMs),
+      openings: context.openings + 1,
+      probing: 0,
+    })),
+    restore: assign(({ context }, { openUntil, openings }: { openUntil: number; openings: number }) => ({
+      generation: context.generation + 1,
+      openUntil,
+      openings,
+    })),
+    startProbing: assign(({ context }) => ({ generation: context.generation + 1, probing: 1 })),
+    admitProbe: assign(({ context }) => ({ probing: context.probing + 1 })),
+    releaseProbe: assign(({ context }) => ({ probing: context.probing - 1 })),
+    close: assign(({ context }) => ({
+      generation: context.generation + 1,
+      openUntil: 0,
+      openings: 0,
+      probing: 0,
+      isolations: 0,
+      pausedUntil: 0,
+    })),
+    lose: assign(({ context }) => ({ generation: context.generation + 1, openUntil: 0, probing: 0, pausedUntil: 0 })),
+    isolate: assign(({ context }) => ({
+      generation: context.generation + 1,
+      isolations: context.isolations + 1,
+      probing: 0,
+    })),
+    unisolate: assign(({ context }) => ({ isolations: Math.max(0, context.isolations - 1) })),
+    pause: assign(({ context }, { until }: { until: number }) => ({
+      pausedUntil: Math.max(context.pausedUntil, until),
+    })),
+    unpause: assign({ pausedUntil: 0 }),
+    announceOpen: emit(({ context }, { at, kind }: AttemptFailed) => ({
+      type: 'breaker.opened' as const,
+      openForMs: context.openUntil - at,
+      kind,
+    })),
+    announceIsolation: emit({ type: 'breaker.opened', openForMs: Number.POSITIVE_INFINITY, kind: 'isolated' }),
+    announceHalfOpen: emit({ type: 'breaker.half_opened' }),
+    announceClosed: emit({ type: 'breaker.closed' }),
+  },
+}).createMachine({
+  id: 'integration',
+  context: ({ input }) => ({
+    name: input.name,
+    policy: input.breaker,
+    generation: 0,
+    openUntil: 0,
+    openings: 0,
+    probing: 0,
+    isolations: 0,
+    pausedUntil: 0,
+  }),
+  initial: 'idle',
+  on: {
+    'breaker.isolate': { target: '.open', actions: ['isolate', 'announceIsolation'] },
+    'integration.lost': { target: '.crashed', actions: 'lose' },
+    'breaker.reset': { actions: 'unpause' },
+    'integration.paused': { actions: { type: 'pause', params: ({ event }) => event } },
+  },
+  states: {
+    idle: {
+      on: {
+        'calls.changed': [
+          { guard: { type: 'attempting', params: ({ event }) => event }, target: 'calling' },
+          { guard: { type: 'onlyWaiting', params: ({ event }) => event }, target: 'backoff' },
+        ],
+        'breaker.restore': { target: 'open', actions: { type: 'restore', params: ({ event }) => event } },
+      },
+    },
+    calling: {
+      on: {
+        'calls.changed': [
+          { guard: { type: 'attempting', params: ({ event }) => event } },
+          { guard: { type: 'onlyWaiting', params: ({ event }) => event }, target: 'backoff' },
+          { target: 'idle' },
+        ],
+        'attempt.failed': {
+          guard: { type: 'opensCircuit', params: ({ event }) => event },
+          target: 'open',
+          actions: [
+            { type: 'open', params: ({ event }) => event },
+            { type: 'announceOpen', params: ({ event }) => event },
+          ],
+        },
+      },
+    },
+    backoff: {
+      on: {
+        'calls.changed': [
+          { guard: { type: 'attempting', params: ({ event }) => event }, target: 'calling' },
+          { guard: { type: 'onlyWaiting', params: ({ event }) => event } },
+          { target: 'idle' },
+        ],
+      },
+    },
+    open: {
+      on: {
+        'probe.requested': {
+          guard: { type: 'isDue', params: ({ event }) => event },
+          target: 'half-open',
+          actions: ['startProbing', 'announceHalfOpen'],
+        },
+        'breaker.release': [
+          { guard: 'staysOpen', actions: 'unisolate' },
+          { target: 'idle', actions: ['close', 'announceClosed'] },
+        ],
+        'breaker.reset': { target: 'idle', actions: ['close', 'announceClosed'] },
+      },
+    },
+    'half-open': {
+      on: {
+        'probe.requested': { guard: 'hasFreeProbe', actions: 'admitProbe' },
+        'attempt.answered': {
+          guard: { type: 'isCurrent', params: ({ event }) => event },
+          target: 'idle',
+          actions: ['close', 'announceClosed'],
+        },
+        'attempt.failed': {
+          guard: { type: 'isCurrent', params: ({ event }) => event },
+          target: 'open',
+          actions: [
+            { type: 'open', params: ({ event }) => event },
+            { type: 'announceOpen', params: ({ event }) => event },
+          ],
+        },
+        'attempt.ignored': { guard: { type: 'isCurrent', params: ({ event }) => event }, actions: 'releaseProbe' },
+        'breaker.reset': { target: 'idle', actions: ['close', 'announceClosed'] },
+      },
+    },
+    crashed: {
+      on: {
+        'breaker.isolate': { actions: 'isolate' },
+        'breaker.release': { guard: 'isIsolated', actions: 'unisolate' },
+        'integration.lost': {},
+        'integration.restarted': [
+          { guard: 'isIsolated', target: 'open', actions: 'announceIsolation' },
+          { target: 'idle', actions: 'close' },
+        ],
+      },
+    },
+  },
+});
+
+/** The machine's states are the words every other part of the runtime uses for an integration. */
+export type IntegrationState = 'idle' | 'calling' | 'backoff' | 'open' | 'half-open' | 'crashed';
+
+export type IntegrationRef = ActorRefFrom<typeof integrationMachine>;

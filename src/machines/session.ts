@@ -1,0 +1,129 @@
+import { type ActorRefFrom, assign, emit, setup } from 'xstate';
+
+export interface SessionInput {
+  readonly session: string;
+  /** How long a turn that was told to end may take before it is left behind, in ms. */
+  readonly releaseMs: number;
+  /** How long a whole recovery may take before the session is restarted, in ms. Above `releaseMs`. */
+  readonly recoveryMs: number;
+}
+
+/** A turn is named by its number in every event; one of another turn is ignored. */
+export type SessionEvent =
+  | { readonly type: 'message.arrived' }
+  | { readonly type: 'mailbox.empty' }
+  | { readonly type: 'turn.started'; readonly turn: number }
+  | { readonly type: 'turn.ended'; readonly turn: number; readonly more: boolean }
+  | { readonly type: 'turn.stalled'; readonly turn: number }
+  | { readonly type: 'shutdown' };
+
+export type SessionEmitted =
+  /** The session is ready for its next message. */
+  | { readonly type: 'turn.wanted' }
+  /** The turn is to be aborted. */
+  | { readonly type: 'turn.aborting'; readonly turn: number }
+  /** The turn did not end when told to: it is left behind, fenced. */
+  | { readonly type: 'turn.abandoned'; readonly turn: number }
+  /** The session took its next message, or is ready for it, after a release. */
+  | { readonly type: 'session.recovered'; readonly turn: number };
+
+interface SessionContext extends SessionInput {
+  readonly turn: number;
+  /** The turn whose release has not been proved yet. */
+  readonly recovering: number | undefined;
+}
+
+/** A session: one turn at a time, and a way out of every turn. */
+export const sessionMachine = setup({
+  types: {
+    context: {} as SessionContext,
+    events: {} as SessionEvent,
+    input: {} as SessionInput,
+    emitted: {} as SessionEmitted,
+  },
+  delays: {
+    release: ({ context }) => context.releaseMs,
+    recovery: ({ context }) => context.recoveryMs,
+  },
+  guards: {
+    isCurrent: ({ context }, { turn }: { turn: number }) => turn === context.turn,
+    isLast: ({ context }, { turn, more }: { turn: number; more: boolean }) => turn === context.turn && !more,
+    isRecovering: ({ context }) => context.recovering !== undefined,
+  },
+  actions: {
+    noteTurn: assign((_, { turn }: { turn: number }) => ({ turn })),
+    noteRecovery: assign(({ context }) => ({ recovering: context.turn })),
+    provedRecovered: assign({ recovering: undefined }),
+    announceRecovered: emit(({ context }) => ({
+      type: 'session.recovered' as const,
+      turn: context.recovering ?? context.turn,
+    })),
+    wantTurn: emit({ type: 'turn.wanted' }),
+    abortTurn: emit(({ context }) => ({ type: 'turn.aborting' as const, turn: context.turn })),
+    abandonTurn: emit(({ context }) => ({ type: 'turn.abandoned' as const, turn: context.turn })),
+    // Let it crash: the supervisor restarts the session, whose mailbox and history live outside this actor.
+    crash: ({ context }) => {
+      throw new Error(`Turn ${context.turn} of ${context.session} was not released within ${context.recoveryMs} ms`);
+    },
+  },
+}).createMachine({
+  id: 'session',
+  context: ({ input }) => ({ ...input, turn: 0, recovering: undefined }),
+  initial: 'idle',
+  states: {
+    idle: {
+      always: { guard: 'isRecovering', actions: ['announceRecovered', 'provedRecovered'] },
+      on: {
+        'message.arrived': 'taking',
+        shutdown: 'stopped',
+      },
+    },
+    taking: {
+      entry: 'wantTurn',
+      after: { recovery: { actions: 'crash' } },
+      on: {
+        'turn.started': {
+          target: 'processing',
+          actions: { type: 'noteTurn', params: ({ event }) => event },
+        },
+        'mailbox.empty': 'idle',
+        shutdown: 'stopped',
+      },
+    },
+    processing: {
+      always: { guard: 'isRecovering', actions: ['announceRecovered', 'provedRecovered'] },
+      on: {
+        'turn.ended': [
+          { guard: { type: 'isLast', params: ({ event }) => event }, target: 'idle' },
+          { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'taking' },
+        ],
+        'turn.stalled': { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'releasing' },
+        shutdown: 'closing',
+      },
+    },
+    releasing: {
+      entry: ['noteRecovery', 'abortTurn'],
+      after: {
+        release: { actions: 'abandonTurn' },
+        recovery: { actions: 'crash' },
+      },
+      on: {
+        'turn.ended': [
+          { guard: { type: 'isLast', params: ({ event }) => event }, target: 'idle' },
+          { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'taking' },
+        ],
+        shutdown: 'closing',
+      },
+    },
+    closing: {
+      entry: 'abortTurn',
+      after: { release: { target: 'stopped', actions: 'abandonTurn' } },
+      on: {
+        'turn.ended': { guard: { type: 'isCurrent', params: ({ event }) => event }, target: 'stopped' },
+      },
+    },
+    stopped: { type: 'final' },
+  },
+});
+
+export type SessionRef = ActorRefFrom<typeof sessionMachine>;

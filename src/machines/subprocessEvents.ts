@@ -1,0 +1,60 @@
+import type { CapturedOutput, ProcessExit, ProcessExitReason } from './subprocessExit.ts';
+import type { OutputStream } from './subprocessInput.ts';
+
+/** Why the owner ends a run: on request, or because a limit passed that the owner keeps itself. */
+export type KillReason = Extract<ProcessExitReason, 'cancelled' | 'overall-timeout' | 'no-output-timeout'>;
+
+/** Events of the slot and orders from outside. */
+export type SubprocessEvent =
+  | { readonly type: 'process.kill'; readonly reason?: KillReason | undefined }
+  /** A sign of life that is not output. */
+  | { readonly type: 'process.progress' }
+  | { readonly type: 'shutdown' }
+  | { readonly type: 'process.spawned'; readonly pid: number }
+  | { readonly type: 'process.failed'; readonly error: unknown }
+  | ProcessOutput
+  | ProcessExited
+  /** Both streams have ended, or were closed by order. */
+  | { readonly type: 'process.closed'; readonly stdout: CapturedOutput; readonly stderr: CapturedOutput }
+  /** `onOutput` threw; it is not called again. */
+  | { readonly type: 'process.listener_failed'; readonly error: unknown }
+  /** The process and all known descendants are gone, or beyond reach. */
+  | { readonly type: 'process.terminated' };
+
+export interface ProcessOutput {
+  readonly type: 'process.output';
+  readonly stream: OutputStream;
+  /** New bytes of this stream. */
+  readonly bytes: number;
+  /** Bytes of both streams so far. */
+  readonly totalBytes: number;
+}
+
+export interface ProcessExited {
+  readonly type: 'process.exited';
+  readonly exitCode?: number | undefined;
+  readonly signal?: string | undefined;
+}
+
+/** Orders to the slot. */
+export type ProcessOrder =
+  /** End the process and its descendants; answered by `process.terminated`. */
+  | { readonly type: 'process.terminate'; readonly graceMs: number }
+  /** Stop reading; answered by `process.closed`. */
+  | { readonly type: 'process.close' };
+
+export type SubprocessEmitted =
+  | { readonly type: 'process.started'; readonly pid: number; readonly command: string }
+  | { readonly type: 'process.output'; readonly stream: OutputStream; readonly bytes: number }
+  | ({ readonly type: 'process.exited'; readonly pid: number | undefined } & Pick<
+      ProcessExit,
+      'reason' | 'exitCode' | 'signal' | 'elapsedMs'
+    >);
+
+/** `onOutput` threw; a fact of its own, not one of the process. */
+export interface OutputListenerFailed {
+  readonly type: 'listener.failed';
+  readonly event: 'process.output';
+  readonly error: string;
+  readonly stack?: string | undefined;
+}

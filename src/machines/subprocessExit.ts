@@ -1,0 +1,88 @@
+import type { SubprocessInput } from './subprocessInput.ts';
+
+/** Why a run ended; the first reason wins. */
+export type ProcessExitReason =
+  | 'exit'
+  | 'signal'
+  | 'overall-timeout'
+  | 'no-output-timeout'
+  | 'cancelled'
+  | 'output-limit'
+  | 'spawn-error';
+
+/** What is kept of one output stream: its first 64 kB and its last 256 kB. */
+export interface CapturedOutput {
+  /** UTF-8; a line says how many bytes were left out in the middle. */
+  readonly text: string;
+  /** Bytes written in all. */
+  readonly bytes: number;
+  readonly omittedBytes: number;
+}
+
+/** How a run ended. */
+export interface ProcessExit {
+  readonly reason: ProcessExitReason;
+  /** Absent when the process did not exit by itself, or was never seen to. */
+  readonly exitCode?: number | undefined;
+  /** The signal that ended it. */
+  readonly signal?: string | undefined;
+  /** Absent when it was never started. */
+  readonly pid?: number | undefined;
+  readonly stdout: CapturedOutput;
+  readonly stderr: CapturedOutput;
+  readonly elapsedMs: number;
+  /** Wall time of the end, in ms since the epoch. */
+  readonly endedAt: number;
+  /** What went wrong at the start, of reason `spawn-error`. */
+  readonly error?: unknown;
+  /** One plain line for people. */
+  readonly message: string;
+}
+
+/** What is known of a run that ends. */
+export interface RunFacts extends Partial<Pick<ProcessExit, 'reason' | 'exitCode' | 'signal' | 'pid' | 'error'>> {
+  readonly input: SubprocessInput;
+  /** Monotonic time of the start, in ms. */
+  readonly startedAt: number;
+  readonly captured?: { readonly stdout: CapturedOutput; readonly stderr: CapturedOutput } | undefined;
+}
+
+const nothing: CapturedOutput = { text: '', bytes: 0, omittedBytes: 0 };
+
+/** The end of a run, now. */
+export function conclusion(run: RunFacts): ProcessExit {
+  const { input, reason = 'exit', exitCode, signal, pid, error, captured, startedAt } = run;
+  return {
+    reason,
+    exitCode,
+    signal,
+    pid,
+    stdout: captured?.stdout ?? nothing,
+    stderr: captured?.stderr ?? nothing,
+    elapsedMs: input.clock.now() - startedAt,
+    endedAt: input.clock.wallNow(),
+    error,
+    message: messageOf(reason, run),
+  };
+}
+
+function messageOf(reason: ProcessExitReason, { input, exitCode, signal, error }: RunFacts): string {
+  switch (reason) {
+    case 'exit':
+      return `CLI exited with code ${exitCode ?? 'unknown'}.`;
+    case 'signal':
+      return `CLI was ended by ${signal ?? 'a signal'}.`;
+    case 'overall-timeout':
+      return `CLI exceeded timeout${input.overallMs === undefined ? '' : ` (${seconds(input.overallMs)}s)`} and was terminated.`;
+    case 'no-output-timeout':
+      return `CLI produced no output${input.idleMs === undefined ? '' : ` for ${seconds(input.idleMs)}s`} and was terminated.`;
+    case 'cancelled':
+      return 'CLI was cancelled and terminated.';
+    case 'output-limit':
+      return `CLI produced more than ${input.maxOutputBytes ?? 0} bytes and was terminated.`;
+    case 'spawn-error':
+      return error instanceof Error ? error.message : 'CLI could not be started.';
+  }
+}
+
+const seconds = (ms: number): number => Math.round(ms) / 1000;

@@ -1,0 +1,102 @@
+import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mcpConnection.ts';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { createHangWatch } from './actors/hangWatch.ts';
+import { toolResult } from './actors/mcpCall.ts';
+import type { CallPath } from './calls/callPath.ts';
+import type { Effect } from './policy/effects.ts';
+import { AttemptError, type FailureFacts } from './policy/failure.ts';
+import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
+import type { Runtime } from './runtime.ts';
+import { superviseIntegration } from './superviseIntegration.ts';
+import type { ToolOptions } from './toolPort.ts';
+
+export interface McpIntegrationOptions extends McpServerOptions {
+  /** @defaultValue preset `mcp` */
+  readonly policy?: PolicyInput | undefined;
+  /** What its calls may do to the world, where a tool does not say. @defaultValue unspecified */
+  readonly effect?: Effect | undefined;
+  /** Per tool: effect and limits. */
+  readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+}
+
+/** A call of one tool. */
+export interface McpToolRequest {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown> | undefined;
+}
+
+/**
+ * An integration over an MCP server that this runtime keeps alive: one connection at a time, a permanent child of the root
+ * supervisor, which restarts it as long as the gateway runs. One breaker for the server, not one per tool.
+ */
+export function superviseMcpServer(
+  runtime: Runtime,
+  name: string,
+  { policy: policyInput, effect: _effect, tools: _tools, ...server }: McpIntegrationOptions,
+): CallPath<McpToolRequest, CallToolResult> {
+  const policy = resolvePolicy(name, { preset: 'mcp', ...policyInput });
+  const childId = `mcp:${name}`;
+  let connection: McpConnection | undefined;
+  const hangWatch = createHangWatch({ connection: () => connection });
+
+  const child = mcpChild({
+    ...server,
+    clock: runtime.clock,
+    onReady(ready) {
+      connection = ready;
+      path.restarted();
+    },
+    onLost(facts: FailureFacts) {
+      connection = undefined;
+      path.crashed(facts);
+    },
+    onStray: (stream, line) => runtime.bus.tell({ type: 'process.stray_output', process: childId, stream, line }),
+  });
+
+  const path = superviseIntegration(runtime, {
+    name,
+    policy,
+    operation: async (request: McpToolRequest, context) => {
+      if (connection === undefined) throw notConnected(name);
+      try {
+        const result = await connection.callTool(request, context);
+        runtime.root.markStable(childId);
+        return toolResult(result);
+      } catch (error) {
+        if (error instanceof AttemptError && error.facts.reason === 'tool_error') tellToolError(request, error);
+        throw error;
+      }
+    },
+    probe: async () => {
+      if (connection === undefined || !(await connection.ping())) throw notConnected(name);
+    },
+    startsDown: () => connection === undefined,
+    restartInMs: () => runtime.root.tree().children?.find(({ id }) => id === childId)?.nextRestartInMs,
+    // A server that does not answer a ping either is hung, and is killed to be restarted.
+    onSilence: () => void hangWatch.suspect(),
+  });
+
+  runtime.supervise({
+    id: childId,
+    ...child,
+    // A server that is killed twice a second must still answer in between, and is never given up for good.
+    backoff: { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 },
+    intensity: Number.POSITIVE_INFINITY,
+    shutdown: 7000,
+  });
+  return path;
+
+  function tellToolError(request: McpToolRequest, error: AttemptError): void {
+    const { name: tool, arguments: input } = request;
+    runtime.bus.tell({ type: 'mcp.tool_failed', integration: name, tool, input, error: error.message });
+  }
+}
+
+function notConnected(name: string): AttemptError {
+  return new AttemptError({
+    kind: 'crash',
+    reason: 'connection_lost',
+    message: `${name} is not connected`,
+    outcome: 'not_started',
+  });
+}

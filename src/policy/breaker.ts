@@ -1,0 +1,92 @@
+import { type BreakerOutcome, type FailureFacts, failureKinds } from './failure.ts';
+import { checkDuration, checkInteger, checkKeys, checkNumber } from './options.ts';
+
+/** When a circuit opens, for how long, and how it is probed. */
+export interface BreakerPolicy {
+  /** Failed attempts in a row that open the circuit, at least 1. @defaultValue 5 */
+  readonly consecutiveFailures: number;
+  /** Share of failed attempts in the window that opens the circuit, above 0 to 1. @defaultValue 0.5 */
+  readonly failureRatio: number;
+  /** Attempts the window holds, at least 1. @defaultValue 50 */
+  readonly windowSize: number;
+  /** Age at which attempts leave the window, in ms. @defaultValue 60000 */
+  readonly windowMs: number;
+  /** Attempts the window needs before its ratio counts, at least 1. @defaultValue 20 */
+  readonly minimumAttempts: number;
+  /** How long the circuit stays open at first, in ms. @defaultValue 60000 */
+  readonly resetTimeoutMs: number;
+  /** By how much each further opening is longer, at least 1; 1 switches it off. @defaultValue 1 */
+  readonly openFactor: number;
+  /** Longest time of a growing opening, in ms. @defaultValue 600000 */
+  readonly maxOpenMs: number;
+  /** Probes in flight at once, at least 1. @defaultValue 1 */
+  readonly probes: number;
+  /** How much longer than its attempt limit a probe may hold its place, in ms. @defaultValue 5000 */
+  readonly probeLeaseGraceMs: number;
+}
+
+export const defaultBreakerPolicy: BreakerPolicy = {
+  consecutiveFailures: 5,
+  failureRatio: 0.5,
+  windowSize: 50,
+  windowMs: 60_000,
+  minimumAttempts: 20,
+  resetTimeoutMs: 60_000,
+  openFactor: 1,
+  maxOpenMs: 600_000,
+  probes: 1,
+  probeLeaseGraceMs: 5_000,
+};
+
+/** Longest an upstream hint may keep a circuit open: 7 days, in ms. */
+const longestHintMs = 7 * 24 * 3_600_000;
+
+/** What a breaker has counted since it last closed. */
+export interface Tally {
+  readonly consecutive: number;
+  /** Failed attempts in the window. */
+  readonly failures: number;
+  /** Attempts in the window. */
+  readonly total: number;
+}
+
+/** Whether what was counted opens the circuit. */
+export function trips(tally: Tally, policy: BreakerPolicy): boolean {
+  if (tally.consecutive >= policy.consecutiveFailures) return true;
+  return tally.total >= policy.minimumAttempts && tally.failures / tally.total >= policy.failureRatio;
+}
+
+/**
+ * How long an opening lasts, in ms: the latest of the reset timeout, its growth, and an upstream hint.
+ * @param openings - earlier openings in a row, 0 for the first.
+ */
+export function openForMs(policy: BreakerPolicy, openings: number, hintMs?: number): number {
+  const { resetTimeoutMs, openFactor, maxOpenMs } = policy;
+  const grownMs = Math.min(resetTimeoutMs * openFactor ** openings, Math.max(maxOpenMs, resetTimeoutMs));
+  return Math.max(resetTimeoutMs, grownMs, Math.min(Math.max(0, hintMs ?? 0), longestHintMs));
+}
+
+/** What a failed attempt means to the circuit, by table 1. A command line that is too long says nothing about the other side. */
+export function breakerOutcome(facts: FailureFacts): BreakerOutcome {
+  return facts.kind === 'spawn' && facts.code === 'E2BIG' ? 'ignored' : failureKinds[facts.kind].breaker;
+}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkBreakerPolicy(
+  name: string,
+  value: unknown,
+  base: BreakerPolicy = defaultBreakerPolicy,
+): BreakerPolicy {
+  checkKeys(name, value, Object.keys(defaultBreakerPolicy));
+  const given = Object.fromEntries(Object.entries(value as object).filter(([, each]) => each !== undefined));
+  const policy: BreakerPolicy = { ...base, ...given };
+  for (const key of ['consecutiveFailures', 'windowSize', 'minimumAttempts', 'probes'] as const) {
+    checkInteger(`${name}.${key}`, policy[key]);
+  }
+  for (const key of ['windowMs', 'resetTimeoutMs', 'maxOpenMs', 'probeLeaseGraceMs'] as const) {
+    checkDuration(`${name}.${key}`, policy[key]);
+  }
+  checkNumber(`${name}.failureRatio`, policy.failureRatio, Number.EPSILON, 1);
+  checkNumber(`${name}.openFactor`, policy.openFactor, 1);
+  return policy;
+}

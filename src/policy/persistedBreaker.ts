@@ -1,0 +1,14 @@
+/** What is kept of a circuit breaker between processes: one row an integration (M-8). Times are wall time in ms since the epoch. */
+export interface PersistedBreaker {
+  readonly state: 'closed' | 'open';
+  /** When it opened last; 0 when it never has. */
+  readonly openedAt: number;
+  /** When the next probe may go out. A hint: clamp what is left of it to [0, `lastOpenMs`], the wall clock may have stepped. */
+  readonly openUntil: number;
+  /** How long it was told to stay open, in ms. */
+  readonly lastOpenMs: number;
+  /** How often it has opened in a row, which doubling open times go by. */
+  readonly openings: number;
+  /** Grows with every change of state; a row is never replaced by one of a lower generation. */
+  readonly generation: number;
+}

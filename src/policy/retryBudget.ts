@@ -1,0 +1,55 @@
+import { checkInteger, checkKeys, checkNumber } from './options.ts';
+
+/** How many retries an integration may make for its successes; after the retry quota of the AWS SDKs. */
+export interface RetryBudgetPolicy {
+  /** Tokens at the start and at most, at least 1. @defaultValue 100 */
+  readonly capacity: number;
+  /** Tokens a retry costs, at least 0. @defaultValue 5 */
+  readonly cost: number;
+  /** Tokens a success at the first try returns, at least 0. @defaultValue 1 */
+  readonly refund: number;
+}
+
+/** Keeps retries from multiplying an outage: many calls may not retry for long, a lone one always may. */
+export class RetryBudget {
+  readonly #policy: RetryBudgetPolicy;
+  #tokens: number;
+
+  /** @throws TypeError or RangeError that names the option and its value. */
+  constructor(policy: Partial<RetryBudgetPolicy> = {}) {
+    checkKeys('retryBudget', policy, ['capacity', 'cost', 'refund']);
+    this.#policy = {
+      capacity: checkInteger('retryBudget.capacity', policy.capacity ?? 100),
+      cost: checkNumber('retryBudget.cost', policy.cost ?? 5),
+      refund: checkNumber('retryBudget.refund', policy.refund ?? 1),
+    };
+    this.#tokens = this.#policy.capacity;
+  }
+
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /**
+   * Takes a retry from the budget; false when it is used up.
+   * @param retryingNow - other calls that are being retried; a lone call is never blocked, and pays what there is.
+   */
+  tryRetry(retryingNow: number): boolean {
+    if (this.#tokens < this.#policy.cost && retryingNow > 0) return false;
+    this.#tokens = Math.max(0, this.#tokens - this.#policy.cost);
+    return true;
+  }
+
+  succeededAtFirst(): void {
+    this.#give(this.#policy.refund);
+  }
+
+  /** A call succeeded after this many retries: it gets their cost back. */
+  succeededAfter(retries: number): void {
+    this.#give(retries * this.#policy.cost);
+  }
+
+  #give(tokens: number): void {
+    this.#tokens = Math.min(this.#policy.capacity, this.#tokens + tokens);
+  }
+}

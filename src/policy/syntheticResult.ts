@@ -1,0 +1,44 @@
+import type { EffectOutcome, Failure, FailureKind } from './failure.ts';
+import { formatDuration } from './duration.ts';
+
+/** Stands for an answer that never came: what is known, for programs and in one plain sentence for the agent. */
+export interface SyntheticResult {
+  readonly status: 'error';
+  readonly synthetic: true;
+  readonly error: string;
+  readonly kind: FailureKind;
+  readonly outcome: EffectOutcome;
+  readonly elapsedMs: number;
+  readonly attempts: number;
+  readonly retryable: boolean;
+  /** In ms from now. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** @param elapsedMs - time from the call to this result, in ms. */
+export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticResult {
+  const { kind, outcome, attempts, retryable, retryAfterMs } = failure;
+  return {
+    status: 'error',
+    synthetic: true,
+    error: `${failure.message.replace(/[.\s]+$/, '')}: ${known[outcome]}; ${advice(failure)}.`,
+    kind,
+    outcome,
+    elapsedMs,
+    attempts,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+const known: Readonly<Record<EffectOutcome, string>> = {
+  not_started: 'it was not started',
+  failed: 'it failed',
+  unknown: 'outcome unknown, it may have taken effect, check before repeating',
+  cancelled: 'it was ended before an answer came and may have taken effect',
+};
+
+function advice({ retryable, retryAfterMs }: Failure): string {
+  if (retryAfterMs !== undefined && retryAfterMs > 0) return `try again in ${formatDuration(retryAfterMs)}`;
+  return retryable ? 'it may be tried again' : 'trying the same again is not expected to help';
+}

@@ -1,0 +1,79 @@
+import { checkBoolean, checkInteger, checkKeys, checkOneOf } from '../policy/options.ts';
+
+/** A message for a session. `heartbeat` is the only kind the runtime itself knows. */
+export interface Message {
+  readonly kind: string;
+  readonly text?: string | undefined;
+  readonly data?: unknown;
+}
+
+export interface MailboxOptions {
+  /** Messages that may wait, at least 1. @defaultValue 1000 */
+  readonly limit?: number | undefined;
+  /**
+   * What a full mailbox does with a heartbeat: `refuse` it like any message, or `drop_oldest`, which puts it in the place of the
+   * heartbeat that has waited longest. @defaultValue 'refuse'
+   */
+  readonly heartbeats?: 'refuse' | 'drop_oldest' | undefined;
+  /** Whether a heartbeat joins one that already waits. @defaultValue false */
+  readonly coalesceHeartbeats?: boolean | undefined;
+}
+
+/** What became of a message at the door. */
+export type Posted<M> =
+  | { readonly posted: 'queued'; readonly dropped?: M | undefined }
+  | { readonly posted: 'coalesced'; readonly into: M }
+  | { readonly posted: 'refused' };
+
+interface Envelope {
+  readonly message: Message;
+}
+
+/** The ordered, bounded queue of a session. What overflows is refused at the door, never dropped after acceptance. */
+export class Mailbox<M extends Envelope> {
+  readonly limit: number;
+  readonly #dropsOldest: boolean;
+  readonly #coalesces: boolean;
+  #items: M[] = [];
+
+  constructor(options: MailboxOptions = {}) {
+    checkKeys('mailbox', options, ['limit', 'heartbeats', 'coalesceHeartbeats']);
+    this.limit = checkInteger('mailbox.limit', options.limit ?? 1000);
+    const heartbeats = checkOneOf('mailbox.heartbeats', options.heartbeats ?? 'refuse', ['refuse', 'drop_oldest']);
+    this.#dropsOldest = heartbeats === 'drop_oldest';
+    this.#coalesces = checkBoolean('mailbox.coalesceHeartbeats', options.coalesceHeartbeats ?? false);
+  }
+
+  get length(): number {
+    return this.#items.length;
+  }
+
+  post(item: M): Posted<M> {
+    const isHeartbeat = item.message.kind === 'heartbeat';
+    if (isHeartbeat && this.#coalesces) {
+      const into = this.#items.find(({ message }) => message.kind === 'heartbeat');
+      if (into !== undefined) return { posted: 'coalesced', into };
+    }
+    if (this.#items.length < this.limit) {
+      this.#items.push(item);
+      return { posted: 'queued' };
+    }
+    const oldest =
+      isHeartbeat && this.#dropsOldest ? this.#items.findIndex(({ message }) => message.kind === 'heartbeat') : -1;
+    if (oldest < 0) return { posted: 'refused' };
+    const [dropped] = this.#items.splice(oldest, 1);
+    this.#items.push(item);
+    return { posted: 'queued', dropped };
+  }
+
+  take(): M | undefined {
+    return this.#items.shift();
+  }
+
+  /** Empties the mailbox. */
+  takeAll(): M[] {
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+}

@@ -1,0 +1,53 @@
+import type { EffectOutcome, Failure, FailureKind } from '../policy/failure.ts';
+import { syntheticResult } from '../policy/syntheticResult.ts';
+
+/** What an agent gets for a tool call: always a result, never a throw. */
+export type ToolResult<T = unknown> = ToolSuccess<T> | ToolError | SyntheticToolError;
+
+export interface ToolSuccess<T> {
+  readonly status: 'ok';
+  readonly value: T;
+  /** Attempts beyond the first. */
+  readonly retries: number;
+}
+
+/** The tool, or the way to it, answered with an error. */
+export interface ToolError {
+  readonly status: 'error';
+  /** One plain line for the agent. */
+  readonly error: string;
+  /** Attempts beyond the first. */
+  readonly retries: number;
+  /** Whether the same call may succeed later. */
+  readonly recoverable: boolean;
+}
+
+/** Stands for the answer that never came, and says what is known of its effect. */
+export interface SyntheticToolError extends ToolError {
+  readonly synthetic: true;
+  readonly kind: FailureKind;
+  readonly outcome: EffectOutcome;
+  readonly elapsedMs: number;
+  readonly attempts: number;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Kinds that end a call without an answer from the other side. */
+const unanswered: ReadonlySet<FailureKind> = new Set([
+  'timeout',
+  'crash',
+  'cancelled',
+  'watchdog',
+  'circuit_open',
+  'too_many_requests',
+  'unavailable',
+]);
+
+/** The result of a tool call that failed. */
+export function errorResult(failure: Failure, elapsedMs: number): ToolError | SyntheticToolError {
+  const retries = Math.max(0, failure.attempts - 1);
+  const recoverable = failure.retryable;
+  if (!unanswered.has(failure.kind)) return { status: 'error', error: failure.message, retries, recoverable };
+  return { ...syntheticResult(failure, elapsedMs), retries, recoverable };
+}

@@ -1,0 +1,140 @@
+import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { Connection } from './connection.ts';
+import type { Database, SqlRow } from './database.ts';
+import type { WriteQueue } from './writeQueue.ts';
+
+/** Circuit breakers between processes: what survives a restart, and who may probe. Nothing here throws. */
+export interface BreakerStates {
+  /** Every breaker that is kept, by integration. Empty when the store cannot be read. */
+  loadAll(): ReadonlyMap<string, PersistedBreaker>;
+  load(name: string): PersistedBreaker | undefined;
+  /** Keeps a breaker and ends its lease, with the commit of this turn. A row of a higher generation stays as it is. */
+  save(name: string, breaker: PersistedBreaker): void;
+  /**
+   * Takes the lease on the next probe, for `leaseMs` from `wallNow`. False while another owner holds it, or while a row of a
+   * higher generation says that the other side is not to be called yet: `load` it. Both pass by themselves. A store that
+   * cannot answer allows the probe.
+   */
+  claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean;
+  /** Gives back a lease that `owner` holds. */
+  releaseProbe(name: string, owner: string): void;
+}
+
+export interface BreakerStatesOptions {
+  readonly connection: Connection;
+  readonly queue: WriteQueue;
+}
+
+export function createBreakerStates({ connection, queue }: BreakerStatesOptions): BreakerStates {
+  /** What is saved here and not yet committed, the latest for each name; at most one write for each waits in the queue. */
+  const pending = new Map<string, PersistedBreaker>();
+
+  /** Asks the database, unless it is known to be out of order. */
+  function ask<T>(question: (database: Database) => T, otherwise: T): T {
+    if (queue.degraded) return otherwise;
+    try {
+      return connection.use(question);
+    } catch (error) {
+      queue.report(error);
+      return otherwise;
+    }
+  }
+
+  return {
+    loadAll() {
+      const kept = ask(selectBreakers, new Map<string, PersistedBreaker>());
+      for (const [name, breaker] of pending) kept.set(name, breaker);
+      return kept;
+    },
+    load: (name) => pending.get(name) ?? ask((database) => selectBreaker(database, name), undefined),
+    save(name, breaker) {
+      const queued = pending.has(name);
+      pending.set(name, breaker);
+      if (queued) return;
+      queue.add({
+        run: (database) => upsertBreaker(database, name, pending.get(name) ?? breaker),
+        committed: () => pending.delete(name),
+      });
+    },
+    claimProbe: (name, generation, owner, leaseMs, wallNow) =>
+      ask((database) => claimLease(database, { name, generation, owner, leaseMs, wallNow }), true),
+    releaseProbe: (name, owner) => ask((database) => releaseLease(database, name, owner), undefined),
+  };
+}
+
+const columns = 'name, state, opened_at, open_until, last_open_ms, openings, generation';
+
+/** Every breaker of a database. */
+export function selectBreakers(database: Database): Map<string, PersistedBreaker> {
+  const rows = database.prepare(`SELECT ${columns} FROM unwedge_breakers ORDER BY name`).all();
+  return new Map(rows.map((row) => [String(row['name']), toBreaker(row)]));
+}
+
+function selectBreaker(database: Database, name: string): PersistedBreaker | undefined {
+  const row = database.prepare(`SELECT ${columns} FROM unwedge_breakers WHERE name = ?`).get(name);
+  return row === undefined ? undefined : toBreaker(row);
+}
+
+function toBreaker(row: SqlRow): PersistedBreaker {
+  return {
+    state: row['state'] === 'open' ? 'open' : 'closed',
+    openedAt: Number(row['opened_at']),
+    openUntil: Number(row['open_until']),
+    lastOpenMs: Number(row['last_open_ms']),
+    openings: Number(row['openings']),
+    generation: Number(row['generation']),
+  };
+}
+
+function upsertBreaker(database: Database, name: string, breaker: PersistedBreaker): void {
+  database
+    .prepare(
+      `INSERT INTO unwedge_breakers (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET
+         state = excluded.state, opened_at = excluded.opened_at, open_until = excluded.open_until,
+         last_open_ms = excluded.last_open_ms, openings = excluded.openings, generation = excluded.generation,
+         lease_until = NULL, lease_owner = NULL
+       WHERE excluded.generation >= generation`,
+    )
+    .run(
+      name,
+      breaker.state,
+      Math.round(breaker.openedAt),
+      Math.round(breaker.openUntil),
+      Math.round(breaker.lastOpenMs),
+      breaker.openings,
+      breaker.generation,
+    );
+}
+
+interface Claim {
+  readonly name: string;
+  readonly generation: number;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly wallNow: number;
+}
+
+/**
+ * One fenced UPDATE, so that of all processes one wins. Times too far ahead to be true are those of a wall clock that has
+ * stepped back since; they must not block probes for as long as the step was.
+ */
+function claimLease(database: Database, { name, generation, owner, leaseMs, wallNow }: Claim): boolean {
+  const now = Math.round(wallNow);
+  const lease = Math.ceil(leaseMs);
+  const changed = database
+    .prepare(
+      `UPDATE unwedge_breakers SET lease_owner = ?, lease_until = ?
+       WHERE name = ?
+         AND (lease_until IS NULL OR lease_owner = ? OR lease_until <= ? OR lease_until > ?)
+         AND (generation <= ? OR state = 'closed' OR open_until <= ? OR open_until > ? + last_open_ms)`,
+    )
+    .run(owner, now + lease, name, owner, now, now + 2 * lease, generation, now, now);
+  return changed > 0 || selectBreaker(database, name) === undefined;
+}
+
+function releaseLease(database: Database, name: string, owner: string): void {
+  database
+    .prepare('UPDATE unwedge_breakers SET lease_owner = NULL, lease_until = NULL WHERE name = ? AND lease_owner = ?')
+    .run(name, owner);
+}

@@ -1,0 +1,31 @@
+import { loadBetterSqlite3 } from './betterSqlite3.ts';
+import type { Driver, DriverLoader } from './database.ts';
+import { loadNodeSqlite } from './nodeSqlite.ts';
+
+/** better-sqlite3 first: it runs on every Node; `node:sqlite` where its binary could not be installed. */
+export const driverLoaders: readonly DriverLoader[] = [loadBetterSqlite3, loadNodeSqlite];
+
+export type DriverSearch =
+  | { readonly ok: true; readonly driver: Driver }
+  | { readonly ok: false; readonly reason: string; readonly fix: string };
+
+/** The first driver that works, or why there is none and the fix, one line each. Never throws. */
+export async function findDriver(loaders: readonly DriverLoader[] = driverLoaders): Promise<DriverSearch> {
+  const reasons: string[] = [];
+  for (const load of loaders) {
+    try {
+      return { ok: true, driver: await load() };
+    } catch (error) {
+      reasons.push(firstLine(error));
+    }
+  }
+  return {
+    ok: false,
+    reason: `no SQLite driver works (${reasons.join('; ')})`,
+    fix: 'run `npm rebuild better-sqlite3`, or use Node 22.13 or newer',
+  };
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,62 @@
+import type { EventQuery, EventRow } from './query.ts';
+import { selectEvents } from './query.ts';
+import type { Fact, Told } from '../policy/facts.ts';
+import type { Connection } from './connection.ts';
+import type { Database } from './database.ts';
+import { storedEvent } from './record.ts';
+import type { Redactor } from './redact.ts';
+import type { WriteQueue } from './writeQueue.ts';
+
+/** The append-only log of facts. */
+export interface EventLog {
+  /** Stores the fact if its type is stored. False when it was refused at the door. Never throws. */
+  record(fact: Told<Fact>): boolean;
+  /** Reads back; empty when the store cannot be read. Never throws. */
+  read(query: EventQuery): readonly EventRow[];
+}
+
+export interface EventLogOptions {
+  readonly connection: Connection;
+  readonly queue: WriteQueue;
+  readonly redact: Redactor;
+}
+
+export function createEventLog({ connection, queue, redact }: EventLogOptions): EventLog {
+  return {
+    record(fact) {
+      const event = storedEvent(fact);
+      if (event === undefined) return true;
+      if (queue.refuses()) return false;
+      const { category, eventType } = event;
+      // Redacted now: what waits in memory is small and clean, and the caller may change its objects.
+      const metadata = redact(event.metadata);
+      queue.add({
+        run: (database, { eventTable }) => insertEvent(database, eventTable, fact.at, category, eventType, metadata),
+      });
+      return true;
+    },
+    read(query) {
+      if (queue.degraded) return [];
+      try {
+        return connection.use((database, { eventTable }) => selectEvents(database, eventTable, query));
+      } catch (error) {
+        queue.report(error);
+        return [];
+      }
+    },
+  };
+}
+
+// better-sqlite3 binds numbers beyond 32 bits as REAL, which a column of a foreign table would keep as such.
+function insertEvent(
+  database: Database,
+  table: string,
+  at: number,
+  category: string,
+  eventType: string,
+  metadata: string,
+): void {
+  database
+    .prepare(`INSERT INTO ${table} (timestamp, category, event_type, metadata) VALUES (CAST(? AS INTEGER), ?, ?, ?)`)
+    .run(Math.round(at), category, eventType, metadata);
+}

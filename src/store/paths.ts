@@ -1,0 +1,24 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { checkName } from '../policy/options.ts';
+
+/** The environment, as `process.env` has it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Where the database is: the option, else `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory.
+ * Absolute, or `:memory:`.
+ * @throws TypeError or RangeError when the option is no non-empty string.
+ */
+export function storePath(option: string | undefined, env: Environment): string {
+  const chosen = option === undefined ? env['UNWEDGE_DB'] || undefined : checkName('path', option);
+  if (chosen === ':memory:') return chosen;
+  return chosen === undefined ? join(stateDirectory(env), 'unwedge', 'unwedge.sqlite') : resolve(chosen);
+}
+
+// The XDG base directory specification has a relative value ignored.
+function stateDirectory(env: Environment): string {
+  const state = env['XDG_STATE_HOME'];
+  if (state !== undefined && isAbsolute(state)) return state;
+  return join(env['HOME'] || homedir(), '.local', 'state');
+}

@@ -1,0 +1,128 @@
+import type { Fact, FactMap, FactType, Told } from '../policy/facts.ts';
+
+/** An event as it is stored, before redaction. */
+export interface StoredEvent {
+  readonly category: string;
+  readonly eventType: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+type Shape<T extends FactType> = (fact: Readonly<FactMap[T]>) => Readonly<Record<string, unknown>>;
+type Row<T extends FactType> = readonly [category: string, eventType: string, metadata: Shape<T>];
+
+/** A copy without what the store adds itself. */
+const asTold = (fact: object): Record<string, unknown> => snakeCase(fact);
+
+/**
+ * Which facts are stored, and as what. `null`: for subscribers only. Retries and successes of calls are not stored (the store gets
+ * a call's final failure, R-10), nor is what comes with every call or every line of a child.
+ */
+const rows: { readonly [T in FactType]: Row<T> | null } = {
+  'call.retried': null,
+  'call.succeeded': null,
+  'call.failed': [
+    'integration',
+    'failure',
+    ({ integration, failure, stack, retryCount, call, label, session, elapsedMs }) => ({
+      integration,
+      error: failure.message,
+      stack: stack ?? null,
+      retry_count: retryCount,
+      kind: failure.kind,
+      reason: failure.reason,
+      outcome: failure.outcome,
+      retryable: failure.retryable,
+      retry_after_ms: failure.retryAfterMs,
+      status: failure.status,
+      code: failure.code,
+      call,
+      label,
+      session,
+      elapsed_ms: elapsedMs,
+    }),
+  ],
+  'call.refused': [
+    'integration',
+    'refused',
+    ({ message, ...fact }) => ({ integration: fact.integration, error: message, ...asTold(fact) }),
+  ],
+  'call.late': ['integration', 'late_result', asTold],
+  'call.abandoned': ['integration', 'abandoned', asTold],
+  'call.fell_back': ['integration', 'fell_back', asTold],
+  'integration.changed': null,
+  'integration.paused': ['integration', 'paused', asTold],
+  'integration.crashed': ['integration', 'crashed', asTold],
+  'integration.restarted': ['integration', 'restarted', asTold],
+  'breaker.opened': ['breaker', 'opened', asTold],
+  'breaker.half_opened': ['breaker', 'half_opened', asTold],
+  'breaker.closed': ['breaker', 'closed', asTold],
+  'session.started': ['session', 'started', asTold],
+  'session.refused': ['session', 'refused', asTold],
+  'session.heartbeat_dropped': null,
+  'session.turn_started': ['session', 'turn_started', asTold],
+  'session.turn_ended': ['session', 'turn_ended', asTold],
+  'session.tool_failed': ['session', 'tool_failed', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
+  'session.watchdog_fired': ['session', 'watchdog_fired', asTold],
+  'session.recovered': ['session', 'recovered', asTold],
+  'session.recovery_failed': ['session', 'recovery_failed', asTold],
+  'session.escalated': ['session', 'escalated', asTold],
+  'session.late_result': ['session', 'late_result', asTold],
+  'process.started': ['process', 'started', asTold],
+  'process.exited': ['process', 'exited', asTold],
+  'process.stray_output': null,
+  'hook.failed': [
+    'hook',
+    'error',
+    ({ hook, event, action, session, error, stack }) => ({
+      hook_name: hook,
+      event_type: event,
+      event_action: action,
+      session_key: session ?? null,
+      error,
+      stack: stack ?? null,
+    }),
+  ],
+  'mcp.tool_failed': [
+    'mcp',
+    'tool_error',
+    ({ integration, tool, input, error }) => ({ tool_name: tool, input, error, integration }),
+  ],
+  'child.started': ['child', 'started', asTold],
+  'child.crashed': ['child', 'crashed', asTold],
+  'child.restarting': ['child', 'restarting', asTold],
+  'child.quarantined': ['child', 'quarantined', asTold],
+  'child.stopped': ['child', 'stopped', asTold],
+  'supervisor.gave_up': ['supervisor', 'gave_up', asTold],
+  'message.dead_letter': ['message', 'dead_letter', asTold],
+  'store.degraded': ['store', 'degraded', asTold],
+  'store.recovered': ['store', 'recovered', asTold],
+  'listener.failed': ['listener', 'failed', asTold],
+};
+
+/** The types that are stored: subscribe to these rather than to all, so that nobody builds facts for the store to ignore. */
+export const storedTypes: readonly FactType[] = (Object.keys(rows) as FactType[]).filter((type) => rows[type] !== null);
+
+/** What the store keeps of a fact; undefined when nothing. Never throws: a fact that cannot be read is stored as that. */
+export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
+  try {
+    return shape(fact.type, fact);
+  } catch (error) {
+    return { category: 'store', eventType: 'unreadable_fact', metadata: { fact: fact.type, error } };
+  }
+}
+
+function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredEvent | undefined {
+  const row = rows[type];
+  if (row === null || row === undefined) return undefined;
+  const [category, eventType, metadata] = row;
+  return { category, eventType, metadata: metadata(fact) };
+}
+
+function snakeCase(fact: object): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fact)) {
+    if (key === 'type' || key === 'at') continue;
+    result[key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
+  }
+  return result;
+}

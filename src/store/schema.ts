@@ -1,0 +1,129 @@
+import type { Database, SqlRow } from './database.ts';
+import { NewerSchemaError } from './trouble.ts';
+
+/** Marks a file as ours ("unwd"), in SQLite's own header field for that. */
+const applicationId = 0x756e7764;
+
+const createEvents = (name: string) => `CREATE TABLE ${name} (
+  id INTEGER PRIMARY KEY,
+  timestamp INTEGER NOT NULL,
+  category TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  metadata TEXT NOT NULL
+) STRICT;
+CREATE INDEX unwedge_events_by_time ON ${name} (timestamp);`;
+
+const createBreakers = `CREATE TABLE unwedge_breakers (
+  name TEXT PRIMARY KEY,
+  state TEXT NOT NULL CHECK (state IN ('closed', 'open')),
+  opened_at INTEGER NOT NULL,
+  open_until INTEGER NOT NULL,
+  last_open_ms INTEGER NOT NULL,
+  openings INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  lease_until INTEGER,
+  lease_owner TEXT
+) STRICT;`;
+
+/** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
+const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
+  (database, events) => {
+    if (!events.exists) database.exec(createEvents(events.name));
+    database.exec(createBreakers);
+  },
+];
+
+interface EventTable {
+  readonly name: 'events' | 'unwedge_events';
+  readonly exists: boolean;
+}
+
+export interface Schema {
+  /** Whether the file is ours alone. */
+  readonly ours: boolean;
+  /** Where events go: `events`, or `unwedge_events` in a foreign database without a table we can use. */
+  readonly eventTable: EventTable['name'];
+}
+
+/**
+ * Makes a database ready for writing. In one of our own: WAL, `user_version`. In one that is not ours (it has tables and
+ * not our mark): our tables as `unwedge_*` with their version in `unwedge_meta`, its `events` used as it is, nothing else touched.
+ * An up-to-date database is only read, so that opening it waits for no lock.
+ * @throws {@link NewerSchemaError}, or what SQLite reports.
+ */
+export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'): Schema {
+  let ours = isOurs(database);
+  if (ours) database.exec('PRAGMA journal_mode = WAL');
+  // Without WAL anything below FULL can lose the file of somebody else to a power cut.
+  if (database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal') {
+    database.exec(`PRAGMA synchronous = ${synchronous}`);
+  }
+  if (versionOf(database, ours) < migrations.length) {
+    database.immediate(() => {
+      // Looked at again behind the lock: another process may have been faster, and it may not be one of ours.
+      ours = isOurs(database);
+      migrate(database, ours);
+    });
+  }
+  return { ours, eventTable: findEventTable(database, ours).name };
+}
+
+function migrate(database: Database, ours: boolean): void {
+  const version = versionOf(database, ours);
+  const events = findEventTable(database, ours);
+  for (const step of migrations.slice(version)) step(database, events);
+  if (ours) {
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
+    return;
+  }
+  database.exec('CREATE TABLE IF NOT EXISTS unwedge_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT');
+  database
+    .prepare(
+      `INSERT INTO unwedge_meta (key, value) VALUES ('version', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    )
+    .run(String(migrations.length));
+}
+
+/** Whether the database carries our mark, or nothing at all yet. */
+export function isOurs(database: Database): boolean {
+  const mark = database.prepare('PRAGMA application_id').get()?.['application_id'];
+  if (mark === applicationId) return true;
+  return mark === 0 && database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+}
+
+function versionOf(database: Database, ours: boolean): number {
+  const found = ours
+    ? Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
+    : hasTable(database, 'unwedge_meta')
+      ? Number(database.prepare(`SELECT value FROM unwedge_meta WHERE key = 'version'`).get()?.['value'] ?? 0)
+      : 0;
+  if (found > migrations.length) throw new NewerSchemaError(found, migrations.length);
+  return found;
+}
+
+/** The table of events: in a foreign database its `events`, if an insert of our four columns can succeed there. */
+export function findEventTable(database: Database, ours: boolean): EventTable {
+  if (hasTable(database, 'unwedge_events')) return { name: 'unwedge_events', exists: true };
+  if (ours) return { name: 'events', exists: hasTable(database, 'events') };
+  return fitsOurRows(database) ? { name: 'events', exists: true } : { name: 'unwedge_events', exists: false };
+}
+
+const columns = ['timestamp', 'category', 'event_type', 'metadata'];
+
+function fitsOurRows(database: Database): boolean {
+  if (!hasTable(database, 'events')) return false;
+  const found = database.prepare(`SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info('events')`).all();
+  const names = found.map((column) => String(column['name']));
+  const needed = found.filter((column) => column['notnull'] === 1 && column['dflt_value'] === null && !isRowId(column));
+  return (
+    columns.every((name) => names.includes(name)) && needed.every((column) => columns.includes(String(column['name'])))
+  );
+}
+
+function isRowId(column: SqlRow): boolean {
+  return column['pk'] === 1 && String(column['type']).toUpperCase() === 'INTEGER';
+}
+
+function hasTable(database: Database, name: string): boolean {
+  return database.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).get(name) !== undefined;
+}

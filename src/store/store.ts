@@ -1,0 +1,93 @@
+import type { Clock } from '../policy/clock.ts';
+import type { Fact, Facts, Told } from '../policy/facts.ts';
+import { type Logger, say } from '../policy/logger.ts';
+import { checkKeys, checkOneOf } from '../policy/options.ts';
+import { type BreakerStates, createBreakerStates } from './breakerState.ts';
+import { createConnection } from './connection.ts';
+import type { DriverLoader } from './database.ts';
+import { findDriver } from './driver.ts';
+import { createEventLog } from './eventLog.ts';
+import { createMemoryStore } from './memoryStore.ts';
+import { type Environment, storePath } from './paths.ts';
+import type { EventQuery, EventRow } from './query.ts';
+import { createRedactor } from './redact.ts';
+import { secretValues } from './secrets.ts';
+import { createWriteQueue } from './writeQueue.ts';
+
+export interface StoreOptions {
+  /**
+   * SQLite file; created with its directories, for their owner only. `':memory:'` keeps the last 10,000 events of this process.
+   * @defaultValue `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory
+   */
+  readonly path?: string | undefined;
+  readonly clock: Clock;
+  /** Is told `store.degraded` and `store.recovered`. */
+  readonly facts: Facts;
+  readonly logger?: Logger | undefined;
+  /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
+  readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
+  /** Where the default path comes from, and the secrets that are never stored. @defaultValue process.env */
+  readonly env?: Environment | undefined;
+  /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
+  readonly drivers?: readonly DriverLoader[] | undefined;
+}
+
+/** Keeps facts and breaker states. Once open it never throws: what it cannot write waits in memory, at most 10,000 rows. */
+export interface Store {
+  /** `memory`: nothing outlives the process. */
+  readonly kind: 'better-sqlite3' | 'node:sqlite' | 'memory';
+  /** Absolute, or `:memory:`. */
+  readonly path: string;
+  /** Whether what is recorded now is not where it was asked to be: a promise made on it must say `durable: false`. */
+  readonly degraded: boolean;
+  /** Keeps a fact, if its type is stored; commits with the others of this event-loop turn. False when it is refused. */
+  record(fact: Told<Fact>): boolean;
+  /** Events that are committed, oldest first. @throws TypeError or RangeError for a wrong query. */
+  read(query: EventQuery): readonly EventRow[];
+  readonly breakers: BreakerStates;
+  /** Whether everything recorded before is where it was asked to be. Waits for a lock up to 5 s, for nothing else. */
+  flush(): Promise<boolean>;
+  /** Flushes and closes. What is recorded later is refused. */
+  close(): Promise<void>;
+}
+
+const optionNames = ['path', 'clock', 'facts', 'logger', 'synchronous', 'env', 'drivers'];
+
+/**
+ * Opens the store. Waits up to 5 s for the lock of another process; a file that cannot be used gives a degraded store that
+ * tries again, no driver gives one in memory. Both are said once.
+ * @throws TypeError or RangeError when an option is wrong, and for nothing else.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  checkKeys('options', options, optionNames);
+  const { clock, facts, logger, env = process.env } = options;
+  const synchronous = checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']);
+  const path = storePath(options.path, env);
+  const redact = createRedactor(secretValues(env));
+  if (path === ':memory:') return createMemoryStore(redact, path, false);
+
+  const found = await findDriver(options.drivers);
+  if (!found.ok) {
+    const { reason, fix } = found;
+    say(logger, 'warn', `Nothing is stored: ${reason}; the last 10,000 events are kept in memory. Fix: ${fix}.`);
+    facts.tell({ type: 'store.degraded', reason, fix });
+    return createMemoryStore(redact, path, true);
+  }
+
+  const connection = createConnection(found.driver, path, synchronous);
+  const queue = createWriteQueue({ connection, path, clock, facts, logger });
+  const log = createEventLog({ connection, queue, redact });
+  await queue.start();
+  return {
+    kind: found.driver.kind,
+    path,
+    get degraded() {
+      return queue.degraded;
+    },
+    record: (fact) => log.record(fact),
+    read: (query) => log.read(query),
+    breakers: createBreakerStates({ connection, queue }),
+    flush: () => queue.flush(),
+    close: () => queue.close(),
+  };
+}

@@ -1,0 +1,238 @@
+import type { Clock, Timer } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import { type Logger, say } from '../policy/logger.ts';
+import type { Connection } from './connection.ts';
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
+import { diagnose, type Trouble } from './trouble.ts';
+
+/** Most rows that wait in memory; one more is refused. */
+export const maxQueued = 10_000;
+/** Rows of one commit, and of one turn of the event loop while catching up. */
+const batchRows = 500;
+/** How long a lock of somebody else is waited for before the store counts as degraded, in ms. */
+const lockPatienceMs = 5_000;
+/** First wait for a lock, in ms; doubles to a tenth of the patience. */
+const lockRetryMs = 50;
+/** How often a degraded store is tried again, in ms. */
+const retryMs = 1_000;
+
+/** One write. */
+export interface Write {
+  /** Runs inside a transaction, and again if that fails. */
+  run(database: Database, schema: Schema): void;
+  /** Called once, after the commit. */
+  committed?(): void;
+}
+
+/** Writes on their way to the database: bounded, in order, those of one event-loop turn in one commit. Nothing here throws. */
+export interface WriteQueue {
+  /** Rows are where they were asked to go, or soon will be. */
+  readonly degraded: boolean;
+  /** Whether one more is refused now; counts it as dropped. Ask before building it. */
+  refuses(): boolean;
+  add(write: Write): void;
+  /** Makes the first contact; resolves when it succeeded or the store is degraded. */
+  start(): Promise<void>;
+  /** Whether everything added before is committed: true once it is, false as soon as the store is degraded. */
+  flush(): Promise<boolean>;
+  /** Reports a failure that reading met. */
+  report(error: unknown): void;
+  /** Flushes, then stops. */
+  close(): Promise<void>;
+}
+
+export interface WriteQueueOptions {
+  readonly connection: Connection;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly logger: Logger | undefined;
+}
+
+interface Episode {
+  readonly since: number;
+  written: number;
+  dropped: number;
+}
+
+interface Waiter {
+  readonly target: number;
+  readonly resolve: (committed: boolean) => void;
+}
+
+export function createWriteQueue({ connection, path, clock, facts, logger }: WriteQueueOptions): WriteQueue {
+  const queue: Write[] = [];
+  let waiters: Waiter[] = [];
+  let added = 0;
+  let committed = 0;
+  let state: 'open' | 'closing' | 'closed' = 'open';
+  let episode: Episode | undefined;
+  let busySince: number | undefined;
+  let busyTries = 0;
+  let planned = false;
+  let timer: Timer | undefined;
+  let timerHoldsProcess = false;
+  let saidRefusedRow = false;
+  let closing: Promise<void> | undefined;
+
+  function refuses(): boolean {
+    if (state !== 'open') return true;
+    if (queue.length < maxQueued) return false;
+    if (episode === undefined) degrade({ reason: `${path}: ${maxQueued} rows wait for a lock`, fix: 'end its holder' });
+    if (episode !== undefined) episode.dropped++;
+    return true;
+  }
+
+  function add(write: Write): void {
+    if (state !== 'open') return;
+    queue.push(write);
+    added++;
+    if (episode !== undefined || busySince !== undefined) return;
+    plan();
+    // A turn that writes this much pays for it now rather than filling the queue of a healthy store.
+    if (queue.length >= maxQueued / 2) attempt();
+  }
+
+  function plan(): void {
+    if (planned) return;
+    planned = true;
+    clock.nextTurn(() => {
+      planned = false;
+      if (timer === undefined) attempt();
+    });
+  }
+
+  function attempt(): void {
+    clock.clearTimeout(timer);
+    timer = undefined;
+    if (state === 'closed') return;
+    const batch = queue.slice(0, batchRows);
+    try {
+      connection.use((database, schema) => {
+        // The first contact takes no lock: an up-to-date database can be opened while another process writes.
+        if (batch.length === 0 && episode === undefined) return;
+        database.immediate(() => {
+          for (const write of batch) run(write, database, schema);
+        });
+      });
+    } catch (error) {
+      failed(diagnose(error, path));
+      return;
+    }
+    succeeded(batch);
+  }
+
+  // A foreign database may have constraints of its own; a row it refuses would be refused for ever and hold up the rest.
+  function run(write: Write, database: Database, schema: Schema): void {
+    try {
+      write.run(database, schema);
+    } catch (error) {
+      const trouble = diagnose(error, path);
+      if (!trouble.refusedRow) throw error;
+      if (!saidRefusedRow) say(logger, 'error', `The store refuses a row. ${trouble.reason}`);
+      saidRefusedRow = true;
+    }
+  }
+
+  function succeeded(batch: readonly Write[]): void {
+    busySince = undefined;
+    busyTries = 0;
+    queue.splice(0, batch.length);
+    committed += batch.length;
+    if (episode !== undefined) episode.written += batch.length;
+    for (const write of batch) write.committed?.();
+    settle((waiter) => waiter.target <= committed, true);
+    if (queue.length > 0) plan();
+    else if (episode !== undefined) recover(episode);
+  }
+
+  function failed(trouble: Trouble): void {
+    busySince ??= clock.now();
+    const patient = trouble.busy && episode === undefined && clock.now() - busySince < lockPatienceMs;
+    if (!patient && episode === undefined) degrade(trouble);
+    retryIn(patient ? Math.min(lockRetryMs * 2 ** busyTries++, lockPatienceMs / 10) : retryMs);
+  }
+
+  function retryIn(delayMs: number): void {
+    if (state === 'closed') return;
+    clock.clearTimeout(timer);
+    timerHoldsProcess = waiters.length > 0;
+    timer = clock.setTimeout(attempt, delayMs, { ref: timerHoldsProcess });
+  }
+
+  function degrade({ reason, fix }: Pick<Trouble, 'reason' | 'fix'>): void {
+    episode = { since: clock.now(), written: 0, dropped: 0 };
+    say(logger, 'warn', `The store is degraded, events wait in memory. ${reason}. Fix: ${fix}.`);
+    facts.tell({ type: 'store.degraded', reason, fix });
+    settle(() => true, false);
+  }
+
+  function recover({ since, written, dropped }: Episode): void {
+    episode = undefined;
+    say(logger, 'info', `The store has recovered: ${written} events written late, ${dropped} dropped.`);
+    facts.tell({ type: 'store.recovered', queued: written, dropped, downMs: clock.now() - since });
+  }
+
+  function settle(which: (waiter: Waiter) => boolean, result: boolean): void {
+    const settled = waiters.filter(which);
+    waiters = waiters.filter((waiter) => !settled.includes(waiter));
+    for (const waiter of settled) waiter.resolve(result);
+  }
+
+  function flush(): Promise<boolean> {
+    const target = added;
+    if (committed < target && episode === undefined && busySince === undefined) attempt();
+    if (committed >= target) return Promise.resolve(true);
+    if (episode !== undefined || state === 'closed') return Promise.resolve(false);
+    return waitFor(target);
+  }
+
+  function waitFor(target: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      waiters.push({ target, resolve });
+      // Somebody waits now: the process must not end before the lock does.
+      if (timer !== undefined && !timerHoldsProcess) retryIn(lockRetryMs);
+    });
+  }
+
+  return {
+    get degraded() {
+      return episode !== undefined;
+    },
+    refuses,
+    add,
+    flush,
+    report(error) {
+      const trouble = diagnose(error, path);
+      // A lock that is waited for already; another report must not put the next try off.
+      if (timer === undefined || !trouble.busy) failed(trouble);
+    },
+    async start() {
+      attempt();
+      if (busySince !== undefined && episode === undefined) await waitFor(committed);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+
+  async function close(): Promise<void> {
+    state = 'closing';
+    if (!(await flush())) lastAttempts();
+    state = 'closed';
+    clock.clearTimeout(timer);
+    settle(() => true, false);
+    if (queue.length > 0) say(logger, 'error', `The store closed with ${queue.length} events unwritten.`);
+    connection.close();
+  }
+
+  /** Everything at once, as long as it gets less. */
+  function lastAttempts(): void {
+    for (let before = Infinity; queue.length > 0 && queue.length < before; ) {
+      before = queue.length;
+      attempt();
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { Snapshot } from 'xstate';
+
+/**
+ * Why a child ended: by itself (`normal`), because it was asked to (`shutdown`), because it did not end within its
+ * limit or was not to be asked (`killed`), or because it threw or said so (`failure`).
+ */
+export type ExitReason = 'normal' | 'shutdown' | 'killed' | 'failure';
+
+/** How one incarnation of a child ended. */
+export interface Exit {
+  readonly reason: ExitReason;
+  /** What was thrown, rejected or handed to {@link failedExit}; with `failure` only. */
+  readonly error?: unknown;
+}
+
+/** The output of an actor that ends by itself and wants this to count as a failure. */
+export interface FailedExit {
+  readonly type: 'unwedge.failed_exit';
+  readonly error: unknown;
+}
+
+/**
+ * The output with which a child that reaches its final state counts as failed.
+ *
+ * @example
+ * output: ({ context }) => failedExit(context.lastError)
+ */
+export function failedExit(error: unknown): FailedExit {
+  return { type: 'unwedge.failed_exit', error };
+}
+
+/** Whether an actor's output came from {@link failedExit}. */
+export function isFailedExit(output: unknown): output is FailedExit {
+  return (
+    typeof output === 'object' && output !== null && (output as Partial<FailedExit>).type === 'unwedge.failed_exit'
+  );
+}
+
+/**
+ * Reads the exit of an actor that is over from its last snapshot.
+ * @param asked - set when the supervisor ended it; a final state reached then is no `normal` end.
+ */
+export function exitOf(snapshot: Snapshot<unknown>, asked: 'shutdown' | 'killed' | undefined): Exit {
+  if (snapshot.status === 'error') return { reason: 'failure', error: snapshot.error };
+  if (snapshot.status === 'done') {
+    if (isFailedExit(snapshot.output)) return { reason: 'failure', error: snapshot.output.error };
+    return { reason: asked ?? 'normal' };
+  }
+  return { reason: asked ?? 'shutdown' };
+}
+
+/** One line for people about anything thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  try {
+    return String(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}
+
+/** The stack of an error, where it has one. */
+export function stackOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.stack : undefined;
+}

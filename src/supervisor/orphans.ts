@@ -1,0 +1,54 @@
+import type { AnyActorRef, Snapshot } from 'xstate';
+
+/** Hears an actor's snapshots and its error; both must not throw. */
+export interface Guardian {
+  readonly next: (snapshot: unknown) => void;
+  readonly error: () => void;
+}
+
+type Children = Readonly<Record<string, AnyActorRef | undefined>>;
+
+const none: Children = {};
+
+/**
+ * An observer that stops what a machine leaves running when it throws in an action, as XState does not. It watches the
+ * machine's own machines as well, down to the leaves. Costs a comparison per event until a child comes or goes.
+ */
+export function guardianOf(actor: AnyActorRef): Guardian {
+  let known = none;
+  const watch = (children: Children): void => {
+    if (children === known) return;
+    for (const [id, child] of Object.entries(children)) {
+      if (child !== undefined && child !== known[id]) child.subscribe(guardianOf(child));
+    }
+    known = children;
+  };
+  return {
+    next(snapshot) {
+      watch(childrenOf(snapshot));
+    },
+    error() {
+      // A machine that ends by the error of a child has let go of its children in its last snapshot.
+      const before = Object.values(known);
+      watch(childrenOf(actor.getSnapshot()));
+      for (const orphan of new Set([...before, ...Object.values(known)])) stopOrphan(orphan);
+      known = none;
+    },
+  };
+}
+
+function stopOrphan(orphan: AnyActorRef | undefined): void {
+  if (orphan === undefined) return;
+  try {
+    const { status } = orphan.getSnapshot() as Snapshot<unknown>;
+    if (status === 'active') orphan.send({ type: 'xstate.stop' });
+  } catch {
+    // One that cannot be read or stopped must not keep the others alive.
+  }
+}
+
+function childrenOf(snapshot: unknown): Children {
+  if (typeof snapshot !== 'object' || snapshot === null || !('children' in snapshot)) return none;
+  const { children } = snapshot;
+  return typeof children === 'object' && children !== null ? (children as Children) : none;
+}

@@ -1,0 +1,60 @@
+import type { ActorSystem, ActorSystemInfo, AnyActorRef } from 'xstate';
+import type { Clock, Timer } from '../policy/clock.ts';
+
+type System = ActorSystem<ActorSystemInfo>;
+
+/**
+ * A scheduler of delayed events that finds an actor's timers by the actor. XState's own walks every timer of the system
+ * whenever any actor stops: 4 ms each with 10,000 pending. Give it to the root before its start.
+ *
+ * @example
+ * root.system.scheduler = indexedScheduler(clock);
+ */
+export function indexedScheduler(clock: Clock): System['scheduler'] {
+  const timersOf = new Map<AnyActorRef, Map<string, Timer>>();
+  let lastId = 0;
+
+  const forgetTimer = (source: AnyActorRef, timers: Map<string, Timer>, id: string): void => {
+    timers.delete(id);
+    if (timers.size === 0 && timersOf.get(source) === timers) timersOf.delete(source);
+  };
+  const cancel = (source: AnyActorRef, id: string): void => {
+    const timers = timersOf.get(source);
+    const timer = timers?.get(id);
+    if (timers === undefined || timer === undefined) return;
+    clock.clearTimeout(timer);
+    forgetTimer(source, timers, id);
+  };
+
+  return {
+    schedule(source, target, event, delay, id = `unnamed.${++lastId}`) {
+      cancel(source, id);
+      const timers = timersOf.get(source) ?? new Map<string, Timer>();
+      timersOf.set(source, timers);
+      timers.set(
+        id,
+        clock.setTimeout(() => {
+          forgetTimer(source, timers, id);
+          target.send(event);
+        }, delay),
+      );
+    },
+    cancel,
+    cancelAll(source) {
+      const timers = timersOf.get(source);
+      if (timers === undefined) return;
+      for (const timer of timers.values()) clock.clearTimeout(timer);
+      timersOf.delete(source);
+    },
+  };
+}
+
+/** Our clock in the form XState takes for a root actor. */
+export function xstateClock(clock: Clock): System['_clock'] {
+  return {
+    setTimeout: (callback: () => void, delayMs: number) => clock.setTimeout(callback, delayMs),
+    clearTimeout: (timer: Timer | undefined) => {
+      clock.clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { type Child, type StartPlan, type Supervision, isActive } from './supervision.ts';
+
+/**
+ * Plans the start of children, in order, `delayMs` from now; at the earliest on the next turn of the event loop, or a
+ * child that fails at every start would never let the loop turn. Leaves their earlier plans.
+ * @param waitingState - what those are meanwhile that are not live; the live ones become it once they are gone.
+ */
+export function planStart(
+  supervision: Supervision,
+  members: readonly Child[],
+  delayMs: number,
+  waitingState: 'restarting' | 'quarantined',
+  start: (child: Child) => void,
+): StartPlan {
+  const { clock } = supervision.surroundings;
+  const plan: StartPlan = { members, at: clock.now() + delayMs, waiting: members.length, timer: undefined, due: false };
+  for (const child of members) {
+    leavePlan(supervision, child);
+    child.plan = plan;
+    becomes(child, waitingState);
+  }
+  const run = (): void => {
+    plan.timer = undefined;
+    runPlan(supervision, plan, start);
+  };
+  if (delayMs > 0) plan.timer = clock.setTimeout(run, delayMs);
+  else clock.nextTurn(run);
+  return plan;
+}
+
+/** Takes a child out of the plan it waits in; the timer goes with the last one. */
+export function leavePlan(supervision: Supervision, child: Child): void {
+  const { plan } = child;
+  if (plan === undefined) return;
+  child.plan = undefined;
+  plan.waiting -= 1;
+  if (plan.waiting > 0) return;
+  supervision.surroundings.clock.clearTimeout(plan.timer);
+  plan.timer = undefined;
+}
+
+/** Says what a child is from now on, or, while it is still live, once it is gone. */
+export function becomes(child: Child, state: 'stopped' | 'restarting' | 'quarantined'): void {
+  child.next = state;
+  if (child.ref === undefined) child.state = state;
+}
+
+/** Runs a plan whose time came while a member was on its way out, now that this one is gone. */
+export function resumePlan(supervision: Supervision, plan: StartPlan, start: (child: Child) => void): void {
+  if (!plan.due) return;
+  supervision.surroundings.clock.nextTurn(() => {
+    runPlan(supervision, plan, start);
+  });
+}
+
+function runPlan(supervision: Supervision, plan: StartPlan, start: (child: Child) => void): void {
+  const members = plan.members.filter((child) => child.plan === plan);
+  plan.due = members.some((child) => child.ref !== undefined);
+  if (plan.due || !isActive(supervision)) return;
+  for (const child of members) {
+    // A failed start further up the order plans the whole group anew.
+    if (child.plan !== plan) return;
+    leavePlan(supervision, child);
+    child.next = 'stopped';
+    start(child);
+  }
+}

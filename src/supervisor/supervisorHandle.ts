@@ -1,0 +1,111 @@
+import type { AnyActorRef, EventObject } from 'xstate';
+import { type ChildSpec, checkChildSpec } from './childSpec.ts';
+import { watchChild } from './deathWatch.ts';
+import { restartByHand } from './restart.ts';
+import { stopChild } from './shutdown.ts';
+import { startNewChild } from './start.ts';
+import { leavePlan } from './startPlan.ts';
+import { type ExitListener, type Supervision, isActive, nestedOf, removeChild, tell } from './supervision.ts';
+import { checkSignificance, checkUnique } from './supervisorOptions.ts';
+import { type ChildCount, type TreeNode, countChildren, treeOf } from './tree.ts';
+
+/** What can be asked of a supervisor, the root or a nested one. */
+export interface Supervisor {
+  /**
+   * Adds a child and starts it.
+   * @returns its first incarnation (already over, if it ended at once without a failure).
+   * @throws TypeError or RangeError for a bad spec, an id or `systemId` that is taken, or a supervisor that is not running.
+   * @throws Error naming the child when it failed to start; it leaves no trace then, and is not retried.
+   */
+  startChild(spec: ChildSpec): AnyActorRef;
+  /** Stops a child in order and keeps its spec (of a temporary one nothing). Always resolves, for an unknown id at once. */
+  stopChild(id: string): Promise<void>;
+  /**
+   * Starts a stopped or quarantined child on the next turn of the event loop, restarts a live one after its orderly end.
+   * @throws RangeError for an unknown id or a supervisor that is not running.
+   */
+  restartChild(id: string): void;
+  /**
+   * Removes the spec of a child that is stopped or in quarantine; unknown ids are ignored.
+   * @throws RangeError when the child is live or on its way back.
+   */
+  deleteChild(id: string): void;
+  /** The live incarnation of a child. */
+  ref(id: string): AnyActorRef | undefined;
+  /** Sends to the live incarnation of a child. @returns false, with a `message.dead_letter` fact, when there is none. */
+  send(id: string, event: EventObject): boolean;
+  /** The live actor of this `systemId`, anywhere in the tree. */
+  whereis(name: string): AnyActorRef | undefined;
+  /** The live supervisor behind a child. It is another one after a restart of that child. */
+  nested(id: string): Supervisor | undefined;
+  tree(): TreeNode;
+  count(): ChildCount;
+  /**
+   * Tells the end of the live incarnation of a child, once; of one that is not live, its last end.
+   * @returns a function that ends the watch.
+   */
+  monitor(id: string, callback: ExitListener): () => void;
+  /** Ends a child's series of restarts, as if it had been stable long enough: its next restart waits as the first. */
+  markStable(id: string): void;
+}
+
+/** The handle of a supervision. */
+export function supervisorHandle(supervision: Supervision): Supervisor {
+  const { children, surroundings } = supervision;
+  const whereis = (name: string): AnyActorRef | undefined =>
+    supervision.self.system.get(name) as AnyActorRef | undefined;
+  return {
+    startChild(spec) {
+      checkActive(supervision);
+      const checked = checkChildSpec(spec);
+      checkUnique(checked.id, (id) => children.has(id));
+      if (checked.systemId !== undefined) checkUnique(checked.systemId, (name) => whereis(name) !== undefined);
+      checkSignificance(checked, supervision.options.autoShutdown);
+      return startNewChild(supervision, checked);
+    },
+    async stopChild(id) {
+      const child = children.get(id);
+      if (child !== undefined) await stopChild(supervision, child);
+    },
+    restartChild(id) {
+      checkActive(supervision);
+      const child = children.get(id);
+      if (child === undefined) throw new RangeError(`Supervisor \`${supervision.name}\` has no child \`${id}\``);
+      restartByHand(supervision, child);
+    },
+    deleteChild(id) {
+      const child = children.get(id);
+      if (child === undefined) return;
+      if (child.state !== 'stopped' && child.state !== 'quarantined') {
+        throw new RangeError(`Expected child \`${id}\` to be stopped or quarantined, it is ${child.state}`);
+      }
+      leavePlan(supervision, child);
+      removeChild(supervision, child);
+    },
+    ref: (id) => children.get(id)?.ref,
+    send(id, event) {
+      const ref = children.get(id)?.ref;
+      if (ref === undefined) tell(surroundings, { type: 'message.dead_letter', to: id, message: event.type });
+      else ref.send(event);
+      return ref !== undefined;
+    },
+    whereis,
+    nested(id) {
+      const child = children.get(id);
+      const nested = child === undefined ? undefined : nestedOf(supervision, child);
+      return nested === undefined ? undefined : supervisorHandle(nested);
+    },
+    tree: () => treeOf(supervision),
+    count: () => countChildren(supervision),
+    monitor: (id, callback) => watchChild(supervision, id, callback),
+    markStable(id) {
+      const child = children.get(id);
+      if (child !== undefined) child.series = 0;
+    },
+  };
+}
+
+function checkActive(supervision: Supervision): void {
+  if (isActive(supervision)) return;
+  throw new RangeError(`Expected supervisor \`${supervision.name}\` to be running, it is ${supervision.state}`);
+}

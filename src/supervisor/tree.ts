@@ -1,0 +1,101 @@
+import type { AnyActorRef } from 'xstate';
+import type { Restart } from './childSpec.ts';
+import { messageOf } from './exit.ts';
+import { type Child, type ChildState, type Supervision, guard, nestedOf } from './supervision.ts';
+
+/** One supervisor or child, as the outside sees it. */
+export interface TreeNode {
+  readonly id: string;
+  readonly type: 'worker' | 'supervisor';
+  readonly state: ChildState;
+  /** From 1; 0 before the first start. */
+  readonly incarnation: number;
+  /** Restarts so far; of the root, those of all its children. */
+  readonly restarts: number;
+  readonly restart: Restart;
+  /** What the last failure said; kept after a successful restart. */
+  readonly lastError?: string;
+  /** The state of its machine; nested states as JSON. Live machines only. */
+  readonly machineState?: string;
+  /** When it is started again, in ms from now. */
+  readonly nextRestartInMs?: number;
+  /** What its spec's `details` says of the live incarnation. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** In start order; of live supervisors only. */
+  readonly children?: readonly TreeNode[];
+}
+
+/** How many children there are, by what they do. */
+export interface ChildCount {
+  /** Children in the table. */
+  readonly specs: number;
+  /** Live ones. */
+  readonly active: number;
+  readonly restarting: number;
+  readonly quarantined: number;
+  readonly workers: number;
+  readonly supervisors: number;
+}
+
+/** The tree from a supervisor down. Never waits: children that are stopping are shown so. */
+export function treeOf(supervision: Supervision): TreeNode {
+  return {
+    id: supervision.name,
+    type: 'supervisor',
+    state: supervision.state,
+    incarnation: 1,
+    restarts: supervision.restarts,
+    restart: 'permanent',
+    children: childNodes(supervision),
+  };
+}
+
+/** Counts the direct children of a supervisor. */
+export function countChildren(supervision: Supervision): ChildCount {
+  const count = { specs: 0, active: 0, restarting: 0, quarantined: 0, workers: 0, supervisors: 0 };
+  for (const child of supervision.children.values()) {
+    count.specs += 1;
+    if (child.ref !== undefined) count.active += 1;
+    if (child.state === 'restarting') count.restarting += 1;
+    if (child.state === 'quarantined') count.quarantined += 1;
+    if (child.spec.type === 'supervisor') count.supervisors += 1;
+    else count.workers += 1;
+  }
+  return count;
+}
+
+function childNodes(supervision: Supervision): TreeNode[] {
+  return [...supervision.children.values()].map((child) => childNode(supervision, child));
+}
+
+function childNode(supervision: Supervision, child: Child): TreeNode {
+  const { spec, ref, plan, lastFailure } = child;
+  const { surroundings } = supervision;
+  const nested = nestedOf(supervision, child);
+  const machineState = ref === undefined || nested !== undefined ? undefined : machineStateOf(ref);
+  const details = ref === undefined ? undefined : guard(surroundings, 'details', () => spec.details?.(ref));
+  return {
+    id: spec.id,
+    type: spec.type,
+    state: child.state,
+    incarnation: child.incarnation,
+    restarts: child.restarts,
+    restart: spec.restart,
+    ...(lastFailure !== undefined && { lastError: messageOf(lastFailure.error) }),
+    ...(machineState !== undefined && { machineState }),
+    ...(plan !== undefined && { nextRestartInMs: Math.max(0, plan.at - surroundings.clock.now()) }),
+    ...(details !== undefined && { details }),
+    ...(nested !== undefined && { children: childNodes(nested) }),
+  };
+}
+
+function machineStateOf(ref: AnyActorRef): string | undefined {
+  try {
+    const snapshot: unknown = ref.getSnapshot();
+    if (typeof snapshot !== 'object' || snapshot === null || !('value' in snapshot)) return undefined;
+    return typeof snapshot.value === 'string' ? snapshot.value : JSON.stringify(snapshot.value);
+  } catch {
+    // An actor that is being created has no snapshot yet.
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import { EventEmitter } from 'eventemitter3';
+import type { Clock } from '../policy/clock.ts';
+import type { Fact, FactOf, Facts, FactType, Told } from '../policy/facts.ts';
+import { type Logger, say } from '../policy/logger.ts';
+import { checkFunction } from '../policy/options.ts';
+import { createEventStream, type EventStream, type StreamOptions } from './eventStream.ts';
+import type { Closers, Heard, Listener } from './listener.ts';
+import { waitForFact, type WaitOptions } from './waitForFact.ts';
+
+/** Where facts go out: typed listeners, promises and async iterators over one EventEmitter3. */
+export interface Bus extends Facts {
+  /** Listens until the returned function is called. */
+  on<K extends FactType | '*'>(this: void, type: K, listener: Listener<K>): () => void;
+  /** Listens to the next one only. */
+  once<K extends FactType | '*'>(this: void, type: K, listener: Listener<K>): () => void;
+  /** Removes the listener, however often it was added; from then on it hears nothing, not even the fact that is being told. */
+  off<K extends FactType | '*'>(this: void, type: K, listener: Listener<K>): void;
+  /**
+   * The next fact of this type (that `where` accepts).
+   * @throws the reason of `signal` when it aborts first, what `where` throws, or an Error when the bus is closed.
+   */
+  wait<K extends FactType>(this: void, type: K, options?: WaitOptions<K>): Promise<Told<FactOf<K>>>;
+  /** The facts told from now on, as an async iterator over a bounded queue. */
+  events<K extends FactType = FactType>(this: void, options?: StreamOptions<K>): EventStream<Told<FactOf<K>>>;
+  /** Ends every iterator and every wait, the later ones too, and removes every listener. Facts told later reach nobody. */
+  close(): void;
+}
+
+export interface BusOptions {
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+}
+
+type Deliver = ((fact: Told<Fact>) => void) & { listener?: unknown; active?: boolean };
+type Channels = { [K in FactType | '*']: (fact: Told<Fact>) => void };
+
+/** A bus of its own for each runtime. Telling never throws and never waits: listeners are called at once, in the order they were added. */
+export function createBus(options: BusOptions): Bus {
+  const { clock, logger } = options;
+  const emitter = new EventEmitter<Channels>();
+  const endings = new Set<() => void>();
+  let closed = false;
+  const closers: Closers = {
+    add(end) {
+      if (closed) end();
+      else endings.add(end);
+    },
+    delete: (end) => endings.delete(end),
+  };
+
+  function tell(fact: Fact): void {
+    if (!wants(fact.type)) return;
+    const told: Told<Fact> = { ...fact, at: clock.wallNow() };
+    emitter.emit(fact.type, told);
+    emitter.emit('*', told);
+  }
+
+  function wants(type: FactType): boolean {
+    return !closed && (emitter.listenerCount(type) > 0 || emitter.listenerCount('*') > 0);
+  }
+
+  function on<K extends FactType | '*'>(type: K, listener: Listener<K>): () => void {
+    return add(type, listener, false);
+  }
+
+  function add<K extends FactType | '*'>(type: K, listener: Listener<K>, once: boolean): () => void {
+    checkFunction('listener', listener);
+    const deliver: Deliver = (fact) => {
+      if (deliver.active !== true) return;
+      if (once) remove(type, deliver);
+      try {
+        const result = listener(fact as Heard<K>);
+        if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => failed(fact.type, error));
+      } catch (error) {
+        failed(fact.type, error);
+      }
+    };
+    deliver.listener = listener;
+    deliver.active = true;
+    emitter.on(type, deliver);
+    return () => remove(type, deliver);
+  }
+
+  // EventEmitter3 goes on with the list it started with, so a removed listener is also told by its mark.
+  function remove(type: FactType | '*', deliver: Deliver): void {
+    deliver.active = false;
+    emitter.off(type, deliver);
+  }
+
+  function off<K extends FactType | '*'>(type: K, listener: Listener<K>): void {
+    for (const deliver of emitter.listeners(type) as Deliver[]) {
+      if (deliver.listener === listener) remove(type, deliver);
+    }
+  }
+
+  function failed(event: FactType, error: unknown): void {
+    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+    say(logger, 'error', `A listener of ${event} failed: ${message}`, { stack });
+    // A listener that fails on the news of a failing listener would tell for ever.
+    if (event !== 'listener.failed') tell({ type: 'listener.failed', event, error: message, stack });
+  }
+
+  return {
+    tell,
+    wants,
+    on,
+    once: (type, listener) => add(type, listener, true),
+    off,
+    wait: (type, waitOptions) => waitForFact(on, closers, type, waitOptions),
+    events: (streamOptions) => createEventStream(on, closers, streamOptions),
+    close() {
+      closed = true;
+      for (const end of [...endings]) end();
+      for (const type of emitter.eventNames()) {
+        for (const deliver of emitter.listeners(type) as Deliver[]) remove(type, deliver);
+      }
+    },
+  };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

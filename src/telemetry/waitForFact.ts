@@ -1,0 +1,53 @@
+import type { FactOf, FactType, Told } from '../policy/facts.ts';
+import { checkFunction } from '../policy/options.ts';
+import type { Closers, Listen } from './listener.ts';
+
+export interface WaitOptions<K extends FactType> {
+  /** Gives up waiting; the promise rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether this fact is the one. @defaultValue every fact of the type */
+  readonly where?: ((fact: Told<FactOf<K>>) => boolean) | undefined;
+}
+
+/** The next fact of a type as a promise. */
+export function waitForFact<K extends FactType>(
+  on: Listen,
+  closers: Closers,
+  type: K,
+  options: WaitOptions<K> = {},
+): Promise<Told<FactOf<K>>> {
+  const { signal, where } = options;
+  if (where !== undefined) checkFunction('where', where);
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const remove = on(type, (fact) => {
+      const found = fact as Told<FactOf<K>>;
+      try {
+        if (where !== undefined && !where(found)) return;
+        end();
+        resolve(found);
+      } catch (error) {
+        end();
+        reject(error as Error);
+      }
+    });
+    const abort = () => {
+      end();
+      reject(signal?.reason as Error);
+    };
+    const close = () => {
+      end();
+      reject(new Error(`The bus was closed while waiting for ${type}`));
+    };
+    const end = () => {
+      remove();
+      signal?.removeEventListener('abort', abort);
+      closers.delete(close);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    closers.add(close);
+  });
+}

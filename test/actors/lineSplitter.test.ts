@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLineSplitter } from '../../src/actors/lineSplitter.ts';
+
+/** Everything a splitter says about a stream that comes in these pieces. */
+function split(maxBytes: number, ...pieces: (string | Buffer)[]): string[] {
+  const said: string[] = [];
+  const splitter = createLineSplitter({
+    maxBytes,
+    onLine: (line) => said.push(line),
+    onTooLong: () => said.push('<too long>'),
+  });
+  for (const piece of pieces) splitter.push(Buffer.from(piece));
+  splitter.end();
+  return said;
+}
+
+describe('the line splitter', () => {
+  it('[P-1] finds the same lines wherever the stream is cut', () => {
+    const text = fc.array(
+      fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll(/[\r\n]/g, '')),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(200)), (lines, cuts) => {
+        const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+        const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+        const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+        expect(split(10_000, ...pieces)).toEqual(lines);
+      }),
+    );
+  });
+
+  it('takes the carriage return of a line end off, and leaves others', () => {
+    expect(split(100, 'a\r\nb\rc\r', '\nd')).toEqual(['a', 'b\rc', 'd']);
+  });
+
+  it('[F-16] gives what is left at the end of the stream as the last line', () => {
+    expect(split(100, 'whole\npart')).toEqual(['whole', 'part']);
+    expect(split(100, 'whole\n')).toEqual(['whole']);
+  });
+
+  it('[P-1] tells a line over its limit once, and goes on with the next', () => {
+    expect(split(4, 'abcd\n')).toEqual(['abcd']);
+    expect(split(4, 'ab', 'cde', 'fgh', '\nnext\n')).toEqual(['<too long>', 'next']);
+    expect(split(4, 'abcde')).toEqual(['<too long>']);
+  });
+
+  it('[P-1] joins a line of many pieces in linear time', () => {
+    const piece = Buffer.alloc(1024, 'x');
+    const pieces = Array.from({ length: 64 * 1024 }, () => piece);
+    expect(split(2 ** 27, ...pieces, '\n')[0]).toHaveLength(64 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import { createActor, toPromise } from 'xstate';
+import { processLogic } from '../../src/actors/process.ts';
+import { AttemptError } from '../../src/policy/failure.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { allGone, fixture, goneNow, isAlive, nextTurn, startProcess } from './startProcess.ts';
+
+function startCommand(command: string, args: readonly string[] = [], cwd?: string) {
+  const actor = createActor(processLogic, { clock: systemClock, input: { command, args, cwd, clock: systemClock } });
+  const done = toPromise(actor);
+  actor.start();
+  return done;
+}
+
+interface Pair {
+  readonly pid: number;
+  readonly child: number;
+}
+
+describe('starting a program', () => {
+  it('[S-1] passes metacharacters literally', async () => {
+    const args = [
+      '$(touch x)',
+      '`id`',
+      '; rm -rf /',
+      '&& echo',
+      '| cat',
+      '> out',
+      '*',
+      '"quoted"',
+      "it's",
+      '\\',
+      '\n',
+      '',
+    ];
+    const exit = await startProcess('echoArgs', args).done;
+    expect(JSON.parse(exit.stdout.text)).toEqual(args);
+  });
+
+  it('[S-1] closes stdin unless it is given', async () => {
+    const exit = await startProcess('echoStdin').done;
+    expect(exit).toMatchObject({ reason: 'exit', exitCode: 0, stdout: { text: '\nend of input\n' } });
+  });
+
+  it('[S-1] writes the given stdin and closes it', async () => {
+    const exit = await startProcess('echoStdin', [], { stdin: 'grüße' }).done;
+    expect(exit.stdout.text).toBe('grüße\nend of input\n');
+  });
+
+  it('survives a child that ends without reading a large stdin', async () => {
+    const exit = await startProcess('fail', ['0'], { stdin: new Uint8Array(8 * 1024 * 1024) }).done;
+    expect(exit).toMatchObject({ reason: 'exit', exitCode: 0 });
+  });
+
+  it('gives only the named environment in mode only', async () => {
+    const exit = await startCommandWithEnv('only');
+    expect(exit.stdout.text).toMatch(/^A=1\nUNWEDGE_RUN=\S+\n$/);
+  });
+
+  it('adds to the environment of the runtime in mode extend', async () => {
+    const exit = await startCommandWithEnv('extend');
+    expect(exit.stdout.text).toContain('A=1\n');
+    expect(exit.stdout.text).toContain('PATH=');
+  });
+});
+
+function startCommandWithEnv(envMode: 'only' | 'extend') {
+  const input = { command: '/usr/bin/env', env: { A: '1' }, envMode, clock: systemClock };
+  const actor = createActor(processLogic, { clock: systemClock, input });
+  const done = toPromise(actor);
+  actor.start();
+  return done;
+}
+
+describe('starting a program that cannot be started', () => {
+  it.each([
+    [
+      'ENOENT',
+      'no-such-command-anywhere',
+      [],
+      undefined,
+      'Cannot start "no-such-command-anywhere": there is no such command on the PATH (ENOENT)',
+    ],
+    ['EACCES', fixture('silent'), [], undefined, 'the file is not executable, or not ours to run (EACCES)'],
+    [
+      'ENOENT',
+      process.execPath,
+      [],
+      '/no/such/directory',
+      'the working directory "/no/such/directory" does not exist (ENOENT)',
+    ],
+    ['ENOTDIR', process.execPath, [], fixture('silent'), 'is not a directory (ENOTDIR)'],
+    ['E2BIG', process.execPath, ['x'.repeat(131_072)], undefined, 'has 131072 bytes; at most 131071 are allowed'],
+    [
+      'E2BIG',
+      process.execPath,
+      Array<string>(100).fill('x'.repeat(100_000)),
+      undefined,
+      'arguments and environment together are too long (E2BIG)',
+    ],
+    ['ERR_INVALID_ARG_VALUE', process.execPath, ['a\0b'], undefined, 'cannot hold null bytes, got "a\\u0000b"'],
+  ])('[S-4] ends as spawn-error with %s', async (code, command, args, cwd, message) => {
+    const exit = await startCommand(command, args, cwd);
+    expect(exit).toMatchObject({ reason: 'spawn-error', pid: undefined });
+    expect(exit.message).toContain(message);
+    expect((exit.error as AttemptError).facts).toMatchObject({ kind: 'spawn', code, outcome: 'not_started' });
+  });
+
+  it('[S-4] takes an argument of 131071 bytes', async () => {
+    const exit = await startCommand(process.execPath, ['-e', '', 'x'.repeat(131_071)]);
+    expect(exit).toMatchObject({ reason: 'exit', exitCode: 0 });
+  });
+});
+
+describe('ending a program', () => {
+  it('[S-2] ends a silent one by the no-output limit', async () => {
+    const run = startProcess('silent', [], { idleMs: 300 });
+    const exit = await run.done;
+    expect(exit).toMatchObject({
+      reason: 'no-output-timeout',
+      signal: 'SIGTERM',
+      message: 'CLI produced no output for 0.3s and was terminated.',
+    });
+    expect(isAlive(exit.pid)).toBe(false);
+  });
+
+  it('[S-2] ends a long one by the overall limit', async () => {
+    const exit = await startProcess('silent', [], { overallMs: 50 }).done;
+    expect(exit).toMatchObject({ message: 'CLI exceeded timeout (0.05s) and was terminated.' });
+  });
+
+  it('[S-3] ends one that ignores SIGTERM, and its child with a session of its own, after the grace', async () => {
+    const run = startProcess('stubborn', [], { graceMs: 300 });
+    const { pid, child } = JSON.parse(await run.firstLine) as Pair;
+    run.actor.send({ type: 'process.kill' });
+    const exit = await run.done;
+    expect(exit).toMatchObject({ reason: 'cancelled', signal: 'SIGKILL', pid });
+    expect(exit.elapsedMs).toBeGreaterThanOrEqual(300);
+    expect([pid, child].filter(isAlive)).toEqual([]);
+  });
+
+  it('[S-3] does not wait for the grace when all are gone', async () => {
+    const run = startProcess('silent', [], { graceMs: 600_000 });
+    await run.firstLine;
+    run.actor.send({ type: 'shutdown' });
+    expect(await run.done).toMatchObject({ reason: 'cancelled', signal: 'SIGTERM' });
+  });
+
+  it('[S-2] ends a flood at its output limit', async () => {
+    const exit = await startProcess('flood', ['50'], { maxOutputBytes: 1024 * 1024 }).done;
+    expect(exit).toMatchObject({ reason: 'output-limit' });
+  });
+
+  it('[I-3] kills the whole tree at once when its actor is stopped', async () => {
+    const run = startProcess('stubborn');
+    const { pid, child } = JSON.parse(await run.firstLine) as Pair;
+    run.actor.stop();
+    expect(goneNow(pid, child)).toBe(true);
+  });
+});
+
+describe('a program that leaves a child behind', () => {
+  it('[I-3] ends with its own exit while the child holds the pipe, and takes the child along', async () => {
+    const run = startProcess('orphanPipe', [], { drainMs: 50 });
+    const { child } = JSON.parse(await run.firstLine) as Pair;
+    expect(await run.done).toMatchObject({ reason: 'exit', exitCode: 0, stdout: { text: `{"child":${child}}\n` } });
+    expect(goneNow(child)).toBe(true);
+  });
+
+  it('[I-3] leaves no handle that keeps the runtime alive', async () => {
+    const handles = () => process.getActiveResourcesInfo().filter((name) => /Process|Pipe|Socket/.test(name)).length;
+    const before = handles();
+    await startProcess('orphanPipe', [], { drainMs: 50 }).done;
+    while (handles() > before) await nextTurn();
+    expect(handles()).toBe(before);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    '[I-3] takes along a child with a session of its own when it was killed by others',
+    async () => {
+      const run = startProcess('stubborn');
+      const { pid, child } = JSON.parse(await run.firstLine) as Pair;
+      process.kill(pid, 'SIGKILL');
+      expect(await run.done).toMatchObject({ reason: 'signal', signal: 'SIGKILL' });
+      await allGone(child);
+    },
+  );
+});
+
+describe('output', () => {
+  it('[S-7] is bounded in memory, counted in full', async () => {
+    const megabytes = 200;
+    const before = process.memoryUsage().rss;
+    const exit = await startProcess('flood', [String(megabytes)]).done;
+    expect(exit.stdout.bytes).toBe(megabytes * 1024 * 1024 + 'first\nlast\n'.length);
+    expect(exit.stdout.text.length).toBeLessThan(330 * 1024);
+    expect(exit.stdout.text).toMatch(/^first\nx+\n\[\.\.\. \d+ bytes left out \.\.\.\]\nx+last\n$/);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it('[S-7] keeps both streams apart', async () => {
+    const exit = await startProcess('fail', ['3', 'what went wrong']).done;
+    expect(exit).toMatchObject({ exitCode: 3, stdout: { text: '' }, stderr: { text: 'what went wrong', bytes: 15 } });
+  });
+
+  it('[I-4] goes on when its listener throws, which is told once', async () => {
+    const told: unknown[] = [];
+    const run = startProcess('flood', ['5'], {
+      onOutput: () => {
+        throw new Error('boom');
+      },
+    });
+    run.actor.on('listener.failed', (event) => told.push(event.error));
+    expect(await run.done).toMatchObject({ reason: 'exit', exitCode: 0 });
+    expect(told).toEqual(['boom']);
+  });
+
+  it('[I-3] leaves no listener on the runtime process', async () => {
+    const before = process.listenerCount('exit');
+    const run = startProcess('silent');
+    await run.firstLine;
+    run.actor.send({ type: 'process.kill' });
+    await run.done;
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { exitFacts } from '../../src/actors/processExit.ts';
+import type { ProcessExit } from '../../src/machines/subprocessExit.ts';
+import { AttemptError } from '../../src/policy/failure.ts';
+
+const captured = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 });
+
+const exit = (facts: Partial<ProcessExit>, stderr = ''): ProcessExit => ({
+  reason: 'exit',
+  stdout: captured('Error: 529 Overloaded'),
+  stderr: captured(stderr),
+  elapsedMs: 10,
+  endedAt: Date.UTC(2026, 0, 1),
+  message: 'the message of the run',
+  ...facts,
+});
+
+describe('the end of a run as a failure', () => {
+  it('[S-9] is none for exit code 0, whatever stderr says', () => {
+    expect(exitFacts(exit({ exitCode: 0 }, 'Error: 529 Overloaded'))).toBeUndefined();
+  });
+
+  it('[S-9] says "CLI failed." when there is no text', () => {
+    expect(exitFacts(exit({ exitCode: 1 }))).toMatchObject({
+      kind: 'unknown',
+      message: 'CLI failed.',
+      code: 1,
+      outcome: 'failed',
+    });
+  });
+
+  it('[S-9] takes the kind from stderr, never from stdout', () => {
+    expect(exitFacts(exit({ exitCode: 1 }, 'API Error: 529 Overloaded'))).toMatchObject({ kind: 'overloaded' });
+    expect(exitFacts(exit({ exitCode: 1 }, 'Invalid API key'))).toMatchObject({ kind: 'auth' });
+    expect(exitFacts(exit({ exitCode: 1 }, 'something else'))).toMatchObject({
+      kind: 'unknown',
+      message: 'something else',
+    });
+  });
+
+  it('[S-9] shows only the last lines of a long text', () => {
+    const facts = exitFacts(exit({ exitCode: 1 }, `${'noise\n'.repeat(1000)}the last line\n`));
+    expect(facts?.message).toMatch(/^noise\n[^]*the last line$/);
+    expect(facts?.message.length).toBeLessThanOrEqual(500);
+  });
+
+  it.each([
+    [
+      'overall-timeout',
+      { kind: 'timeout', reason: 'overall_timeout', outcome: 'unknown', message: 'the message of the run' },
+    ],
+    [
+      'no-output-timeout',
+      { kind: 'timeout', reason: 'idle_timeout', outcome: 'unknown', message: 'the message of the run' },
+    ],
+    ['cancelled', { kind: 'cancelled', outcome: 'cancelled' }],
+    ['output-limit', { kind: 'protocol', reason: 'message_too_large', outcome: 'unknown' }],
+  ] as const)('[S-9] reads reason %s before the exit code', (reason, facts) => {
+    expect(exitFacts(exit({ reason, exitCode: 0 }))).toMatchObject(facts);
+  });
+
+  it.each([
+    [{ reason: 'signal', signal: 'SIGKILL' }, 'crash'],
+    [{ reason: 'signal', signal: 'SIGTERM' }, 'crash'],
+    [{ exitCode: 137 }, 'crash'],
+    [{ exitCode: 143 }, 'crash'],
+    [{ exitCode: 124 }, 'timeout'],
+    [{ exitCode: 126 }, 'spawn'],
+    [{ exitCode: 127 }, 'spawn'],
+    [{ exitCode: 128 }, 'unknown'],
+  ] as const)('[S-9] reads %j as %s', (facts, kind) => {
+    expect(exitFacts(exit(facts))?.kind).toBe(kind);
+  });
+
+  it('[S-4] passes on the facts of a failed start', () => {
+    const facts = { kind: 'spawn', message: 'no such command', outcome: 'not_started', code: 'ENOENT' } as const;
+    expect(exitFacts(exit({ reason: 'spawn-error', error: new AttemptError(facts) }))).toEqual(facts);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { spawnFailure, spawnObstacle } from '../../src/actors/spawnFailure.ts';
+import { fixture } from './startProcess.ts';
+
+const errno = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
+
+describe('a failed start', () => {
+  it.each(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])('[S-4] is transient for %s', (code) => {
+    expect(spawnFailure(errno(code), { command: 'cli' })).toMatchObject({
+      kind: 'transient',
+      code,
+      outcome: 'not_started',
+    });
+  });
+
+  it.each(['ENOENT', 'EACCES', 'E2BIG', 'ERR_INVALID_ARG_VALUE'])('[S-4] is of kind spawn for %s', (code) => {
+    expect(spawnFailure(errno(code), { command: 'cli' })).toMatchObject({
+      kind: 'spawn',
+      code,
+      outcome: 'not_started',
+    });
+  });
+
+  it('[S-4] names the missing interpreter of a script that is there', () => {
+    const { message } = spawnFailure(errno('ENOENT'), { command: fixture('silent') });
+    expect(message).toContain('the file is there, but the interpreter it names is not');
+  });
+
+  it('[S-4] names a working directory that is a file', () => {
+    const { message } = spawnFailure(errno('ENOTDIR'), { command: 'cli', cwd: fixture('silent') });
+    expect(message).toContain('is not a directory');
+  });
+
+  it('finds the code of a wrapped error and keeps the error', () => {
+    const error = new Error('wrapped', { cause: errno('EMFILE') });
+    expect(spawnFailure(error, { command: 'cli' })).toMatchObject({ kind: 'transient', code: 'EMFILE', cause: error });
+  });
+
+  it('takes what is no error', () => {
+    expect(spawnFailure('boom', { command: 'cli' }).message).toBe('Cannot start "cli": "boom"');
+  });
+});
+
+describe('an obstacle to starting', () => {
+  it('[S-4] is a null byte in command, arguments or cwd', () => {
+    const places = [{ command: 'a\0b' }, { command: 'cli', args: ['a\0b'] }, { command: 'cli', cwd: 'a\0b' }];
+    expect(places.map((place) => spawnObstacle(place)?.code)).toEqual(Array(3).fill('ERR_INVALID_ARG_VALUE'));
+  });
+
+  it.runIf(process.platform === 'linux')('[S-4] is an argument of more than 131071 bytes, not characters', () => {
+    expect(spawnObstacle({ command: 'cli', args: ['ä'.repeat(65_535)] })).toBeUndefined();
+    expect(spawnObstacle({ command: 'cli', args: ['ä'.repeat(65_536)] })).toMatchObject({
+      kind: 'spawn',
+      code: 'E2BIG',
+    });
+  });
+});

@@ -1,0 +1,129 @@
+import Database from 'better-sqlite3';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadBetterSqlite3 } from '../../src/store/betterSqlite3.ts';
+import type { Driver, SqlValue } from '../../src/store/database.ts';
+import { driverLoaders, findDriver } from '../../src/store/driver.ts';
+import { loadNodeSqlite } from '../../src/store/nodeSqlite.ts';
+import type { RawDatabase, RawStatement } from '../../src/store/sqlConnection.ts';
+import { failed, hasSqlite, startStore, temporaryDirectory } from './startStore.ts';
+
+const broken = async (): Promise<Driver> => {
+  throw new Error('better-sqlite3: Could not locate the bindings file. Tried:\n → /a\n → /b');
+};
+const absent = () => loadNodeSqlite(() => undefined);
+
+/** The shape of `node:sqlite`, over the driver at hand. */
+class DatabaseSync implements RawDatabase {
+  readonly #database: Database.Database;
+
+  constructor(path: string, options: { readOnly: boolean }) {
+    this.#database = new Database(path, { readonly: options.readOnly });
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  prepare(sql: string): RawStatement {
+    const statement = this.#database.prepare<SqlValue[]>(sql);
+    return {
+      run: (...values) => statement.run(...values),
+      all: (...values) => statement.all(...values),
+      get: (...values) => statement.get(...values),
+    };
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+const nodeSqlite = () => loadNodeSqlite(() => ({ DatabaseSync }));
+
+describe('the search for a driver', () => {
+  it('prefers better-sqlite3', () => {
+    expect(driverLoaders).toEqual([loadBetterSqlite3, loadNodeSqlite]);
+  });
+
+  it.skipIf(!hasSqlite)('takes node:sqlite when better-sqlite3 does not work', async () => {
+    expect(await findDriver([broken, nodeSqlite])).toMatchObject({ ok: true, driver: { kind: 'node:sqlite' } });
+  });
+
+  it('says in one line each what is missing and the fix', async () => {
+    const found = await findDriver([broken, absent]);
+    expect(found).toEqual({
+      ok: false,
+      reason: `no SQLite driver works (better-sqlite3: Could not locate the bindings file. Tried:; node:sqlite: not in Node ${process.versions.node})`,
+      fix: 'run `npm rebuild better-sqlite3`, or use Node 22.13 or newer',
+    });
+  });
+
+  it('does not touch warnings of others', async () => {
+    const { emitWarning } = process;
+    await findDriver([() => loadNodeSqlite()]);
+    expect(process.emitWarning).toBe(emitWarning);
+  });
+});
+
+describe.skipIf(!hasSqlite).each([
+  ['better-sqlite3', loadBetterSqlite3],
+  ['node:sqlite', nodeSqlite],
+])('the driver %s', (_, load) => {
+  const start = async () => {
+    const driver = await load();
+    const path = join(temporaryDirectory(), 'a.sqlite');
+    const database = driver.open(path, { busyTimeoutMs: 10 });
+    database.exec('CREATE TABLE t (a)');
+    return { driver, path, database };
+  };
+
+  it('[O-1] blocks on a lock no longer than it is told', async () => {
+    const { database } = await start();
+    expect(Object.values(database.prepare('PRAGMA busy_timeout').get() ?? {})).toEqual([10]);
+  });
+
+  it('runs, gets and lists', async () => {
+    const { database } = await start();
+    expect(database.prepare('INSERT INTO t VALUES (?), (?)').run(1, 'two')).toBe(2);
+    expect(database.prepare('SELECT a FROM t').all()).toEqual([{ a: 1 }, { a: 'two' }]);
+    expect(database.prepare('SELECT a FROM t WHERE a = ?').get('two')).toEqual({ a: 'two' });
+    expect(database.prepare('SELECT a FROM t WHERE a = ?').get('three')).toBeUndefined();
+  });
+
+  it('rolls back what throws, and can go on', async () => {
+    const { database } = await start();
+    const work = () => {
+      database.prepare('INSERT INTO t VALUES (1)').run();
+      throw new Error('no');
+    };
+    expect(() => database.immediate(work)).toThrow('no');
+    expect(database.immediate(() => database.prepare('SELECT count(*) AS rows FROM t').get())).toEqual({ rows: 0 });
+  });
+
+  it('writes nothing when read only', async () => {
+    const { driver, path } = await start();
+    const reader = driver.open(path, { busyTimeoutMs: 10, readOnly: true });
+    expect(() => reader.exec('INSERT INTO t VALUES (1)')).toThrow();
+  });
+});
+
+describe('a store without a driver', () => {
+  const drivers = [broken, absent];
+
+  it('keeps the last rows in memory and says so once, with the fix', async () => {
+    const { store, facts, lines } = await startStore({ drivers });
+    store.record(failed(1));
+    expect(store).toMatchObject({ kind: 'memory', degraded: true });
+    expect(store.read({ limit: 10 })).toHaveLength(1);
+    expect(facts.of('store.degraded')).toHaveLength(1);
+    expect(lines).toEqual([
+      expect.stringMatching(/^warn: Nothing is stored: .*\. Fix: run `npm rebuild better-sqlite3`.*\.$/),
+    ]);
+  });
+
+  it('[I-5] promises nothing', async () => {
+    const { store } = await startStore({ drivers });
+    store.record(failed(1));
+    expect(await store.flush()).toBe(false);
+  });
+});

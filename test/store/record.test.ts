@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { storedEvent, storedTypes } from '../../src/store/record.ts';
+import { failed, told } from './startStore.ts';
+
+describe('what is stored of a fact', () => {
+  it('[O-1] is integration/failure for a failed call, without a stack where none was thrown', () => {
+    expect(storedEvent(failed(1, { session: 'agent:main' }))).toEqual({
+      category: 'integration',
+      eventType: 'failure',
+      metadata: {
+        integration: 'kb',
+        error: 'no answer within 30 s',
+        stack: null,
+        retry_count: 3,
+        kind: 'timeout',
+        outcome: 'unknown',
+        retryable: true,
+        call: 'call-1',
+        session: 'agent:main',
+        elapsed_ms: 120_000,
+      },
+    });
+  });
+
+  it('[O-1] is hook/error for a failed hook', () => {
+    const fact = told({
+      type: 'hook.failed',
+      hook: 'audit',
+      event: 'tool',
+      action: 'before',
+      error: 'no',
+      stack: 'at x',
+    });
+    expect(storedEvent(fact)).toEqual({
+      category: 'hook',
+      eventType: 'error',
+      metadata: {
+        hook_name: 'audit',
+        event_type: 'tool',
+        event_action: 'before',
+        session_key: null,
+        error: 'no',
+        stack: 'at x',
+      },
+    });
+  });
+
+  it('[O-1] is mcp/tool_error for a failed MCP tool', () => {
+    const fact = told({ type: 'mcp.tool_failed', integration: 'kb', tool: 'ask', input: { q: 1 }, error: 'no' });
+    expect(storedEvent(fact)).toEqual({
+      category: 'mcp',
+      eventType: 'tool_error',
+      metadata: { tool_name: 'ask', input: { q: 1 }, error: 'no', integration: 'kb' },
+    });
+  });
+
+  it('[I-4] is integration/refused for a refusal, with the count of those not told', () => {
+    const call = { integration: 'kb', call: 'call-9', kind: 'circuit_open', message: 'open', refused: 4 } as const;
+    expect(storedEvent(told({ type: 'call.refused', ...call, retryAfterMs: 100 }))).toEqual({
+      category: 'integration',
+      eventType: 'refused',
+      metadata: {
+        integration: 'kb',
+        error: 'open',
+        call: 'call-9',
+        kind: 'circuit_open',
+        refused: 4,
+        retry_after_ms: 100,
+      },
+    });
+  });
+
+  it('[O-1] has the names of facts in snake case, without type and time', () => {
+    expect(
+      storedEvent(told({ type: 'breaker.opened', integration: 'kb', openForMs: 60_000, kind: 'timeout' })),
+    ).toEqual({
+      category: 'breaker',
+      eventType: 'opened',
+      metadata: { integration: 'kb', open_for_ms: 60_000, kind: 'timeout' },
+    });
+  });
+
+  it('[R-10] is nothing for a retry, a success and the noise of every call', () => {
+    const left = ['call.retried', 'call.succeeded', 'integration.changed', 'process.stray_output'];
+    expect(storedTypes.filter((type) => left.includes(type))).toEqual([]);
+  });
+
+  it('[I-4] is a note for a fact that cannot be read', () => {
+    // @ts-expect-error a failure is missing
+    expect(storedEvent({ type: 'call.failed', at: 1, integration: 'kb' })).toMatchObject({
+      category: 'store',
+      eventType: 'unreadable_fact',
+    });
+  });
+
+  it('is nothing for a type it does not know', () => {
+    // @ts-expect-error no such type
+    expect(storedEvent({ type: 'no.such', at: 1 })).toBeUndefined();
+  });
+});

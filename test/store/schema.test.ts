@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from './startStore.ts';
+
+const gatewayEvents = `CREATE TABLE events (
+  timestamp INTEGER NOT NULL, category TEXT NOT NULL, event_type TEXT NOT NULL, metadata JSON
+)`;
+
+/** A database somebody else made, with these statements. */
+function foreignDatabase(...statements: string[]) {
+  const path = join(temporaryDirectory(), 'observability.sqlite');
+  const database = openDatabase(path);
+  for (const statement of statements) database.exec(statement);
+  return { path, database };
+}
+
+const pragmas = (path: string) => {
+  const database = openDatabase(path);
+  return ['journal_mode', 'user_version', 'application_id'].map(
+    (name) => database.prepare(`PRAGMA ${name}`).get()?.[name],
+  );
+};
+
+const schemaOf = (path: string) =>
+  openDatabase(path).prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name').all();
+
+describe.skipIf(!hasSqlite)('a database of our own', () => {
+  it('[O-1] is in WAL mode, with a version', async () => {
+    const { path } = await startStore();
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 1]);
+  });
+
+  it('[O-1] is opened again as ours', async () => {
+    const { store, path } = await startStore();
+    store.record(failed(1));
+    await store.close();
+    const before = schemaOf(path);
+    const later = await startStore({ path });
+    later.store.record(failed(2));
+    await later.store.flush();
+    expect(schemaOf(path)).toEqual(before);
+    expect(storedCalls(path)).toEqual(['call-1', 'call-2']);
+  });
+
+  it('of a newer version is left alone', async () => {
+    const { store, path } = await startStore();
+    await store.close();
+    openDatabase(path).exec('PRAGMA user_version = 99');
+    const later = await startStore({ path });
+    expect(later.store.degraded).toBe(true);
+    expect(later.facts.of('store.degraded')[0]).toMatchObject({
+      reason: expect.stringContaining('version 99') as string,
+      fix: expect.stringContaining('update unwedge') as string,
+    });
+  });
+});
+
+describe.skipIf(!hasSqlite)('a database that is not ours', () => {
+  it('[O-1] gets our rows in its events, which has no id', async () => {
+    const { path, database } = foreignDatabase(
+      gatewayEvents,
+      `INSERT INTO events VALUES (1, 'gateway', 'start', '{}')`,
+    );
+    const { store } = await startStore({ path });
+    store.record(failed(1));
+    await store.flush();
+    expect(database.prepare('SELECT category, event_type FROM events').all()).toEqual([
+      { category: 'gateway', event_type: 'start' },
+      { category: 'integration', event_type: 'failure' },
+    ]);
+    expect(store.read({ limit: 10 }).map(({ id, type }) => [id, type])).toEqual([
+      [1, 'start'],
+      [2, 'failure'],
+    ]);
+  });
+
+  it('[O-1] is otherwise untouched', async () => {
+    const { path } = foreignDatabase(gatewayEvents, 'CREATE TABLE sessions (id TEXT)', 'PRAGMA user_version = 7');
+    const before = { pragmas: pragmas(path), schema: schemaOf(path) };
+    const { store } = await startStore({ path });
+    store.record(failed(1));
+    store.breakers.save('kb', {
+      state: 'closed',
+      openedAt: 0,
+      openUntil: 0,
+      lastOpenMs: 0,
+      openings: 0,
+      generation: 1,
+    });
+    await store.close();
+    expect(pragmas(path)).toEqual(before.pragmas);
+    const names = schemaOf(path).map(({ name }) => String(name));
+    expect(schemaOf(path).filter(({ name }) => !String(name).startsWith('unwedge_'))).toEqual(before.schema);
+    expect(names.filter((name) => name.startsWith('unwedge_'))).toEqual(['unwedge_breakers', 'unwedge_meta']);
+  });
+
+  it('[O-1] keeps the version of our tables in unwedge_meta', async () => {
+    const { path, database } = foreignDatabase(gatewayEvents);
+    await startStore({ path });
+    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '1' }]);
+    const again = await startStore({ path });
+    expect(again.store.degraded).toBe(false);
+  });
+
+  it.each([
+    ['no events', 'CREATE TABLE sessions (id TEXT)'],
+    ['events of another kind', 'CREATE TABLE events (id INTEGER PRIMARY KEY, payload TEXT)'],
+    ['events that demand more', gatewayEvents.replace('metadata JSON', 'metadata JSON, host TEXT NOT NULL')],
+    ['events with a key of their own', gatewayEvents.replace('(', '(uuid TEXT NOT NULL PRIMARY KEY,')],
+  ])('[O-1] gets a table unwedge_events when it has %s', async (_, statement) => {
+    const { path } = foreignDatabase(statement);
+    const { store } = await startStore({ path });
+    store.record(failed(1));
+    expect(await store.flush()).toBe(true);
+    expect(storedCalls(path, 'unwedge_events')).toEqual(['call-1']);
+  });
+
+  it('[O-2] loses a row that it refuses, says so, and keeps the others', async () => {
+    const { path } = foreignDatabase(
+      gatewayEvents.replace('metadata JSON', `metadata JSON CHECK (metadata NOT LIKE '%call-1%')`),
+    );
+    const { store, lines } = await startStore({ path });
+    for (const call of [0, 1, 2]) store.record(failed(call));
+    await store.flush();
+    expect(storedCalls(path)).toEqual(['call-0', 'call-2']);
+    expect(lines.filter((line) => line.startsWith('error: The store refuses a row'))).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!hasSqlite)('two processes', () => {
+  it('[O-1] may both start on a file that is not there yet', async () => {
+    const path = join(temporaryDirectory(), 'events.sqlite');
+    const [first, second] = await Promise.all([startStore({ path }), startStore({ path })]);
+    expect([first.store.degraded, second.store.degraded]).toEqual([false, false]);
+  });
+});

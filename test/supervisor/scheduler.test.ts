@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createActor, fromCallback, setup } from 'xstate';
+import { indexedScheduler, xstateClock } from '../../src/supervisor/scheduler.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { startRoot } from './startRoot.ts';
+
+const alarm = setup({ delays: { first: 100, second: 50 } }).createMachine({
+  initial: 'a',
+  states: { a: { after: { first: 'b' } }, b: { after: { second: 'c' } }, c: {} },
+});
+
+const startAlarm = () => {
+  const clock = new SimulatedClock();
+  const actor = createActor(alarm, { clock: xstateClock(clock) });
+  actor.system.scheduler = indexedScheduler(clock);
+  actor.start();
+  return { actor, clock };
+};
+
+const walks = ['values', 'keys', 'entries', 'forEach', Symbol.iterator] as const;
+
+/** Counts the entries of maps that are gone through while `work` runs. */
+function visitsDuring(work: () => void): number {
+  let visits = 0;
+  const originals = walks.map((name) => Object.getOwnPropertyDescriptor(Map.prototype, name) as PropertyDescriptor);
+  for (const [index, name] of walks.entries()) {
+    const original = originals[index]?.value as (...args: unknown[]) => unknown;
+    Object.defineProperty(Map.prototype, name, {
+      configurable: true,
+      value(this: Map<unknown, unknown>, ...args: unknown[]) {
+        visits += this.size;
+        return original.apply(this, args);
+      },
+    });
+  }
+  try {
+    work();
+  } finally {
+    for (const [index, name] of walks.entries()) Object.defineProperty(Map.prototype, name, originals[index] ?? {});
+  }
+  return visits;
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('the indexed scheduler', () => {
+  it('[V-8] fires chained delays on our clock, each at its time', async () => {
+    const { actor, clock } = startAlarm();
+    await clock.advance(99);
+    expect(actor.getSnapshot().value).toBe('a');
+    await clock.advance(1);
+    expect(actor.getSnapshot().value).toBe('b');
+    await clock.advance(50);
+    expect(actor.getSnapshot().value).toBe('c');
+  });
+
+  it('[V-8] cancels a delay when its state is left', async () => {
+    const { actor, clock } = startAlarm();
+    await clock.advance(100);
+    expect(clock.pending).toBe(1);
+    actor.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('[V-8] replaces a timer of the same name and keeps the other ones', async () => {
+    const clock = new SimulatedClock();
+    const seen: string[] = [];
+    const actor = createActor(fromCallback(({ receive }) => receive((event) => seen.push(event.type)))).start();
+    const scheduler = indexedScheduler(clock);
+    scheduler.schedule(actor, actor, { type: 'old' }, 10, 'x');
+    scheduler.schedule(actor, actor, { type: 'new' }, 20, 'x');
+    scheduler.schedule(actor, actor, { type: 'nameless' }, 5, undefined);
+    scheduler.cancel(actor, 'unknown');
+    await clock.advance(20);
+    expect(seen).toEqual(['nameless', 'new']);
+  });
+
+  it('[V-8] stops an actor without going through the timers of the others', async () => {
+    const { root, clock } = startRoot([]);
+    for (let n = 0; n < 2000; n++) root.startChild({ id: `c${n}`, logic: alarm });
+    const cleared = vi.spyOn(clock, 'clearTimeout');
+    const visits = visitsDuring(() => void root.stopChild('c1000'));
+    expect(root.ref('c1000')).toBeUndefined();
+    expect(visits).toBeLessThan(10);
+    expect(cleared.mock.calls.filter(([timer]) => timer !== undefined)).toHaveLength(1);
+    expect(clock.pending).toBe(1999);
+    // What XState's own scheduler walks at every stop.
+    expect(root.actor.system.getSnapshot()._scheduledEvents).toEqual({});
+  });
+});
