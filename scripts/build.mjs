@@ -1,24 +1,61 @@
-// Builds dist/ from src/ with tsc; skips the work when dist is newer than every source.
+// Builds dist/ from src/ with tsc; does nothing when dist is newer than every source.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const stamp = join(root, 'dist', 'cli', 'main.js');
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const entry = join('cli', 'main.js');
+const started = new Date();
 
+const inputs = ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => newest(join(root, name)));
+if (process.argv.includes('--force') || builtAt() < Math.max(...inputs)) build();
+
+function builtAt() {
+  return statSync(join(dist, entry), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+// The time of a directory tells of files that were removed.
 function newest(path) {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-const inputs = ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => newest(join(root, name)));
-if (process.argv.includes('--force') || !existsSync(stamp) || statSync(stamp).mtimeMs < Math.max(...inputs)) {
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  const require = createRequire(import.meta.url);
-  const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-  execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
-  chmodSync(stamp, 0o755);
+/** Into a directory of its own, put in place at the end: a failed build leaves the last good one, and two at once do not mix. */
+function build() {
+  const fresh = mkdtempSync(join(root, '.build-'));
+  try {
+    const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+    const words = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
+    execFileSync(process.execPath, words, { stdio: 'inherit' });
+    chmodSync(fresh, 0o755);
+    chmodSync(join(fresh, entry), 0o755);
+    // What was edited while the compiler ran is newer than this.
+    utimesSync(join(fresh, entry), started, started);
+    swap(fresh);
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    process.exitCode = 1;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function swap(fresh) {
+  const old = `${fresh}-old`;
+  try {
+    renameSync(dist, old);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+  try {
+    renameSync(fresh, dist);
+  } catch (error) {
+    // Another build was faster; its result is as good.
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  }
+  rmSync(old, { recursive: true, force: true });
 }

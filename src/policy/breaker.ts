@@ -5,19 +5,19 @@ import { checkDuration, checkInteger, checkKeys, checkNumber } from './options.t
 export interface BreakerPolicy {
   /** Failed attempts in a row that open the circuit, at least 1. @defaultValue 5 */
   readonly consecutiveFailures: number;
-  /** Share of failed attempts in the window that opens the circuit, above 0 to 1. @defaultValue 0.5 */
+  /** Share of failed attempts in the window that opens the circuit, 0.001 to 1. @defaultValue 0.5 */
   readonly failureRatio: number;
-  /** Attempts the window holds, at least 1. @defaultValue 50 */
+  /** Attempts the window holds, 1 to 100000. @defaultValue 50 */
   readonly windowSize: number;
   /** Age at which attempts leave the window, in ms. @defaultValue 60000 */
   readonly windowMs: number;
-  /** Attempts the window needs before its ratio counts, at least 1. @defaultValue 20 */
+  /** Attempts the window needs before its ratio counts, 1 to `windowSize`. @defaultValue 20 */
   readonly minimumAttempts: number;
   /** How long the circuit stays open at first, in ms. @defaultValue 60000 */
   readonly resetTimeoutMs: number;
   /** By how much each further opening is longer, at least 1; 1 switches it off. @defaultValue 1 */
   readonly openFactor: number;
-  /** Longest time of a growing opening, in ms. @defaultValue 600000 */
+  /** Longest time of a growing opening, in ms; below the reset timeout it has no effect. @defaultValue 600000 */
   readonly maxOpenMs: number;
   /** Probes in flight at once, at least 1. @defaultValue 1 */
   readonly probes: number;
@@ -25,7 +25,8 @@ export interface BreakerPolicy {
   readonly probeLeaseGraceMs: number;
 }
 
-export const defaultBreakerPolicy: BreakerPolicy = {
+/** 5 failures in a row, or half of the last 50 attempts of a minute, open the circuit for 60 s. */
+export const defaultBreakerPolicy: BreakerPolicy = Object.freeze({
   consecutiveFailures: 5,
   failureRatio: 0.5,
   windowSize: 50,
@@ -36,7 +37,7 @@ export const defaultBreakerPolicy: BreakerPolicy = {
   maxOpenMs: 600_000,
   probes: 1,
   probeLeaseGraceMs: 5_000,
-};
+});
 
 /** Longest an upstream hint may keep a circuit open: 7 days, in ms. */
 const longestHintMs = 7 * 24 * 3_600_000;
@@ -63,7 +64,12 @@ export function trips(tally: Tally, policy: BreakerPolicy): boolean {
 export function openForMs(policy: BreakerPolicy, openings: number, hintMs?: number): number {
   const { resetTimeoutMs, openFactor, maxOpenMs } = policy;
   const grownMs = Math.min(resetTimeoutMs * openFactor ** openings, Math.max(maxOpenMs, resetTimeoutMs));
-  return Math.max(resetTimeoutMs, grownMs, Math.min(Math.max(0, hintMs ?? 0), longestHintMs));
+  return Math.max(resetTimeoutMs, grownMs, believable(hintMs));
+}
+
+/** A hint comes from outside: one that is no number, or lies in the past, says nothing. */
+function believable(hintMs: number | undefined): number {
+  return hintMs !== undefined && hintMs > 0 ? Math.min(hintMs, longestHintMs) : 0;
 }
 
 /** What a failed attempt means to the circuit, by table 1. A command line that is too long says nothing about the other side. */
@@ -71,7 +77,10 @@ export function breakerOutcome(facts: FailureFacts): BreakerOutcome {
   return facts.kind === 'spawn' && facts.code === 'E2BIG' ? 'ignored' : failureKinds[facts.kind].breaker;
 }
 
-/** @throws TypeError or RangeError that names the option and its value. */
+/**
+ * Completes a breaker policy from `base`, checked and frozen.
+ * @throws TypeError or RangeError that names the option and its value.
+ */
 export function checkBreakerPolicy(
   name: string,
   value: unknown,
@@ -80,13 +89,15 @@ export function checkBreakerPolicy(
   checkKeys(name, value, Object.keys(defaultBreakerPolicy));
   const given = Object.fromEntries(Object.entries(value as object).filter(([, each]) => each !== undefined));
   const policy: BreakerPolicy = { ...base, ...given };
-  for (const key of ['consecutiveFailures', 'windowSize', 'minimumAttempts', 'probes'] as const) {
-    checkInteger(`${name}.${key}`, policy[key]);
-  }
+  checkInteger(`${name}.consecutiveFailures`, policy.consecutiveFailures);
+  checkInteger(`${name}.windowSize`, policy.windowSize, 1, 100_000);
+  // A window that can never hold as many would switch its ratio off without a word.
+  checkInteger(`${name}.minimumAttempts`, policy.minimumAttempts, 1, policy.windowSize);
+  checkInteger(`${name}.probes`, policy.probes);
   for (const key of ['windowMs', 'resetTimeoutMs', 'maxOpenMs', 'probeLeaseGraceMs'] as const) {
     checkDuration(`${name}.${key}`, policy[key]);
   }
-  checkNumber(`${name}.failureRatio`, policy.failureRatio, Number.EPSILON, 1);
+  checkNumber(`${name}.failureRatio`, policy.failureRatio, 0.001, 1);
   checkNumber(`${name}.openFactor`, policy.openFactor, 1);
-  return policy;
+  return Object.freeze(policy);
 }

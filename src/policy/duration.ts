@@ -7,19 +7,21 @@ const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
  * @throws RangeError that names the option and its value.
  */
 export function parseDuration(name: string, text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim());
-  const unitMs = unitsMs[match?.[2] ?? ''];
-  if (match === null || unitMs === undefined) {
+  const match = typeof text === 'string' ? /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) : null;
+  const ms = Number(match?.[1]) * (unitsMs[match?.[2] ?? ''] ?? Number.NaN);
+  if (!Number.isFinite(ms)) {
     throw new RangeError(`Expected \`${name}\` to be a duration such as 500ms, 30s, 5m or 1h, got ${show(text)}`);
   }
-  return Number(match[1]) * unitMs;
+  return ms;
 }
 
-/** A duration for people: the two largest units at most. */
+/** A duration for people, `250ms`, `1.5s`, `5m30s` or `2h5m`: the two largest units at most; below 0 counts as 0. */
 export function formatDuration(ms: number): string {
-  if (!Number.isFinite(ms)) return 'for ever';
-  if (ms < 1000) return `${Math.round(ms)}ms`;
-  if (ms < 60_000) return `${Math.round(ms / 100) / 10}s`;
+  if (Number.isNaN(ms)) return 'an unknown time';
+  if (ms === Number.POSITIVE_INFINITY) return 'for ever';
+  // Each bound is where rounding would reach the next unit.
+  if (ms < 999.5) return `${Math.max(0, Math.round(ms))}ms`;
+  if (ms < 59_950) return `${Math.round(ms / 100) / 10}s`;
   const seconds = Math.round(ms / 1000);
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor((seconds % 3600) / 60);

@@ -94,7 +94,7 @@ export interface FailureFacts {
   readonly outcome: EffectOutcome;
   /** When the other side asked not to be called again before, in ms from now. */
   readonly retryAfterMs?: number | undefined;
-  /** What the other side said about retrying (`x-should-retry`); wins over the table. */
+  /** What the other side said about retrying (`x-should-retry`); wins over the table, but for `auth` and `permanent`. */
   readonly shouldRetry?: boolean | undefined;
   /** HTTP status. */
   readonly status?: number | undefined;

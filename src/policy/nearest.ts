@@ -1,10 +1,11 @@
-/** The known word that is most like `word`, when one is close enough to be what was meant. */
+/** The known word that is most like `word`, when one is close enough to be what was meant: 2 edits away, or a third of its length. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least) {
+    // Two short words with nothing in common are also two edits apart.
+    if (distance < least && distance < Math.max(word.length, candidate.length)) {
       least = distance;
       best = candidate;
     }

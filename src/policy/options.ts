@@ -1,3 +1,5 @@
+import { nearest } from './nearest.ts';
+
 /**
  * Checks of public options. Each throws at once and names the option and the value, in one form:
  * ``Expected `timeoutMs` to be a positive integer, got -1``.
@@ -77,7 +79,9 @@ export function checkKeys(name: string, value: unknown, keys: readonly string[])
   }
   for (const key of Object.keys(value)) {
     if (!keys.includes(key)) {
-      throw new RangeError(`Unknown option \`${name}.${key}\`; known: ${keys.join(', ')}`);
+      const close = nearest(key, keys);
+      const guess = close === undefined ? '' : `; did you mean ${close}?`;
+      throw new RangeError(`Unknown option \`${name}.${key}\`; known: ${keys.join(', ')}${guess}`);
     }
   }
 }

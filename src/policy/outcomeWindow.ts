@@ -1,6 +1,6 @@
 /**
  * The last attempts of an integration, for the failure ratio: a ring of fixed size whose entries also leave by age. Recording
- * allocates nothing; what is counted never costs more than what was recorded.
+ * allocates nothing; counting drops each attempt at most once. Times must not go back.
  */
 export class OutcomeWindow {
   readonly #windowMs: number;
@@ -17,6 +17,7 @@ export class OutcomeWindow {
     this.#failed = new Uint8Array(size);
   }
 
+  /** Adds an attempt; when full, the oldest makes room. */
   record(failed: boolean, now: number): void {
     const size = this.#times.length;
     if (this.#length === size) this.#dropOldest();
@@ -27,16 +28,19 @@ export class OutcomeWindow {
     if (failed) this.#failures++;
   }
 
+  /** Failed attempts younger than the window. */
   failures(now: number): number {
     this.#forget(now);
     return this.#failures;
   }
 
+  /** Attempts younger than the window. */
   total(now: number): number {
     this.#forget(now);
     return this.#length;
   }
 
+  /** Forgets everything, as a circuit does that closes. */
   clear(): void {
     this.#oldest = 0;
     this.#length = 0;

@@ -16,16 +16,18 @@ export class RetryBudget {
   #tokens: number;
 
   /** @throws TypeError or RangeError that names the option and its value. */
-  constructor(policy: Partial<RetryBudgetPolicy> = {}) {
+  constructor(policy: { readonly [K in keyof RetryBudgetPolicy]?: RetryBudgetPolicy[K] | undefined } = {}) {
     checkKeys('retryBudget', policy, ['capacity', 'cost', 'refund']);
+    const { capacity = 100, cost = 5, refund = 1 } = policy;
     this.#policy = {
-      capacity: checkInteger('retryBudget.capacity', policy.capacity ?? 100),
-      cost: checkNumber('retryBudget.cost', policy.cost ?? 5),
-      refund: checkNumber('retryBudget.refund', policy.refund ?? 1),
+      capacity: checkInteger('retryBudget.capacity', capacity),
+      cost: checkNumber('retryBudget.cost', cost),
+      refund: checkNumber('retryBudget.refund', refund),
     };
     this.#tokens = this.#policy.capacity;
   }
 
+  /** Tokens left, 0 to the capacity. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -40,6 +42,7 @@ export class RetryBudget {
     return true;
   }
 
+  /** A call succeeded at its first attempt. */
   succeededAtFirst(): void {
     this.#give(this.#policy.refund);
   }

@@ -5,17 +5,24 @@ import { formatDuration } from './duration.ts';
 export interface SyntheticResult {
   readonly status: 'error';
   readonly synthetic: true;
+  /** One plain sentence: what happened, what is known of the effect, whether and when to try again. */
   readonly error: string;
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
+  /** From the call to this result, in ms. */
   readonly elapsedMs: number;
+  /** Attempts made; 0 when it was refused before dispatch. */
   readonly attempts: number;
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** In ms from now. */
+  /** When to try again at the earliest, in ms from now. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** @param elapsedMs - time from the call to this result, in ms. */
+/**
+ * The result that stands for an answer, from the failure that kept it away.
+ * @param elapsedMs - time from the call to this result, in ms.
+ */
 export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticResult {
   const { kind, outcome, attempts, retryable, retryAfterMs } = failure;
   return {
@@ -34,7 +41,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
 const known: Readonly<Record<EffectOutcome, string>> = {
   not_started: 'it was not started',
   failed: 'it failed',
-  unknown: 'outcome unknown, it may have taken effect, check before repeating',
+  unknown: 'outcome unknown; it may have taken effect, check before repeating',
   cancelled: 'it was ended before an answer came and may have taken effect',
 };
 

@@ -26,6 +26,8 @@ export async function findDriver(loaders: readonly DriverLoader[] = driverLoader
   };
 }
 
+// What follows is a list of twenty places where the binary is not.
 function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  return line.replace(/[.\s]*Tried:$/, '');
 }

@@ -1,8 +1,7 @@
-import type { EventQuery, EventRow } from './query.ts';
-import { selectEvents } from './query.ts';
 import type { Fact, Told } from '../policy/facts.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
+import { checkQuery, type EventQuery, type EventRow, selectEvents } from './query.ts';
 import { storedEvent } from './record.ts';
 import type { Redactor } from './redact.ts';
 import type { WriteQueue } from './writeQueue.ts';
@@ -11,7 +10,7 @@ import type { WriteQueue } from './writeQueue.ts';
 export interface EventLog {
   /** Stores the fact if its type is stored. False when it was refused at the door. Never throws. */
   record(fact: Told<Fact>): boolean;
-  /** Reads back; empty when the store cannot be read. Never throws. */
+  /** Reads back; empty when the store cannot be read. @throws TypeError or RangeError for a wrong query. */
   read(query: EventQuery): readonly EventRow[];
 }
 
@@ -36,6 +35,7 @@ export function createEventLog({ connection, queue, redact }: EventLogOptions): 
       return true;
     },
     read(query) {
+      checkQuery(query);
       if (queue.degraded) return [];
       try {
         return connection.use((database, { eventTable }) => selectEvents(database, eventTable, query));

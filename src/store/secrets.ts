@@ -52,6 +52,10 @@ const shapes: readonly RegExp[] = [
 
 const urlPassword = /(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/g;
 
+/** `--password …` on a command line. */
+const flag =
+  /(--[\w-]{0,40}?(?:api-?key|access-?key|secret|password|passwd|passphrase|credential|token)s?\s{1,4})(?!-|\[redacted\])\S{1,4096}/gi;
+
 /** `api_key=…`, `"password": "…"`, `Cookie: …` inside a text. */
 const assignment =
   /((?:authorization|api[_-]?key|access[_-]?key|secret|password|passwd|passphrase|credential|cookie|token)[\w-]{0,20}["']?\s{0,4}[=:]\s{0,4})(?!\[redacted\])("[^"]{0,4096}"?|'[^']{0,4096}'?|[^\s"',;&)}\]]{1,4096})/gi;
@@ -64,7 +68,7 @@ export function redactText(text: string): string {
   if (text.length < shortestSecret) return text;
   let result = text;
   for (const shape of shapes) result = result.replace(shape, redacted);
-  result = result.replace(urlPassword, `$1${redacted}`);
+  result = result.replace(urlPassword, `$1${redacted}`).replace(flag, `$1${redacted}`);
   return result.replace(assignment, (match, name: string, value: string) =>
     /^tokens|^token[_-]?(count|limit)/i.test(name.replace(/["'\s=:]+$/, '')) && /^\d+$/.test(value)
       ? match

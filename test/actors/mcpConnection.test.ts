@@ -195,7 +195,7 @@ describe('an MCP connection', () => {
     Number((await heard(/server pid/)).replace(/\D/g, ''));
 
   it.each([[[]], [['detached']]])('[I-3] kills the server behind a wrapper too (%j)', async (extra) => {
-    const server = startServer('', { args: [fixture('mcpWrapper'), ...extra] });
+    const server = startServer('', { args: [fixture('mcpWrapper'), ...extra], env: { MCP_STUBBORN: '1' } });
     const pid = await serverOf(server.heard);
     await server.ready;
     expect(await isAlive(pid)).toBe(true);
@@ -204,7 +204,7 @@ describe('an MCP connection', () => {
   });
 
   it('[I-3] ends what a crashed wrapper leaves behind, before it counts as ended', async () => {
-    const server = startServer('mcpWrapper');
+    const server = startServer('mcpWrapper', { env: { MCP_STUBBORN: '1' } });
     const pid = await serverOf(server.heard);
     await server.ready;
     process.kill(server.pid(), 'SIGKILL');
@@ -220,7 +220,7 @@ describe('an MCP connection', () => {
     if (name === 'stdin') void connection.ping();
     expect(await call).toMatchObject({
       reason: 'connection_lost',
-      message: 'The server closed a pipe and did not exit',
+      message: 'The server closed a pipe and did not exit; stderr: closed it',
     });
     await server.done;
     expect(await isAlive(server.pid())).toBe(false);

@@ -169,7 +169,7 @@ describe('a reader', () => {
     await store.close();
     const reader = await openReader(path);
     expect(readEvents(reader, { limit: 10 })).toHaveLength(1);
-    expect(() => reader.database.exec('DELETE FROM events')).toThrow();
+    expect(() => reader.database.exec('DELETE FROM events')).toThrow('readonly');
     reader.close();
     expect(readdirSync(directory)).toEqual(['a.sqlite']);
   });

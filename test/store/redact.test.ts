@@ -42,7 +42,7 @@ describe('a text', () => {
 
   it.each([
     ['api_key=hunter2&q=1', 'api_key=[redacted]&q=1'],
-    ['--password hunter2', '--password hunter2'],
+    ['serve --db-password hunter2 --port 80', 'serve --db-password [redacted] --port 80'],
     ['password: hunter2', 'password: [redacted]'],
     ['{"clientSecret":"hunter 2","a":1}', '{"clientSecret":"[redacted]","a":1}'],
     ["{'token': 'hunter2'}", "{'token': [redacted]}"],
@@ -58,6 +58,7 @@ describe('a text', () => {
     'task-scheduler-with-a-long-name',
     'Unexpected token } in JSON at position 4',
     'Bearer authentication failed',
+    'serve --token-file /etc/x --no-token --verbose',
     'No session found with label: main',
     'listening on http://127.0.0.1:8080/path',
   ])('keeps what is no secret: %s', (text) => {

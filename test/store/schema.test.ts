@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { prepareSchema } from '../../src/store/schema.ts';
 import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from './startStore.ts';
 
 const gatewayEvents = `CREATE TABLE events (
@@ -40,6 +41,15 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     await later.store.flush();
     expect(schemaOf(path)).toEqual(before);
     expect(storedCalls(path)).toEqual(['call-1', 'call-2']);
+  });
+
+  it.each([
+    ['NORMAL', 1],
+    ['FULL', 2],
+  ] as const)('[I-5] syncs as it is told: %s', (synchronous, level) => {
+    const database = openDatabase(join(temporaryDirectory(), 'events.sqlite'));
+    prepareSchema(database, synchronous);
+    expect(database.prepare('PRAGMA synchronous').get()?.['synchronous']).toBe(level);
   });
 
   it('of a newer version is left alone', async () => {
@@ -92,6 +102,12 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
     const names = schemaOf(path).map(({ name }) => String(name));
     expect(schemaOf(path).filter(({ name }) => !String(name).startsWith('unwedge_'))).toEqual(before.schema);
     expect(names.filter((name) => name.startsWith('unwedge_'))).toEqual(['unwedge_breakers', 'unwedge_meta']);
+  });
+
+  it('[O-1] is synced in full where it is not in WAL mode', () => {
+    const { database } = foreignDatabase(gatewayEvents);
+    prepareSchema(database, 'NORMAL');
+    expect(database.prepare('PRAGMA synchronous').get()?.['synchronous']).toBe(2);
   });
 
   it('[O-1] keeps the version of our tables in unwedge_meta', async () => {

@@ -65,7 +65,7 @@ export function openingStore(options: Partial<StoreOptions> = {}): {
 }
 
 /** A final failure of a call, the n-th. */
-export function failed(call: number, more: Partial<FactOf<'call.failed'>> = {}): Told<FactOf<'call.failed'>> {
+export function failed(call: number, more: Partial<Told<FactOf<'call.failed'>>> = {}): Told<FactOf<'call.failed'>> {
   return {
     type: 'call.failed',
     at: Date.UTC(2026, 0, 1) + call,

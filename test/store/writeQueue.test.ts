@@ -22,7 +22,7 @@ function lock(path: string, how: 'IMMEDIATE' | 'EXCLUSIVE' = 'IMMEDIATE'): Datab
 }
 
 /** Drivers whose commits fail with `error` while it is set. */
-function failingDrivers(fault: { error?: Error | undefined }): readonly DriverLoader[] {
+function failingDrivers(fault: { error?: Error | undefined; opened?: number }): readonly DriverLoader[] {
   const load = async (): Promise<Driver> => {
     const found = await findDriver();
     if (!found.ok) throw new Error(found.reason);
@@ -34,7 +34,13 @@ function failingDrivers(fault: { error?: Error | undefined }): readonly DriverLo
         return database.immediate(work);
       },
     });
-    return { kind: driver.kind, open: (path, options) => wrap(driver.open(path, options)) };
+    return {
+      kind: driver.kind,
+      open(path, options) {
+        fault.opened = (fault.opened ?? 0) + 1;
+        return wrap(driver.open(path, options));
+      },
+    };
   };
   return [load];
 }
@@ -214,6 +220,20 @@ describe.skipIf(!hasSqlite)('a broken store', () => {
     expect(store.degraded).toBe(true);
     await clock.advance(1);
     expect(store.degraded).toBe(false);
+  });
+
+  it.each([
+    ['SQLITE_CORRUPT', 2],
+    ['SQLITE_BUSY', 1],
+  ])('[O-2] opens the file anew after %s only where that can help', async (code, opened) => {
+    const fault = { error: undefined as Error | undefined, opened: 0 };
+    const { store, clock } = await startStore({ drivers: failingDrivers(fault) });
+    fault.error = sqliteError(code, 'no');
+    store.record(failed(1));
+    await clock.settle();
+    fault.error = undefined;
+    await clock.advance(1_000);
+    expect([store.degraded, fault.opened]).toEqual([false, opened]);
   });
 
   it('[I-5] answers a flush of an accepted row with false while degraded', async () => {

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+
+const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const readme = read('README.md');
+const root = new URL('..', import.meta.url);
+
+const run = async (example: string): Promise<string> => {
+  const { stdout } = await execa(process.execPath, [`examples/${example}`], { cwd: root });
+  return stdout;
+};
+
+/** The fenced blocks of the README in one language. */
+const blocks = (language: string): string[] =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block]) => block ?? '');
+
+describe('the README', () => {
+  it('[U-1] shows examples/embed.mjs as it is, and what it prints', async () => {
+    expect(blocks('js')).toEqual([read('examples/embed.mjs')]);
+    expect(blocks('text')).toEqual([`${await run('embed.mjs')}\n`]);
+  });
+
+  it('is at most 250 lines long', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(250);
+  });
+
+  it('names only commands that exist', async () => {
+    const { stdout } = await execa(process.execPath, ['dist/cli/main.js', '--help'], { cwd: root });
+    for (const [, command] of readme.matchAll(/npx unwedge (\w+)/g)) expect(stdout).toContain(command);
+  });
+
+  it('links only to files that exist', () => {
+    for (const [, path] of readme.matchAll(/\]\((?!http)([^)#]+)/g)) expect(() => read(path ?? '')).not.toThrow();
+  });
+});
+
+describe('the examples', () => {
+  it('are all run here', () => {
+    expect(readdirSync(new URL('../examples', import.meta.url)).sort()).toEqual(['embed.mjs', 'servers.mjs']);
+  });
+
+  it('use a real server, a command and a hook', async () => {
+    expect(await run('servers.mjs')).toBe("[ { type: 'text', text: 'Echo: hello' } ]\n42\nblock not here");
+  });
+});
