@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { createHangWatch } from './actors/hangWatch.ts';
 import { toolResult } from './actors/mcpCall.ts';
 import type { CallPath } from './calls/callPath.ts';
+import type { ConnectionEmitted } from './machines/connection.ts';
 import type { Effect } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
 import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
@@ -82,7 +83,10 @@ export function superviseMcpServer(
     // A server that is killed twice a second must still answer in between, and is never given up for good.
     backoff: { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 },
     intensity: Number.POSITIVE_INFINITY,
-    shutdown: 7000,
+    shutdown: 9000,
+    onStart: (ref) => {
+      ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: childId }));
+    },
   });
   return path;
 

@@ -69,7 +69,7 @@ export interface FactMap {
   'process.started': { process: string; pid: number; command: string };
   'process.exited': {
     process: string;
-    pid: number | undefined;
+    pid?: number | undefined;
     reason: string;
     exitCode?: number | undefined;
     signal?: string | undefined;

@@ -58,5 +58,5 @@ function insertEvent(
 ): void {
   database
     .prepare(`INSERT INTO ${table} (timestamp, category, event_type, metadata) VALUES (CAST(? AS INTEGER), ?, ?, ?)`)
-    .run(Math.round(at), category, eventType, metadata);
+    .run(at, category, eventType, metadata);
 }

@@ -203,11 +203,7 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
     refuses,
     add,
     flush,
-    report(error) {
-      const trouble = diagnose(error, path);
-      // A lock that is waited for already; another report must not put the next try off.
-      if (timer === undefined || !trouble.busy) failed(trouble);
-    },
+    report: (error) => failed(diagnose(error, path)),
     async start() {
       attempt();
       if (busySince !== undefined && episode === undefined) await waitFor(committed);

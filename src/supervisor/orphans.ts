@@ -28,11 +28,9 @@ export function guardianOf(actor: AnyActorRef): Guardian {
       watch(childrenOf(snapshot));
     },
     error() {
-      // A machine that ends by the error of a child has let go of its children in its last snapshot.
-      const before = Object.values(known);
+      // One that throws at its start is heard of for the first time.
       watch(childrenOf(actor.getSnapshot()));
-      for (const orphan of new Set([...before, ...Object.values(known)])) stopOrphan(orphan);
-      known = none;
+      for (const orphan of Object.values(known)) stopOrphan(orphan);
     },
   };
 }

@@ -27,16 +27,15 @@ export function startAgain(supervision: Supervision, child: Child): void {
   const { exit } = startIncarnation(supervision, child, (over) => {
     childEnded(supervision, child, over);
   });
-  if (exit === undefined) return;
-  child.state = 'stopped';
-  afterEnd(supervision, child, exit);
+  if (exit !== undefined) afterEnd(supervision, child, exit);
 }
 
 /**
  * Restarts a child by hand: a live one is stopped in order first, a quarantined one is released, and in a group
- * strategy those that went to quarantine with it as well. Its series and its window begin anew.
+ * strategy those that went to quarantine with it as well. Its series and its window begin anew. A starting one is left alone.
  */
 export function restartByHand(supervision: Supervision, child: Child): void {
+  if (child.state === 'starting') return;
   const released =
     child.state === 'quarantined'
       ? affectedBy(supervision, child).filter((other) => other.state === 'quarantined')

@@ -1,4 +1,4 @@
-import type { AnyActorRef } from 'xstate';
+import type { AnyActorRef, Snapshot } from 'xstate';
 import { becomes, leavePlan } from './startPlan.ts';
 import { type Child, type Supervision, guard, removeChild } from './supervision.ts';
 
@@ -33,8 +33,12 @@ export async function stopChild(supervision: Supervision, child: Child): Promise
 
 /** The orderly end of a whole supervisor: its children in reverse, then itself with `output`. Once; later calls share it. */
 export function stopSupervisor(supervision: Supervision, output?: unknown): Promise<void> {
-  supervision.stopped ??= supervision.state === 'stopped' ? Promise.resolve() : end(supervision, output);
-  return supervision.stopped;
+  if (supervision.stopped !== undefined) return supervision.stopped;
+  // Set before the first child hears of it, as that one may ask for the same stop.
+  const { promise, resolve } = deferred();
+  supervision.stopped = promise;
+  void end(supervision, output).then(resolve);
+  return promise;
 }
 
 async function end(supervision: Supervision, output: unknown): Promise<void> {
@@ -45,11 +49,9 @@ async function end(supervision: Supervision, output: unknown): Promise<void> {
     becomes(child, 'stopped');
   }
   await stopChildren(supervision, children);
-  // Lets the last child finish telling its parent that it is over.
-  await Promise.resolve();
-  if (isOver(supervision)) return;
   supervision.state = 'stopped';
-  supervision.self.send({ type: 'supervisor.end', output });
+  const { status } = supervision.self.getSnapshot() as Snapshot<unknown>;
+  if (status === 'active') supervision.self.send({ type: 'supervisor.end', output });
 }
 
 /** Stops a supervisor's children at once, last first: its own parent gave it no time, or its start failed. */
@@ -72,20 +74,18 @@ function beginStop(supervision: Supervision, child: Child, atMostMs: number): vo
   if (child.state === 'stopping') return;
   child.state = 'stopping';
   const limitMs = Math.min(typeof spec.shutdown === 'number' ? spec.shutdown : Number.POSITIVE_INFINITY, atMostMs);
-  if (spec.shutdown === 'brutal_kill' || limitMs <= 0) return cut(supervision, child, 'killed');
+  if (spec.shutdown === 'brutal_kill') return cut(supervision, child, 'killed');
   if (!takesShutdown(ref)) return cut(supervision, child, 'shutdown');
   child.asked = 'shutdown';
+  const kill = (): void => {
+    cut(supervision, child, 'killed');
+  };
   // Keeps the process alive: whoever waits for the stop is promised its end.
-  child.shutdownTimer = supervision.surroundings.clock.setTimeout(
-    () => {
-      cut(supervision, child, 'killed');
-    },
-    limitMs,
-    { ref: true },
-  );
+  if (limitMs > 0) child.shutdownTimer = supervision.surroundings.clock.setTimeout(kill, limitMs, { ref: true });
   guard(supervision.surroundings, 'shutdown', () => {
     ref.send({ type: 'shutdown' });
   });
+  if (limitMs <= 0) kill();
 }
 
 function cut(supervision: Supervision, child: Child, asked: 'shutdown' | 'killed'): void {
@@ -116,19 +116,22 @@ function isAsking(snapshot: unknown): snapshot is Asking {
 }
 
 function gone(child: Child): Promise<void> {
-  return new Promise((resolve) => {
-    child.whenGone ??= [];
-    child.whenGone.push(resolve);
+  const { promise, resolve } = deferred();
+  child.whenGone ??= [];
+  child.whenGone.push(resolve);
+  return promise;
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
   });
+  return { promise, resolve };
 }
 
 function nextTurn({ surroundings }: Supervision): Promise<void> {
   return new Promise((resolve) => {
     surroundings.clock.nextTurn(resolve);
   });
-}
-
-/** A function, so that the compiler does not take the state for what it was before the wait. */
-function isOver(supervision: Supervision): boolean {
-  return supervision.state === 'stopped';
 }

@@ -3,7 +3,6 @@ import type { CheckedChildSpec } from './childSpec.ts';
 import { messageOf } from './exit.ts';
 import { startFirst } from './restart.ts';
 import { stopSupervisorAtOnce } from './shutdown.ts';
-import { leavePlan } from './startPlan.ts';
 import { type Child, type Supervision, addChild, isActive, removeChild } from './supervision.ts';
 
 /**
@@ -32,7 +31,6 @@ export function startNewChild(supervision: Supervision, spec: CheckedChildSpec):
   try {
     return startOrThrow(supervision, child);
   } catch (error) {
-    leavePlan(supervision, child);
     removeChild(supervision, child);
     throw error;
   }

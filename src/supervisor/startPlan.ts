@@ -1,4 +1,4 @@
-import { type Child, type StartPlan, type Supervision, isActive } from './supervision.ts';
+import type { Child, StartPlan, Supervision } from './supervision.ts';
 
 /**
  * Plans the start of children, in order, `delayMs` from now; at the earliest on the next turn of the event loop, or a
@@ -56,7 +56,7 @@ export function resumePlan(supervision: Supervision, plan: StartPlan, start: (ch
 function runPlan(supervision: Supervision, plan: StartPlan, start: (child: Child) => void): void {
   const members = plan.members.filter((child) => child.plan === plan);
   plan.due = members.some((child) => child.ref !== undefined);
-  if (plan.due || !isActive(supervision)) return;
+  if (plan.due) return;
   for (const child of members) {
     // A failed start further up the order plans the whole group anew.
     if (child.plan !== plan) return;

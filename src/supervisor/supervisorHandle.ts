@@ -21,7 +21,8 @@ export interface Supervisor {
   /** Stops a child in order and keeps its spec (of a temporary one nothing). Always resolves, for an unknown id at once. */
   stopChild(id: string): Promise<void>;
   /**
-   * Starts a stopped or quarantined child on the next turn of the event loop, restarts a live one after its orderly end.
+   * Starts a stopped or quarantined child on the next turn of the event loop, restarts a live one after its orderly end;
+   * one that is starting is left alone.
    * @throws RangeError for an unknown id or a supervisor that is not running.
    */
   restartChild(id: string): void;

@@ -18,17 +18,17 @@ export function waitForFact<K extends FactType>(
 ): Promise<Told<FactOf<K>>> {
   const { signal, where } = options;
   if (where !== undefined) checkFunction('where', where);
-  return new Promise((resolve, reject) => {
+  const found = new Promise<Told<FactOf<K>>>((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason as Error);
       return;
     }
     const remove = on(type, (fact) => {
-      const found = fact as Told<FactOf<K>>;
+      const told = fact as Told<FactOf<K>>;
       try {
-        if (where !== undefined && !where(found)) return;
+        if (where !== undefined && !where(told)) return;
         end();
-        resolve(found);
+        resolve(told);
       } catch (error) {
         end();
         reject(error as Error);
@@ -50,4 +50,7 @@ export function waitForFact<K extends FactType>(
     signal?.addEventListener('abort', abort, { once: true });
     closers.add(close);
   });
+  // Whoever waits for it still gets the rejection; a wait that nobody looks at any more must not end the process.
+  found.catch(() => undefined);
+  return found;
 }

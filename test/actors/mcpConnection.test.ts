@@ -157,7 +157,7 @@ describe('an MCP connection', () => {
     expect(await server.done).toEqual({ exit: 'normal' });
     expect(await isAlive(server.pid())).toBe(false);
     expect(server.losses).toMatchObject([{ reason: 'stopped' }]);
-    expect(server.emitted.at(-1)).toMatchObject({ type: 'process.exited', pid: server.pid() });
+    expect(server.emitted.at(-1)).toMatchObject({ type: 'process.exited', pid: server.pid(), exitCode: 0 });
   });
 
   it('[I-1] ends calls in flight at once when asked to shut down', async () => {

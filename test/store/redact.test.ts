@@ -134,6 +134,7 @@ describe('metadata', () => {
   });
 
   it('keeps texts up to 2,000 characters', () => {
+    expect(maxTextChars).toBe(2_000);
     expect(redactValue('x'.repeat(maxTextChars))).toBe('x'.repeat(maxTextChars));
     expect(redactValue('x'.repeat(maxTextChars + 1))).toBe(`${'x'.repeat(maxTextChars)}…`);
   });

@@ -84,6 +84,28 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
     ]);
   });
 
+  it.each(['id INTEGER PRIMARY KEY NOT NULL,', 'host TEXT NOT NULL DEFAULT "here",', 'note TEXT,'])(
+    '[O-1] gets our rows in its events where other columns fill themselves: %s',
+    async (column) => {
+      const { path } = foreignDatabase(gatewayEvents.replace('(', `(${column}`));
+      const { store } = await startStore({ path });
+      store.record(failed(1));
+      expect(await store.flush()).toBe(true);
+      expect(storedCalls(path)).toEqual(['call-1']);
+    },
+  );
+
+  it('[O-1] gets times as integers, also in columns without a type', async () => {
+    const { path, database } = foreignDatabase('CREATE TABLE events (timestamp, category, event_type, metadata)');
+    const { store } = await startStore({ path });
+    store.record(failed(1.5));
+    await store.flush();
+    expect(database.prepare('SELECT timestamp, typeof(timestamp) AS type FROM events').get()).toEqual({
+      timestamp: Date.UTC(2026, 0, 1) + 1,
+      type: 'integer',
+    });
+  });
+
   it('[O-1] is otherwise untouched', async () => {
     const { path } = foreignDatabase(gatewayEvents, 'CREATE TABLE sessions (id TEXT)', 'PRAGMA user_version = 7');
     const before = { pragmas: pragmas(path), schema: schemaOf(path) };

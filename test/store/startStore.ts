@@ -38,18 +38,20 @@ export interface StartedStore {
   readonly path: string;
 }
 
+type Options = Omit<Partial<StoreOptions>, 'clock'> & { readonly clock?: SimulatedClock };
+
 /** A store on a simulated clock, in a fresh file unless told otherwise. */
-export async function startStore(options: Partial<StoreOptions> = {}): Promise<StartedStore> {
+export async function startStore(options: Options = {}): Promise<StartedStore> {
   const { started, opening } = openingStore(options);
   return { ...started, store: await opening };
 }
 
 /** The same, for stores that take their time to open. */
-export function openingStore(options: Partial<StoreOptions> = {}): {
+export function openingStore(options: Options = {}): {
   started: Omit<StartedStore, 'store'>;
   opening: Promise<Store>;
 } {
-  const clock = new SimulatedClock();
+  const clock = options.clock ?? new SimulatedClock();
   const facts = new RecordedFacts();
   const lines: string[] = [];
   const line = (level: string) => (message: string) => void lines.push(`${level}: ${message}`);

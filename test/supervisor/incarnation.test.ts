@@ -12,6 +12,7 @@ import {
   fromTransition,
   setup,
 } from 'xstate';
+import type { Exit } from '../../src/supervisor/exit.ts';
 import { broken, worker } from './actors.ts';
 import { startRoot } from './startRoot.ts';
 
@@ -36,7 +37,14 @@ const throwers: Record<string, AnyActorLogic> = {
   }),
 };
 
+/** Makes XState itself throw at the start. */
+const withoutSnapshot = {
+  ...fromTransition((state: undefined) => state, undefined),
+  getInitialSnapshot: () => undefined,
+};
+
 const startThrowers: Record<string, AnyActorLogic> = {
+  'logic without a snapshot': withoutSnapshot as object as AnyActorLogic,
   'a callback': broken,
   'initial context': setup({}).createMachine({ context: boom }),
   'an entry action': setup({}).createMachine({ entry: boom }),
@@ -141,6 +149,16 @@ describe('an incarnation', () => {
     expect(root.ref('a')).not.toBe(old);
     expect(root.ref('a')?.getSnapshot()).toMatchObject({ context: { n: 0 } });
     expect(old?.getSnapshot()).toMatchObject({ status: 'error', context: { n: 1 } });
+  });
+
+  it('[V-1] does not inherit that the one before it was asked to end', async () => {
+    const exits: string[] = [];
+    const onExit = ({ reason }: Exit) => exits.push(reason);
+    const { root, clock } = startRoot([{ id: 'a', logic: worker, onExit }]);
+    root.restartChild('a');
+    await clock.settle();
+    root.send('a', { type: 'finish' });
+    expect(exits).toEqual(['shutdown', 'normal']);
   });
 
   it('[V-7] never hears timers of the one before it', async () => {

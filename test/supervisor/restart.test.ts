@@ -141,6 +141,7 @@ describe('the wait before a restart', () => {
     root.restartChild('a');
     await clock.settle();
     expect(node('a')).toMatchObject({ state: 'running', incarnation: 2 });
+    expect(clock.pending).toBe(0);
     await clock.advance(1000);
     expect(node('a')?.incarnation).toBe(2);
   });
@@ -201,6 +202,17 @@ describe('the quarantine', () => {
     expect(node('a')?.state).toBe('running');
   });
 
+  it('[V-3] that ends by time begins a new window', async () => {
+    const { clock, crash, node } = startRoot([{ id: 'a', logic: worker, intensity: 1, quarantineMs: 1000 }]);
+    crash('a');
+    await clock.advance(100);
+    crash('a');
+    expect(node('a')?.state).toBe('quarantined');
+    await clock.advance(1000);
+    crash('a');
+    expect(node('a')?.state).toBe('restarting');
+  });
+
   it('[V-3] leaves the siblings alone', async () => {
     const { clock, crash, node } = startRoot([
       { id: 'a', logic: worker, intensity: 0 },
@@ -242,6 +254,26 @@ describe('the window of a root supervisor', () => {
     expect(started.told('supervisor.gave_up')).toEqual([]);
   });
 
+  it('[V-3] puts the child aside also while it waits for its restart', async () => {
+    const started = await crashLoop(4, {}, 5);
+    started.root.startChild({ id: 'b', logic: worker });
+    started.crash('a');
+    started.crash('b');
+    expect(started.node('a')?.state).toBe('quarantined');
+    await started.clock.advance(100_000);
+    expect(started.node('a')?.state).toBe('quarantined');
+  });
+
+  it('[V-3] forgives a child that was released from quarantine', async () => {
+    const started = await crashLoop(4, { intensity: 3 }, 3);
+    started.root.startChild({ id: 'b', logic: worker });
+    started.root.restartChild('a');
+    await started.clock.settle();
+    started.crash('b');
+    expect(started.told('supervisor.gave_up')).toEqual([]);
+    expect(started.node('a')?.state).toBe('running');
+  });
+
   it('[V-3] never blames a child that was stopped since', async () => {
     const started = await crashLoop(3, {}, 3);
     await started.root.stopChild('a');
@@ -259,6 +291,30 @@ describe('a restart by hand', () => {
     await clock.settle();
     expect(journal).toEqual(['+a', '-a', '+a']);
     expect(node('a')).toMatchObject({ state: 'running', incarnation: 2, restarts: 0 });
+  });
+
+  it('[V-4] begins a new series', async () => {
+    const started = await crashLoop(3);
+    started.root.restartChild('a');
+    await started.clock.settle();
+    started.crash('a');
+    expect(delaysOf(started)).toEqual([100, 200, 400, 100]);
+  });
+
+  it('[V-6] gives way to a stop, which leaves nothing of a temporary child', async () => {
+    const { root, clock } = startRoot([{ id: 'a', logic: worker, restart: 'temporary' }]);
+    root.restartChild('a');
+    await root.stopChild('a');
+    expect(root.count().specs).toBe(0);
+    await clock.settle();
+    expect(root.ref('a')).toBeUndefined();
+  });
+
+  it('[V-6] leaves a child alone that is starting', async () => {
+    const { root, clock, node } = startRoot([]);
+    root.startChild({ id: 'a', logic: worker, onStart: () => root.restartChild('a') });
+    await clock.settle();
+    expect(node('a')).toMatchObject({ state: 'running', incarnation: 1 });
   });
 
   it('[V-6] brings a stopped child back', async () => {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { fromCallback, fromPromise, setup } from 'xstate';
+import { supervisorSpec } from '../../src/supervisor/supervisorLogic.ts';
 import { polite, stubborn, worker } from './actors.ts';
 import { startRoot } from './startRoot.ts';
 
@@ -63,6 +64,13 @@ describe('the stop of a child', () => {
     expect(root.ref('a')).toBeDefined();
     await clock.advance(1);
     expect(root.ref('a')).toBeUndefined();
+  });
+
+  it('[V-5] keeps the process alive while it waits', () => {
+    const { root, clock } = startRoot([{ id: 'a', logic: stubborn }]);
+    const setTimeout = vi.spyOn(clock, 'setTimeout');
+    void root.stopChild('a');
+    expect(setTimeout.mock.calls.map((call: unknown[]) => call[2])).toEqual([{ ref: true }]);
   });
 
   it('[V-5] does not ask a brutal_kill child', async () => {
@@ -137,11 +145,29 @@ describe('the stop of a supervisor', () => {
   it('[V-5] is over within its own limit, whatever the children', async () => {
     const specs = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, logic: stubborn }));
     const { root, clock } = startRoot(specs, { maxStopMs: 12_000 });
+    const setTimeout = vi.spyOn(clock, 'setTimeout');
     const stop = settled(root.stop());
     await clock.advance(11_999);
     expect([stop.done, root.count().active]).toEqual([false, 98]);
     await clock.advance(1);
     expect([stop.done, root.count().active]).toEqual([true, 0]);
+    expect(setTimeout.mock.calls.map(([, delayMs]) => delayMs)).toEqual([5000, 5000, 2000]);
+  });
+
+  it('[V-5] still asks those it has no time left for', async () => {
+    const started = startRoot(
+      [
+        { id: 'a', logic: polite },
+        { id: 'b', logic: stubborn },
+      ],
+      { maxStopMs: 1000 },
+    );
+    void started.root.stop();
+    await started.clock.advance(1000);
+    expect(started.told('child.stopped')).toMatchObject([
+      { child: 'b', reason: 'killed' },
+      { child: 'a', reason: 'shutdown' },
+    ]);
   });
 
   it('[V-5] answers meanwhile', async () => {
@@ -162,6 +188,20 @@ describe('the stop of a supervisor', () => {
     expect(stops.map(({ done }) => done)).toEqual([true, true]);
     await root.stop();
     expect(journal).toEqual(['+a', '-a']);
+  });
+
+  it('[V-5] sends nothing to actors that are over, its own included', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const { root, clock } = startRoot([
+      supervisorSpec('sub', { intensity: 0, children: [{ id: 'x', logic: worker }] }),
+    ]);
+    root.nested('sub')?.send('x', { type: 'crash' });
+    await clock.advance(100);
+    const stop = root.stop();
+    root.actor.stop();
+    await stop;
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 
   it('[V-5] is prompt in a hanging restart loop', async () => {
@@ -224,6 +264,13 @@ describe('the stop of a supervisor', () => {
     root.actor.stop();
     expect(journal).toEqual(['+a', '+b', '-b', '-a']);
     await root.stop();
+  });
+
+  it('[V-5] leaves no restart behind when a stranger stops the root actor', () => {
+    const { root, clock, crash } = startRoot([{ id: 'a', logic: worker }]);
+    crash('a');
+    root.actor.stop();
+    expect(clock.pending).toBe(0);
   });
 
   it('[V-5] comes to an end when the root actor is stopped while it waits', async () => {

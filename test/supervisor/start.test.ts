@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
-import { broken, polite, worker } from './actors.ts';
+import { broken, polite, stubborn, worker } from './actors.ts';
 import { newRoot, startRoot } from './startRoot.ts';
 
 const done = setup({}).createMachine({ initial: 'end', states: { end: { type: 'final' } } });
@@ -56,6 +56,16 @@ describe('the start of a supervisor', () => {
     expect(journal).not.toContain('+c');
     expect(root.count().active).toBe(0);
     expect(root.tree().state).toBe('stopped');
+  });
+
+  it('[V-5] gives a child that is asked to stop while it starts its time to end', async () => {
+    const { root, clock, node } = startRoot([]);
+    const onStart = () => void root.stopChild('a');
+    root.startChild({ id: 'a', logic: stubborn, shutdown: 100, onStart });
+    await clock.advance(99);
+    expect(node('a')?.state).toBe('stopping');
+    await clock.advance(1);
+    expect(node('a')?.state).toBe('stopped');
   });
 
   it('[V-5] happens once, and not after a stop', async () => {

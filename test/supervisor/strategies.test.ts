@@ -123,6 +123,37 @@ describe('the strategy', () => {
     expect(states()).toEqual(['running', 'running', 'running', 'running']);
   });
 
+  it('[V-2] lets a child be that was restarted by hand while the others were still stopping', async () => {
+    const { root, clock, crash, node } = startGroup('one_for_all', { b: { logic: stubborn, shutdown: 1000 } });
+    crash('d');
+    root.restartChild('a');
+    await clock.advance(1000);
+    expect(node('a')).toMatchObject({ state: 'running', incarnation: 2 });
+    expect(root.count().active).toBe(4);
+  });
+
+  it('[V-2] takes a bystander that crashes before its turn along to quarantine', async () => {
+    const { clock, crash, node } = startGroup('rest_for_one', {
+      a: { intensity: 0 },
+      b: { logic: stubborn, shutdown: 1000 },
+    });
+    crash('a');
+    crash('c');
+    await clock.advance(10_000);
+    expect(node('c')).toMatchObject({ state: 'quarantined', incarnation: 1 });
+  });
+
+  it('[V-2] spares a new child under the id of a temporary bystander that ended meanwhile', async () => {
+    const started = startGroup('one_for_all', {
+      c: { restart: 'temporary', onExit: () => void started.root.startChild({ id: 'c', logic: worker }) },
+      b: { logic: stubborn, shutdown: 1000 },
+    });
+    started.crash('a');
+    started.root.send('c', { type: 'finish' });
+    await started.clock.advance(1000);
+    expect(started.node('c')?.state).toBe('running');
+  });
+
   it('[V-2] ends a group restart at once when the supervisor is stopped', async () => {
     const { root, clock, crash } = startGroup('one_for_all');
     crash('a');
@@ -137,7 +168,11 @@ describe('a significant child', () => {
   const spec = (id: string): ChildSpec => ({ id, logic: brief, restart: 'transient', significant: true });
 
   it('[V-1] ends the supervisor with any_significant', async () => {
-    const { root, clock } = startRoot([spec('a'), { id: 'b', logic: worker }], { autoShutdown: 'any_significant' });
+    const insignificant: ChildSpec = { id: 'b', logic: worker, restart: 'transient' };
+    const { root, clock } = startRoot([spec('a'), insignificant], { autoShutdown: 'any_significant' });
+    root.send('b', { type: 'finish' });
+    await clock.settle();
+    expect(root.tree().state).toBe('running');
     root.send('a', { type: 'end' });
     await clock.settle();
     expect(root.tree().state).toBe('stopped');

@@ -87,6 +87,13 @@ describe('the root supervisor', () => {
     await clock.advance(1000);
     expect(node('a')?.machineState).toBe('b');
   });
+
+  it('[V-8] hands its clock to the actor system', () => {
+    const { root, clock } = startRoot([]);
+    root.actor.clock.clearTimeout(root.actor.clock.setTimeout(boom, 10));
+    root.actor.clock.setTimeout(boom, 10);
+    expect(clock.pending).toBe(1);
+  });
 });
 
 /** Entries of maps, keys of objects and copies of arrays that are gone through while `work` runs. */

@@ -68,7 +68,7 @@ describe('dynamic children', () => {
     root.start();
     await root.stop();
     expect(() => root.startChild({ id: 'a', logic: worker })).toThrow(RangeError);
-    expect(() => root.restartChild('a')).toThrow(RangeError);
+    expect(() => root.restartChild('a')).toThrow(/to be running, it is stopped/);
   });
 
   it('[V-2] can be started by a child that is starting', () => {

@@ -51,6 +51,25 @@ describe('a supervisor under a supervisor', () => {
     });
   });
 
+  it('[V-3] fails also when a child asks it to end on the way', async () => {
+    const asking = setup({}).createMachine({
+      initial: 'a',
+      states: {
+        a: { on: { shutdown: { target: 'b', actions: () => void nested.root.send('sub', { type: 'shutdown' }) } } },
+        b: { after: { 10: 'c' } },
+        c: { type: 'final' },
+      },
+    });
+    const children = [
+      { id: 'x', logic: worker },
+      { id: 'y', logic: asking },
+    ];
+    const nested = startNested({ intensity: 0, children });
+    nested.sub()?.send('x', { type: 'crash' });
+    await nested.clock.advance(10);
+    expect(nested.journal.slice(3)).toEqual(['!x', '-y', '!sub']);
+  });
+
   it('[V-3] that gave up is restarted by its parent, with the children of its spec', async () => {
     const { clock, sub, node } = startNested({ intensity: 0 });
     sub()?.startChild({ id: 'dynamic', logic: polite });

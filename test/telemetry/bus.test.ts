@@ -214,10 +214,10 @@ describe('the facts as an iterator', () => {
 
   it('gives only the types it is asked for, each once', async () => {
     const { bus } = startBus();
-    const stream = bus.events({ types: ['breaker.half_opened', 'breaker.half_opened'] });
+    const stream = bus.events({ types: ['breaker.half_opened', 'breaker.half_opened'], limit: 1 });
     bus.tell(closed);
     bus.tell(halfOpened);
-    expect((await stream.next()).value?.type).toBe('breaker.half_opened');
+    expect([(await stream.next()).value?.type, stream.dropped]).toEqual(['breaker.half_opened', 0]);
     void stream.return();
     expect((await stream.next()).done).toBe(true);
   });
@@ -271,6 +271,7 @@ describe('the facts as an iterator', () => {
     bus.close();
     expect(await seen).toEqual([]);
     expect(await types(bus.events())).toEqual([]);
+    bus.on('*', hear('b'));
     bus.tell(closed);
     expect(heard).toEqual([]);
   });
@@ -283,5 +284,21 @@ describe('the facts as an iterator', () => {
   it('names a list of types that is none', () => {
     const { bus } = startBus();
     expect(() => bus.events({ types: [] })).toThrow('Expected `types` to be a list of fact types, got an array of 0');
+  });
+});
+
+describe('a wait that nobody looks at', () => {
+  it('[I-3] [I-4] does not end the process when the bus is closed', async () => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown): void => void rejections.push(reason);
+    process.on('unhandledRejection', note);
+    const bus = createBus({ clock: new SimulatedClock() });
+    void bus.wait('process.started');
+    bus.close();
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
   });
 });

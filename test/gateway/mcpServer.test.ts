@@ -1,0 +1,119 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway, type McpIntegrationOptions } from '../../src/index.ts';
+import { isAlive } from '../support/temporary.ts';
+
+const everything = fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
+);
+
+/** A gateway with a real MCP server; `pid` is that of its latest incarnation. */
+async function startServer(options: Partial<McpIntegrationOptions> = {}) {
+  const gateway = createGateway();
+  onTestFinished(() => gateway.stop());
+  const kb = gateway.mcpServer('kb', { command: process.execPath, args: [everything], ...options });
+  const started: number[] = [];
+  gateway.on('process.started', ({ pid }) => {
+    started.push(pid);
+  });
+  await gateway.start();
+  const echo = (): ReturnType<typeof kb.call> => kb.call({ name: 'echo', arguments: { message: 'hi' } });
+  const pid = (): number => {
+    const latest = started.at(-1);
+    if (latest === undefined) throw new Error('No server was started');
+    return latest;
+  };
+  return { gateway, kb, echo, pid };
+}
+
+const long = { name: 'trigger-long-running-operation', arguments: { duration: 30, steps: 300 } };
+const short = { name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 20 } };
+
+describe('an MCP server', () => {
+  it('[P-1] [M-6] that is killed in a call ends it, is restarted and answers again', async () => {
+    const { gateway, kb, echo, pid } = await startServer();
+    await echo();
+    const first = pid();
+    const call = kb.call(long, { effect: 'mutating' });
+    process.kill(first, 'SIGKILL');
+    expect(await call).toMatchObject({ ok: false, failure: { kind: 'crash', reason: 'connection_lost', outcome: 'unknown' } });
+    expect(await echo()).toMatchObject({ ok: true });
+    expect(pid()).not.toBe(first);
+    expect(gateway.tree().children?.find(({ id }) => id === 'mcp:kb')).toMatchObject({ incarnation: 2, state: 'running' });
+  });
+
+  it('[P-1] that is killed in a call that may be repeated repeats it after its restart', async () => {
+    const { kb, echo, pid } = await startServer();
+    await echo();
+    const call = kb.call(short, { effect: 'readOnly' });
+    process.kill(pid(), 'SIGKILL');
+    expect(await call).toMatchObject({ ok: true });
+  });
+
+  it('[P-1] answers between kills however often it is killed', async () => {
+    const { gateway, echo, pid } = await startServer();
+    for (let kills = 0; kills < 5; kills++) {
+      expect(await echo()).toMatchObject({ ok: true });
+      const crashed = gateway.wait('integration.crashed');
+      process.kill(pid(), 'SIGKILL');
+      await crashed;
+    }
+    expect(await echo()).toMatchObject({ ok: true });
+  });
+
+  it('[P-1] that hangs ends its call at the idle limit, is killed when it answers no ping, and comes back', async () => {
+    const { gateway, kb, echo, pid } = await startServer({ pingMs: 300 });
+    await echo();
+    const hung = pid();
+    process.kill(hung, 'SIGSTOP');
+    const crashed = gateway.wait('integration.crashed');
+    const outcome = await kb.call(long, { idleMs: 300, maxAttempts: 1 });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'timeout', reason: 'idle_timeout' } });
+    expect((await crashed).message).toContain('hung');
+    expect(await echo()).toMatchObject({ ok: true });
+    expect(isAlive(hung)).toBe(false);
+  });
+
+  it('[P-1] [G-7] that reports progress lives beyond the idle limit', async () => {
+    const { kb, echo } = await startServer();
+    await echo();
+    const call = kb.call(
+      { name: 'trigger-long-running-operation', arguments: { duration: 2, steps: 20 } },
+      { idleMs: 1000, maxAttempts: 1 },
+    );
+    expect(await call).toMatchObject({ ok: true });
+  });
+
+  it('[P-1] [M-7] that says no is alive: tool errors do not open its circuit', async () => {
+    const { gateway, kb } = await startServer();
+    const told = gateway.wait('mcp.tool_failed');
+    for (let calls = 0; calls < 6; calls++) {
+      expect(await kb.call({ name: 'no-such-tool' })).toMatchObject({
+        ok: false,
+        failure: { kind: 'permanent', reason: 'tool_error' },
+      });
+    }
+    expect(await told).toMatchObject({ integration: 'kb', tool: 'no-such-tool' });
+    expect(kb.breaker.state).toBe('closed');
+  });
+
+  it('[P-1] that cannot be started is tried again, and its callers are told why', async () => {
+    const { gateway, kb } = await startServer({
+      command: process.execPath,
+      args: ['-e', 'console.error("no licence"); process.exit(3)'],
+    });
+    const crashed = await gateway.wait('integration.crashed');
+    expect(crashed.message).toContain('no licence');
+    expect(await kb.call({ name: 'echo' }, { overallMs: 300 })).toMatchObject({ ok: false, failure: { attempts: 0 } });
+  });
+
+  it('is restarted on request', async () => {
+    const { gateway, echo, pid } = await startServer();
+    await echo();
+    const first = pid();
+    gateway.restart('kb');
+    await gateway.wait('integration.restarted');
+    expect(await echo()).toMatchObject({ ok: true });
+    expect(pid()).not.toBe(first);
+  });
+});
