@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from './calls/call.ts';
-import { CallPath, type CallPathParts } from './calls/callPath.ts';
+import { type Beginning, CallPath, type CallPathParts } from './calls/callPath.ts';
 import { type IntegrationEmitted, integrationMachine, type IntegrationRef } from './machines/integration.ts';
 import type { PersistedBreaker } from './policy/persistedBreaker.ts';
 import type { IntegrationPolicy } from './policy/policy.ts';
@@ -25,7 +25,6 @@ const owner = randomUUID();
 export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationParts<I, O>): CallPath<I, O> {
   const { name, policy } = parts;
   let row: PersistedBreaker | undefined;
-  let restored = false;
 
   const path: CallPath<I, O> = new CallPath({
     ...parts,
@@ -35,11 +34,10 @@ export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationP
     deadlines: runtime.deadlines,
     signals: runtime.signals,
     onBreaker: keep,
-    claimProbe: () => {
+    claimProbe: (leaseMs) => {
       const store = runtime.store();
       // A store that cannot answer must not keep the circuit open for ever: then this process decides alone.
       if (store === undefined || row === undefined || store.degraded) return true;
-      const leaseMs = policy.breaker.probeLeaseGraceMs + Math.min(policy.limits.attemptMs, policy.limits.overallMs);
       return store.breakers.claimProbe(name, row.generation, owner, leaseMs, runtime.clock.wallNow());
     },
   });
@@ -62,24 +60,20 @@ export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationP
     runtime.store()?.breakers.save(name, row);
   }
 
-  function restore(): void {
-    restored = true;
-    row = runtime.store()?.breakers.load(name);
-    if (row?.state !== 'open') return;
+  /** Also for a later incarnation of the machine, which knows nothing of what the last one had opened. */
+  function restored(): Beginning['open'] {
+    row ??= runtime.store()?.breakers.load(name);
+    if (row?.state !== 'open') return undefined;
     // The wall clock may have stepped since: what is left is never more than the circuit was to stay open.
     const leftMs = Math.min(Math.max(0, row.openUntil - runtime.clock.wallNow()), row.lastOpenMs);
-    path.link.send({ type: 'breaker.restore', openUntil: runtime.clock.now() + leftMs, openings: row.openings });
+    return { openUntil: runtime.clock.now() + leftMs, openings: row.openings };
   }
 
   runtime.supervise({
     id: `integration:${name}`,
     logic: integrationMachine,
     input: { name, breaker: policy.breaker },
-    onStart: (ref) => {
-      path.attach(ref as IntegrationRef);
-      if (!restored) restore();
-      if (parts.startsDown?.() === true) path.startsDown();
-    },
+    onStart: (ref) => path.attach(ref as IntegrationRef, { open: restored(), down: parts.startsDown?.() === true }),
   });
   return path;
 }

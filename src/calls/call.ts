@@ -1,5 +1,12 @@
 import type { Effect } from '../policy/effects.ts';
-import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
+import {
+  AttemptError,
+  type EffectOutcome,
+  type Failure,
+  type FailureFacts,
+  type FailureKind,
+  type Outcome,
+} from '../policy/failure.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { Deadline } from './deadlineQueue.ts';
 import type { AbortWatcher } from './signalFanout.ts';
@@ -53,8 +60,16 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   attempt: Attempt<I, O> | undefined = undefined;
   attempts = 0;
   waitedMs = 0;
+  /** It was let wait, and so is accepted: it is not refused any more for want of a place. */
+  accepted = false;
+  /** It is being tried again. */
+  retrying = false;
+  /** It was refused before its first attempt. */
+  refused = false;
   /** The last attempt's failure, kept as the cause of what ends the call later. */
   lastFailure: FailureFacts | undefined = undefined;
+  /** What is known of the effect of all attempts together. */
+  effect: EffectOutcome = 'not_started';
   fallback: AbortController | undefined = undefined;
   readonly number: number;
   readonly input: I;
@@ -85,6 +100,18 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     this.isProbe = isProbe;
   }
 
+  /** An attempt failed. What may have taken effect once is not undone by what a later attempt says. */
+  noteFailure(facts: FailureFacts): void {
+    this.lastFailure = facts;
+    if (this.effect !== 'unknown' && facts.outcome !== 'not_started') this.effect = facts.outcome;
+  }
+
+  /** What is known of its effect when it ends for this reason. */
+  effectAtEnd(facts: FailureFacts): EffectOutcome {
+    if (this.attempts === 0) return 'not_started';
+    return facts.outcome === 'not_started' || this.effect === 'unknown' ? this.effect : facts.outcome;
+  }
+
   expire(now: number): void {
     this.#keeper.callExpired(this, now);
   }
@@ -100,6 +127,8 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
   heapIndex = -1;
   /** Judged: answered, failed, timed out or given up. What comes after is late. */
   over = false;
+  /** It brought the value its call ends with. */
+  answered = false;
   /** The work itself has ended (its promise settled). */
   ended = false;
   abandoned = false;
@@ -111,18 +140,28 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
   /** The incarnation of the machine that admitted it. */
   readonly admittedBy: object;
   readonly startedAt: number;
+  /** Its own limit, or the lease of a probe, in ms. */
+  readonly limitMs: number;
   #controller: AbortController | undefined = undefined;
   #aborted: FailureFacts | undefined = undefined;
   #touch: (() => void) | undefined = undefined;
   readonly #keeper: RowKeeper<I, O>;
   readonly #now: () => number;
 
-  constructor(keeper: RowKeeper<I, O>, call: Call<I, O>, generation: number, admittedBy: object, now: () => number) {
+  constructor(
+    keeper: RowKeeper<I, O>,
+    call: Call<I, O>,
+    generation: number,
+    admittedBy: object,
+    limitMs: number,
+    now: () => number,
+  ) {
     this.#keeper = keeper;
     this.call = call;
     this.attempt = call.attempts;
     this.generation = generation;
     this.admittedBy = admittedBy;
+    this.limitMs = limitMs;
     this.#now = now;
     this.startedAt = now();
     this.lastSignAt = this.startedAt;
@@ -142,6 +181,11 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
     return (this.#touch ??= () => {
       this.lastSignAt = this.#now();
     });
+  }
+
+  /** Why the work was told to end. */
+  get endedFor(): FailureKind | undefined {
+    return this.#aborted?.kind;
   }
 
   /** Tells the work to end. Listeners of the signal run now. */

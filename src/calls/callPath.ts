@@ -1,11 +1,18 @@
-import type { IntegrationEmitted, IntegrationRef, IntegrationState } from '../machines/integration.ts';
+import type { IntegrationEmitted, IntegrationEvent, IntegrationRef, IntegrationState } from '../machines/integration.ts';
 import { breakerOutcome } from '../policy/breaker.ts';
-import { classify } from '../policy/classify.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
-import { type Failure, type FailureFacts, type FailureReason, failureKinds, type Outcome } from '../policy/failure.ts';
+import {
+  AttemptError,
+  type Failure,
+  type FailureFacts,
+  type FailureReason,
+  failureKinds,
+  type Outcome,
+} from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { RetryBudget } from '../policy/retryBudget.ts';
+import { attemptFacts } from './attemptFacts.ts';
 import { Attempt, Call, type CallSettings, type Operation, type RowKeeper, type Waiting } from './call.ts';
 import { CallRecords } from './callRecords.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
@@ -32,11 +39,19 @@ export interface CallPathParts<I, O> {
   /** Told after every change of the breaker, so that it can be kept. Must not throw. */
   readonly onBreaker?: ((event: IntegrationEmitted) => void) | undefined;
   /** Asks whether this process may probe an open circuit that it shares with others. @defaultValue it may */
-  readonly claimProbe?: (() => boolean) | undefined;
+  readonly claimProbe?: ((leaseMs: number) => boolean) | undefined;
   /** The message of a call that ended by a limit. @defaultValue a neutral one */
   readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
   /** Told when a call ended by its idle or attempt limit, so that the thing behind it can be looked after. Must not throw. */
   readonly onSilence?: (() => void) | undefined;
+}
+
+/** What is known of an integration when its machine begins. */
+export interface Beginning {
+  /** Its circuit was left open by an earlier run. */
+  readonly open?: { readonly openUntil: number; readonly openings: number } | undefined;
+  /** The thing behind it has yet to start: calls wait for it as for a restart. */
+  readonly down?: boolean | undefined;
 }
 
 /** Figures of an integration since it was made. */
@@ -67,6 +82,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   readonly #places: Places<Call<I, O>>;
   readonly #waiting = new Set<Call<I, O>>();
   readonly #attempting = new Set<Call<I, O>>();
+  readonly #fallingBack = new Set<Call<I, O>>();
   /** Attempts that are over while their work is not. */
   readonly #overstaying = new Set<Attempt<I, O>>();
   readonly #records: CallRecords<I, O>;
@@ -75,7 +91,10 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   #probeDue = 0;
   #stopped = false;
   #overwhelmed = false;
+  #filling = false;
+  #retrying = 0;
   #crashedAt = 0;
+  #crashTold = false;
   #lastCall = 0;
 
   constructor(parts: CallPathParts<I, O>) {
@@ -122,63 +141,71 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   /** Ends a call that has not ended yet, for the reason given. */
   end(call: Call<I, O>, facts: FailureFacts): void {
-    if (call.settled) return;
     const { attempt } = call;
-    if (attempt !== undefined) this.#judge(attempt, facts);
+    if (call.settled || attempt?.answered === true) return;
+    call.fallback?.abort(facts.cause ?? new AttemptError(facts));
+    if (attempt !== undefined && !attempt.over) this.#judge(attempt, facts);
     this.#end(call, facts);
   }
 
   /** The thing behind the integration is gone: its attempts end, and what may be tried again waits for the restart. */
   crashed(facts: FailureFacts): void {
     if (this.#stopped) return;
-    this.#crashedAt = this.#clock.now();
+    if (this.link.lastState !== 'crashed') this.#crashedAt = this.#clock.now();
     // First the machine, so that the calls below find it crashed and none of them counts on its own: one incident counts once.
     this.link.send({ type: 'integration.lost' });
-    this.#records.crashed(facts.message);
+    if (!this.#crashTold) this.#records.crashed(facts.message);
+    this.#crashTold = true;
     for (const call of [...this.#attempting]) {
       const { attempt } = call;
-      if (attempt === undefined) continue;
+      if (attempt === undefined || attempt.over) continue;
       this.#giveUp(attempt, facts);
       this.#after(call, facts);
     }
   }
 
-  /** The thing behind the integration has yet to start: calls wait for it as for a restart. */
-  startsDown(): void {
-    this.#crashedAt = this.#clock.now();
-    this.link.send({ type: 'integration.lost' });
+  /** The thing behind the integration is there again, and nothing of what was going on before. */
+  restarted(): void {
+    this.#places.forgive();
+    this.#backInService();
   }
 
-  restarted(): void {
-    if (this.link.lastState !== 'crashed') return;
+  #backInService(): void {
+    if (this.#stopped || this.link.lastState !== 'crashed') return;
     this.#overwhelmed = false;
-    this.#places.forgive();
+    this.#crashTold = false;
     this.link.send({ type: 'integration.restarted' });
     this.#records.restarted(this.#clock.now() - this.#crashedAt);
   }
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
   reset(): void {
-    this.link.clearCounters();
     this.#places.forgive();
-    this.link.send({ type: 'breaker.reset' });
-    if (this.#overwhelmed) this.restarted();
+    this.link.reset();
+    if (this.#overwhelmed) this.#backInService();
     this.#resume('pause');
   }
 
   /** Takes the machine of a new incarnation. */
-  attach(ref: IntegrationRef): void {
+  attach(ref: IntegrationRef, { open, down = false }: Beginning = {}): void {
+    if (this.#stopped) return;
     for (const call of [...this.#attempting]) {
       this.end(call, refusal.machineLost(this.name));
     }
-    this.link.attach(ref);
+    const first: IntegrationEvent[] = [];
+    if (open !== undefined) first.push({ type: 'breaker.restore', ...open });
+    if (down) {
+      this.#crashedAt = this.#clock.now();
+      first.push({ type: 'integration.lost' });
+    }
+    this.link.attach(ref, first);
   }
 
   /** Ends every call and every wait. Nothing is left in the queue of deadlines afterwards. */
   stop(): void {
     this.#stopped = true;
     const facts = refusal.stopped(this.name);
-    for (const call of [...this.#attempting, ...this.#waiting]) this.end(call, facts);
+    for (const call of [...this.#attempting, ...this.#waiting, ...this.#fallingBack]) this.end(call, facts);
     for (const attempt of this.#overstaying) this.#parts.deadlines.remove(attempt);
     this.#overstaying.clear();
     this.link.detach();
@@ -187,14 +214,13 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   callExpired(call: Call<I, O>, now: number): void {
     if (call.settled) return;
     if (call.fallback !== undefined) {
-      call.fallback.abort(refusal.timedOut('overall_timeout', call.settings.overallMs));
-      this.#end(call, call.lastFailure ?? refusal.overall(call.settings.overallMs, false), false);
+      call.fallback.abort(new AttemptError(refusal.timedOut('overall_timeout', call.settings.overallMs)));
+      this.#outOfTime(call);
     } else if (call.attempt !== undefined) this.#attemptExpired(call, call.attempt, now);
     else this.#waitExpired(call, now);
   }
 
   callAborted(call: Call<I, O>, reason: unknown): void {
-    if (call.fallback !== undefined) call.fallback.abort(reason);
     this.end(call, refusal.cancelled(reason, call.attempt !== undefined));
   }
 
@@ -213,11 +239,12 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   /** The gate before every attempt: circuit, pause, places. */
   #proceed(call: Call<I, O>): void {
     const now = this.#clock.now();
-    if (this.link.lastState === 'crashed') this.#awaitRestart(call, now);
+    if (now >= call.overallDue) this.#outOfTime(call);
+    else if (this.link.lastState === 'crashed') this.#awaitRestart(call, now);
     else if (!this.link.closed) this.#proceedWhileOpen(call, now);
     else if (this.link.pausedUntil > now) this.#awaitPause(call, now);
     else if (this.#places.free) this.#dispatch(call);
-    else if (call.attempts > 0 || this.#places.mayQueue) {
+    else if (call.accepted || this.#places.mayQueue) {
       this.#places.enqueue(call);
       this.#wait(call, 'place', call.overallDue);
     } else this.#refuse(call, refusal.tooMany(this.name, this.policy.maxInFlight));
@@ -227,18 +254,26 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     const mayHaveEffects = call.settings.effect !== 'readOnly' && !call.isProbe;
     if (this.#parts.probe !== undefined && mayHaveEffects) {
       if (this.#probe === undefined) this.#startProbe(now);
-      if (this.link.closed) this.#proceed(call);
+      if (!this.#isOpen) this.#proceed(call);
       else if (this.#probe === undefined) this.#refuse(call, this.#circuitOpen(call.lastFailure));
       else if (this.#waiting.size < this.policy.maxInFlight) this.#wait(call, 'probe', call.overallDue);
       else this.#refuse(call, refusal.tooMany(this.name, this.policy.maxInFlight));
     } else if (this.#requestProbe(now)) this.#dispatch(call);
-    else this.#refuse(call, this.#circuitOpen(call.lastFailure));
+    else if (this.#isOpen) this.#refuse(call, this.#circuitOpen(call.lastFailure));
+    else this.#proceed(call);
+  }
+
+  get #isOpen(): boolean {
+    return this.link.lastState === 'open' || this.link.lastState === 'half-open';
   }
 
   #requestProbe(now: number): boolean {
-    if (this.link.lastState === 'open' && (now < this.link.openUntil || this.#parts.claimProbe?.() === false))
-      return false;
-    return this.link.requestProbe(now);
+    const { link } = this;
+    if (link.lastState === 'open') {
+      if (now < link.openUntil || now < link.pausedUntil) return false;
+      if (this.#parts.claimProbe?.(this.#leaseMs()) === false) return false;
+    }
+    return link.requestProbe(now);
   }
 
   #awaitRestart(call: Call<I, O>, now: number): void {
@@ -249,11 +284,12 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   #awaitPause(call: Call<I, O>, now: number): void {
     const until = this.link.pausedUntil;
     if (until < call.overallDue) this.#wait(call, 'pause', until);
-    else this.#end(call, refusal.paused(this.name, until - now));
+    else this.#end(call, refusal.paused(this.name, until - now, call.lastFailure));
   }
 
   #wait(call: Call<I, O>, waiting: Waiting, due: number): void {
     call.waiting = waiting;
+    call.accepted = true;
     this.#waiting.add(call);
     call.due = due;
     this.#parts.deadlines.set(call);
@@ -271,25 +307,32 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   #waitExpired(call: Call<I, O>, now: number): void {
     const { waiting } = call;
     this.#stopWaiting(call);
-    if (waiting === 'backoff' || waiting === 'pause') this.#proceed(call);
-    else if (call.lastFailure !== undefined) this.#end(call, call.lastFailure);
-    else if (waiting === 'restart' && now < call.overallDue) {
+    if (waiting === 'restart' && now < call.overallDue) {
       this.#refuse(call, refusal.unavailable(this.name, this.#parts.restartInMs?.()));
-    } else this.#end(call, refusal.overall(call.settings.overallMs, false));
+    } else this.#proceed(call);
+  }
+
+  /** Its time was over while no attempt was in flight. */
+  #outOfTime(call: Call<I, O>): void {
+    this.#end(call, call.lastFailure ?? refusal.notStarted(call.settings.overallMs));
   }
 
   #dispatch(call: Call<I, O>): void {
     this.#records.callAdmitted();
     call.attempts++;
-    const attempt = new Attempt(this, call, this.link.generation, this.link.incarnation, this.#now);
+    const { attemptMs } = call.settings;
+    const limitMs = this.link.closed ? attemptMs : Math.min(attemptMs, this.#leaseMs());
+    const attempt = new Attempt(this, call, this.link.generation, this.link.incarnation, limitMs, this.#now);
     call.attempt = attempt;
     this.#places.take();
     this.#attempting.add(call);
-    this.link.attemptStarted();
     call.due = this.#attemptDue(call, attempt);
     this.#parts.deadlines.set(call);
-    if (call === this.#probe || !this.link.closed) this.#probeDue = call.due;
-    this.#run(call, attempt);
+    if (!this.link.closed) this.#probeDue = call.due;
+    this.link.attemptStarted();
+    // Who heard of it may have ended the call by now.
+    if (attempt.over) this.#workEnded(attempt);
+    else this.#run(call, attempt);
   }
 
   #run(call: Call<I, O>, attempt: Attempt<I, O>): void {
@@ -298,14 +341,8 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
       pending = call.isProbe
         ? (this.#parts.probe?.(attempt) as O | PromiseLike<O>)
         : this.#parts.operation(call.input, attempt);
-      if (pending instanceof Promise) {
-        (pending as Promise<O>).then(
-          (value) => this.#answered(attempt, value),
-          (error: unknown) => this.#threw(attempt, error),
-        );
-        return;
-      }
       if (isThenable(pending)) {
+        // Of native promises it is the promise itself; a `then` of somebody else's making may call back twice, or at once.
         Promise.resolve(pending).then(
           (value) => this.#answered(attempt, value),
           (error: unknown) => this.#threw(attempt, error),
@@ -326,6 +363,8 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
       return;
     }
     const { call } = attempt;
+    attempt.over = true;
+    attempt.answered = true;
     this.link.recordAlive(attempt.generation, attempt.admittedBy);
     this.#leave(call, attempt);
     if (call.attempts === 1) this.#budget.succeededAtFirst();
@@ -336,10 +375,10 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   #threw(attempt: Attempt<I, O>, error: unknown): void {
     this.#workEnded(attempt);
-    const facts = classify(error, { wallNow: this.#clock.wallNow(), maxPauseMs: this.policy.maxPauseMs });
+    const facts = attemptFacts(error, this.#clock.wallNow(), this.policy.maxPauseMs);
     if (attempt.over) {
       // Work that ends because it was told to is no result that came late.
-      if (facts.kind !== 'cancelled') this.#records.attemptWasLate(attempt, facts.message);
+      if (facts.kind !== 'cancelled' && facts.kind !== attempt.endedFor) this.#records.attemptWasLate(attempt, facts.message);
       return;
     }
     this.#judge(attempt, facts);
@@ -350,6 +389,8 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   /** The attempt is over: it leaves the table, and the breaker hears of it. */
   #judge(attempt: Attempt<I, O>, facts: FailureFacts): void {
     const { call, generation, admittedBy } = attempt;
+    // Before anybody hears of it: a listener that ends the call finds it judged.
+    attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
     switch (breakerOutcome(facts)) {
       case 'failure':
@@ -365,40 +406,47 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     if (attempt.ended) this.#leave(call, attempt);
     else this.#giveUp(attempt, facts);
     const pauseMs = facts.kind === 'rate_limit' ? facts.retryAfterMs : undefined;
-    if (pauseMs !== undefined && pauseMs > 0 && this.link.closed) {
-      this.link.send({ type: 'integration.paused', until: this.#clock.now() + pauseMs });
-      this.#records.paused(pauseMs);
-    }
+    if (pauseMs !== undefined && pauseMs > 0) this.#pause(pauseMs);
+  }
+
+  #pause(pauseMs: number): void {
+    const until = this.#clock.now() + pauseMs;
+    if (this.link.lastState === 'crashed' || until <= this.link.pausedUntil) return;
+    this.link.send({ type: 'integration.paused', until });
+    this.#records.paused(pauseMs);
   }
 
   /** Ends an attempt whose work goes on: it is told to stop, and watched until it does or is written off. */
   #giveUp(attempt: Attempt<I, O>, facts: FailureFacts): void {
     this.#leave(attempt.call, attempt);
     attempt.endedAt = this.#clock.now();
-    attempt.due = attempt.endedAt + this.policy.abortGraceMs;
-    this.#overstaying.add(attempt);
-    this.#parts.deadlines.set(attempt);
+    if (!this.#stopped) {
+      attempt.due = attempt.endedAt + this.policy.abortGraceMs;
+      this.#overstaying.add(attempt);
+      this.#parts.deadlines.set(attempt);
+    }
     attempt.abort(facts);
   }
 
   /** What follows a failed attempt, for its call. */
   #after(call: Call<I, O>, facts: FailureFacts): void {
     if (call.settled) return;
-    call.lastFailure = facts;
+    call.noteFailure(facts);
     const now = this.#clock.now();
-    const state = this.link.lastState;
     const next = nextStep(call, facts, {
       now,
       random: this.#parts.random,
-      open: state === 'open' || state === 'half-open',
-      crashed: state === 'crashed',
+      open: this.#isOpen,
+      crashed: this.link.lastState === 'crashed',
       circuitOpen: (cause) => this.#circuitOpen(cause),
-      takeRetry: () => this.#budget.tryRetry(this.#waiting.size),
+      takeRetry: () => this.#budget.tryRetry(call.retrying ? this.#retrying - 1 : this.#retrying),
     });
-    if (next.step === 'end') {
-      this.#end(call, next.facts);
+    if (next.step === 'end' || this.#stopped) {
+      this.#end(call, next.step === 'end' ? next.facts : refusal.stopped(this.name));
       return;
     }
+    if (!call.retrying) this.#retrying++;
+    call.retrying = true;
     const delayMs = next.step === 'wait' ? next.delayMs : null;
     call.waitedMs += delayMs ?? 0;
     if (delayMs === null) this.#wait(call, 'restart', call.overallDue);
@@ -407,9 +455,11 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   }
 
   #attemptDue(call: Call<I, O>, attempt: Attempt<I, O>): number {
-    const { idleMs, overallMs: _, attemptMs } = call.settings;
-    const leaseMs = this.link.closed ? attemptMs : Math.min(attemptMs, this.#leaseMs());
-    return Math.min(attempt.lastSignAt + idleMs, attempt.startedAt + leaseMs, call.overallDue);
+    return Math.min(
+      attempt.lastSignAt + call.settings.idleMs,
+      attempt.startedAt + attempt.limitMs,
+      call.overallDue,
+    );
   }
 
   /** A probe that never settles must give its place back, also where attempts have no limit of their own. */
@@ -439,7 +489,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
           ? this.#timedOut('attempt_timeout', attemptMs)
           : now >= call.overallDue
             ? this.#timedOut('overall_timeout', overallMs)
-            : this.#timedOut('lease_expired', this.#leaseMs());
+            : this.#timedOut('lease_expired', attempt.limitMs);
     this.#judge(attempt, facts);
     if (facts.reason === 'overall_timeout') this.#end(call, facts);
     else this.#after(call, facts);
@@ -464,7 +514,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   #workEnded(attempt: Attempt<I, O>): void {
     attempt.ended = true;
     if (attempt.abandoned) {
-      if (this.#places.reclaim() && this.#overwhelmed) this.restarted();
+      if (this.#places.reclaim() && this.#overwhelmed) this.#backInService();
       return;
     }
     this.#places.release();
@@ -476,12 +526,16 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   /** Gives a freed place to whoever has waited longest. */
   #fillPlace(): void {
-    while (this.#places.queued > 0 && this.#places.free && this.link.closed) {
+    // An answer that comes at once frees its place in here: a loop, or a long queue would overflow the stack.
+    if (this.#filling) return;
+    this.#filling = true;
+    while (this.#places.free && this.link.closed) {
       const next = this.#places.next();
-      if (next === undefined) return;
+      if (next === undefined) break;
       this.#stopWaiting(next);
       this.#proceed(next);
     }
+    this.#filling = false;
   }
 
   #startProbe(now: number): void {
@@ -503,8 +557,9 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   }
 
   #circuitOpen(cause: FailureFacts | undefined): FailureFacts {
-    const until = this.link.lastState === 'half-open' ? this.#probeDue : this.link.openUntil;
-    return refusal.circuitOpen(this.name, until - this.#clock.now(), cause);
+    const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.link;
+    const probeAt = lastState !== 'half-open' ? openUntil : hasFreeProbe ? 0 : this.#probeDue;
+    return refusal.circuitOpen(this.name, Math.max(probeAt, pausedUntil) - this.#clock.now(), cause);
   }
 
   /** Ends calls before dispatch: told once per episode, counted always. A call that was tried before has its own record. */
@@ -513,23 +568,25 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
       this.#end(call, facts);
       return;
     }
+    call.refused = true;
     this.#records.callRefused(call, facts);
     this.#end(call, facts);
   }
 
   /** The last word on a call, unless a fallback has a better one. */
-  #end(call: Call<I, O>, facts: FailureFacts, mayFallBack = true): void {
+  #end(call: Call<I, O>, facts: FailureFacts): void {
     if (call.settled) return;
     if (call.waiting !== undefined) this.#stopWaiting(call);
     const failure: Failure = {
       ...facts,
+      outcome: call.effectAtEnd(facts),
       integration: this.name,
       attempts: call.attempts,
       retryable: facts.shouldRetry ?? isRetryable(facts),
     };
     const { fallback } = call.settings;
     const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
-    if (fallback === undefined || !mayFallBack || !wanted || call.fallback !== undefined)
+    if (fallback === undefined || !wanted || call.fallback !== undefined)
       this.#settle(call, { ok: false, failure });
     else this.#fallBack(call, failure);
   }
@@ -538,6 +595,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     const controller = new AbortController();
     call.fallback = controller;
     call.lastFailure = failure;
+    this.#fallingBack.add(call);
     call.due = call.overallDue;
     this.#parts.deadlines.set(call);
     const done = (outcome: Outcome<O>): void => {
@@ -556,6 +614,8 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   #settle(call: Call<I, O>, outcome: Outcome<O>): void {
     call.settled = true;
     this.#parts.deadlines.remove(call);
+    if (call.fallback !== undefined) this.#fallingBack.delete(call);
+    if (call.retrying) this.#retrying--;
     const { signal } = call.settings;
     if (signal !== undefined) this.#parts.signals.unwatch(signal, call);
     if (call.isProbe) {
@@ -564,8 +624,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     }
     call.resolve(outcome);
     if (!outcome.ok) {
-      if (outcome.failure.attempts > 0 || !refusal.isRefusal(outcome.failure.kind))
-        this.#records.callFailed(call, outcome.failure);
+      if (!call.refused) this.#records.callFailed(call, outcome.failure);
     } else if (call.fallback !== undefined && call.lastFailure !== undefined)
       this.#records.callFellBack(call, call.lastFailure.kind);
     else this.#records.callSucceeded(call);
@@ -573,15 +632,23 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   #probeEnded(): void {
     this.#probe = undefined;
+    // What became of them is decided elsewhere.
+    if (this.link.closed || this.#stopped) return;
+    if (this.link.lastState === 'crashed') {
+      this.#resume('probe');
+      return;
+    }
     // A probe that neither closed nor opened the circuit (it was told to wait) helps nobody who waits for it.
-    if (this.link.closed) return;
     for (const call of [...this.#waiting]) {
       if (call.waiting === 'probe') this.#refuse(call, this.#circuitOpen(call.lastFailure));
     }
   }
 
   #changed(from: IntegrationState, to: IntegrationState): void {
+    if (this.#stopped) return;
     this.#records.tell({ type: 'integration.changed', integration: this.name, from, to });
+    // Who heard of it may have changed it again.
+    if (this.link.lastState !== to) return;
     if (to === 'open') this.#circuitOpened();
     else if (this.link.closed && (from === 'half-open' || from === 'open' || from === 'crashed')) {
       this.#records.callAdmitted();

@@ -2,6 +2,7 @@ import type { Clock } from '../policy/clock.ts';
 import type { CallFact, Fact, Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { Attempt, Call } from './call.ts';
+import { stackOf } from './errorText.ts';
 
 /**
  * What the outside is told about calls: each retry and each final failure once, refusals once per episode, late ends always; and the
@@ -61,7 +62,7 @@ export class CallRecords<I, O> {
       failure,
       retryCount: Math.max(0, call.attempts - 1),
       elapsedMs: this.#clock.now() - call.startedAt,
-      stack: failure.cause instanceof Error ? failure.cause.stack : undefined,
+      stack: stackOf(failure.cause),
     });
   }
 

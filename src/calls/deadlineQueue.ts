@@ -99,12 +99,16 @@ export class DeadlineQueue {
 
   readonly #judge = (): void => {
     const now = this.#clock.now();
-    for (let head = this.#heap[0]; head !== undefined && head.due <= now; head = this.#heap[0]) {
-      this.remove(head);
-      head.expire(now);
+    try {
+      for (let head = this.#heap[0]; head !== undefined && head.due <= now; head = this.#heap[0]) {
+        this.remove(head);
+        head.expire(now);
+      }
+    } finally {
+      // Whatever one of them did, the others must not wait for ever.
+      this.#judging = false;
+      this.#arm();
     }
-    this.#judging = false;
-    this.#arm();
   };
 
   #siftUp(deadline: Deadline): void {

@@ -113,27 +113,13 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
 }
 
 function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
-  let epoch = 0;
   return {
     get state() {
       const state = path.link.state;
       if (state === 'idle' || state === 'calling' || state === 'backoff') return 'closed';
       return state === 'open' && path.link.openUntil === Number.POSITIVE_INFINITY ? 'isolated' : state;
     },
-    isolate() {
-      const taken = epoch;
-      let released = false;
-      path.link.send({ type: 'breaker.isolate' });
-      return () => {
-        // After a reset the isolation is gone, and this release must not take away somebody else's.
-        if (released || taken !== epoch) return;
-        released = true;
-        path.link.send({ type: 'breaker.release' });
-      };
-    },
-    reset() {
-      epoch++;
-      path.reset();
-    },
+    isolate: () => path.link.isolate(),
+    reset: () => path.reset(),
   };
 }

@@ -28,6 +28,9 @@ export class MachineLink {
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
   #state: IntegrationState = 'crashed';
+  /** Who holds the circuit open. Kept here, since a new incarnation of the machine knows nothing of them. */
+  readonly #holders = new Set<object>();
+  readonly #untold: IntegrationEmitted[] = [];
   #consecutive = 0;
   #flushQueued = false;
 
@@ -38,11 +41,14 @@ export class MachineLink {
     this.#window = new OutcomeWindow(policy.windowSize, policy.windowMs);
   }
 
-  /** Takes the actor of a new incarnation, and starts it if nobody has: what is sent from here on must be taken in order. */
-  attach(ref: IntegrationRef): void {
+  /**
+   * Takes the actor of a new incarnation, and starts it if nobody has: what is sent from here on must be taken in order.
+   * @param first - what the machine is told before anybody learns that it runs.
+   */
+  attach(ref: IntegrationRef, first: readonly IntegrationEvent[] = []): void {
     this.detach();
     this.#ref = ref;
-    const emitted = ref.on('*', (event) => this.#watcher.emitted(event));
+    const emitted = ref.on('*', (event) => this.#untold.push(event));
     // A machine that threw has no state of its own any more: it is shown as crashed until its next incarnation.
     const errors = ref.subscribe({ error: () => this.#moveTo('crashed') });
     this.#unsubscribe = () => {
@@ -51,7 +57,9 @@ export class MachineLink {
     };
     ref.start();
     this.clearCounters();
-    this.#moveTo(ref.getSnapshot().value);
+    for (const event of first) ref.send(event);
+    for (const _ of this.#holders) ref.send({ type: 'breaker.isolate' });
+    this.#follow();
     this.flushSoon();
   }
 
@@ -92,6 +100,12 @@ export class MachineLink {
     return context.isolations > 0 ? Number.POSITIVE_INFINITY : context.openUntil;
   }
 
+  /** Whether a half-open circuit has a place for a further probe. */
+  get hasFreeProbe(): boolean {
+    const context = this.#ref?.getSnapshot().context;
+    return context !== undefined && context.probing < context.policy.probes;
+  }
+
   get openings(): number {
     return this.#ref?.getSnapshot().context.openings ?? 0;
   }
@@ -108,8 +122,25 @@ export class MachineLink {
   send(event: IntegrationEvent): void {
     if (this.#ref === undefined || (this.#state === 'crashed' && this.#ref.getSnapshot().status !== 'active')) return;
     this.#ref.send(event);
-    const snapshot = this.#ref.getSnapshot();
-    this.#moveTo(snapshot.status === 'active' ? snapshot.value : 'crashed');
+    this.#follow();
+  }
+
+  /** Forces the circuit open until the returned function is called; a reset ends it too. */
+  isolate(): () => void {
+    const holder = {};
+    this.#holders.add(holder);
+    this.send({ type: 'breaker.isolate' });
+    return () => {
+      // After a reset the isolation is gone, and this release must not take away somebody else's.
+      if (this.#holders.delete(holder)) this.send({ type: 'breaker.release' });
+    };
+  }
+
+  /** Closes the circuit, whoever holds it open, and forgets what was counted. */
+  reset(): void {
+    this.#holders.clear();
+    this.clearCounters();
+    this.send({ type: 'breaker.reset' });
   }
 
   /** Asks for a probe's place. Whether it was given is the machine's decision, read from what changed. */
@@ -117,9 +148,12 @@ export class MachineLink {
     const before = this.#ref?.getSnapshot().context;
     // The machine would ignore it: the answer to a call on an open circuit must cost next to nothing.
     if (before === undefined || (this.#state === 'open' && at < this.openUntil)) return false;
-    this.send({ type: 'probe.requested', at });
+    this.#ref?.send({ type: 'probe.requested', at });
     const after = this.#ref?.getSnapshot().context;
-    return after !== undefined && (after.generation !== before.generation || after.probing !== before.probing);
+    const given = after !== undefined && (after.generation !== before.generation || after.probing !== before.probing);
+    this.#follow();
+    // Whoever heard of it may have changed everything since.
+    return given && this.#state === 'half-open' && this.generation === after.generation;
   }
 
   attemptStarted(): void {
@@ -181,12 +215,23 @@ export class MachineLink {
     if (computed !== this.#state) this.send({ type: 'calls.changed', ...figures });
   }
 
+  /** Takes over what the machine made of an event, then tells what it announced: listeners find everything in its new state. */
+  #follow(): void {
+    const snapshot = this.#ref?.getSnapshot();
+    this.#moveTo(snapshot?.status === 'active' ? snapshot.value : 'crashed');
+    for (let event = this.#untold.shift(); event !== undefined; event = this.#untold.shift()) this.#watcher.emitted(event);
+  }
+
   #moveTo(state: IntegrationState): void {
     const from = this.#state;
     if (from === state) return;
     this.#state = state;
     const wasClosed = from === 'calling' || from === 'idle' || from === 'backoff';
-    if (!wasClosed && this.closed) this.clearCounters();
+    if (!wasClosed && this.closed) {
+      this.clearCounters();
+      // Attempts of before may still be in flight.
+      this.flushSoon();
+    }
     this.#watcher.changed(from, state);
   }
 }

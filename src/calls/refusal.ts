@@ -1,5 +1,6 @@
-import type { FailureFacts, FailureKind, FailureReason } from '../policy/failure.ts';
+import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
+import { errorText } from './errorText.ts';
 
 /** The facts of every failure that the call path itself decides; none carries a stack. */
 
@@ -33,12 +34,13 @@ export function unavailable(name: string, restartInMs: number | undefined): Fail
   };
 }
 
-export function paused(name: string, retryAfterMs: number): FailureFacts {
+export function paused(name: string, retryAfterMs: number, cause: FailureFacts | undefined): FailureFacts {
   return {
     kind: 'rate_limit',
     message: `${name} asked not to be called for now`,
     outcome: 'not_started',
     retryAfterMs,
+    cause,
   };
 }
 
@@ -62,40 +64,28 @@ export function tooMuchAbandoned(name: string, policy: IntegrationPolicy): Failu
 export function cancelled(reason: unknown, inFlight: boolean): FailureFacts {
   return {
     kind: 'cancelled',
-    message:
-      reason instanceof Error && reason.name !== 'AbortError'
-        ? `Cancelled: ${oneLine(reason)}`
-        : 'Cancelled by the caller',
+    message: cancelMessage(reason),
     outcome: inFlight ? 'cancelled' : 'not_started',
     cause: reason,
   };
 }
 
-export function overall(limitMs: number, dispatched: boolean): FailureFacts {
+function cancelMessage(reason: unknown): string {
+  const text = errorText(reason);
+  return text === undefined ? 'Cancelled by the caller' : `Cancelled: ${text}`;
+}
+
+/** A call whose time was over before anything was started for it. */
+export function notStarted(limitMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'overall_timeout',
-    message: `No place within ${limitMs} ms`,
-    outcome: dispatched ? 'unknown' : 'not_started',
+    message: `Not started within ${limitMs} ms`,
+    outcome: 'not_started',
   };
 }
 
 export function timedOut(reason: FailureReason, limitMs: number): FailureFacts {
   const what = reason === 'idle_timeout' ? 'No sign of life' : 'No answer';
   return { kind: 'timeout', reason, message: `${what} within ${limitMs} ms`, outcome: 'unknown' };
-}
-
-/** Kinds that end a call before dispatch. */
-export function isRefusal(kind: FailureKind): boolean {
-  return kind === 'circuit_open' || kind === 'too_many_requests' || kind === 'unavailable';
-}
-
-/** The text of anything that was thrown, on one line. */
-export function oneLine(error: unknown): string {
-  try {
-    const text = error instanceof Error ? error.message : String(error);
-    return text.replaceAll(/\s+/g, ' ').slice(0, 500);
-  } catch {
-    return 'an error that cannot be shown';
-  }
 }

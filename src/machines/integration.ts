@@ -79,10 +79,14 @@ export const integrationMachine = setup({
     isCurrent: ({ context }, { generation }: { generation: number }) => generation === context.generation,
     opensCircuit: ({ context }, event: AttemptFailed) =>
       event.generation === context.generation && (event.kind === 'quota' || trips(event.tally, context.policy)),
-    isDue: ({ context }, { at }: { at: number }) => context.isolations === 0 && at >= context.openUntil,
-    hasFreeProbe: ({ context }) => context.probing < context.policy.probes,
+    isDue: ({ context }, { at }: { at: number }) =>
+      context.isolations === 0 && at >= context.openUntil && at >= context.pausedUntil,
+    hasFreeProbe: ({ context }, { at }: { at: number }) =>
+      context.probing < context.policy.probes && at >= context.pausedUntil,
     isIsolated: ({ context }) => context.isolations > 0,
     staysOpen: ({ context }) => context.isolations !== 1 || context.openings > 0,
+    endsIsolation: ({ context }) => context.isolations === 1 && context.openings === 0,
+    wasOpen: ({ context }) => context.openings > 0,
   },
   actions: {
     open: assign(({ context }, { at, hintMs }: AttemptFailed) => ({
@@ -113,6 +117,8 @@ export const integrationMachine = setup({
       isolations: context.isolations + 1,
       probing: 0,
     })),
+    forgetOpenings: assign({ openUntil: 0, openings: 0 }),
+    forgetAll: assign({ openUntil: 0, openings: 0, isolations: 0, pausedUntil: 0 }),
     unisolate: assign(({ context }) => ({ isolations: Math.max(0, context.isolations - 1) })),
     pause: assign(({ context }, { until }: { until: number }) => ({
       pausedUntil: Math.max(context.pausedUntil, until),
@@ -141,7 +147,10 @@ export const integrationMachine = setup({
   }),
   initial: 'idle',
   on: {
-    'breaker.isolate': { target: '.open', actions: ['isolate', 'announceIsolation'] },
+    'breaker.isolate': [
+      { guard: 'isIsolated', actions: 'isolate' },
+      { target: '.open', actions: ['isolate', 'announceIsolation'] },
+    ],
     'integration.lost': { target: '.crashed', actions: 'lose' },
     'breaker.reset': { actions: 'unpause' },
     'integration.paused': { actions: { type: 'pause', params: ({ event }) => event } },
@@ -198,7 +207,10 @@ export const integrationMachine = setup({
     },
     'half-open': {
       on: {
-        'probe.requested': { guard: 'hasFreeProbe', actions: 'admitProbe' },
+        'probe.requested': {
+          guard: { type: 'hasFreeProbe', params: ({ event }) => event },
+          actions: 'admitProbe',
+        },
         'attempt.answered': {
           guard: { type: 'isCurrent', params: ({ event }) => event },
           target: 'idle',
@@ -218,11 +230,21 @@ export const integrationMachine = setup({
     },
     crashed: {
       on: {
-        'breaker.isolate': { actions: 'isolate' },
-        'breaker.release': { guard: 'isIsolated', actions: 'unisolate' },
+        'breaker.isolate': [{ guard: 'isIsolated', actions: 'isolate' }, { actions: ['isolate', 'announceIsolation'] }],
+        'breaker.release': [
+          { guard: 'endsIsolation', actions: ['unisolate', 'announceClosed'] },
+          { guard: 'isIsolated', actions: 'unisolate' },
+        ],
+        'breaker.reset': [
+          { guard: 'isIsolated', actions: ['forgetAll', 'announceClosed'] },
+          { guard: 'wasOpen', actions: ['forgetAll', 'announceClosed'] },
+          { actions: 'forgetAll' },
+        ],
         'integration.lost': {},
+        // What is behind it has answered anew: that is as good as a probe.
         'integration.restarted': [
-          { guard: 'isIsolated', target: 'open', actions: 'announceIsolation' },
+          { guard: 'isIsolated', target: 'open', actions: 'forgetOpenings' },
+          { guard: 'wasOpen', target: 'idle', actions: ['close', 'announceClosed'] },
           { target: 'idle', actions: 'close' },
         ],
       },

@@ -1,12 +1,15 @@
 import type { Random } from './clock.ts';
 import { checkDuration, checkKeys, checkNumber, checkOneOf, show } from './options.ts';
 
-/** How the waits between attempts grow; all times in ms. */
+/** How the waits between attempts grow: by a factor, along a list whose last delay repeats, or not at all; all times in ms. */
 export type Backoff =
   | {
       readonly kind: 'exponential';
+      /** The first wait, above 0. */
       readonly baseMs: number;
+      /** How many times longer each further wait is, at least 1. @defaultValue 2 */
       readonly factor?: number | undefined;
+      /** The longest wait, jitter included, above 0. */
       readonly capMs: number;
     }
   | { readonly kind: 'list'; readonly delaysMs: readonly number[]; readonly capMs?: number | undefined }
@@ -18,6 +21,7 @@ export type Jitter =
   | { readonly kind: 'factor'; readonly factor: number }
   | { readonly kind: 'full' };
 
+/** The waits between the attempts of a call. */
 export interface BackoffPolicy {
   readonly backoff: Backoff;
   readonly jitter: Jitter;
@@ -56,42 +60,57 @@ function jittered(delayMs: number, jitter: Jitter, random: Random): number {
   }
 }
 
-/** @throws TypeError or RangeError that names the option and its value. */
+/**
+ * Checks a backoff policy; the copy it returns is frozen.
+ * @throws TypeError or RangeError that names the option and its value.
+ */
 export function checkBackoff(name: string, value: unknown): BackoffPolicy {
   checkKeys(name, value, ['backoff', 'jitter']);
   const { backoff, jitter } = value as BackoffPolicy;
-  return { backoff: checkGrowth(`${name}.backoff`, backoff), jitter: checkJitter(`${name}.jitter`, jitter) };
+  return Object.freeze({
+    backoff: Object.freeze(checkGrowth(`${name}.backoff`, backoff)),
+    jitter: Object.freeze(checkJitter(`${name}.jitter`, jitter)),
+  });
 }
 
+const growthKeys = {
+  exponential: ['kind', 'baseMs', 'factor', 'capMs'],
+  list: ['kind', 'delaysMs', 'capMs'],
+  constant: ['kind', 'delayMs'],
+} as const;
+
 function checkGrowth(name: string, backoff: Backoff): Backoff {
-  checkKeys(name, backoff, ['kind', 'baseMs', 'factor', 'capMs', 'delaysMs', 'delayMs']);
-  switch (checkOneOf(`${name}.kind`, backoff.kind, ['exponential', 'list', 'constant'])) {
+  checkKeys(name, backoff, Object.values(growthKeys).flat());
+  const kind = checkOneOf(`${name}.kind`, backoff.kind, ['exponential', 'list', 'constant']);
+  checkKeys(name, backoff, growthKeys[kind]);
+  switch (backoff.kind) {
     case 'exponential': {
-      const { baseMs, factor, capMs } = backoff as Extract<Backoff, { kind: 'exponential' }>;
+      const { baseMs, factor = 2, capMs } = backoff;
       checkDuration(`${name}.baseMs`, baseMs);
-      checkDuration(`${name}.capMs`, capMs);
-      if (factor !== undefined) checkNumber(`${name}.factor`, factor, 1);
-      break;
+      checkNumber(`${name}.factor`, factor, 1);
+      return { kind: 'exponential', baseMs, factor, capMs: checkDuration(`${name}.capMs`, capMs) };
     }
     case 'list': {
-      const { delaysMs, capMs } = backoff as Extract<Backoff, { kind: 'list' }>;
-      if (!Array.isArray(delaysMs) || delaysMs.length === 0) {
+      const { delaysMs, capMs } = backoff;
+      const delays = Array.isArray(delaysMs) ? (delaysMs as readonly number[]) : [];
+      if (delays.length === 0) {
         throw new RangeError(`Expected \`${name}.delaysMs\` to be a list of at least one delay, got ${show(delaysMs)}`);
       }
-      for (const [index, delayMs] of delaysMs.entries()) checkNumber(`${name}.delaysMs[${index}]`, delayMs);
+      for (const [index, delayMs] of delays.entries()) checkNumber(`${name}.delaysMs[${index}]`, delayMs);
       if (capMs !== undefined) checkDuration(`${name}.capMs`, capMs);
-      break;
+      return { kind: 'list', delaysMs: Object.freeze([...delays]), capMs };
     }
     case 'constant':
-      checkNumber(`${name}.delayMs`, (backoff as Extract<Backoff, { kind: 'constant' }>).delayMs);
-      break;
+      return { kind: 'constant', delayMs: checkNumber(`${name}.delayMs`, backoff.delayMs) };
   }
-  return backoff;
 }
 
 function checkJitter(name: string, jitter: Jitter): Jitter {
   checkKeys(name, jitter, ['kind', 'factor']);
   const kind = checkOneOf(`${name}.kind`, jitter.kind, ['none', 'factor', 'full']);
-  if (kind === 'factor') checkNumber(`${name}.factor`, (jitter as { factor?: unknown }).factor, 0, 1);
-  return jitter;
+  if (jitter.kind === 'factor') {
+    return { kind: 'factor', factor: checkNumber(`${name}.factor`, jitter.factor, 0, 1) };
+  }
+  checkKeys(name, jitter, ['kind']);
+  return { kind } as Jitter;
 }

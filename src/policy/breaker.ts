@@ -1,4 +1,5 @@
 import { type BreakerOutcome, type FailureFacts, failureKinds } from './failure.ts';
+import { clampHint } from './hints.ts';
 import { checkDuration, checkInteger, checkKeys, checkNumber } from './options.ts';
 
 /** When a circuit opens, for how long, and how it is probed. */
@@ -39,9 +40,6 @@ export const defaultBreakerPolicy: BreakerPolicy = Object.freeze({
   probeLeaseGraceMs: 5_000,
 });
 
-/** Longest an upstream hint may keep a circuit open: 7 days, in ms. */
-const longestHintMs = 7 * 24 * 3_600_000;
-
 /** What a breaker has counted since it last closed. */
 export interface Tally {
   readonly consecutive: number;
@@ -67,9 +65,9 @@ export function openForMs(policy: BreakerPolicy, openings: number, hintMs?: numb
   return Math.max(resetTimeoutMs, grownMs, believable(hintMs));
 }
 
-/** A hint comes from outside: one that is no number, or lies in the past, says nothing. */
+/** A hint comes from outside: one that is no number says nothing. */
 function believable(hintMs: number | undefined): number {
-  return hintMs !== undefined && hintMs > 0 ? Math.min(hintMs, longestHintMs) : 0;
+  return hintMs !== undefined && hintMs > 0 ? clampHint(hintMs) : 0;
 }
 
 /** What a failed attempt means to the circuit, by table 1. A command line that is too long says nothing about the other side. */

@@ -2,88 +2,168 @@ import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
 
 /** A text of an error channel and what it means. */
 export interface ErrorText {
+  /** A group named `status` is the HTTP status, one named `code` the close code or errno name that the text tells. */
   readonly pattern: RegExp;
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
   readonly reason?: FailureReason | undefined;
 }
 
-const text = (pattern: RegExp, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason): ErrorText => ({
-  pattern,
-  kind,
-  outcome,
-  reason,
-});
+const row = (pattern: RegExp, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason): ErrorText =>
+  Object.freeze({ pattern, kind, outcome, reason });
+
+/** `HTTP 503`, `API Error: 503`, `status code 503`, `last status: 503`; a bare number proves nothing. */
+const status = (codes: string): RegExp =>
+  new RegExp(`\\b(?:https?(?:/\\d(?:\\.\\d)?)?|status(?: code)?|error)[:=]? ?\\(?(?<status>${codes})\\b`, 'i');
+
+/** `gateway closed (1012)`, `websocket closed: 1006`, `close code 1001`. */
+const closed = (codes: string): RegExp =>
+  new RegExp(`\\bclosed?(?: with)? ?(?:code:? ?|: ?|\\()(?<code>${codes})\\b`, 'i');
 
 /**
  * What the services and command lines of this field say, most telling first: an unpaired history and a full context come as plain
  * 400s, an exhausted quota comes as 429 like a rate limit. To be matched against error channels only; the output of a model may
  * quote any of these.
  */
-export const errorTexts: readonly ErrorText[] = [
-  text(/`?tool_use`? ids were found without `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
-  text(/unexpected `?tool_use_id`? found in `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
-  text(/message with 'tool_calls' must be followed by tool messages/i, 'permanent', 'failed', 'history_unpaired'),
-  text(/no tool output found for function call/i, 'permanent', 'failed', 'history_unpaired'),
-  text(
-    /prompt is too long|exceeds? (?:the )?context (?:limit|window|length)|context_length_exceeded/i,
+export const errorTexts: readonly ErrorText[] = Object.freeze([
+  row(/`?tool_use`? ids were found without `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
+  row(/unexpected `?tool_use_id`? found in `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
+  row(/message with '?tool_calls'? must be followed by tool messages/i, 'permanent', 'failed', 'history_unpaired'),
+  row(/no tool output found for function call/i, 'permanent', 'failed', 'history_unpaired'),
+  row(
+    /prompt is too long|conversation too long|exceeds? (?:the )?(?:model's )?(?:maximum )?context (?:limit|window|length)/i,
     'permanent',
     'failed',
     'context_length',
   ),
-  text(/ran out of room in the model's context window|conversation too long/i, 'permanent', 'failed', 'context_length'),
-  text(/request too large|image was too large|request_too_large/i, 'permanent', 'failed', 'message_too_large'),
-  text(/insufficient_quota|credit balance is too low|credit_balance_exhausted|billing_error/i, 'quota', 'failed'),
-  text(
-    /(?:organization|project)_spend_limit_exceeded|usage_limit_(?:exceeded|reached)|enforced_spend_limit/i,
+  row(
+    /context_length_exceeded|ran out of room in the model['’]s context window/i,
+    'permanent',
+    'failed',
+    'context_length',
+  ),
+  row(/request too large|image was too large|request_too_large/i, 'permanent', 'failed', 'message_too_large'),
+
+  row(/insufficient_quota|credit balance is too low|credit_balance_exhausted|billing_error/i, 'quota', 'failed'),
+  row(/spend_limit_(?:exceeded|reached)|usage_?limit_?(?:exceeded|reached)|usage limit reached/i, 'quota', 'failed'),
+  row(
+    /you['’]ve hit your (?:\w+ )?limit|quota exceeded|out of credits|to use codex with your chatgpt plan/i,
     'quota',
     'failed',
   ),
-  text(/you['’]ve hit your (?:usage|session|weekly) limit|quota exceeded|out of credits/i, 'quota', 'failed'),
-  text(
-    /overloaded_error|server_is_overloaded|\b529\b|server overloaded|selected model is at capacity/i,
+  row(status('402'), 'quota', 'failed'),
+
+  row(
+    /overloaded_error|server_?is_?overloaded|server_?overloaded|server overloaded|api error: overloaded/i,
     'overloaded',
     'failed',
   ),
-  text(/experiencing high demand|temporarily unavailable/i, 'overloaded', 'failed'),
-  text(
-    /rate_limit(?:_error|_exceeded)?|rate limit|too many requests|\b(?:http|status|error)[: ]*429\b|\(429\)|request rejected \(429\)/i,
+  row(status('529'), 'overloaded', 'failed'),
+  row(/\b529 overloaded|selected model is at capacity|experiencing high demand/i, 'overloaded', 'failed'),
+  row(/(?<!service )temporarily unavailable/i, 'overloaded', 'failed'),
+
+  row(
+    /rate_limit_(?:error|exceeded)|\brate.?limit(?:s|ed|ing|exceeded)?\b|too many requests|\bslow_down\b/i,
     'rate_limit',
     'failed',
   ),
-  text(/temporarily limiting requests|slow_down/i, 'rate_limit', 'failed'),
-  text(
-    /authentication_error|authentication_failed|invalid[_ ]api[_ ]key|incorrect api key|not logged in/i,
+  row(/request rejected \((?<status>429)\)|temporarily limiting requests/i, 'rate_limit', 'failed'),
+  row(status('429'), 'rate_limit', 'failed'),
+
+  row(
+    /authentication_(?:error|failed)|invalid[_ ]api[_ ]key|incorrect api key|not logged in|\bunauthorized\b/i,
     'auth',
     'failed',
   ),
-  text(
+  row(
     /oauth token (?:revoked|has expired)|permission_error|organization has been disabled|missing environment variable/i,
     'auth',
     'failed',
   ),
-  text(/\b(?:http|status|error)[: ]*40[13]\b|unauthorized|failed to authenticate/i, 'auth', 'failed'),
-  text(
+  row(/failed to authenticate/i, 'auth', 'failed'),
+  row(status('401|403|407'), 'auth', 'failed'),
+  row(closed('1008'), 'auth', 'failed'),
+
+  row(
     /no session found with label|no (?:conversation|thread) (?:found )?with|no rollout found|thread not found/i,
     'permanent',
     'failed',
     'not_found',
   ),
-  text(/invalid_request_error|not_found_error|no such tool available/i, 'permanent', 'failed'),
-  text(/\b(?:http|status|error)[: ]*(?:400|404|405|410|413|422|501)\b/i, 'permanent', 'failed'),
-  text(/gateway closed \((?:1001|1006|1011|1012|1013)\)|abnormal closure|service restart/i, 'transient', 'unknown'),
-  text(
-    /stream disconnected before completion|connection (?:dropped|lost|reset)|socket hang up|other side closed/i,
+  row(/not_found_error|issue with the selected model/i, 'permanent', 'failed', 'not_found'),
+  row(
+    /certificate verification failed|self[- ]signed certificate|unable to verify the first certificate|\bbad port\b/i,
+    'permanent',
+    'not_started',
+  ),
+  row(/invalid_request_error/i, 'permanent', 'failed'),
+  row(status('404|410'), 'permanent', 'failed', 'not_found'),
+  row(status('413'), 'permanent', 'failed', 'message_too_large'),
+  row(status('400|405|422|501'), 'permanent', 'failed'),
+  row(closed('1009'), 'permanent', 'failed', 'message_too_large'),
+
+  row(/\bspawn\b.{0,200}?\b(?<code>EAGAIN|EMFILE|ENFILE|ENOMEM)\b/i, 'transient', 'not_started'),
+  row(/\bspawn\b.{0,200}?\b(?<code>ENOENT|EACCES|E2BIG|ENOEXEC|ENOTDIR)\b/i, 'spawn', 'not_started'),
+  row(
+    /no such tool available|empty or malformed response|json parse error|(?:server|client) not initialized/i,
+    'protocol',
+    'failed',
+  ),
+  row(closed('1002|1003|1007'), 'protocol', 'unknown'),
+
+  row(/agent loop died unexpectedly/i, 'crash', 'unknown'),
+  row(/^(?:mcp error -32000: )?connection closed$/im, 'crash', 'unknown', 'connection_lost'),
+  row(/^not connected$/im, 'crash', 'not_started', 'connection_lost'),
+  row(closed('1000|1005'), 'crash', 'unknown', 'connection_closed'),
+  row(closed('1001|1006|1011|1012|1013|1014'), 'transient', 'unknown'),
+  row(/abnormal closure|service restart/i, 'transient', 'unknown'),
+
+  row(status('408|409|425|503'), 'transient', 'failed'),
+  row(/service (?:temporarily )?unavailable/i, 'transient', 'failed'),
+  row(status('5\\d\\d'), 'transient', 'unknown'),
+  row(/internal server error|bad gateway|gateway timeout/i, 'transient', 'unknown'),
+  row(
+    /\b(?<code>ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENETDOWN|UND_ERR_CONNECT_TIMEOUT)\b/,
+    'transient',
+    'not_started',
+  ),
+  row(/connection refused|can['’]t reach the api/i, 'transient', 'not_started'),
+  row(/\b(?<code>ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_SOCKET)\b/, 'transient', 'unknown'),
+  row(
+    /stream disconnected before completion|connection (?:to the api )?(?:was )?(?:dropped|lost|reset)|connection failed/i,
     'transient',
     'unknown',
   ),
-  text(/\b(?:http|status|error)[: ]*503\b|service unavailable/i, 'transient', 'failed'),
-  text(
-    /\b(?:http|status|error)[: ]*(?:500|502|504)\b|internal server error|bad gateway|gateway timeout/i,
+  row(
+    /socket hang up|other side closed|error while reading the server response|stream ended without/i,
     'transient',
     'unknown',
   ),
-  text(/unable to connect to api|connection refused|can['’]t reach|fetch failed/i, 'transient', 'not_started'),
-  text(/request timed out|idle timeout|timed out after|timeout_error/i, 'timeout', 'unknown'),
-  text(/turn aborted|operation aborted|this operation was aborted/i, 'cancelled', 'cancelled'),
-];
+  row(/^(?:fetch failed|terminated|connection error\.?)$|unable to connect to api/im, 'transient', 'unknown'),
+
+  row(
+    /request timed out|idle timeout|timed out after|timeout_error|timeout waiting for|maximum total timeout/i,
+    'timeout',
+    'unknown',
+  ),
+  row(
+    /\bturn aborted\b|operation (?:was )?aborted|request was aborted|user cancelled mcp tool call/i,
+    'cancelled',
+    'cancelled',
+  ),
+]);
+
+/** The first text of the catalogue that `text` holds. */
+export function textMeaning(text: string): (ErrorText & { status?: number; code?: string | number }) | undefined {
+  for (const known of errorTexts) {
+    const groups = known.pattern.exec(text);
+    if (groups === null) continue;
+    const { status: told, code } = groups.groups ?? {};
+    return {
+      ...known,
+      ...(told !== undefined && { status: Number(told) }),
+      ...(code !== undefined && { code: /^\d+$/.test(code) ? Number(code) : code }),
+    };
+  }
+  return undefined;
+}

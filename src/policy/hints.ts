@@ -6,17 +6,17 @@ export interface RetryHint {
   readonly shouldRetry?: boolean | undefined;
 }
 
-/** Headers as fetch, Node and the SDKs give them. */
+/** Headers as fetch, Node and the SDKs give them: with a `get`, or as a record whose names may be in any case. */
 export type HeaderSource =
   | { readonly get: (name: string) => string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Longest hint that is believed: 7 days, in ms. */
-const longestMs = 7 * 24 * 3_600_000;
+export const longestHintMs = 7 * 24 * 3_600_000;
 
 /**
  * The hint in the headers of a response: `retry-after-ms`, then `retry-after` (decimal seconds, or a date that is read against
- * the response's own `date`), and `x-should-retry`.
+ * the response's own `date`), and `x-should-retry`. What is negative, no number or no date is no hint. Never throws.
  * @param wallNow - wall time in ms, for dates where the response has none of its own.
  */
 export function headerHint(headers: HeaderSource, wallNow: number): RetryHint {
@@ -28,79 +28,112 @@ export function headerHint(headers: HeaderSource, wallNow: number): RetryHint {
   return { retryAfterMs, shouldRetry: should === 'true' ? true : should === 'false' ? false : undefined };
 }
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-/** The hint in the text of an error: `try again in 1.2s`, `retry after 5 seconds`, `reset at …`, `try again at 3:45 PM`. */
-export function textHint(text: string, wallNow: number): RetryHint {
-  const within = /(?:try again|retry|retrying|reset(?:s)?) (?:in|after) ((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h)\b\s*)+)/i.exec(
-    text,
-  )?.[1];
-  if (within !== undefined) return { retryAfterMs: clamp(compound(within)) };
-  const counted = /(?:try again|retry) (?:in|after) (\d+(?:\.\d+)?) ?(seconds?|minutes?|hours?)/i.exec(text);
-  if (counted !== null) {
-    const unit = counted[2]?.toLowerCase().charAt(0) ?? 's';
-    return { retryAfterMs: clamp(Number(counted[1]) * (units[unit] ?? 1000)) };
-  }
-  const at = /(?:reset(?:s)?(?: at)?|try again at) (\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)/i.exec(
-    text,
-  )?.[1];
-  if (at !== undefined) return { retryAfterMs: until(Date.parse(at.replace(' ', 'T')), wallNow) };
-  const clock =
-    /(?:reset(?:s)?(?: at)?|try again at) (?:(\w{3} \d{1,2})(?:st|nd|rd|th)?,? (\d{4}) )?(\d{1,2})(?::(\d\d))? ?(am|pm)\b/i.exec(
-      text,
-    );
-  return clock === null ? {} : { retryAfterMs: until(wallClock(clock, wallNow), wallNow) };
-}
-
 function header(headers: HeaderSource, name: string): string | undefined {
   try {
-    if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
-    for (const [key, value] of Object.entries(headers)) {
-      if (key.toLowerCase() !== name) continue;
-      return Array.isArray(value) ? String(value[0]) : (value as string | undefined);
-    }
+    const value = typeof headers.get === 'function' ? headers.get(name) : ofRecord(headers, name);
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof first === 'string' || typeof first === 'number' ? String(first).trim() : undefined;
   } catch {
     // A response of somebody else's that cannot be read gives no hint.
+    return undefined;
   }
-  return undefined;
+}
+
+function ofRecord(headers: HeaderSource, name: string): unknown {
+  return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
 function decimal(text: string | undefined, unitMs: number): number | undefined {
-  return text !== undefined && /^\d+(\.\d+)?$/.test(text.trim()) ? clamp(Number(text) * unitMs) : undefined;
+  return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? clampHint(Number(text) * unitMs) : undefined;
 }
 
-/** Only the shapes of HTTP dates and ISO times: `Date.parse` alone takes `0` for the year 2000. */
+/** The three forms of RFC 9110 and ISO 8601, by shape: `Date.parse` alone takes `0` for the year 2000 and `soon 5` for May. */
+const dates = [
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/,
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
+];
+
 function dateOf(text: string | undefined): number | undefined {
-  if (text === undefined || !/^(?:[A-Z][a-z]{2,8},? |\d{4}-\d\d-\d\dT)/.test(text)) return undefined;
-  const time = Date.parse(/^\d{4}|GMT$/.test(text) ? text : `${text} GMT`);
+  if (text === undefined || !dates.some((shape) => shape.test(text))) return undefined;
+  // Only asctime ends with its year; it has no zone, and means UTC.
+  const time = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);
   return Number.isNaN(time) ? undefined : time;
 }
 
 function fromDate(text: string | undefined, now: number): number | undefined {
   const time = dateOf(text);
-  return time === undefined ? undefined : clamp(time - now);
+  return time === undefined ? undefined : clampHint(time - now);
 }
 
-function compound(text: string): number {
-  let ms = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h)/gi)) {
-    ms += Number(count) * (units[unit?.toLowerCase() ?? ''] ?? 0);
+/** A hint in the past means now. */
+export function clampHint(ms: number): number {
+  return Math.min(Math.max(0, ms), longestHintMs);
+}
+
+const unit = '(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)';
+const duration = `(?:\\d+(?:\\.\\d+)? ?${unit}(?![a-z]))`;
+const durations = new RegExp(
+  `\\b(?:try again|retry|retrying|resets?) (?:in|after) (${duration}(?:,? ?(?:and )?${duration})*)`,
+  'i',
+);
+const part = new RegExp(`(\\d+(?:\\.\\d+)?) ?(${unit})`, 'gi');
+
+/** Fields of bodies: seconds to wait, or the second of the epoch at which a limit resets. */
+const seconds = /\b(?:resets?_(?:after|in)_seconds|retry_after)"? ?[:=] ?(\d{1,9}(?:\.\d+)?)\b/i;
+const epoch = /(?:\b(?:resets?_at|resetsAt)"? ?[:=] ?|\blimit reached\|)(\d{10})\b/i;
+
+const at = '\\b(?:resets?(?: at)?|try again at) ';
+const isoTime = new RegExp(`${at}(\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d(?::\\d\\d)?(?:Z|[+-]\\d\\d:?\\d\\d)?)`, 'i');
+const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const timeOfDay = new RegExp(
+  `${at}(?:(${month} \\d{1,2})(?:st|nd|rd|th)?,? (\\d{4}),? )?(1[0-2]|0?[1-9])(?::([0-5]\\d))? ?(am|pm)\\b`,
+  'i',
+);
+
+/**
+ * The hint in the text of an error: `try again in 1.2s`, `6m0s` or `20ms`, `retry after 5 seconds`, `reset at 2026-11-21 10:00:00`,
+ * `try again at 3:45 PM`, `resets 3pm`, `"resets_at": 1795255550`. Never throws.
+ * @param wallNow - wall time in ms. A time without a zone is local time.
+ */
+export function textHint(text: string, wallNow: number): RetryHint {
+  const retryAfterMs = waitIn(text) ?? momentIn(text, wallNow);
+  return retryAfterMs === undefined || Number.isNaN(retryAfterMs) ? {} : { retryAfterMs: clampHint(retryAfterMs) };
+}
+
+function waitIn(text: string): number | undefined {
+  const wait = durations.exec(text)?.[1];
+  if (wait !== undefined) {
+    let ms = 0;
+    for (const [, count, name = ''] of wait.matchAll(part)) ms += Number(count) * unitMs(name);
+    return ms;
   }
-  return ms;
+  const field = seconds.exec(text)?.[1];
+  return field === undefined ? undefined : Number(field) * 1000;
 }
 
-/** A time of day without a zone is local time; one that has passed is meant for tomorrow. */
-function wallClock([, day, year, hour, minute, half]: RegExpExecArray, wallNow: number): number {
-  const hours = (Number(hour) % 12) + (half?.toLowerCase() === 'pm' ? 12 : 0);
+const hourMs = 3_600_000;
+
+function unitMs(name: string): number {
+  if (/^(?:ms|milli)/i.test(name)) return 1;
+  const first = name.charAt(0).toLowerCase();
+  return first === 's' ? 1000 : first === 'm' ? 60_000 : hourMs;
+}
+
+function momentIn(text: string, wallNow: number): number | undefined {
+  const second = epoch.exec(text)?.[1];
+  if (second !== undefined) return Number(second) * 1000 - wallNow;
+  const iso = isoTime.exec(text)?.[1];
+  if (iso !== undefined) return Date.parse(iso.replace(' ', 'T')) - wallNow;
+  const clock = timeOfDay.exec(text);
+  return clock === null ? undefined : onTheClock(clock, wallNow) - wallNow;
+}
+
+function onTheClock([, day, year, hour, minute, half]: RegExpExecArray, wallNow: number): number {
   const date = day === undefined ? new Date(wallNow) : new Date(`${day} ${year}`);
-  date.setHours(hours, Number(minute ?? 0), 0, 0);
-  return day === undefined && date.getTime() < wallNow ? date.getTime() + 24 * 3_600_000 : date.getTime();
-}
-
-function until(time: number, wallNow: number): number | undefined {
-  return Number.isNaN(time) ? undefined : clamp(time - wallNow);
-}
-
-function clamp(ms: number): number {
-  return Math.min(Math.max(0, ms), longestMs);
+  date.setHours((Number(hour) % 12) + (half?.toLowerCase() === 'pm' ? 12 : 0), Number(minute ?? 0), 0, 0);
+  // A time that passed less than an hour ago is over; one that passed earlier is tomorrow's.
+  if (day === undefined && date.getTime() <= wallNow - hourMs) date.setDate(date.getDate() + 1);
+  return date.getTime();
 }

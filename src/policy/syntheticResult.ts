@@ -28,7 +28,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
   return {
     status: 'error',
     synthetic: true,
-    error: `${failure.message.replace(/[.\s]+$/, '')}: ${known[outcome]}; ${advice(failure)}.`,
+    error: `${plain(failure.message)}: ${known[outcome]}; ${advice(failure)}.`,
     kind,
     outcome,
     elapsedMs,
@@ -42,10 +42,19 @@ const known: Readonly<Record<EffectOutcome, string>> = {
   not_started: 'it was not started',
   failed: 'it failed',
   unknown: 'outcome unknown; it may have taken effect, check before repeating',
-  cancelled: 'it was ended before an answer came and may have taken effect',
+  cancelled: 'it was ended before an answer came and may have taken effect, check before repeating',
 };
 
-function advice({ retryable, retryAfterMs }: Failure): string {
+function plain(message: string): string {
+  const line = message.slice(0, 500).replaceAll(/\s+/g, ' ').trim();
+  return line.replace(/[.:;]+$/, '');
+}
+
+function advice({ outcome, retryable, retryAfterMs }: Failure): string {
   if (retryAfterMs !== undefined && retryAfterMs > 0) return `try again in ${formatDuration(retryAfterMs)}`;
-  return retryable ? 'it may be tried again' : 'trying the same again is not expected to help';
+  if (!retryable) return 'trying the same again is not expected to help';
+  // What may have taken effect is not offered for repeating without its condition.
+  return outcome === 'unknown' || outcome === 'cancelled'
+    ? 'after that it may be tried again'
+    : 'it may be tried again';
 }

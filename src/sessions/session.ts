@@ -45,6 +45,8 @@ export type Acceptance =
     }
   | { readonly accepted: false; readonly reason: 'mailbox_full' | 'stopped' };
 
+type RefusalReason = Extract<Acceptance, { accepted: false }>['reason'];
+
 export interface SessionParts {
   readonly id: string;
   readonly clock: Clock;
@@ -82,9 +84,11 @@ export class Session {
   #running: RunningTurn | undefined = undefined;
   #lastMessage = 0;
   #lastTurn = 0;
-  #stalledAt = 0;
-  #refused = 0;
-  #refusing = false;
+  /** When the watchdog took the turn away whose release has not been proved yet. */
+  #stalledAt: number | undefined = undefined;
+  /** The reason of the present episode of refusals. */
+  #refusing: RefusalReason | undefined = undefined;
+  #untold = 0;
   #stopped = false;
 
   constructor(parts: SessionParts, options: SessionOptions) {
@@ -122,16 +126,20 @@ export class Session {
 
   /**
    * Puts a message into the mailbox.
-   * @throws TypeError when `message.kind` is no string.
+   * @throws TypeError or RangeError at once when it is no message, or its `kind` no name.
    */
-  async send(message: Message): Promise<Acceptance> {
+  send(message: Message): Promise<Acceptance> {
     checkKeys('message', message, ['kind', 'text', 'data']);
     checkName('message.kind', message.kind);
+    return Promise.resolve(this.#accept(message));
+  }
+
+  #accept(message: Message): Acceptance {
     if (this.#stopped) return this.#refuse(message, 'stopped');
     const envelope = makeEnvelope(`${this.id}-m${++this.#lastMessage}`, message);
     const posted = this.#mailbox.post(envelope);
     if (posted.posted === 'refused') return this.#refuse(message, 'mailbox_full');
-    this.#refusing = false;
+    this.#refusing = undefined;
     if (posted.posted === 'coalesced') {
       this.#parts.facts.tell({ type: 'session.heartbeat_dropped', session: this.id, reason: 'coalesced' });
       return { accepted: true, id: posted.into.id, durable: false, processed: posted.into.processed };
@@ -151,7 +159,10 @@ export class Session {
 
   /** Takes the actor of a new incarnation. What the last one had begun is over. */
   attach(ref: SessionRef, incarnation: number): void {
-    if (this.#running !== undefined) this.#finish(this.#running, { ok: false, failure: this.#failure(restarted) });
+    if (this.#running !== undefined) {
+      this.#tellRecoveryFailed(this.#running.turn.number);
+      this.#abandon(this.#running, restarted);
+    }
     this.#ref = ref;
     ref.on('*', (event) => this.#hear(event));
     this.#parts.facts.tell({ type: 'session.started', session: this.id, incarnation });
@@ -161,20 +172,22 @@ export class Session {
   /** Refuses from now on; messages that wait end as cancelled. The actor is stopped by its supervisor. */
   close(): void {
     this.#stopped = true;
-    for (const envelope of this.#mailbox.takeAll()) envelope.settle({ ok: false, failure: this.#failure(stopped) });
+    const failure = this.#failure({ ...stopped, outcome: 'not_started' });
+    for (const envelope of this.#mailbox.takeAll()) envelope.settle({ ok: false, failure });
   }
 
   /** The actor is gone for good: nothing may be left pending. */
   ended(): void {
     this.close();
-    if (this.#running !== undefined) this.#finish(this.#running, { ok: false, failure: this.#failure(stopped) });
+    if (this.#running !== undefined) this.#abandon(this.#running, stopped);
   }
 
-  #refuse(message: Message, reason: 'mailbox_full' | 'stopped'): Acceptance {
-    this.#refused++;
-    if (!this.#refusing) {
-      this.#refusing = true;
-      const refused = this.#refused - 1;
+  #refuse(message: Message, reason: RefusalReason): Acceptance {
+    if (this.#refusing === reason) this.#untold++;
+    else {
+      this.#refusing = reason;
+      const refused = this.#untold;
+      this.#untold = 0;
       this.#parts.facts.tell({ type: 'session.refused', session: this.id, kind: message.kind, reason, refused });
     }
     return { accepted: false, reason };
@@ -190,9 +203,7 @@ export class Session {
         if (this.#running?.turn.number === event.turn) this.#running.turn.abort(this.#stopped ? stopped : stalled);
         break;
       case 'turn.abandoned':
-        if (this.#running?.turn.number === event.turn) {
-          this.#finish(this.#running, { ok: false, failure: this.#failure(this.#stopped ? stopped : stalled) });
-        }
+        if (this.#running?.turn.number === event.turn) this.#abandon(this.#running, this.#stopped ? stopped : stalled);
         break;
       case 'session.recovered':
         this.#recovered(event.turn);
@@ -255,6 +266,12 @@ export class Session {
     this.#dispatch({ type: 'turn.ended', turn: turn.number, more: this.#mailbox.length > 0 });
   }
 
+  /** Leaves a turn behind whose handler has not ended. */
+  #abandon(running: RunningTurn, facts: FailureFacts): void {
+    running.turn.abort(endedTurn);
+    this.#finish(running, { ok: false, failure: this.#failure(facts) });
+  }
+
   #stalled(turn: number): void {
     if (this.#running?.turn.number !== turn) return;
     this.#stalledAt = this.#parts.clock.now();
@@ -264,8 +281,17 @@ export class Session {
   }
 
   #recovered(turn: number): void {
-    const releasedAfterMs = this.#parts.clock.now() - this.#stalledAt;
+    const now = this.#parts.clock.now();
+    const releasedAfterMs = now - (this.#stalledAt ?? now);
+    this.#stalledAt = undefined;
     this.#parts.facts.tell({ type: 'session.recovered', session: this.id, turn, releasedAfterMs });
+  }
+
+  #tellRecoveryFailed(turn: number): void {
+    if (this.#stalledAt === undefined) return;
+    const afterMs = this.#parts.clock.now() - this.#stalledAt;
+    this.#stalledAt = undefined;
+    this.#parts.facts.tell({ type: 'session.recovery_failed', session: this.id, turn, afterMs });
   }
 
   #dispatch(event: SessionEvent): void {
@@ -273,7 +299,8 @@ export class Session {
   }
 
   #failure(facts: FailureFacts): Failure {
-    return { ...facts, integration: `session:${this.id}`, attempts: 1, retryable: false };
+    const attempts = facts.outcome === 'not_started' ? 0 : 1;
+    return { ...facts, integration: `session:${this.id}`, attempts, retryable: false };
   }
 }
 

@@ -1,9 +1,9 @@
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { Effect } from '../policy/effects.ts';
+import { type Effect, effects } from '../policy/effects.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
-import { checkDuration, checkKeys, checkName } from '../policy/options.ts';
+import { checkDuration, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
 import type { History } from './history.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { CallWatch, type TurnWatch } from './watch.ts';
@@ -100,8 +100,9 @@ export class Turn {
   };
 
   /**
-   * Calls a tool through an integration. Never throws and always answers: after the watchdog's limit at the latest, with a
+   * Calls a tool through an integration. Never rejects and always answers: after the watchdog's limit at the latest, with a
    * synthetic error result.
+   * @throws TypeError or RangeError at once when a name or an option is wrong.
    */
   readonly tool = (
     integration: string,
@@ -111,8 +112,7 @@ export class Turn {
   ): Promise<ToolResult> => {
     checkName('integration', integration);
     checkName('tool', tool);
-    checkKeys('options', options, ['effect', 'longRunningMs', 'signal']);
-    if (options.longRunningMs !== undefined) checkDuration('options.longRunningMs', options.longRunningMs);
+    checkToolCall(options);
     return new Promise((resolve) => this.#call(integration, tool, input, options, resolve));
   };
 
@@ -124,16 +124,19 @@ export class Turn {
 
   /** Ends every open call and refuses new ones: the turn is over, whatever its handler still does. */
   close(facts: FailureFacts): void {
-    if (this.#over) return;
-    this.#over = true;
-    for (const call of [...this.#open.values()]) this.#end(call, facts);
+    this.#endCalls(facts);
     this.#parts.watch.stop();
   }
 
-  /** Tells the handler to end. */
+  /** Tells the handler to end; its open calls end, and new ones are refused. */
   abort(facts: FailureFacts): void {
-    for (const call of [...this.#open.values()]) this.#end(call, facts);
+    this.#endCalls(facts);
     this.#controller.abort(new Error(facts.message));
+  }
+
+  #endCalls(facts: FailureFacts): void {
+    this.#over = true;
+    for (const call of [...this.#open.values()]) this.#end(call, facts);
   }
 
   #call(
@@ -146,7 +149,7 @@ export class Turn {
     const { clock, deadlines, history, tools, watch } = this.#parts;
     const id = `${this.session}-${this.number}-${++this.#lastCall}`;
     const startedAt = clock.now();
-    if (this.#over || this.#controller.signal.aborted) {
+    if (this.#over) {
       resolve(errorResult(this.#failure(integration, turnEnded), 0));
       return;
     }
@@ -244,6 +247,16 @@ export class Turn {
 
   #failure(integration: string, facts: FailureFacts): Failure {
     return { ...facts, integration, attempts: facts.outcome === 'not_started' ? 0 : 1, retryable: false };
+  }
+}
+
+function checkToolCall(options: ToolCallOptions): void {
+  checkKeys('options', options, ['effect', 'longRunningMs', 'signal']);
+  const { effect, longRunningMs, signal } = options;
+  if (effect !== undefined) checkOneOf('options.effect', effect, effects);
+  if (longRunningMs !== undefined) checkDuration('options.longRunningMs', longRunningMs);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError('Expected `options.signal` to be an AbortSignal');
   }
 }
 

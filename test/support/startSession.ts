@@ -28,9 +28,8 @@ export interface StartedSession {
 }
 
 /** A session and its tools on a simulated clock. */
-export function startSession(options: SessionOptions): StartedSession {
+export function startSession(options: SessionOptions, facts = new RecordedFacts()): StartedSession {
   const clock = new SimulatedClock();
-  const facts = new RecordedFacts();
   const deadlines = new DeadlineQueue(clock);
   const signals = new SignalFanout();
   const targets = new Map<string, ToolTarget>();

@@ -1,0 +1,95 @@
+// Everything that can be said about the code without running it: one line a step, all steps, exit 1 when one failed.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+
+const { values } = parseArgs({ options: { report: { type: 'string' } } });
+const root = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+const scratch = mkdtempSync(join(tmpdir(), 'unwedge-check-'));
+
+/** Name and what runs; each gives its exit code and output. */
+const steps = [
+  ['types', () => tool('typescript', 'tsc', '--noEmit')],
+  ['lint', () => tool('oxlint', 'oxlint', '--type-aware', '--deny-warnings')],
+  ['format', () => tool('@biomejs/biome', 'biome', 'format')],
+  ['publint', () => packed((tarball) => tool('publint', 'publint', 'run', tarball, '--strict'))],
+  ['attw', () => packed((tarball) => tool('@arethetypeswrong/cli', 'attw', tarball, '--profile', 'esm-only'))],
+  ['knip', () => tool('knip', 'knip', '--no-progress')],
+];
+
+/** Where the package is, once it is packed. */
+let tarball;
+const results = [];
+try {
+  for (const [name, run] of steps) results.push(report(name, run));
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+const failed = results.filter(({ ok }) => !ok).map(({ name }) => name);
+console.log(failed.length === 0 ? `check: all ${results.length} steps passed` : `check: failed: ${failed.join(', ')}`);
+if (values.report !== undefined) {
+  writeFileSync(values.report, JSON.stringify({ passed: results.length - failed.length, failed: failed.length }));
+}
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+function report(name, run) {
+  const start = performance.now();
+  const { status, output } = run();
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(8)} ${seconds} s`);
+  if (status !== 0) console.log(output.replace(/^(?=.)/gm, '      ').trimEnd());
+  return { name, ok: status === 0 };
+}
+
+/** A tool of node_modules, run by this Node. */
+function tool(packageName, binary, ...words) {
+  const manifest = findManifest(packageName);
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8'));
+  return start(process.execPath, [join(dirname(manifest), typeof bin === 'string' ? bin : bin[binary]), ...words]);
+}
+
+function start(file, words) {
+  const { FORCE_COLOR: _, ...env } = { ...process.env, NO_COLOR: '1' };
+  const { status, stdout, stderr, error } = spawnSync(file, words, { cwd: root, env, encoding: 'utf8' });
+  return {
+    status: error === undefined ? status : 1,
+    output: [stdout, stderr, error?.message].filter(Boolean).join('\n'),
+  };
+}
+
+// Not every package exports its manifest.
+function findManifest(packageName) {
+  const found = require.resolve.paths(packageName).map((path) => join(path, packageName, 'package.json'));
+  return found.find((path) => {
+    try {
+      return readFileSync(path) !== undefined;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** What would be published, packed once. */
+function packed(judge) {
+  if (tarball === undefined) {
+    // Not left to `prepack`: where install scripts are switched off, so is that.
+    const built = start(process.execPath, [join(root, 'scripts', 'build.mjs')]);
+    if (built.status !== 0) return built;
+    const made = pack();
+    if (made.status !== 0) return made;
+    tarball = join(scratch, made.output.trim().split('\n').at(-1));
+  }
+  return judge(tarball);
+}
+
+function pack() {
+  const words = ['pack', '--silent', '--pack-destination', scratch];
+  // Started through npm it is the npm that runs already; else the one of the path.
+  const npm = process.env.npm_execpath;
+  return npm === undefined ? start('npm', words) : start(process.execPath, [npm, ...words]);
+}

@@ -1,0 +1,56 @@
+import type { Io } from './io.ts';
+
+/** An option of a command, and what its value becomes. */
+export type OptionSpec =
+  | { readonly kind: 'flag'; readonly help: string; readonly short?: string | undefined }
+  | { readonly kind: 'text'; readonly value: string; readonly help: string }
+  /** Written like `500ms`, `30s`, `5m`, `1h`; becomes ms. */
+  | { readonly kind: 'duration'; readonly help: string }
+  /** An integer from 1 to `max`. */
+  | { readonly kind: 'count'; readonly max: number; readonly defaultValue: number; readonly help: string };
+
+/** Options by their long name, without the dashes. */
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+type ValueOf<S extends OptionSpec> = S['kind'] extends 'flag'
+  ? boolean
+  : S['kind'] extends 'text'
+    ? string | undefined
+    : S['kind'] extends 'duration'
+      ? number | undefined
+      : number;
+
+type ValuesOf<O extends OptionSpecs> = { readonly [K in keyof O]: ValueOf<O[K]> };
+
+/** Options of every command. */
+export const commonOptions = {
+  json: { kind: 'flag', help: 'print data for machines' },
+  db: { kind: 'text', value: 'FILE', help: 'the database; else UNWEDGE_DB, else the one of the user' },
+  help: { kind: 'flag', short: 'h', help: 'print this and exit' },
+} as const satisfies OptionSpecs;
+
+/** What a command gets: its own options and the common ones. */
+export type Args<O extends OptionSpecs = Readonly<Record<never, OptionSpec>>> = ValuesOf<O> &
+  Omit<ValuesOf<typeof commonOptions>, 'help'>;
+
+/** A command as data. */
+export interface Command<O extends OptionSpecs = OptionSpecs> {
+  readonly name: string;
+  /** What it does, in half a line. */
+  readonly summary: string;
+  /** How it is written, without `unwedge`. */
+  readonly usage: string;
+  /** More for `--help`, in whole lines. */
+  readonly details?: string | undefined;
+  readonly options: O;
+  /**
+   * Does the work and gives the exit code.
+   * @throws {@link UsageError} for a wrong value (exit 2), {@link CommandError} when it cannot be done (exit 1).
+   */
+  run(args: Args<O>, io: Io): Promise<number>;
+}
+
+/** Types `run` by the options. */
+export function defineCommand<const O extends OptionSpecs>(command: Command<O>): Command<O> {
+  return command;
+}

@@ -1,0 +1,27 @@
+import { type DatabaseReader, openReader } from '../store/reader.ts';
+import { storePath } from '../store/paths.ts';
+import { CommandError } from './errors.ts';
+import type { Io } from './io.ts';
+
+/**
+ * Reads from the database that `--db` or the environment names, and closes it.
+ * @throws {@link CommandError} that names the file, and how to name another, when it is missing or cannot be read.
+ */
+export async function readDatabase<T>(
+  db: string | undefined,
+  { env }: Pick<Io, 'env'>,
+  read: (reader: DatabaseReader) => T,
+): Promise<T> {
+  const path = storePath(db, env);
+  let reader: DatabaseReader | undefined;
+  try {
+    reader = await openReader(path);
+    return read(reader);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const named = message.includes(path) ? message : `Cannot read ${path}: ${message}`;
+    throw new CommandError(`${named.replace(/\.$/, '')}. Name another with --db FILE or UNWEDGE_DB.`, { cause: error });
+  } finally {
+    reader?.close();
+  }
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Fault } from '../demo/fault.ts';
+import { faultNames } from '../demo/faultNames.ts';
+import { faults } from '../demo/faults.ts';
+import { runTour } from '../demo/tour.ts';
+import type { Logger } from '../index.ts';
+import { createDemoScreen } from './demoScreen.ts';
+import { unknown } from './errors.ts';
+import type { Io } from './io.ts';
+import { sanitize, toJson } from './sanitize.ts';
+
+/** What `unwedge demo` is given. */
+export interface DemoArgs {
+  /** Names of the faults to inject, separated by commas; all without it. */
+  readonly only: string | undefined;
+  /** Whether the database stays for inspection. */
+  readonly keep: boolean;
+  readonly json: boolean;
+  /** A database to record into, which stays in any case. */
+  readonly db: string | undefined;
+}
+
+/**
+ * Runs the fault tour. 0 when every fault ended as it should, else 1; 130 when it was ended by Ctrl-C.
+ * @throws UsageError for an unknown fault.
+ */
+export async function run(args: DemoArgs, io: Io): Promise<number> {
+  const chosen = chooseFaults(args.only);
+  // Private to this user, as `mkdtemp` makes it.
+  const home = mkdtempSync(join(tmpdir(), 'unwedge-demo-'));
+  const directory = join(home, 'files');
+  mkdirSync(directory);
+  const screen = args.json ? undefined : createDemoScreen(io, args.keep || args.db !== undefined);
+  let keep = false;
+  try {
+    screen?.begin(chosen);
+    const report = await runTour({
+      faults: chosen,
+      store: args.db ?? join(home, 'demo.sqlite'),
+      directory,
+      signal: io.signal,
+      onFault: (found) => screen?.fault(found),
+      logger: stderrLogger(io),
+    });
+    keep = args.keep && !report.interrupted && report.store.kind !== 'memory';
+    if (report.interrupted) {
+      io.stderr.write(
+        `Stopped after ${report.faults.length} of ${chosen.length} faults; ${leftText(report.processes.left)}.\n`,
+      );
+      return 128 + constants.signals.SIGINT;
+    }
+    if (args.json) io.stdout.write(toJson(report));
+    else screen?.end(report);
+    return report.ok ? 0 : 1;
+  } finally {
+    rmSync(keep ? directory : home, { recursive: true, force: true });
+  }
+}
+
+function chooseFaults(only: string | undefined): readonly Fault[] {
+  if (only === undefined) return faults;
+  const wanted = only.split(',').map((name) => name.trim());
+  for (const name of wanted) {
+    if (!faultNames.some((known) => known === name)) throw unknown('fault', name, faultNames, 'unwedge demo --help');
+  }
+  return faults.filter(({ name }) => wanted.includes(name));
+}
+
+function leftText(left: readonly number[]): string {
+  return left.length === 0 ? 'no process is left' : `had to kill ${left.join(', ')}`;
+}
+
+/** What the runtime has to say beyond its facts: that nothing can be stored, above all. */
+function stderrLogger({ stderr }: Io): Logger {
+  const say = (message: string): void => void stderr.write(`unwedge: ${sanitize(message)}\n`);
+  return { debug: () => undefined, info: () => undefined, warn: say, error: say };
+}

@@ -1,0 +1,19 @@
+import { faultNames } from '../demo/faultNames.ts';
+import { defineCommand } from './command.ts';
+
+/** The fault tour; only its options are here, so that asking for help loads no gateway. */
+export const demo = defineCommand({
+  name: 'demo',
+  summary: 'crash, hang and throttle real counterparties and watch every call end',
+  usage: 'demo [--only FAULT[,FAULT...]] [--keep] [--json] [--db FILE]',
+  details: [
+    'Exits 0 when every call ended as it should, every session answered a last message and no child is left.',
+    'It records into a database of its own, which is removed at the end; one that --db names stays.',
+    `Faults: ${[0, 8].map((start) => faultNames.slice(start, start + 8).join(', ')).join(',\n        ')}.`,
+  ].join('\n'),
+  options: {
+    only: { kind: 'text', value: 'FAULT', help: 'inject only these faults, separated by commas' },
+    keep: { kind: 'flag', help: 'leave the database for inspection' },
+  },
+  run: async (args, io) => (await import('./demo.ts')).run(args, io),
+});

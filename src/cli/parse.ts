@@ -1,0 +1,93 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { parseDuration } from '../policy/duration.ts';
+import { type Args, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
+import { unknown, UsageError } from './errors.ts';
+import { quoted } from './sanitize.ts';
+
+/** A parsed command line: a request for help, or what the command gets. */
+export type Parsed<O extends OptionSpecs> =
+  | { readonly help: true; readonly json: boolean }
+  | { readonly help: false; readonly args: Args<O> };
+
+/**
+ * Reads words by the options of a command and the common ones. `--help` wins over whatever is wrong beside it.
+ * @param help - the command line that would have told.
+ * @throws {@link UsageError} that names the option or value, with the nearest known one.
+ */
+export function parseWords<O extends OptionSpecs>(options: O, words: readonly string[], help: string): Parsed<O> {
+  const specs: OptionSpecs = { ...options, ...commonOptions };
+  const tokens = tokenize(specs, words);
+  const given = (option: string) => tokens.some((token) => token.kind === 'option' && token.name === option);
+  if (given('help')) return { help: true, json: given('json') };
+
+  const values = Object.fromEntries(Object.entries(specs).map(([option, spec]) => [option, absentValue(spec)]));
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') continue;
+    if (token.kind === 'positional') throw new UsageError(`Unexpected argument ${quoted(token.value)}`);
+    const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
+    if (spec === undefined) {
+      // A long option written with one dash comes as single letters; the whole word tells more.
+      const word = token.inlineValue === true ? token.rawName : (words[token.index] ?? token.rawName);
+      const known = Object.keys(specs).map((option) => `--${option}`);
+      throw unknown('option', word, known, help);
+    }
+    values[token.name] = valueOf(spec, `--${token.name}`, token.value, token.inlineValue === true);
+  }
+  // The specs say which value each option has, in the same table as its type.
+  return { help: false, args: values as Args<O> };
+}
+
+// Not strict: its own messages are several lines long and know no nearest option.
+function tokenize(specs: OptionSpecs, words: readonly string[]) {
+  const options: NonNullable<ParseArgsConfig['options']> = {};
+  for (const [name, spec] of Object.entries(specs)) {
+    options[name] = { type: spec.kind === 'flag' ? 'boolean' : 'string' };
+    if (spec.kind === 'flag' && spec.short !== undefined) options[name].short = spec.short;
+  }
+  return parseArgs({ args: [...words], options, strict: false, tokens: true }).tokens;
+}
+
+function absentValue(spec: OptionSpec): unknown {
+  switch (spec.kind) {
+    case 'flag':
+      return false;
+    case 'count':
+      return spec.defaultValue;
+    case 'text':
+    case 'duration':
+      return undefined;
+  }
+}
+
+function valueOf(spec: OptionSpec, name: string, value: string | undefined, inline: boolean): unknown {
+  if (spec.kind === 'flag') {
+    if (value !== undefined) throw new UsageError(`Option ${name} takes no value, got ${quoted(value)}`);
+    return true;
+  }
+  // Another option in its place means that the value was forgotten; one that looks so is given as --name=-value.
+  if (value === undefined || value === '' || (!inline && /^--?[a-z]/i.test(value))) {
+    throw new UsageError(`Option ${name} needs a value`);
+  }
+  switch (spec.kind) {
+    case 'text':
+      return value;
+    case 'duration':
+      return durationOf(name, value);
+    case 'count':
+      return countOf(name, value, spec.max);
+  }
+}
+
+function durationOf(name: string, value: string): number {
+  try {
+    return parseDuration(name, value);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function countOf(name: string, value: string, max: number): number {
+  const count = /^\d+$/.test(value) ? Number(value) : 0;
+  if (count >= 1 && count <= max) return count;
+  throw new UsageError(`Expected \`${name}\` to be an integer from 1 to ${max}, got ${quoted(value)}`);
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { loadCommand } from './commands.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { commandHelp, overview } from './help.ts';
+import type { Io } from './io.ts';
+import { parseWords } from './parse.ts';
+import { sanitize, toJson } from './sanitize.ts';
+
+/**
+ * Runs one command line and gives its exit code: that of the command, 2 for wrong usage, 1 for what could not be done.
+ * Never throws: an error is one line on stderr, a bug its stack.
+ */
+export async function runCommandLine(words: readonly string[], io: Io): Promise<number> {
+  try {
+    if (words.length > 0) return await dispatch(words, io);
+    io.stderr.write(overview(false));
+    return 2;
+  } catch (error) {
+    io.stderr.write(`unwedge: ${report(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function dispatch(words: readonly string[], io: Io): Promise<number> {
+  const at = commandIndex(words);
+  const name = words[at];
+  const others = words.toSpliced(at, 1);
+  if (name === undefined) return runBare(others, io);
+  if (name === 'help') return runHelp(others, io);
+  const command = await loadCommand(name);
+  const parsed = parseWords(command.options, others, `unwedge ${name} --help`);
+  if (!parsed.help) return command.run(parsed.args, io);
+  io.stdout.write(commandHelp(command, parsed.json));
+  return 0;
+}
+
+/** Where the name of the command is: options may stand before it, as in `unwedge --db FILE status`. */
+function commandIndex(words: readonly string[]): number {
+  let index = 0;
+  while (words[index]?.startsWith('-') === true) index += words[index] === '--db' ? 2 : 1;
+  return index;
+}
+
+const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
+
+function runBare(words: readonly string[], io: Io): number {
+  const parsed = parseWords(bareOptions, words, 'unwedge --help');
+  if (parsed.help) io.stdout.write(overview(parsed.json));
+  else if (parsed.args.version) io.stdout.write(parsed.args.json ? toJson({ version: version() }) : `${version()}\n`);
+  else throw new UsageError('No command given; see `unwedge --help`');
+  return 0;
+}
+
+async function runHelp(words: readonly string[], io: Io): Promise<number> {
+  const at = commandIndex(words);
+  const topic = words[at];
+  const parsed = parseWords({}, words.toSpliced(at, 1), 'unwedge --help');
+  const json = parsed.help ? parsed.json : parsed.args.json;
+  io.stdout.write(topic === undefined ? overview(json) : commandHelp(await loadCommand(topic), json));
+  return 0;
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
+function report(error: unknown): string {
+  if (error instanceof UsageError || error instanceof CommandError) return sanitize(error.message);
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return stack.split('\n').map(sanitize).join('\n  ');
+}

@@ -1,0 +1,109 @@
+import { read, readInteger, readString } from './errorChain.ts';
+import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
+import type { Finding } from './finding.ts';
+
+type Row = readonly [kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason];
+
+/** Several codes that mean the same, as entries of a map. */
+const all = (codes: string, ...row: Row): [string, Row][] => codes.split(' ').map((code) => [code, row]);
+
+/** Names that errors carry in `code`, by Node, undici and the HTTP clients built on them. */
+const errnos = new Map<string, Row>([
+  ...all('ECONNREFUSED ENOTFOUND EAI_AGAIN ENETUNREACH EHOSTUNREACH EHOSTDOWN ENETDOWN', 'transient', 'not_started'),
+  ...all('UND_ERR_CONNECT_TIMEOUT', 'transient', 'not_started'),
+  ...all('ECONNRESET EPIPE ETIMEDOUT ECONNABORTED ENETRESET UND_ERR_SOCKET', 'transient', 'unknown'),
+  ...all('ERR_STREAM_PREMATURE_CLOSE', 'transient', 'unknown'),
+  ...all('UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT ESOCKETTIMEDOUT', 'timeout', 'unknown'),
+  ...all('ABORT_ERR ERR_CANCELED UND_ERR_ABORTED', 'cancelled', 'cancelled'),
+  ...all('ERR_TLS_CERT_ALTNAME_INVALID EPROTO', 'permanent', 'not_started'),
+]);
+
+/** Names that mean something else where no process is started: a missing file, too many open files. */
+const spawnErrnos = new Map<string, Row>([
+  ...all('EAGAIN EMFILE ENFILE ENOMEM', 'transient', 'not_started'),
+  ...all('ENOENT EACCES EPERM E2BIG ENOEXEC ENOTDIR', 'spawn', 'not_started'),
+]);
+
+const certificate = /^CERT_|^UNABLE_TO_(?:VERIFY|GET_ISSUER)|SELF_SIGNED_CERT/;
+
+/** What a named error means: its errno, or that it was ended by a signal or a limit. */
+export function byName(error: unknown): Finding | undefined {
+  const name = readString(error, 'name');
+  if (name === 'TimeoutError') return { kind: 'timeout', outcome: 'unknown' };
+  if (name === 'AbortError') return { kind: 'cancelled', outcome: 'cancelled' };
+  const code = readString(error, 'code');
+  if (code === undefined) return undefined;
+  if (certificate.test(code)) return { kind: 'permanent', outcome: 'not_started', code };
+  const spawning = readString(error, 'syscall')?.startsWith('spawn') === true;
+  return finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
+}
+
+/** Error types and codes in the bodies of the Anthropic and OpenAI APIs and of Codex. */
+const apiCodes = new Map<string, Row>([
+  ...all('insufficient_quota billing_error credit_balance_exhausted', 'quota', 'failed'),
+  ...all('organization_spend_limit_exceeded project_spend_limit_exceeded', 'quota', 'failed'),
+  ...all('enforced_spend_limit_reached organization_usage_limit_exceeded', 'quota', 'failed'),
+  ...all('usage_limit_reached usageLimitExceeded', 'quota', 'failed'),
+  ...all('context_length_exceeded contextWindowExceeded', 'permanent', 'failed', 'context_length'),
+  ...all('request_too_large', 'permanent', 'failed', 'message_too_large'),
+  ...all('not_found_error', 'permanent', 'failed', 'not_found'),
+  ...all('overloaded_error server_is_overloaded serverOverloaded', 'overloaded', 'failed'),
+  ...all('rate_limit_error rate_limit_exceeded rateLimitExceeded slow_down', 'rate_limit', 'failed'),
+  ...all('authentication_error permission_error invalid_api_key unauthorized', 'auth', 'failed'),
+  ...all('timeout_error', 'timeout', 'unknown'),
+  ...all('api_error internalServerError', 'transient', 'unknown'),
+]);
+
+/** What the body of an answer means, wherever the clients keep it; the most telling of its codes. */
+export function byApiCode(error: unknown): Finding | undefined {
+  const bodies = [error, read(error, 'error'), read(read(error, 'error'), 'error'), read(error, 'body')];
+  bodies.push(read(read(error, 'body'), 'error'), read(read(read(error, 'response'), 'data'), 'error'));
+  const given = new Set(
+    bodies.flatMap((body) => [
+      readString(read(body, 'details'), 'error_code'),
+      readString(body, 'code'),
+      readString(body, 'type'),
+      readString(body, 'codexErrorInfo'),
+    ]),
+  );
+  // The map goes from the telling to the general, as quota and rate limit come together.
+  for (const [code, row] of apiCodes) if (given.has(code)) return finding(row, code);
+  // So general that a text beside it may know better.
+  return given.has('invalid_request_error')
+    ? { kind: 'permanent', outcome: 'failed', code: 'invalid_request_error' }
+    : undefined;
+}
+
+const closeCodes = new Map<number, Row>([
+  [1000, ['crash', 'unknown', 'connection_closed']],
+  [1001, ['transient', 'unknown']],
+  [1002, ['protocol', 'unknown']],
+  [1003, ['protocol', 'unknown']],
+  [1005, ['crash', 'unknown', 'connection_closed']],
+  [1006, ['transient', 'unknown']],
+  [1007, ['protocol', 'unknown']],
+  [1008, ['auth', 'failed']],
+  [1009, ['permanent', 'failed', 'message_too_large']],
+  [1011, ['transient', 'unknown']],
+  [1012, ['transient', 'unknown']],
+  [1013, ['transient', 'unknown']],
+  [1014, ['transient', 'unknown']],
+]);
+
+/** What the close of a WebSocket means; many errors have small numbers in `code`, so it must look like one. */
+export function byCloseCode(error: unknown): Finding | undefined {
+  const own = readInteger(error, 'closeCode');
+  const looks =
+    typeof read(error, 'wasClean') === 'boolean' ||
+    read(error, 'type') === 'close' ||
+    /clos|websocket/i.test(`${readString(error, 'name')} ${readString(error, 'message')}`);
+  const code = own ?? (looks ? readInteger(error, 'code') : undefined);
+  if (code === undefined || code < 1000 || code > 4999) return undefined;
+  return finding(closeCodes.get(code) ?? ['unknown', 'unknown'], code);
+}
+
+function finding(row: Row | undefined, code: string | number): Finding | undefined {
+  if (row === undefined) return undefined;
+  const [kind, outcome, reason] = row;
+  return { kind, outcome, reason, code };
+}

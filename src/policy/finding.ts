@@ -1,0 +1,16 @@
+import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
+import type { RetryHint } from './hints.ts';
+
+/** What one piece of evidence about a failed attempt says. */
+export interface Finding {
+  readonly kind: FailureKind;
+  readonly outcome: EffectOutcome;
+  readonly reason?: FailureReason | undefined;
+  /** HTTP status. */
+  readonly status?: number | undefined;
+  /** errno name, JSON-RPC code, close code, exit code, signal, or the error type of an API. */
+  readonly code?: string | number | undefined;
+  readonly hint?: RetryHint | undefined;
+  /** The structure is known and its text would mislead: text says nothing more about it. */
+  readonly settled?: true | undefined;
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { failed, hasSqlite, told } from '../store/startStore.ts';
+import { call, databaseWith } from './startCli.ts';
+
+const start = Date.UTC(2026, 0, 1);
+
+async function startWithEvents() {
+  const db = await databaseWith(
+    failed(1, { integration: 'kb' }),
+    failed(2, { integration: 'search' }),
+    told({ type: 'breaker.opened', integration: 'kb', openForMs: 60_000, kind: 'timeout' }),
+  );
+  const ids = async (...words: string[]) => {
+    const { stdout } = await call(['events', '--json', '--db', db, ...words], { now: () => start + 1_000 });
+    return (JSON.parse(stdout) as { id: number }[]).map(({ id }) => id);
+  };
+  return { db, ids };
+}
+
+describe.skipIf(!hasSqlite)('unwedge events', () => {
+  it('[L-1] narrows by category, integration, failure and number', async () => {
+    const { ids } = await startWithEvents();
+    expect(await ids()).toEqual([1, 2, 3]);
+    expect(await ids('--category', 'breaker')).toEqual([3]);
+    expect(await ids('--integration', 'kb')).toEqual([1, 3]);
+    expect(await ids('--failed')).toEqual([1, 2]);
+    expect(await ids('--limit', '1')).toEqual([3]);
+  });
+
+  it('[L-3] narrows by age', async () => {
+    const { ids } = await startWithEvents();
+    expect([await ids('--since', '998ms'), await ids('--since', '997ms')]).toEqual([[2], []]);
+  });
+
+  it('prints time, event, subject and what happened, the error first', async () => {
+    const { db } = await startWithEvents();
+    const [heading, ...lines] = (await call(['events', '--db', db])).stdout.split('\n');
+    expect(heading).toMatch(/^TIME +EVENT +OF +WHAT$/);
+    expect(lines[0]).toMatch(
+      / {2}integration\/failure {2}kb {6}no answer within 30 s \(retry_count=3 kind=timeout .*\)$/,
+    );
+    expect(lines[2]).toMatch(/ {2}breaker\/opened {7}kb {6}open_for_ms=60000 kind=timeout$/);
+  });
+
+  it('[L-2] lets no escape of a child into its table', async () => {
+    const db = await databaseWith(
+      told({ type: 'child.crashed', child: 'k\u009bb', incarnation: 1, error: '\u001b[2Jboom\nnext' }),
+    );
+    const { stdout } = await call(['events', '--db', db], { isTTY: false });
+    expect(stdout).toMatch(/^[\n -~]*$/);
+    expect(stdout).toContain('boom next');
+  });
+
+  it('[L-2] uses colours on a terminal, unless NO_COLOR is set', async () => {
+    const { db } = await startWithEvents();
+    const coloured = async (env: Record<string, string>) =>
+      (await call(['events', '--db', db], { isTTY: true, env })).stdout.includes('\u001b[31m');
+    expect([await coloured({}), await coloured({ NO_COLOR: '1' }), await coloured({ TERM: 'dumb' })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('fits the terminal', async () => {
+    const { db } = await startWithEvents();
+    const { stdout } = await call(['events', '--db', db], { columns: 70 });
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBe(70);
+  });
+
+  it('[L-1] says on stderr that nothing matches, with the nearest name there is', async () => {
+    const { db } = await startWithEvents();
+    const { code, stdout, stderr } = await call(['events', '--db', db, '--category', 'braeker']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe('No events match. There is no category "braeker"; did you mean "breaker"?\n');
+    expect((await call(['events', '--db', db, '--integration', 'serch'])).stderr).toContain('did you mean "search"?');
+  });
+});

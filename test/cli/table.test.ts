@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { renderTable } from '../../src/cli/table.ts';
+import { fitText, textWidth } from '../../src/cli/textWidth.ts';
+
+const columns = [{ title: 'NAME' }, { title: 'COUNT', align: 'right' }, { title: 'ERROR' }] as const;
+
+describe('a table', () => {
+  it('aligns its columns and leaves no space at the ends of lines', () => {
+    expect(
+      renderTable(
+        columns,
+        [
+          ['kb', '3', 'timeout'],
+          ['search', '12', ''],
+        ],
+        Infinity,
+      ),
+    ).toBe(['NAME    COUNT  ERROR', 'kb          3  timeout', 'search     12', ''].join('\n'));
+  });
+
+  it('cuts its widest column to fit the terminal, and no more than that', () => {
+    const rows = [['kb', '3', 'no answer within 30 s']];
+    expect(renderTable(columns, rows, 34).split('\n')[1]).toBe('kb        3  no answer within 30 s');
+    expect(renderTable(columns, rows, 33).split('\n')[1]).toBe('kb        3  no answer within 30…');
+  });
+
+  it('counts wide characters as two columns', () => {
+    expect(
+      renderTable(
+        columns,
+        [
+          ['日本', '1', 'x'],
+          ['kb', '1', 'x'],
+        ],
+        Infinity,
+      ),
+    ).toBe(['NAME  COUNT  ERROR', '日本      1  x', 'kb        1  x', ''].join('\n'));
+  });
+
+  it('[L-2] lets no escape of a child through, only its own paint', () => {
+    const paint = (text: string) => `<${text}>`;
+    const rows = [[{ text: 'k\u001b[2Jb', paint }, '\u001b[31m1', 'a\nb']];
+    expect(renderTable(columns, rows, Infinity).split('\n')[1]).toBe('<kb>        1  a b');
+  });
+});
+
+describe('the width of a text', () => {
+  it.each([
+    ['abc', 3],
+    ['e\u0301', 1],
+    ['日本', 4],
+    ['👩‍💻', 2],
+    ['🇩🇪', 2],
+    ['\u200b', 0],
+  ])('of %j is %i', (text, width) => {
+    expect(textWidth(text)).toBe(width);
+  });
+
+  it('is kept when the text is cut, without half a character', () => {
+    expect([fitText('日本語', 6), fitText('日本語', 5), fitText('日本語', 4)]).toEqual(['日本語', '日本…', '日…']);
+  });
+});

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Backoff,
+  type BackoffPolicy,
+  backoffDelayMs,
+  checkBackoff,
+  type Jitter,
+} from '../../src/policy/backoff.ts';
+
+const none: Jitter = { kind: 'none' };
+const middle = () => 0.5;
+const top = () => 1 - Number.EPSILON;
+
+function delays(backoff: Backoff, attempts: readonly number[], jitter = none, random = middle): number[] {
+  return attempts.map((attempt) => backoffDelayMs({ backoff, jitter }, attempt, random));
+}
+
+describe('the backoff', () => {
+  it('[R-1] waits 1, 2 and 4 s before the attempts 2, 3 and 4', () => {
+    expect(delays({ kind: 'exponential', baseMs: 1000, capMs: 8000 }, [2, 3, 4])).toEqual([1000, 2000, 4000]);
+  });
+
+  it('[R-2] grows by its factor up to the cap', () => {
+    const backoff: Backoff = { kind: 'exponential', baseMs: 10, factor: 3, capMs: 80 };
+    expect(delays(backoff, [2, 3, 4])).toEqual([10, 30, 80]);
+  });
+
+  it('[R-2] repeats the last delay of a list', () => {
+    expect(delays({ kind: 'list', delaysMs: [100, 500] }, [2, 3, 4, 2000])).toEqual([100, 500, 500, 500]);
+  });
+
+  it('[R-2] caps a list where a cap is given', () => {
+    expect(delays({ kind: 'list', delaysMs: [100, 500], capMs: 300 }, [2, 3])).toEqual([100, 300]);
+  });
+
+  it('[R-2] waits the same each time when constant', () => {
+    expect(delays({ kind: 'constant', delayMs: 70 }, [2, 9])).toEqual([70, 70]);
+  });
+
+  it('[R-2] spreads by plus and minus the factor', () => {
+    const backoff: Backoff = { kind: 'constant', delayMs: 1000 };
+    const jitter: Jitter = { kind: 'factor', factor: 0.2 };
+    expect(delays(backoff, [2], jitter, () => 0)).toEqual([800]);
+    expect(delays(backoff, [2], jitter, middle)).toEqual([1000]);
+    expect(delays(backoff, [2], jitter, top)[0]).toBeCloseTo(1200);
+  });
+
+  it('[R-2] spreads from 0 to the whole delay with full jitter', () => {
+    const backoff: Backoff = { kind: 'constant', delayMs: 1000 };
+    expect(delays(backoff, [2], { kind: 'full' }, () => 0)).toEqual([0]);
+    expect(delays(backoff, [2], { kind: 'full' }, () => 0.25)).toEqual([250]);
+  });
+
+  it('[R-2] clamps to the cap after jitter', () => {
+    const backoff: Backoff = { kind: 'exponential', baseMs: 1000, capMs: 1000 };
+    expect(delays(backoff, [2], { kind: 'factor', factor: 0.2 }, top)).toEqual([1000]);
+  });
+
+  it('[R-2] stays finite for attempt 2000', () => {
+    expect(delays({ kind: 'exponential', baseMs: 1000, capMs: 8000 }, [2000])).toEqual([8000]);
+    const [uncapped] = delays(
+      { kind: 'list', delaysMs: [Number.MAX_VALUE] },
+      [2000],
+      { kind: 'factor', factor: 1 },
+      top,
+    );
+    expect(uncapped).toBeLessThan(Number.POSITIVE_INFINITY);
+  });
+
+  it('[R-2] is between 0 and the cap for every policy, attempt and chance', () => {
+    const growth = fc.record({
+      baseMs: fc.double({ min: 1, max: 1e9, noNaN: true }),
+      factor: fc.double({ min: 1, max: 10, noNaN: true }),
+      capMs: fc.integer({ min: 1, max: 2 ** 40 }),
+    });
+    const jitters = fc.oneof(
+      fc.constant(none),
+      fc.constant<Jitter>({ kind: 'full' }),
+      fc.double({ min: 0, max: 1, noNaN: true }).map((factor): Jitter => ({ kind: 'factor', factor })),
+    );
+    const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(growth, jitters, chance, fc.integer({ min: 2, max: 5000 }), (given, jitter, random, attempt) => {
+        const delayMs = backoffDelayMs({ backoff: { kind: 'exponential', ...given }, jitter }, attempt, () => random);
+        expect(delayMs).toBeGreaterThanOrEqual(0);
+        expect(delayMs).toBeLessThanOrEqual(given.capMs);
+      }),
+    );
+  });
+});
+
+describe('checking a backoff', () => {
+  const good = { backoff: { kind: 'exponential', baseMs: 1, capMs: 2 }, jitter: { kind: 'none' } } as const;
+
+  it.each([
+    [
+      { ...good, backoff: { kind: 'exponential', baseMs: 0, capMs: 2 } },
+      '`retry.backoff.baseMs` to be a duration in ms above 0, got 0',
+    ],
+    [
+      { ...good, backoff: { kind: 'exponential', baseMs: 1, capMs: Number.POSITIVE_INFINITY } },
+      '`retry.backoff.capMs`',
+    ],
+    [{ ...good, backoff: { kind: 'exponential', baseMs: 1, capMs: 2, factor: 0.9 } }, '`retry.backoff.factor`'],
+    [
+      { ...good, backoff: { kind: 'list', delaysMs: [] } },
+      '`retry.backoff.delaysMs` to be a list of at least one delay',
+    ],
+    [{ ...good, backoff: { kind: 'list', delaysMs: [1, -1] } }, '`retry.backoff.delaysMs[1]`'],
+    [{ ...good, backoff: { kind: 'constant', delayMs: Number.NaN } }, '`retry.backoff.delayMs`'],
+    [{ ...good, backoff: { kind: 'constant', delayMs: 1, capMs: 5 } }, 'Unknown option `retry.backoff.capMs`'],
+    [{ ...good, backoff: { kind: 'linear' } }, '`retry.backoff.kind` to be one of exponential, list, constant'],
+    [{ ...good, jitter: { kind: 'factor', factor: 1.01 } }, '`retry.jitter.factor`'],
+    [{ ...good, jitter: { kind: 'full', factor: 0.5 } }, 'Unknown option `retry.jitter.factor`'],
+  ])('[R-2] refuses %j by name', (value, message) => {
+    expect(() => checkBackoff('retry', value)).toThrow(message);
+    expect(() => checkBackoff('retry', value)).toThrow(RangeError);
+  });
+
+  it('[R-2] refuses what is no object', () => {
+    expect(() => checkBackoff('retry', { backoff: undefined, jitter: none })).toThrow(TypeError);
+  });
+
+  it('[R-2] keeps a copy that later changes of the input do not reach', () => {
+    const delaysMs = [100];
+    const policy = checkBackoff('retry', { backoff: { kind: 'list', delaysMs }, jitter: none });
+    delaysMs[0] = 1;
+    expect(backoffDelayMs(policy, 2, middle)).toBe(100);
+    expect(Object.isFrozen(policy.backoff)).toBe(true);
+  });
+
+  it('[R-2] takes the factor 2 where none is given', () => {
+    const policy: BackoffPolicy = checkBackoff('retry', good);
+    expect(policy.backoff).toMatchObject({ factor: 2 });
+  });
+});

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatDuration, parseDuration } from '../../src/policy/duration.ts';
+
+describe('a duration', () => {
+  it.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['1h', 3_600_000],
+    ['1.5s', 1500],
+    ['0s', 0],
+  ])('[L-3] reads %s', (text, ms) => {
+    expect(parseDuration('--timeout', text)).toBe(ms);
+  });
+
+  it.each(['', '5', 's', '-5s', '5 s', '1e3s', '.5s', '5d', '5sec', 'Infinitys', `${'9'.repeat(400)}h`])(
+    '[L-3] refuses %j and names the option',
+    (text) => {
+      expect(() => parseDuration('--timeout', text)).toThrow(RangeError);
+      expect(() => parseDuration('--timeout', text)).toThrow('Expected `--timeout` to be a duration such as 500ms');
+    },
+  );
+
+  it('[L-3] names the value it refuses', () => {
+    expect(() => parseDuration('--timeout', 'soon')).toThrow('got "soon"');
+  });
+
+  it.each([
+    [250, '250ms'],
+    [999.6, '1s'],
+    [1500, '1.5s'],
+    [59_960, '1m'],
+    [330_000, '5m30s'],
+    [3_599_999, '1h'],
+    [7_500_000, '2h5m'],
+    [-1, '0ms'],
+    [Number.POSITIVE_INFINITY, 'for ever'],
+  ])('[L-3] writes %d as %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+
+  it('[L-3] is read back as it was written, to a twentieth', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 59_000 }), (ms) => {
+        expect(Math.abs(parseDuration('d', formatDuration(ms)) - ms)).toBeLessThanOrEqual(Math.max(0, ms / 20));
+      }),
+    );
+  });
+});

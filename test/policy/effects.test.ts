@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { type Effect, mayRetry } from '../../src/policy/effects.ts';
+import { type EffectOutcome, type FailureFacts, type FailureKind, failureKinds } from '../../src/policy/failure.ts';
+
+const library = { retryUnspecified: true, retryUnknown: false };
+const proxy = { retryUnspecified: false, retryUnknown: false };
+const facts = (kind: FailureKind, outcome: EffectOutcome, shouldRetry?: boolean): FailureFacts => ({
+  kind,
+  outcome,
+  message: 'no',
+  shouldRetry,
+});
+
+describe('whether a failed attempt may be repeated', () => {
+  it('[R-12] follows table 1 where the call was refused before dispatch', () => {
+    for (const kind of Object.keys(failureKinds) as FailureKind[]) {
+      expect(mayRetry(facts(kind, 'not_started'), 'mutating', proxy)).toBe(failureKinds[kind].retried);
+    }
+  });
+
+  it.each(['timeout', 'crash', 'transient'] as const)('[R-12] asks the effect after a lost answer (%s)', (kind) => {
+    const lost = facts(kind, 'unknown');
+    expect(mayRetry(lost, 'readOnly', proxy)).toBe(true);
+    expect(mayRetry(lost, 'idempotent', proxy)).toBe(true);
+    expect(mayRetry(lost, 'mutating', library)).toBe(false);
+  });
+
+  it('[R-12] leaves a call of unspecified effect to the policy', () => {
+    expect(mayRetry(facts('timeout', 'unknown'), undefined, library)).toBe(true);
+    expect(mayRetry(facts('timeout', 'unknown'), undefined, proxy)).toBe(false);
+  });
+
+  it('[R-12] repeats a mutating call that the other side refused', () => {
+    expect(mayRetry(facts('rate_limit', 'failed'), 'mutating', proxy)).toBe(true);
+  });
+
+  it('[R-5] repeats an unknown failure only where the policy says so', () => {
+    expect(mayRetry(facts('unknown', 'failed'), 'readOnly', library)).toBe(false);
+    expect(mayRetry(facts('unknown', 'failed'), 'readOnly', { ...library, retryUnknown: true })).toBe(true);
+  });
+
+  it('[R-3] does as the other side says', () => {
+    expect(mayRetry(facts('rate_limit', 'failed', false), 'readOnly', library)).toBe(false);
+    expect(mayRetry(facts('quota', 'failed', true), 'readOnly', library)).toBe(true);
+  });
+
+  it.each<[FailureKind, Effect | undefined]>([
+    ['auth', 'readOnly'],
+    ['permanent', 'readOnly'],
+    ['cancelled', 'readOnly'],
+    ['transient', 'mutating'],
+  ])('[R-3] is not talked into repeating %s of a %s call', (kind, effect) => {
+    expect(mayRetry(facts(kind, 'unknown', true), effect, library)).toBe(false);
+  });
+});

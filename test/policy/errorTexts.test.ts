@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { FailureKind } from '../../src/policy/failure.ts';
+import { textMeaning } from '../../src/policy/errorTexts.ts';
+
+const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]])[] = [
+  [
+    'quota',
+    [
+      "You've hit your session limit · resets 3pm",
+      'You’ve hit your usage limit. Upgrade, or try again at 3:45 PM',
+      'Quota exceeded. Check your plan and billing details.',
+      'API Error: 402 billing',
+      'API Error: 400 Your credit balance is too low',
+      '429 {"error":{"type":"insufficient_quota"}}',
+      'Your workspace is out of credits',
+    ],
+  ],
+  [
+    'rate_limit',
+    [
+      'API Error: Request rejected (429) · slow down',
+      'exceeded retry limit, last status: 429 Too Many Requests, request id: x',
+      'Server is temporarily limiting requests',
+      'rate limit exceeded: try again in 1.5s',
+      'Request failed with status code 429',
+    ],
+  ],
+  [
+    'overloaded',
+    [
+      'API Error: Overloaded',
+      'API Error: Repeated 529 Overloaded errors. The API is at capacity.',
+      'Selected model is at capacity. Please try a different model.',
+      'We’re currently experiencing high demand, which may cause temporary errors.',
+      'Server overloaded; retry later.',
+    ],
+  ],
+  [
+    'auth',
+    [
+      'Invalid API key · Fix external API key',
+      'Not logged in · Please run /login',
+      'Failed to authenticate. API Error: 403 no',
+      'unexpected status 401 Unauthorized: no',
+      'Missing environment variable: `FAKE_KEY`.',
+      'gateway closed (1008): policy',
+    ],
+  ],
+  [
+    'permanent',
+    [
+      'API Error: 400 bad field',
+      'No session found with label: main',
+      'HTTP 422',
+      'unexpected status 404 Not Found',
+      'gateway closed (1009)',
+      'SSL certificate verification failed',
+      'fetch failed: bad port',
+    ],
+  ],
+  [
+    'protocol',
+    ['No such tool available: mcp__kb__query', 'API Error: API returned an empty or malformed response (HTTP 200)'],
+  ],
+  ['spawn', ['spawn foo ENOENT', 'spawn /bin/x EACCES']],
+  ['crash', ['internal error; agent loop died unexpectedly', 'MCP error -32000: Connection closed', 'Not connected']],
+  [
+    'transient',
+    [
+      'gateway closed (1012): service restart',
+      'gateway closed (1006)',
+      'API Error: 500 Internal server error',
+      'API Error: 503 Service unavailable. This is a server-side issue, usually temporary',
+      'unexpected status 502 Bad Gateway',
+      'Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)',
+      'Connection to the API was lost (ECONNRESET). This is usually temporary',
+      'stream disconnected before completion: error sending request',
+      'Connection failed: error sending request',
+      'connect ECONNREFUSED 127.0.0.1:80',
+      'socket hang up',
+      'spawn node EAGAIN',
+    ],
+  ],
+  [
+    'timeout',
+    [
+      'Request timed out. If the API is slow',
+      'API Error: Stream idle timeout - no chunks received',
+      'MCP server connection timed out after 5000ms',
+    ],
+  ],
+  ['cancelled', ['turn aborted', 'This operation was aborted', 'user cancelled MCP tool call']],
+];
+
+describe('the catalogue of error texts', () => {
+  it.each(meanings.flatMap(([kind, texts]) => texts.map((text) => [kind, text] as const)))(
+    '[R-5] finds %s in "%s"',
+    (kind, text) => {
+      expect(textMeaning(text)?.kind).toBe(kind);
+    },
+  );
+
+  it.each([
+    ['messages.1: `tool_use` ids were found without `tool_result` blocks', 'history_unpaired'],
+    ["400 An assistant message with 'tool_calls' must be followed by tool messages", 'history_unpaired'],
+    ['API Error: 400 prompt is too long: 210000 tokens > 200000 maximum', 'context_length'],
+    ["Codex ran out of room in the model's context window. Start a new thread", 'context_length'],
+    ['Request too large (max 32MB).', 'message_too_large'],
+  ])('[R-5] tells what a plain 400 hides: %s', (text, reason) => {
+    expect(textMeaning(text)).toMatchObject({ kind: 'permanent', reason });
+  });
+
+  it.each([
+    'processed 529 records',
+    'read 404 lines',
+    'closed 1006 tickets',
+    'exit code 1',
+    '',
+    'ENOENT: no such file, open x',
+  ])('[R-5] finds nothing in "%s"', (text) => {
+    expect(textMeaning(text)).toBeUndefined();
+  });
+
+  it('[R-5] tells the status and the code that a text names', () => {
+    expect(textMeaning('unexpected status 503 Service Unavailable')?.status).toBe(503);
+    expect(textMeaning('gateway closed (1012)')?.code).toBe(1012);
+    expect(textMeaning('read ECONNRESET')?.code).toBe('ECONNRESET');
+  });
+});

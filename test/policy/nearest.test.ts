@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { nearest } from '../../src/policy/nearest.ts';
+
+describe('the nearest known word', () => {
+  it.each([
+    ['evnts', 'events'],
+    ['stauts', 'status'],
+    ['STATUS', 'status'],
+    ['inspeczzt', 'inspect'],
+  ])('[L-1] of %s is %s', (word, known) => {
+    expect(nearest(word, ['events', 'status', 'inspect'])).toBe(known);
+  });
+
+  it('[L-1] is up to 2 edits away, or a third of the length', () => {
+    expect(nearest('abcxx', ['abcde'])).toBe('abcde');
+    expect(nearest('abxxx', ['abcde'])).toBeUndefined();
+    expect(nearest('abcdefxxx', ['abcdefghi'])).toBe('abcdefghi');
+    expect(nearest('abcdexxxx', ['abcdefghi'])).toBeUndefined();
+  });
+
+  it('[L-1] has something in common with the word', () => {
+    expect(nearest('xy', ['on', 'ls'])).toBeUndefined();
+  });
+
+  it('[L-1] is the closest of several', () => {
+    expect(nearest('rum', ['ran', 'run'])).toBe('run');
+  });
+});

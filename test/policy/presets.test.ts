@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { backoffDelayMs } from '../../src/policy/backoff.ts';
+import type { IntegrationPolicy } from '../../src/policy/policy.ts';
+import { defaultPolicy, type PolicyInput, type PresetName, presets, resolvePolicy } from '../../src/policy/presets.ts';
+
+const seconds = (policy: IntegrationPolicy) => Object.values(policy.limits).map((ms: number) => ms / 1000);
+const waits = ({ retry }: IntegrationPolicy) =>
+  Array.from({ length: retry.maxAttempts - 1 }, (_, index) => backoffDelayMs(retry.backoff, index + 2, () => 0.5));
+const resolve = (input: unknown) => () => resolvePolicy('kb', input as PolicyInput);
+
+describe('the default policy', () => {
+  it('[R-1] makes 4 attempts in all and waits 1, 2 and 4 s between them', () => {
+    expect(defaultPolicy.retry.maxAttempts).toBe(4);
+    expect(waits(defaultPolicy)).toEqual([1000, 2000, 4000]);
+    expect(resolvePolicy('kb', undefined)).toEqual(defaultPolicy);
+  });
+});
+
+describe('the presets', () => {
+  it.each<[PresetName, number[], number[]]>([
+    ['mcp', [1000, 2000, 4000], [30, 300, 360]],
+    ['sdk', [1000, 2000, 4000], [120, 600, 1800]],
+    ['subprocess', [1000, 2000, 4000], [180, 600, 1800]],
+    ['toolCall', [100, 500], [120, 600, 300]],
+    ['workflow', [1000, 2000], [300, 300, 1800]],
+    ['claudeCli', [2000, 4000, 8000, 16_000], [180, 300, 1800]],
+    ['codex', [], [300, 1800, 1800]],
+    ['hook', [], [10, 10, 10]],
+  ])('[R-9] %s waits %j ms, and has idle, attempt and overall limits of %j s', (name, waited, limits) => {
+    expect(waits(presets[name])).toEqual(waited);
+    expect(seconds(presets[name])).toEqual(limits);
+  });
+
+  it('[R-9] have finite limits only', () => {
+    for (const policy of Object.values(presets)) {
+      for (const limitMs of seconds(policy)) expect(limitMs).toBeLessThan(Number.POSITIVE_INFINITY);
+    }
+  });
+
+  it('[G-3] wait 2000 ms before a fourth attempt of a tool call', () => {
+    expect(backoffDelayMs(presets.toolCall.retry.backoff, 4, () => 0.5)).toBe(2000);
+  });
+
+  it('[C-2] retry unknown failures of the Claude CLI only, and wait 300 s in all at most', () => {
+    const retrying = Object.entries(presets).filter(([, { retry }]) => retry.retryUnknown);
+    expect(retrying.map(([name]) => name)).toEqual(['claudeCli']);
+    expect(presets.claudeCli.retry.maxTotalWaitMs).toBe(300_000);
+  });
+
+  it('[W-2] open the circuit of a workflow at 3 failures, of others at 5', () => {
+    expect(presets.workflow.breaker.consecutiveFailures).toBe(3);
+    expect(presets.mcp.breaker.consecutiveFailures).toBe(5);
+  });
+
+  it('[R-12] repeat lost calls of unspecified effect, but for hooks', () => {
+    const careful = Object.entries(presets).filter(([, { retry }]) => !retry.retryUnspecified);
+    expect(careful.map(([name]) => name)).toEqual(['hook']);
+  });
+
+  it('[R-6] are what they are: nobody changes them for others', () => {
+    expect(Object.isFrozen(presets.mcp.retry.backoff.backoff)).toBe(true);
+    expect(Object.isFrozen(presets)).toBe(true);
+  });
+
+  it.each(Object.keys(presets) as PresetName[])('[R-9] pass their own checks (%s)', (preset) => {
+    expect(resolvePolicy('kb', { preset })).toEqual(presets[preset]);
+  });
+});
+
+describe('resolving a policy', () => {
+  it('[R-9] changes what is given and keeps the rest of its preset', () => {
+    const policy = resolvePolicy('kb', { preset: 'mcp', retry: { maxAttempts: 2 }, limits: { idleMs: undefined } });
+    expect(policy).toEqual({ ...presets.mcp, retry: { ...presets.mcp.retry, maxAttempts: 2 } });
+  });
+
+  it('[R-9] starts from its base where no preset is named', () => {
+    expect(resolvePolicy('kb', {}, presets.hook)).toEqual(presets.hook);
+    expect(resolvePolicy('kb', { preset: 'mcp' }, presets.hook)).toEqual(presets.mcp);
+  });
+
+  it('[R-9] freezes all it returns', () => {
+    const policy = resolvePolicy('kb', { breaker: { probes: 2 } });
+    expect([policy, policy.retry, policy.limits, policy.breaker].every((each) => Object.isFrozen(each))).toBe(true);
+  });
+
+  it.each([
+    [{ retry: { maxAttempts: 0 } }, '`kb.policy.retry.maxAttempts` to be a positive integer, got 0'],
+    [{ retry: { overloadedFactor: 0.5 } }, '`kb.policy.retry.overloadedFactor`'],
+    [{ retry: { maxTotalWaitMs: -1 } }, '`kb.policy.retry.maxTotalWaitMs`'],
+    [
+      { retry: { backoff: { backoff: { kind: 'constant', delayMs: -1 }, jitter: { kind: 'none' } } } },
+      '`kb.policy.retry.backoff.backoff.delayMs`',
+    ],
+    [{ limits: { attemptMs: 0 } }, '`kb.policy.limits.attemptMs`'],
+    [{ limits: { idleMs: Number.NaN } }, '`kb.policy.limits.idleMs`'],
+    [{ breaker: { probes: 0 } }, '`kb.policy.breaker.probes`'],
+    [{ maxInFlight: 0 }, '`kb.policy.maxInFlight`'],
+    [{ queueLength: -1 }, '`kb.policy.queueLength`'],
+    [{ maxAbandoned: -1 }, '`kb.policy.maxAbandoned`'],
+    [{ abortGraceMs: 0 }, '`kb.policy.abortGraceMs`'],
+    [{ maxPauseMs: 0 }, '`kb.policy.maxPauseMs`'],
+    [{ restartWaitMs: 0 }, '`kb.policy.restartWaitMs`'],
+    [{ preset: 'mpc' }, 'did you mean mcp?'],
+    [{ preset: 'toString' }, 'known: mcp, sdk'],
+    [{ rety: {} }, 'did you mean retry?'],
+    [{ limits: { idleMS: 5 } }, 'did you mean idleMs?'],
+  ])('[R-9] refuses %j by name', (input, message) => {
+    expect(resolve(input)).toThrow(message);
+    expect(resolve(input)).toThrow(RangeError);
+  });
+
+  it.each([
+    null,
+    5,
+    { maxInFlight: null },
+    { retry: null },
+    { limits: { idleMs: '5s' } },
+    { retry: { retryUnknown: 1 } },
+    { preset: 5 },
+  ])('[R-9] refuses %j for its type', (input) => {
+    expect(resolve(input)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../src/policy/failure.ts';
+import { syntheticResult } from '../../src/policy/syntheticResult.ts';
+
+const failure = (given: Partial<Failure>): Failure => ({
+  kind: 'timeout',
+  message: 'No answer within 300000 ms',
+  outcome: 'unknown',
+  integration: 'kb',
+  attempts: 2,
+  retryable: true,
+  ...given,
+});
+
+describe('a synthetic result', () => {
+  it('[G-13] carries what is known', () => {
+    expect(syntheticResult(failure({ retryAfterMs: 5000 }), 300_000)).toMatchObject({
+      status: 'error',
+      synthetic: true,
+      kind: 'timeout',
+      outcome: 'unknown',
+      elapsedMs: 300_000,
+      attempts: 2,
+      retryable: true,
+      retryAfterMs: 5000,
+    });
+  });
+
+  it('[G-13] has no time to try again where none is known', () => {
+    expect(syntheticResult(failure({}), 1)).not.toHaveProperty('retryAfterMs');
+  });
+
+  it('[G-13] warns before repeating what may have taken effect', () => {
+    const { error } = syntheticResult(failure({}), 1);
+    expect(error).toContain('outcome unknown; it may have taken effect, check before repeating');
+  });
+
+  it.each([
+    [{ retryAfterMs: 30_000 }, 'try again in 30s.'],
+    [{ outcome: 'not_started' as const }, 'it was not started; it may be tried again.'],
+    [{ outcome: 'failed' as const, retryable: false }, 'it failed; trying the same again is not expected to help.'],
+  ])('[G-13] says whether and when to try again (%j)', (given, end) => {
+    expect(syntheticResult(failure(given), 1).error.endsWith(end)).toBe(true);
+  });
+
+  it('[G-13] speaks of no user and no cancelling unless the call was cancelled', () => {
+    for (const kind of ['timeout', 'crash', 'watchdog', 'circuit_open', 'unavailable'] as const) {
+      expect(syntheticResult(failure({ kind }), 1).error).not.toMatch(/cancel|user|reject/i);
+    }
+  });
+
+  it('[G-13] is one line of bounded length', () => {
+    const { error } = syntheticResult(failure({ message: `${'long\n'.repeat(1000)}` }), 1);
+    expect(error).not.toContain('\n');
+    expect(error.length).toBeLessThan(700);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import * as testing from '../src/testing/index.ts';
+import * as unwedge from '../src/index.ts';
+
+describe('the public names', () => {
+  it('of the package are these', () => {
+    expect(Object.keys(unwedge).sort()).toMatchInlineSnapshot(`
+      [
+        "AttemptError",
+        "IntegrationError",
+        "classify",
+        "createGateway",
+        "createSupervisor",
+        "failedExit",
+        "failureKinds",
+        "integrationMachine",
+        "presets",
+        "sessionMachine",
+        "subprocessMachine",
+        "supervisorLogic",
+        "systemClock",
+        "unwrap",
+      ]
+    `);
+  });
+
+  it('for tests are these', () => {
+    expect(Object.keys(testing).sort()).toMatchInlineSnapshot(`
+      [
+        "SimulatedClock",
+        "seededRandom",
+      ]
+    `);
+  });
+});
