@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions, type Outcome, systemClock } from '../../src/index.ts';
 import type { Fact, FactType } from '../../src/policy/facts.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { hasSqlite } from '../store/startStore.ts';
 import { isSettled } from '../support/deferred.ts';
 import { fault } from '../support/startIntegration.ts';
 import { isAlive, temporaryDirectory } from '../support/temporary.ts';
@@ -15,7 +16,11 @@ const everything = fileURLToPath(
 );
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
-function makeGateway(options: GatewayOptions = {}): { gateway: Gateway; facts: Fact[]; of: (type: FactType) => Fact[] } {
+function makeGateway(options: GatewayOptions = {}): {
+  gateway: Gateway;
+  facts: Fact[];
+  of: (type: FactType) => Fact[];
+} {
   const gateway = createGateway(options);
   const facts: Fact[] = [];
   gateway.on('*', (fact) => {
@@ -158,7 +163,7 @@ describe('what a gateway stores', () => {
     ]);
   });
 
-  it('[M-8] keeps an open circuit over a restart, for what is left of it', async () => {
+  it.skipIf(!hasSqlite)('[M-8] keeps an open circuit over a restart, for what is left of it', async () => {
     const path = join(temporaryDirectory(), 'gateway.sqlite');
     const first = createGateway({ store: path });
     const failing = first.integration('search', {}, () => Promise.reject(fault('transient')));
@@ -175,22 +180,25 @@ describe('what a gateway stores', () => {
     expect(!outcome.ok && (outcome.failure.retryAfterMs ?? 0)).toBeLessThanOrEqual(60_000);
   });
 
-  it('[M-8] does not keep a circuit open longer than it was told to, though the wall clock stepped back', async () => {
-    const path = join(temporaryDirectory(), 'gateway.sqlite');
-    const first = createGateway({ store: path });
-    const failing = first.integration('search', {}, () => Promise.reject(fault('transient')));
-    await first.start();
-    for (let index = 0; index < 5; index++) await failing.call('docs', { maxAttempts: 1 });
-    await first.stop();
+  it.skipIf(!hasSqlite)(
+    '[M-8] does not keep a circuit open longer than it was told to, though the wall clock stepped back',
+    async () => {
+      const path = join(temporaryDirectory(), 'gateway.sqlite');
+      const first = createGateway({ store: path });
+      const failing = first.integration('search', {}, () => Promise.reject(fault('transient')));
+      await first.start();
+      for (let index = 0; index < 5; index++) await failing.call('docs', { maxAttempts: 1 });
+      await first.stop();
 
-    const dayBefore = { ...systemClock, wallNow: () => Date.now() - 86_400_000 };
-    const second = createGateway({ store: path, clock: dayBefore });
-    onTestFinished(() => second.stop());
-    const search = second.integration('search', {}, () => 'fine');
-    await second.start();
-    const outcome = await search.call('docs');
-    expect(!outcome.ok && (outcome.failure.retryAfterMs ?? 0)).toBeLessThanOrEqual(60_000);
-  });
+      const dayBefore = { ...systemClock, wallNow: () => Date.now() - 86_400_000 };
+      const second = createGateway({ store: path, clock: dayBefore });
+      onTestFinished(() => second.stop());
+      const search = second.integration('search', {}, () => 'fine');
+      await second.start();
+      const outcome = await search.call('docs');
+      expect(!outcome.ok && (outcome.failure.retryAfterMs ?? 0)).toBeLessThanOrEqual(60_000);
+    },
+  );
 });
 
 describe('a hook', () => {
@@ -226,7 +234,10 @@ describe('a hook', () => {
     gateway.hook('PreToolUse', () => ({ decision: 'block', reason: 'not on Fridays' }));
     gateway.hook('Guarded', () => Promise.reject(new Error('guard down')), { name: 'guard', onFailure: 'block' });
     await gateway.start();
-    expect(await gateway.runHooks({ event: 'PreToolUse' })).toMatchObject({ decision: 'block', reason: 'not on Fridays' });
+    expect(await gateway.runHooks({ event: 'PreToolUse' })).toMatchObject({
+      decision: 'block',
+      reason: 'not on Fridays',
+    });
     expect(await gateway.runHooks({ event: 'Guarded' })).toMatchObject({
       decision: 'block',
       reason: 'The hook guard failed: guard down',

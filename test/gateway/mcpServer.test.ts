@@ -36,10 +36,16 @@ describe('an MCP server', () => {
     const first = pid();
     const call = kb.call(long, { effect: 'mutating' });
     process.kill(first, 'SIGKILL');
-    expect(await call).toMatchObject({ ok: false, failure: { kind: 'crash', reason: 'connection_lost', outcome: 'unknown' } });
+    expect(await call).toMatchObject({
+      ok: false,
+      failure: { kind: 'crash', reason: 'connection_lost', outcome: 'unknown' },
+    });
     expect(await echo()).toMatchObject({ ok: true });
     expect(pid()).not.toBe(first);
-    expect(gateway.tree().children?.find(({ id }) => id === 'mcp:kb')).toMatchObject({ incarnation: 2, state: 'running' });
+    expect(gateway.tree().children?.find(({ id }) => id === 'mcp:kb')).toMatchObject({
+      incarnation: 2,
+      state: 'running',
+    });
   });
 
   it('[P-1] that is killed in a call that may be repeated repeats it after its restart', async () => {
