@@ -115,7 +115,14 @@ function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredE
   const row = rows[type];
   if (row === null || row === undefined) return undefined;
   const [category, eventType, metadata] = row;
-  return { category, eventType, metadata: metadata(fact) };
+  return { category, eventType, metadata: wholeMs(metadata(fact)) };
+}
+
+/** Clocks count fractions of a millisecond; what is stored does not. */
+function wholeMs(metadata: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const whole = ([key, value]: [string, unknown]): [string, unknown] =>
+    key.endsWith('_ms') && typeof value === 'number' ? [key, Math.round(value)] : [key, value];
+  return Object.fromEntries(Object.entries(metadata).map(whole));
 }
 
 function snakeCase(fact: object): Record<string, unknown> {

@@ -98,3 +98,10 @@ describe('what is stored of a fact', () => {
     expect(storedEvent({ type: 'no.such', at: 1 })).toBeUndefined();
   });
 });
+
+describe('a stored duration', () => {
+  it('[O-1] is a whole number of milliseconds', () => {
+    const event = storedEvent({ type: 'integration.restarted', integration: 'kb', downMs: 12.6, at: 1 });
+    expect(event?.metadata).toMatchObject({ down_ms: 13 });
+  });
+});
