@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { fileURLToPath } from 'node:url';
 
 const { values } = parseArgs({ options: { report: { type: 'string' } } });
@@ -42,7 +42,12 @@ function report(name, run) {
   const { status, output } = run();
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`${status === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(8)} ${seconds} s`);
-  if (status !== 0) console.log(output.replace(/^(?=.)/gm, '      ').trimEnd());
+  if (status !== 0)
+    console.log(
+      stripVTControlCharacters(output)
+        .replace(/^(?=.)/gm, '      ')
+        .trimEnd(),
+    );
   return { name, ok: status === 0 };
 }
 

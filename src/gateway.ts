@@ -106,6 +106,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   const hooks = new UserHooks(bus);
   const pending: ChildSpec[] = [];
   let state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
+  let opening: Promise<Store> | undefined;
   let store: Store | undefined;
   let stopping: Promise<void> | undefined;
 
@@ -172,7 +173,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
       const name = hookOptions.name ?? `${event}-${paths.size + 1}`;
       declare(`hook:${name}`);
       const onFailure = checkOneOf('options.onFailure', hookOptions.onFailure ?? 'continue', ['continue', 'block']);
-      const policy = resolvePolicy(name, { preset: 'hook', ...hookOptions.policy });
+      const policy = resolvePolicy(name, hookOptions.policy, presets.hook);
       const path = superviseIntegration<HookEvent, unknown>(runtime, {
         name: `hook:${name}`,
         policy,
@@ -201,12 +202,14 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
       return session;
     },
     async start() {
-      if (state !== 'new') throw new Error(`The gateway was started already`);
+      if (state !== 'new') throw new Error(`The gateway ${state === 'stopped' ? 'is stopped' : 'was started already'}`);
       state = 'starting';
-      store = await openStore({ path: storePath, clock, facts: bus, logger, synchronous });
-      for (const type of storedTypes) bus.on(type, (fact) => store?.record(fact));
-      // Stopped while the store was opening.
+      opening = openStore({ path: storePath, clock, facts: bus, logger, synchronous });
+      const opened = await opening;
+      // Stopped while the store was opening: stop() closes it.
       if (stopping !== undefined) return;
+      store = opened;
+      for (const type of storedTypes) bus.on(type, (fact) => opened.record(fact));
       state = 'running';
       root.start();
       for (const spec of pending.splice(0)) root.startChild(spec);
@@ -236,13 +239,13 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   };
 
   async function stop(): Promise<void> {
-    const wasStarting = state === 'starting';
     state = 'stopped';
     for (const session of sessions.values()) session.close();
     for (const path of paths.values()) path.stop();
     await root.stop();
     for (const session of sessions.values()) session.ended();
-    if (!wasStarting) await store?.close();
+    const opened = await opening?.catch(() => undefined);
+    await opened?.close();
     bus.close();
   }
 }

@@ -6,7 +6,7 @@ import type { CallPath } from './calls/callPath.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
 import type { Effect } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
-import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
+import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
 import type { Runtime } from './runtime.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
 import type { ToolOptions } from './toolPort.ts';
@@ -35,7 +35,7 @@ export function superviseMcpServer(
   name: string,
   { policy: policyInput, effect: _effect, tools: _tools, ...server }: McpIntegrationOptions,
 ): CallPath<McpToolRequest, CallToolResult> {
-  const policy = resolvePolicy(name, { preset: 'mcp', ...policyInput });
+  const policy = resolvePolicy(name, policyInput, presets.mcp);
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
   const hangWatch = createHangWatch({ connection: () => connection });

@@ -4,9 +4,10 @@ import { exitFacts } from './actors/processExit.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { AttemptContext } from './calls/call.ts';
 import type { ProcessExit, SubprocessEmitted, SubprocessInput } from './machines/subprocess.ts';
+import { checkSubprocess } from './machines/subprocessInput.ts';
 import { AttemptError, type FailureReason } from './policy/failure.ts';
 import { checkKeys, checkName, checkNumber } from './policy/options.ts';
-import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
+import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
 import type { Runtime } from './runtime.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
 
@@ -60,10 +61,13 @@ export function superviseSubprocess(
   options: SubprocessOptions,
 ): CallPath<RunRequest, ProcessExit> {
   checkKeys(name, options, optionNames);
+  const { args = [], cwd, policy: policyInput, printsOnlyAtEnd, ...spawn } = options;
   checkName(`${name}.command`, options.command);
   const graceMs = checkNumber(`${name}.graceMs`, options.graceMs ?? 5000);
-  const base = resolvePolicy(name, { preset: 'subprocess', ...options.policy });
-  const limits = options.printsOnlyAtEnd === true ? { ...base.limits, idleMs: Number.POSITIVE_INFINITY } : base.limits;
+  checkSubprocess({ ...spawn, clock: runtime.clock });
+  checkRun({ args, cwd }, (field) => new TypeError(`Expected \`${name}.${field}\` to be what a command takes`));
+  const base = resolvePolicy(name, policyInput, presets.subprocess);
+  const limits = printsOnlyAtEnd === true ? { ...base.limits, idleMs: Number.POSITIVE_INFINITY } : base.limits;
   // Killing takes up to its grace; only then is a process that goes on one that would not end.
   const policy = { ...base, limits, abortGraceMs: Math.max(base.abortGraceMs, graceMs + 2000) };
   let lastRun = 0;
@@ -73,17 +77,35 @@ export function superviseSubprocess(
     policy,
     describeTimeout,
     operation: (request: RunRequest, context) => {
-      const { args = [], policy: _policy, printsOnlyAtEnd: _prints, ...spawn } = options;
+      checkRun(request, (field) => {
+        const message = `A run of ${name} takes args, stdin and cwd; its ${field} is none of it`;
+        return new AttemptError({ kind: 'permanent', message, outcome: 'not_started' });
+      });
       const input: SubprocessInput = {
         ...spawn,
-        ...request,
         args: [...args, ...(request.args ?? [])],
+        cwd: request.cwd ?? cwd,
+        stdin: request.stdin,
         graceMs,
         clock: runtime.clock,
       };
       return run(runtime, `process:${name}:${++lastRun}`, input, context, graceMs);
     },
   });
+}
+
+const runFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  args: (value) => Array.isArray(value) && value.every((arg) => typeof arg === 'string'),
+  stdin: (value) => typeof value === 'string' || value instanceof Uint8Array,
+  cwd: (value) => typeof value === 'string',
+};
+
+/** A request may come from an agent: it says how the command is run, never which. */
+function checkRun(request: RunRequest, misuse: (field: string) => Error): void {
+  for (const [field, value] of Object.entries(request)) {
+    const isValid = Object.hasOwn(runFields, field) ? runFields[field] : undefined;
+    if (value !== undefined && isValid?.(value) !== true) throw misuse(field);
+  }
 }
 
 function run(
@@ -94,41 +116,50 @@ function run(
   graceMs: number,
 ): Promise<ProcessExit> {
   return new Promise((resolve, reject) => {
-    let started: AnyActorRef | undefined;
-    runtime.root.startChild({
-      id,
-      logic: processLogic,
-      input,
-      restart: 'temporary',
-      shutdown: graceMs + 2000,
-      onStart: (ref) => {
-        started = ref;
-        ref.on('*', (event: unknown) => tell(event as SubprocessEmitted));
-      },
-      onExit: ({ error }) => {
-        const exit = (started?.getSnapshot() as { output?: ProcessExit } | undefined)?.output;
-        if (exit === undefined) reject(error ?? endedEarly(input.command));
-        else settle(exit);
-      },
-    });
     const { signal } = context;
+    let started: AnyActorRef | undefined;
     const kill = (): void => {
       started?.send({ type: 'process.kill', reason: killReason(signal.reason) });
     };
-    if (signal.aborted) kill();
-    else signal.addEventListener('abort', kill, { once: true });
+    // Before the start: a command that cannot be spawned may end in the middle of it.
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      runtime.root.startChild({
+        id,
+        logic: processLogic,
+        input,
+        restart: 'temporary',
+        shutdown: graceMs + 2000,
+        onStart: (ref) => {
+          started = ref;
+          ref.on('*', (event: unknown) => tell(event as SubprocessEmitted));
+        },
+        onExit: ({ error }) => {
+          signal.removeEventListener('abort', kill);
+          const exit = (started?.getSnapshot() as { output?: ProcessExit } | undefined)?.output;
+          if (exit === undefined) reject(error ?? endedEarly(input.command));
+          else settle(exit);
+        },
+      });
+    } catch (error) {
+      reject(notStarted(input.command, error));
+    }
 
     function tell(event: SubprocessEmitted): void {
       if (event.type === 'process.output') context.touch();
       else runtime.bus.tell({ ...event, process: id });
     }
     function settle(ended: ProcessExit): void {
-      signal.removeEventListener('abort', kill);
       const facts = exitFacts(ended);
       if (facts === undefined) resolve(ended);
       else reject(new AttemptError(facts));
     }
   });
+}
+
+/** The supervisor took no child, or the child threw before there was a process. */
+function notStarted(command: string, cause: unknown): AttemptError {
+  return new AttemptError({ kind: 'spawn', message: `${command} was not started`, outcome: 'not_started', cause });
 }
 
 /** The supervisor stopped the run before it had an end of its own. */

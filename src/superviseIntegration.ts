@@ -25,6 +25,8 @@ const owner = randomUUID();
 export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationParts<I, O>): CallPath<I, O> {
   const { name, policy } = parts;
   let row: PersistedBreaker | undefined;
+  /** Until when this run opened the circuit, in its own time, which no step of the wall clock moves. */
+  let openUntil: number | undefined;
 
   const path: CallPath<I, O> = new CallPath({
     ...parts,
@@ -46,6 +48,7 @@ export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationP
     if (event.type === 'breaker.half_opened' || (event.type === 'breaker.opened' && event.kind === 'isolated')) return;
     const wallNow = runtime.clock.wallNow();
     const generation = (row?.generation ?? 0) + 1;
+    openUntil = event.type === 'breaker.closed' ? undefined : runtime.clock.now() + event.openForMs;
     row =
       event.type === 'breaker.closed'
         ? { state: 'closed', openedAt: row?.openedAt ?? 0, openUntil: 0, lastOpenMs: 0, openings: 0, generation }
@@ -64,6 +67,7 @@ export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationP
   function restored(): Beginning['open'] {
     row ??= runtime.store()?.breakers.load(name);
     if (row?.state !== 'open') return undefined;
+    if (openUntil !== undefined) return { openUntil, openings: row.openings };
     // The wall clock may have stepped since: what is left is never more than the circuit was to stay open.
     const leftMs = Math.min(Math.max(0, row.openUntil - runtime.clock.wallNow()), row.lastOpenMs);
     return { openUntil: runtime.clock.now() + leftMs, openings: row.openings };

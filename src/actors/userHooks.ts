@@ -1,5 +1,6 @@
 import type { AttemptContext, CallSettings } from '../calls/call.ts';
 import type { CallPath } from '../calls/callPath.ts';
+import { stackOf } from '../calls/errorText.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
 
@@ -76,18 +77,25 @@ export class UserHooks {
     const outcome = await new Promise<Outcome<unknown>>((resolve) => {
       hook.path.start(event, { ...hook.settings, session: event.session }, resolve);
     });
-    if (outcome.ok) return { hook: hook.name, ...decisionOf(outcome.value), value: outcome.value };
-    const { failure } = outcome;
+    if (!outcome.ok) return this.#failed(hook, event, outcome.failure.message, outcome.failure);
+    const { value } = outcome;
+    const decision = decisionOf(value);
+    return decision === undefined
+      ? this.#failed(hook, event, 'Its answer cannot be read')
+      : { hook: hook.name, ...decision, value };
+  }
+
+  #failed(hook: RegisteredHook, event: HookEvent, error: string, failure?: Failure): HookReport {
     this.#facts.tell({
       type: 'hook.failed',
       hook: hook.name,
       event: event.event,
       action: event.action ?? '',
       session: event.session,
-      error: failure.message,
-      stack: failure.cause instanceof Error ? failure.cause.stack : undefined,
+      error,
+      stack: stackOf(failure?.cause),
     });
-    const reason = `The hook ${hook.name} failed: ${failure.message}`;
+    const reason = `The hook ${hook.name} failed: ${error}`;
     return {
       hook: hook.name,
       decision: hook.onFailure,
@@ -97,11 +105,16 @@ export class UserHooks {
   }
 }
 
-function decisionOf(answer: unknown): { decision: 'block' | 'continue'; reason?: string | undefined } {
+/** Undefined when the answer throws at who reads it. */
+function decisionOf(answer: unknown): Pick<HookReport, 'decision' | 'reason'> | undefined {
   if (typeof answer !== 'object' || answer === null) return { decision: 'continue' };
-  const { decision, reason } = answer as HookAnswer;
-  return {
-    decision: decision === 'block' ? 'block' : 'continue',
-    reason: typeof reason === 'string' ? reason : undefined,
-  };
+  try {
+    const { decision, reason } = answer as HookAnswer;
+    return {
+      decision: decision === 'block' ? 'block' : 'continue',
+      reason: typeof reason === 'string' ? reason : undefined,
+    };
+  } catch {
+    return undefined;
+  }
 }

@@ -56,12 +56,16 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   due = Number.POSITIVE_INFINITY;
   heapIndex = -1;
   settled = false;
+  /** Its failure is decided; only a fallback may still answer in place of it. */
+  failed = false;
   waiting: Waiting | undefined = undefined;
   attempt: Attempt<I, O> | undefined = undefined;
   attempts = 0;
   waitedMs = 0;
   /** It was let wait, and so is accepted: it is not refused any more for want of a place. */
   accepted = false;
+  /** It has its value; nothing else ends it any more. */
+  answered = false;
   /** It is being tried again. */
   retrying = false;
   /** It was refused before its first attempt. */
@@ -127,8 +131,6 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
   heapIndex = -1;
   /** Judged: answered, failed, timed out or given up. What comes after is late. */
   over = false;
-  /** It brought the value its call ends with. */
-  answered = false;
   /** The work itself has ended (its promise settled). */
   ended = false;
   abandoned = false;

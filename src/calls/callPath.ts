@@ -1,4 +1,9 @@
-import type { IntegrationEmitted, IntegrationEvent, IntegrationRef, IntegrationState } from '../machines/integration.ts';
+import type {
+  IntegrationEmitted,
+  IntegrationEvent,
+  IntegrationRef,
+  IntegrationState,
+} from '../machines/integration.ts';
 import { breakerOutcome } from '../policy/breaker.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
@@ -142,7 +147,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   /** Ends a call that has not ended yet, for the reason given. */
   end(call: Call<I, O>, facts: FailureFacts): void {
     const { attempt } = call;
-    if (call.settled || attempt?.answered === true) return;
+    if (call.settled || call.answered) return;
     call.fallback?.abort(facts.cause ?? new AttemptError(facts));
     if (attempt !== undefined && !attempt.over) this.#judge(attempt, facts);
     this.#end(call, facts);
@@ -150,17 +155,23 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   /** The thing behind the integration is gone: its attempts end, and what may be tried again waits for the restart. */
   crashed(facts: FailureFacts): void {
+    // From here on it is a restart that takes it back into service, not the end of work that went on.
+    this.#overwhelmed = false;
+    this.#lose(facts);
+  }
+
+  #lose(facts: FailureFacts): void {
     if (this.#stopped) return;
     if (this.link.lastState !== 'crashed') this.#crashedAt = this.#clock.now();
     // First the machine, so that the calls below find it crashed and none of them counts on its own: one incident counts once.
     this.link.send({ type: 'integration.lost' });
     if (!this.#crashTold) this.#records.crashed(facts.message);
     this.#crashTold = true;
-    for (const call of [...this.#attempting]) {
-      const { attempt } = call;
+    // Attempts, not calls: a listener may bring everything back, and the calls with it, before all are done.
+    for (const attempt of [...this.#attempting].map((call) => call.attempt)) {
       if (attempt === undefined || attempt.over) continue;
       this.#giveUp(attempt, facts);
-      this.#after(call, facts);
+      this.#after(attempt.call, facts);
     }
   }
 
@@ -180,6 +191,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
   reset(): void {
+    if (this.#stopped) return;
     this.#places.forgive();
     this.link.reset();
     if (this.#overwhelmed) this.#backInService();
@@ -189,6 +201,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   /** Takes the machine of a new incarnation. */
   attach(ref: IntegrationRef, { open, down = false }: Beginning = {}): void {
     if (this.#stopped) return;
+    this.#overwhelmed = false;
     for (const call of [...this.#attempting]) {
       this.end(call, refusal.machineLost(this.name));
     }
@@ -231,15 +244,17 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     this.#records.attemptAbandoned(attempt, this.#places.abandoned);
     if (!replaceable && this.link.lastState !== 'crashed') {
       this.#overwhelmed = true;
-      this.crashed(refusal.tooMuchAbandoned(this.name, this.policy));
+      this.#lose(refusal.tooMuchAbandoned(this.name, this.policy));
     }
     this.#fillPlace();
   }
 
   /** The gate before every attempt: circuit, pause, places. */
   #proceed(call: Call<I, O>): void {
+    if (call.settled || call.failed) return;
     const now = this.#clock.now();
-    if (now >= call.overallDue) this.#outOfTime(call);
+    if (this.#stopped) this.#refuse(call, refusal.stopped(this.name));
+    else if (now >= call.overallDue) this.#outOfTime(call);
     else if (this.link.lastState === 'crashed') this.#awaitRestart(call, now);
     else if (!this.link.closed) this.#proceedWhileOpen(call, now);
     else if (this.link.pausedUntil > now) this.#awaitPause(call, now);
@@ -254,12 +269,17 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     const mayHaveEffects = call.settings.effect !== 'readOnly' && !call.isProbe;
     if (this.#parts.probe !== undefined && mayHaveEffects) {
       if (this.#probe === undefined) this.#startProbe(now);
-      if (!this.#isOpen) this.#proceed(call);
+      // Who heard of the probe may have ended the call.
+      if (call.failed || !this.#isOpen) this.#proceed(call);
       else if (this.#probe === undefined) this.#refuse(call, this.#circuitOpen(call.lastFailure));
       else if (this.#waiting.size < this.policy.maxInFlight) this.#wait(call, 'probe', call.overallDue);
       else this.#refuse(call, refusal.tooMany(this.name, this.policy.maxInFlight));
-    } else if (this.#requestProbe(now)) this.#dispatch(call);
-    else if (this.#isOpen) this.#refuse(call, this.#circuitOpen(call.lastFailure));
+    } else if (this.#isProbeDue(now) && !this.#places.free) {
+      this.#refuse(call, refusal.tooMany(this.name, this.policy.maxInFlight));
+    } else if (this.#requestProbe(now)) {
+      if (call.failed) this.link.recordIgnored(this.link.generation, this.link.incarnation);
+      else this.#dispatch(call);
+    } else if (this.#isOpen) this.#refuse(call, this.#circuitOpen(call.lastFailure));
     else this.#proceed(call);
   }
 
@@ -267,13 +287,15 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     return this.link.lastState === 'open' || this.link.lastState === 'half-open';
   }
 
+  #isProbeDue(now: number): boolean {
+    const { openUntil, pausedUntil, hasFreeProbe } = this.link;
+    return now >= openUntil && now >= pausedUntil && hasFreeProbe;
+  }
+
   #requestProbe(now: number): boolean {
-    const { link } = this;
-    if (link.lastState === 'open') {
-      if (now < link.openUntil || now < link.pausedUntil) return false;
-      if (this.#parts.claimProbe?.(this.#leaseMs()) === false) return false;
-    }
-    return link.requestProbe(now);
+    if (!this.#isProbeDue(now)) return false;
+    if (this.link.lastState === 'open' && this.#parts.claimProbe?.(this.#leaseMs()) === false) return false;
+    return this.link.requestProbe(now);
   }
 
   #awaitRestart(call: Call<I, O>, now: number): void {
@@ -342,7 +364,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
         ? (this.#parts.probe?.(attempt) as O | PromiseLike<O>)
         : this.#parts.operation(call.input, attempt);
       if (isThenable(pending)) {
-        // Of native promises it is the promise itself; a `then` of somebody else's making may call back twice, or at once.
+        // Of native promises it is the promise itself; what only looks like one may call back at once.
         Promise.resolve(pending).then(
           (value) => this.#answered(attempt, value),
           (error: unknown) => this.#threw(attempt, error),
@@ -357,6 +379,8 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   }
 
   #answered(attempt: Attempt<I, O>, value: O): void {
+    // A native promise may have a `then` of somebody else's making, which calls back twice.
+    if (attempt.ended) return;
     this.#workEnded(attempt);
     if (attempt.over) {
       this.#records.attemptWasLate(attempt, undefined);
@@ -364,7 +388,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     }
     const { call } = attempt;
     attempt.over = true;
-    attempt.answered = true;
+    call.answered = true;
     this.link.recordAlive(attempt.generation, attempt.admittedBy);
     this.#leave(call, attempt);
     if (call.attempts === 1) this.#budget.succeededAtFirst();
@@ -374,11 +398,13 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   }
 
   #threw(attempt: Attempt<I, O>, error: unknown): void {
+    if (attempt.ended) return;
     this.#workEnded(attempt);
     const facts = attemptFacts(error, this.#clock.wallNow(), this.policy.maxPauseMs);
     if (attempt.over) {
       // Work that ends because it was told to is no result that came late.
-      if (facts.kind !== 'cancelled' && facts.kind !== attempt.endedFor) this.#records.attemptWasLate(attempt, facts.message);
+      if (facts.kind !== 'cancelled' && facts.kind !== attempt.endedFor)
+        this.#records.attemptWasLate(attempt, facts.message);
       return;
     }
     this.#judge(attempt, facts);
@@ -430,7 +456,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   /** What follows a failed attempt, for its call. */
   #after(call: Call<I, O>, facts: FailureFacts): void {
-    if (call.settled) return;
+    if (call.failed) return;
     call.noteFailure(facts);
     const now = this.#clock.now();
     const next = nextStep(call, facts, {
@@ -455,11 +481,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   }
 
   #attemptDue(call: Call<I, O>, attempt: Attempt<I, O>): number {
-    return Math.min(
-      attempt.lastSignAt + call.settings.idleMs,
-      attempt.startedAt + attempt.limitMs,
-      call.overallDue,
-    );
+    return Math.min(attempt.lastSignAt + call.settings.idleMs, attempt.startedAt + attempt.limitMs, call.overallDue);
   }
 
   /** A probe that never settles must give its place back, also where attempts have no limit of their own. */
@@ -507,7 +529,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     attempt.over = true;
     call.attempt = undefined;
     this.#attempting.delete(call);
-    this.#parts.deadlines.remove(call);
+    if (!call.failed) this.#parts.deadlines.remove(call);
     this.link.flushSoon();
   }
 
@@ -564,6 +586,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
 
   /** Ends calls before dispatch: told once per episode, counted always. A call that was tried before has its own record. */
   #refuse(call: Call<I, O>, facts: FailureFacts): void {
+    if (call.failed) return;
     if (call.attempts > 0) {
       this.#end(call, facts);
       return;
@@ -576,6 +599,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   /** The last word on a call, unless a fallback has a better one. */
   #end(call: Call<I, O>, facts: FailureFacts): void {
     if (call.settled) return;
+    call.failed = true;
     if (call.waiting !== undefined) this.#stopWaiting(call);
     const failure: Failure = {
       ...facts,
@@ -586,8 +610,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     };
     const { fallback } = call.settings;
     const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
-    if (fallback === undefined || !wanted || call.fallback !== undefined)
-      this.#settle(call, { ok: false, failure });
+    if (fallback === undefined || !wanted || call.fallback !== undefined) this.#settle(call, { ok: false, failure });
     else this.#fallBack(call, failure);
   }
 
@@ -619,7 +642,7 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     const { signal } = call.settings;
     if (signal !== undefined) this.#parts.signals.unwatch(signal, call);
     if (call.isProbe) {
-      this.#probeEnded();
+      this.#probeEnded(call);
       return;
     }
     call.resolve(outcome);
@@ -630,25 +653,24 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     else this.#records.callSucceeded(call);
   }
 
-  #probeEnded(): void {
+  #probeEnded(probe: Call<I, O>): void {
+    // One that is not waited for any more: the circuit is half-open no longer.
+    if (this.#probe !== probe || this.#stopped) return;
     this.#probe = undefined;
-    // What became of them is decided elsewhere.
-    if (this.link.closed || this.#stopped) return;
-    if (this.link.lastState === 'crashed') {
-      this.#resume('probe');
-      return;
-    }
     // A probe that neither closed nor opened the circuit (it was told to wait) helps nobody who waits for it.
     for (const call of [...this.#waiting]) {
+      if (this.link.lastState !== 'half-open') return;
       if (call.waiting === 'probe') this.#refuse(call, this.#circuitOpen(call.lastFailure));
     }
   }
 
   #changed(from: IntegrationState, to: IntegrationState): void {
     if (this.#stopped) return;
+    if (from === 'half-open') this.#probe = undefined;
     this.#records.tell({ type: 'integration.changed', integration: this.name, from, to });
     // Who heard of it may have changed it again.
     if (this.link.lastState !== to) return;
+    if (to === 'crashed') this.#resume('probe');
     if (to === 'open') this.#circuitOpened();
     else if (this.link.closed && (from === 'half-open' || from === 'open' || from === 'crashed')) {
       this.#records.callAdmitted();
@@ -661,6 +683,9 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
   /** Waiting calls end now: they would only be refused later. Those that have been tried keep their failure as the cause. */
   #circuitOpened(): void {
     for (const call of [...this.#waiting]) {
+      // Who heard of the last one may have closed the circuit again.
+      if (this.link.lastState !== 'open') return;
+      if (call.waiting === undefined) continue;
       this.#stopWaiting(call);
       this.#refuse(call, this.#circuitOpen(call.lastFailure));
     }

@@ -16,6 +16,8 @@ export function stackOf(error: unknown): string | undefined {
 /** The message of an error on one line; undefined for anything else, and for an abort without a reason of its own. Never throws. */
 export function errorText(error: unknown): string | undefined {
   return look(() =>
-    error instanceof Error && error.name !== 'AbortError' ? error.message.replaceAll(/\s+/g, ' ').slice(0, 500) : undefined,
+    error instanceof Error && error.name !== 'AbortError'
+      ? error.message.replaceAll(/\s+/g, ' ').slice(0, 500)
+      : undefined,
   );
 }

@@ -120,9 +120,13 @@ export class MachineLink {
   }
 
   send(event: IntegrationEvent): void {
-    if (this.#ref === undefined || (this.#state === 'crashed' && this.#ref.getSnapshot().status !== 'active')) return;
-    this.#ref.send(event);
+    if (!this.#isAlive) return;
+    this.#ref?.send(event);
     this.#follow();
+  }
+
+  get #isAlive(): boolean {
+    return this.#ref !== undefined && (this.#state !== 'crashed' || this.#ref.getSnapshot().status === 'active');
   }
 
   /** Forces the circuit open until the returned function is called; a reset ends it too. */
@@ -140,7 +144,9 @@ export class MachineLink {
   reset(): void {
     this.#holders.clear();
     this.clearCounters();
-    this.send({ type: 'breaker.reset' });
+    if (this.#isAlive) this.send({ type: 'breaker.reset' });
+    // Who keeps the circuit for the next incarnation has to hear of it all the same.
+    else this.#watcher.emitted({ type: 'breaker.closed' });
   }
 
   /** Asks for a probe's place. Whether it was given is the machine's decision, read from what changed. */
@@ -219,7 +225,8 @@ export class MachineLink {
   #follow(): void {
     const snapshot = this.#ref?.getSnapshot();
     this.#moveTo(snapshot?.status === 'active' ? snapshot.value : 'crashed');
-    for (let event = this.#untold.shift(); event !== undefined; event = this.#untold.shift()) this.#watcher.emitted(event);
+    for (let event = this.#untold.shift(); event !== undefined; event = this.#untold.shift())
+      this.#watcher.emitted(event);
   }
 
   #moveTo(state: IntegrationState): void {

@@ -29,12 +29,14 @@ export function nextStep<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Mo
   if (call.attempts >= retry.maxAttempts || !mayRetry(facts, effect, retry)) return { step: 'end', facts };
   if (moment.open) return { step: 'end', facts: moment.circuitOpen(facts) };
 
-  const delayMs = moment.crashed ? 0 : retryDelayMs(call, facts, moment.random);
+  // Who was asked to wait does so, whatever happens meanwhile.
+  const awaitsRestart = moment.crashed && (facts.retryAfterMs ?? 0) === 0;
+  const delayMs = awaitsRestart ? 0 : retryDelayMs(call, facts, moment.random);
   // A wait that does not fit is not slept: the caller learns now what it would learn later.
   const fits = call.waitedMs + delayMs <= retry.maxTotalWaitMs && moment.now + delayMs < call.overallDue;
   if (!fits) return { step: 'end', facts };
   if (!moment.takeRetry()) return { step: 'end', facts: { ...facts, reason: 'retry_budget' } };
-  return moment.crashed ? { step: 'restart' } : { step: 'wait', delayMs };
+  return awaitsRestart ? { step: 'restart' } : { step: 'wait', delayMs };
 }
 
 function retryDelayMs<I, O>(call: Call<I, O>, facts: FailureFacts, random: Random): number {

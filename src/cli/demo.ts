@@ -32,7 +32,8 @@ export async function run(args: DemoArgs, io: Io): Promise<number> {
   const home = mkdtempSync(join(tmpdir(), 'unwedge-demo-'));
   const directory = join(home, 'files');
   mkdirSync(directory);
-  const screen = args.json ? undefined : createDemoScreen(io, args.keep || args.db !== undefined);
+  const screen = args.json ? undefined : createDemoScreen(io);
+  const keeps = args.keep || args.db !== undefined;
   let keep = false;
   try {
     screen?.begin(chosen);
@@ -44,15 +45,16 @@ export async function run(args: DemoArgs, io: Io): Promise<number> {
       onFault: (found) => screen?.fault(found),
       logger: stderrLogger(io),
     });
-    keep = args.keep && !report.interrupted && report.store.kind !== 'memory';
+    const kept = keeps && report.store.kind !== 'memory';
+    keep = kept && args.db === undefined && !report.interrupted;
     if (report.interrupted) {
       io.stderr.write(
         `Stopped after ${report.faults.length} of ${chosen.length} faults; ${leftText(report.processes.left)}.\n`,
       );
       return 128 + constants.signals.SIGINT;
     }
-    if (args.json) io.stdout.write(toJson(report));
-    else screen?.end(report);
+    if (args.json) io.stdout.write(toJson({ ...report, store: { ...report.store, kept } }));
+    else screen?.end(report, kept);
     return report.ok ? 0 : 1;
   } finally {
     rmSync(keep ? directory : home, { recursive: true, force: true });

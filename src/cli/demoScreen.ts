@@ -1,6 +1,5 @@
 import type { Fault } from '../demo/fault.ts';
 import { mcpCommand } from '../demo/mcpCommand.ts';
-import { heartbeatMs } from '../demo/lane.ts';
 import type { FaultReport, TourReport } from '../demo/report.ts';
 import { outcomeLine, tableHeadings, tableRow } from '../demo/table.ts';
 import { watchdogMs } from '../demo/watchdogFault.ts';
@@ -15,11 +14,12 @@ import { fitText } from './textWidth.ts';
 export interface DemoScreen {
   begin(faults: readonly Fault[]): void;
   fault(report: FaultReport): void;
-  end(report: TourReport): void;
+  /** @param kept - whether the database stays. */
+  end(report: TourReport, kept: boolean): void;
 }
 
-/** Wider lines are harder to read, also where the terminal has room. */
-const widest = 100;
+/** Width of what is not printed on a terminal. */
+const usualWidth = 100;
 const nameWidth = 12;
 
 const columns: readonly Column[] = tableHeadings.map((title) => ({
@@ -27,10 +27,9 @@ const columns: readonly Column[] = tableHeadings.map((title) => ({
   align: title === 'TOOK' ? 'right' : 'left',
 }));
 
-/** @param kept - whether the database stays. */
-export function createDemoScreen(io: Io, kept: boolean): DemoScreen {
+export function createDemoScreen(io: Io): DemoScreen {
   const { bold, green, red } = createStyle(io);
-  const width = Math.min(io.columns, widest);
+  const width = Number.isFinite(io.columns) ? io.columns : usualWidth;
   const print = (line = ''): void => void io.stdout.write(`${line}\n`);
   const detail = (name: string, text: string): void => print(`  ${name.padEnd(nameWidth)}${sanitize(text)}`);
 
@@ -51,21 +50,23 @@ export function createDemoScreen(io: Io, kept: boolean): DemoScreen {
       for (const problem of report.problems) print(`      ${red(sanitize(problem))}`);
     },
 
-    end(report) {
+    end(report, kept) {
       print();
       io.stdout.write(renderTable(columns, report.faults.map(paintedRow), width));
       print();
       print(report.ok ? green(verdict(report)) : red(verdict(report)));
-      const { sessions, messages, processes, store, problems } = report;
-      detail('sessions', `${sessions}, each with a heartbeat every ${heartbeatMs} ms and a last message`);
-      detail('heartbeats', `${messages.heartbeats}, ${messages.duringRetries} of them sent during a retry`);
+      const { ok, sessions, messages, processes, store, problems } = report;
+      detail('sessions', `${sessions}${ok ? ', each answered its last message' : ''}`);
+      const during = `${messages.duringRetries} of them sent during a retry`;
+      detail('heartbeats', `${messages.heartbeats}${ok ? ', processed in order' : ''}, ${during}`);
       detail('processes', `${processes.started} started, ${processes.left.length || 'none'} left`);
       for (const problem of problems) print(`  ${red(sanitize(problem))}`);
       print();
-      if (kept && store.kind !== 'memory') {
+      if (kept) {
         detail('recorded in', store.path);
         detail('next', `npx unwedge events --failed --db ${store.path}`);
-      } else detail('next', 'npx unwedge demo --keep leaves what was recorded, for npx unwedge events');
+      } else if (store.kind === 'memory') detail('recorded in', 'memory, which is gone');
+      else detail('next', 'npx unwedge demo --keep leaves what was recorded, for npx unwedge events');
     },
   };
 

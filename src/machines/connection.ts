@@ -109,6 +109,8 @@ export const connectionMachine = setup({
     })),
     close: sendTo('link', { type: 'link.close' }),
     kill: sendTo('link', ({ context }) => ({ type: 'link.kill', facts: context.facts })),
+    // Nothing to do; but what a machine takes no notice of, its supervisor takes for deaf and cuts short.
+    goOnEnding: () => undefined,
     announceStart: emit(({ context }, { pid }: { pid: number }) => ({
       type: 'process.started' as const,
       pid,
@@ -169,6 +171,7 @@ export const connectionMachine = setup({
     },
     terminating: {
       entry: 'kill',
+      on: { shutdown: { actions: 'goOnEnding' } },
       after: { termination: 'lost' },
     },
     closing: {

@@ -87,6 +87,7 @@ export const integrationMachine = setup({
     staysOpen: ({ context }) => context.isolations !== 1 || context.openings > 0,
     endsIsolation: ({ context }) => context.isolations === 1 && context.openings === 0,
     wasOpen: ({ context }) => context.openings > 0,
+    wasOpenAndIsIsolated: ({ context }) => context.openings > 0 && context.isolations > 0,
   },
   actions: {
     open: assign(({ context }, { at, hintMs }: AttemptFailed) => ({
@@ -243,7 +244,12 @@ export const integrationMachine = setup({
         'integration.lost': {},
         // What is behind it has answered anew: that is as good as a probe.
         'integration.restarted': [
-          { guard: 'isIsolated', target: 'open', actions: 'forgetOpenings' },
+          {
+            guard: 'wasOpenAndIsIsolated',
+            target: 'open',
+            actions: ['forgetOpenings', 'announceClosed', 'announceIsolation'],
+          },
+          { guard: 'isIsolated', target: 'open' },
           { guard: 'wasOpen', target: 'idle', actions: ['close', 'announceClosed'] },
           { target: 'idle', actions: 'close' },
         ],

@@ -80,6 +80,8 @@ export const subprocessMachine = setup({
     conclude: assign(({ context }) => ({ exit: conclusion(context) })),
     terminate: sendTo('process', ({ context }) => ({ type: 'process.terminate', graceMs: context.graceMs })),
     close: sendTo('process', { type: 'process.close' }),
+    // Nothing to do; but what a machine takes no notice of, its supervisor takes for deaf and cuts short.
+    goOnEnding: () => undefined,
     announceStart: emit(({ context }, { pid }: { pid: number }) => ({
       type: 'process.started' as const,
       pid,
@@ -112,6 +114,7 @@ export const subprocessMachine = setup({
   },
   on: {
     'process.listener_failed': { actions: { type: 'announceListenerFailure', params: ({ event }) => event } },
+    shutdown: { actions: 'goOnEnding' },
   },
   initial: 'starting',
   states: {

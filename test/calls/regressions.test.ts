@@ -23,7 +23,11 @@ function startReacting(
   return { ...startIntegration(policy, operation, { ...extra, facts }), facts };
 }
 
-async function openCircuit({ integration, clock, seen }: Pick<Started, 'integration' | 'clock' | 'seen'>): Promise<void> {
+async function openCircuit({
+  integration,
+  clock,
+  seen,
+}: Pick<Started, 'integration' | 'clock' | 'seen'>): Promise<void> {
   for (let index = 0; index < 5; index++) {
     const outcome = integration.call('fails', { maxAttempts: 1 });
     seen.at(-1)?.reject(fault('transient'));
@@ -108,6 +112,31 @@ describe('a listener that acts on a call path in the middle of its work', () => 
     expect([deadlines.size, clock.pending]).toEqual([0, 0]);
   });
 
+  it('[I-1] [M-3] never makes a probe of a call that it ends when it hears of the probe', async () => {
+    const started = startReacting();
+    const { integration, clock, facts, seen } = started;
+    await openCircuit(started);
+    await clock.advance(60_000);
+    const controller = new AbortController();
+    facts.once('breaker.half_opened', () => controller.abort());
+    expect(await integration.call('ended', { signal: controller.signal })).toMatchObject({ failure: { attempts: 0 } });
+    void integration.call('next');
+    expect(seen.map(({ input }) => input).slice(5)).toEqual(['next']);
+  });
+
+  it('[I-1] [I-4] ends a call once, though it aborts it when its place is given to the next', async () => {
+    const { integration, clock, facts } = startReacting({ maxInFlight: 1, queueLength: 1 }, (input) =>
+      input === 'first' ? new Promise((resolve) => setImmediate(resolve, 'answer')) : 'at once',
+    );
+    const controller = new AbortController();
+    const outcome = integration.call('first', { signal: controller.signal });
+    facts.once('call.succeeded', () => controller.abort());
+    void integration.call('second');
+    expect(await outcome).toEqual({ ok: true, value: 'answer' });
+    await clock.settle();
+    expect([facts.of('call.succeeded').length, facts.of('call.failed').length]).toEqual([2, 0]);
+  });
+
   it('[M-2] is refused when it calls an integration whose circuit it hears has opened', async () => {
     const { integration, facts, attempt, seen } = startReacting({ breaker: { consecutiveFailures: 1 } });
     facts.once('breaker.opened', () => void integration.call('at once'));
@@ -126,7 +155,35 @@ describe('a listener that acts on a call path in the middle of its work', () => 
     void integration.call('probe');
     void integration.call('refused');
     await clock.settle();
-    expect(seen.slice(5).map(({ input }) => input).sort()).toEqual(['from the listener', 'probe']);
+    expect(
+      seen
+        .slice(5)
+        .map(({ input }) => input)
+        .sort(),
+    ).toEqual(['from the listener', 'probe']);
+  });
+
+  it('[I-1] [M-5] may close the circuit when it hears of the first call that was refused for it', async () => {
+    const { integration, facts, seen, path } = startReacting({ breaker: { consecutiveFailures: 1 } });
+    path.crashed(lost);
+    const outcomes = [integration.call('first'), integration.call('second')];
+    facts.once('call.refused', () => integration.breaker.reset());
+    integration.breaker.isolate();
+    path.restarted();
+    expect(await outcomes[0]).toMatchObject({ failure: { kind: 'circuit_open' } });
+    seen.at(-1)?.resolve('answer');
+    expect(await outcomes[1]).toEqual({ ok: true, value: 'answer' });
+  });
+
+  it('[M-6] may bring everything back while its calls are being ended: what runs again is left alone', () => {
+    const { integration, facts, path, seen } = startReacting();
+    for (const input of ['first', 'second']) void integration.call(input, { effect: 'readOnly' });
+    facts.once('call.retried', () => {
+      path.crashed(lost);
+      path.restarted();
+    });
+    path.crashed(lost);
+    expect(seen.slice(2).map(({ context }) => context.signal.aborted)).toEqual([false, false]);
   });
 
   it('[M-5] may close the circuit again: calls that wait then go on', async () => {
@@ -260,7 +317,9 @@ describe('an integration that is paused', () => {
       Promise.reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 3_600_000 })),
     );
     expect(await integration.call('ask')).toMatchObject({ failure: { kind: 'quota' } });
-    expect(await integration.call('refused')).toMatchObject({ failure: { kind: 'circuit_open', retryAfterMs: 3_600_000 } });
+    expect(await integration.call('refused')).toMatchObject({
+      failure: { kind: 'circuit_open', retryAfterMs: 3_600_000 },
+    });
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('[M-13] takes a hint of %d for none', async (retryAfterMs) => {
@@ -367,6 +426,17 @@ describe('a probe', () => {
     expect(seen).toHaveLength(6);
   });
 
+  it('[M-2] of an earlier half-open circuit keeps nobody waiting', async () => {
+    let pings = 0;
+    const { integration } = await halfOpen({}, { probe: () => (pings++, never()) });
+    void integration.call('pay');
+    integration.breaker.isolate()();
+    void integration.call('pay');
+    expect([pings, integration.state]).toEqual([2, 'half-open']);
+    integration.breaker.isolate();
+    expect(await integration.call('refused')).toMatchObject({ failure: { kind: 'circuit_open', reason: 'isolated' } });
+  });
+
   it('[I-4] is no reason to call those circuit_open who wait for it when the call path stops', async () => {
     const { integration, path } = await halfOpen({}, { probe: never });
     const paying = integration.call('pay');
@@ -445,7 +515,9 @@ describe('a call whose wait ended too late', () => {
     path.crashed(lost);
     const outcome = integration.call('ask', { overallMs: 1000 });
     await clock.advance(1000);
-    expect(await outcome).toMatchObject({ failure: { reason: 'overall_timeout', message: 'Not started within 1000 ms' } });
+    expect(await outcome).toMatchObject({
+      failure: { reason: 'overall_timeout', message: 'Not started within 1000 ms' },
+    });
   });
 });
 
@@ -462,7 +534,10 @@ describe('what an operation throws', () => {
     ['a revoked proxy', () => revoked.proxy],
     ['an error whose message throws', () => hostile('message')],
     ['an error whose stack throws', () => hostile('stack')],
-    ['facts of a kind that does not exist', () => new AttemptError({ kind: 'bogus' as never, message: 'x', outcome: 'unknown' })],
+    [
+      'facts of a kind that does not exist',
+      () => new AttemptError({ kind: 'bogus' as never, message: 'x', outcome: 'unknown' }),
+    ],
   ])('[I-1] may be %s', async (_what, make) => {
     const { integration, clock } = startIntegration(once, () => Promise.reject(make() as Error));
     const outcome = integration.call('ask');

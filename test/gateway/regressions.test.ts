@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/index.ts';
 import type { Fact } from '../../src/policy/facts.ts';
@@ -8,8 +7,6 @@ import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { isSettled } from '../support/deferred.ts';
 import { fault } from '../support/startIntegration.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-
-const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 function makeGateway(options: GatewayOptions = {}): { gateway: Gateway; facts: Fact[] } {
   const gateway = createGateway(options);
@@ -58,14 +55,11 @@ describe('what is called before the start', () => {
   });
 
   it('[M-6] makes no attempt on an MCP server that is not up yet', async () => {
-    const { gateway, facts } = makeGateway();
-    const kb = gateway.mcpServer('kb', {
-      command: process.execPath,
-      args: [fixture('silent.mjs')],
-      policy: { restartWaitMs: 50 },
-    });
+    const { gateway, facts, clock } = simulated();
+    const kb = gateway.mcpServer('kb', { command: 'no-such-command-anywhere' });
     const early = kb.call({ name: 'echo' });
     await gateway.start();
+    await clock.advance(5000);
     expect(await early).toMatchObject({ failure: { kind: 'unavailable', attempts: 0 } });
     expect(facts.filter(({ type }) => type === 'call.retried')).toEqual([]);
   });
@@ -123,11 +117,37 @@ describe('a run of a subprocess', () => {
     expect(outcome.ok && outcome.value.stdout.text.endsWith(cwd.split('/').at(-1) ?? '')).toBe(true);
   });
 
-  it('[S-4] that cannot be spawned says so, and is not tried again', async () => {
+  it.each([
+    ['its command', { command: 'no-such-command-anywhere' }, 'ENOENT'],
+    ['its directory', { command: process.execPath, cwd: '/no/such/directory' }, 'ENOENT'],
+    ['room for its arguments', { command: process.execPath, args: ['x'.repeat(4_000_000)] }, 'E2BIG'],
+  ])('[S-4] [I-1] that has not %s says so at once, and is not tried again', async (_what, options, code) => {
     const { gateway } = makeGateway();
-    const cli = gateway.subprocess('cli', { command: 'no-such-command-anywhere' });
+    const cli = gateway.subprocess('cli', options);
     await gateway.start();
-    expect(await cli.call({})).toMatchObject({ failure: { kind: 'spawn', code: 'ENOENT', attempts: 1 } });
+    expect(await cli.call({})).toMatchObject({ failure: { kind: 'spawn', code, attempts: 1 } });
+  });
+
+  it.each([[{ maxOutputBytes: -1 }], [{ graceMs: -1 }], [{ cwd: 7 }], [{ args: 'none' }]])(
+    'with the options %j is refused when it is declared',
+    (options) => {
+      const { gateway } = makeGateway();
+      const wrong = { command: process.execPath, ...(options as object) };
+      expect(() => gateway.subprocess('cli', wrong)).toThrow(Object.keys(options)[0]);
+    },
+  );
+
+  it('[R-8] is killed when its call is aborted in the moment of its start', async () => {
+    const { gateway, facts } = makeGateway();
+    const cli = gateway.subprocess('cli', { command: process.execPath });
+    await gateway.start();
+    const controller = new AbortController();
+    gateway.on('process.started', () => controller.abort());
+    const exited = gateway.wait('process.exited');
+    const outcome = cli.call({ args: ['-e', 'setInterval(() => {}, 1000)'] }, { signal: controller.signal });
+    expect(await outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+    await exited;
+    expect(facts.filter(({ type }) => type === 'call.late')).toEqual([]);
   });
 });
 

@@ -124,6 +124,14 @@ describe('the connection machine', () => {
     expect(actor.getSnapshot().output).toEqual({ exit: 'normal' });
   });
 
+  it('[V-5] keeps its time when its supervisor stops while a hung server is killed', () => {
+    const { actor, send, orders, isReleased } = startConnection();
+    send(ready, { type: 'link.hung', facts: crash });
+    expect(actor.getSnapshot().can({ type: 'shutdown' })).toBe(true);
+    send({ type: 'shutdown' });
+    expect([orders, isReleased()]).toEqual([[{ type: 'link.kill', facts: crash }], false]);
+  });
+
   it('[M-6] ends with what its owner makes of a loss', () => {
     const { actor, send } = startConnection({ lostOutput: ({ message }) => `failed: ${message}` });
     send({ type: 'link.lost', facts: crash, end });

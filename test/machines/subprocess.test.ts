@@ -193,6 +193,14 @@ describe('ending a run', () => {
     expect(run.exit()).toMatchObject({ reason: 'cancelled', message: 'CLI was cancelled and terminated.' });
   });
 
+  it('[S-3, V-5] keeps its grace time when its supervisor stops while it is ending', () => {
+    const run = startRunning({ graceMs: 700 });
+    run.actor.send({ type: 'process.kill' });
+    expect(run.actor.getSnapshot().can({ type: 'shutdown' })).toBe(true);
+    run.actor.send({ type: 'shutdown' });
+    expect([run.orders.length, run.exit()]).toEqual([1, undefined]);
+  });
+
   it('[S-2] takes the reason of an owner that keeps the limits itself', () => {
     const run = startRunning();
     run.actor.send({ type: 'process.kill', reason: 'no-output-timeout' });

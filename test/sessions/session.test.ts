@@ -176,9 +176,7 @@ describe('a tool call of a session', () => {
   it('to an integration that does not exist answers with an error that names it', async () => {
     const { session, results } = startCaller();
     await processed(session.send({ kind: 'user' }));
-    expect(results).toMatchObject([
-      { status: 'error', retries: 0 },
-    ]);
+    expect(results).toMatchObject([{ status: 'error', retries: 0 }]);
   });
 });
 

@@ -1,0 +1,46 @@
+import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import type { Trace } from './trace.ts';
+
+/** A promise of the runtime that was not kept. */
+export interface Violation {
+  /** ID of the requirement. */
+  readonly requirement: string;
+  readonly what: string;
+  /** Simulated time, in ms. */
+  readonly at: number;
+  /** What led to it, oldest first. */
+  readonly lines: readonly string[];
+}
+
+/** How late a call may settle, in ms (I-1). */
+const toleranceMs = 50;
+
+/** Keeps the first violation. Callbacks must not throw into the runtime, so that a violation is noted, not thrown. */
+export class Judge {
+  violation: Violation | undefined = undefined;
+  /** When the event loop last ran again after it was blocked: nothing can be judged in time before. */
+  resumedAt = 0;
+  readonly #clock: SimulatedClock;
+  readonly #trace: Trace;
+
+  constructor(clock: SimulatedClock, trace: Trace) {
+    this.#clock = clock;
+    this.#trace = trace;
+  }
+
+  violate(requirement: string, what: string): void {
+    if (this.violation !== undefined) return;
+    this.#trace.note(`VIOLATION [${requirement}] ${what}`);
+    this.violation = { requirement, what, at: this.#clock.now(), lines: this.#trace.last(31) };
+  }
+
+  /** Notes a violation unless the claim holds. */
+  expect(claim: boolean, requirement: string, what: () => string): void {
+    if (!claim) this.violate(requirement, what());
+  }
+
+  /** Whether what was due then should have happened by now. */
+  overdue(dueAt: number, toleratedMs = toleranceMs): boolean {
+    return this.#clock.now() > Math.max(dueAt, this.resumedAt) + toleratedMs;
+  }
+}

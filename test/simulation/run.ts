@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util';
+import { report } from './report.ts';
+import { type Result, simulate } from './simulate.ts';
+
+const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--verbose]
+
+Runs integrations and sessions on simulated time with seeded faults, and checks the runtime's promises after every step.
+
+  --seeds N    how many seeds, from 1 on (default 500)
+  --seed S     this seed alone; with --seeds, the first of them
+  --verbose    every line of the trace
+
+Exits 1 when a promise was not kept, 2 when an option is wrong.`;
+
+process.exitCode = await run(process.argv.slice(2));
+
+async function run(words: string[]): Promise<number> {
+  let options: Options;
+  try {
+    options = parse(words);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 2;
+  }
+  const { first, count, verbose, help } = options;
+  if (help) {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
+  const failed: Result[] = [];
+  let lines = 0;
+  let simulatedMs = 0;
+  for (let seed = first; seed < first + count; seed++) {
+    const heard = verbose ? (line: string): void => void process.stdout.write(`${line}\n`) : undefined;
+    const result = await simulate({ seed, heard });
+    lines += result.lines;
+    simulatedMs += result.simulatedMs;
+    if (result.violation === undefined) continue;
+    failed.push(result);
+    process.stdout.write(`${report(result)}\n\n`);
+  }
+  const hours = (simulatedMs / 3_600_000).toFixed(1);
+  process.stdout.write(`${count} seeds, ${hours} simulated hours, ${lines} lines of trace: ${failed.length} failed\n`);
+  if (failed.length > 0) process.stdout.write(`failed: ${failed.map(({ seed }) => seed).join(' ')}\n`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+interface Options {
+  readonly first: number;
+  readonly count: number;
+  readonly verbose: boolean;
+  readonly help: boolean;
+}
+
+function parse(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seeds: { type: 'string' },
+      seed: { type: 'string' },
+      verbose: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const first = values.seed === undefined ? 1 : integer('--seed', values.seed, 0);
+  const count =
+    values.seeds === undefined ? (values.seed === undefined ? 500 : 1) : integer('--seeds', values.seeds, 1);
+  return { first, count, verbose: values.verbose, help: values.help };
+}
+
+function integer(name: string, text: string, min: number): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < min || text.trim() === '') {
+    throw new RangeError(`Expected ${name} to be an integer of at least ${min}, got ${JSON.stringify(text)}`);
+  }
+  return value;
+}

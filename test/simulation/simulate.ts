@@ -1,0 +1,96 @@
+import type { Violation } from './judge.ts';
+import { steps } from './steps.ts';
+import { World, type WorldOptions } from './world.ts';
+
+/** What became of one seed. */
+export interface Result {
+  readonly seed: number;
+  readonly violation: Violation | undefined;
+  /** Of everything that happened. */
+  readonly hash: string;
+  /** Lines of the trace. */
+  readonly lines: number;
+  /** Simulated time, in ms. */
+  readonly simulatedMs: number;
+}
+
+/** Runs one seed to its end, or to its first violation. */
+export async function simulate(options: WorldOptions): Promise<Result> {
+  const world = new World(options);
+  const escaped = (error: unknown): void => {
+    world.judge.violate('I-4', `an error escaped: ${error instanceof Error ? error.stack : String(error)}`);
+  };
+  process.on('unhandledRejection', escaped);
+  process.on('uncaughtException', escaped);
+  try {
+    await live(world);
+    await end(world);
+    await realTimers();
+  } catch (error) {
+    world.judge.violate('I-4', `a throw reached the caller: ${error instanceof Error ? error.stack : String(error)}`);
+  } finally {
+    process.off('unhandledRejection', escaped);
+    process.off('uncaughtException', escaped);
+  }
+  const { judge, trace, clock } = world;
+  return {
+    seed: options.seed,
+    violation: judge.violation,
+    hash: trace.hash(),
+    lines: trace.length,
+    simulatedMs: clock.now(),
+  };
+}
+
+async function live(world: World): Promise<void> {
+  const { chance, judge } = world;
+  const length = chance.integer(20, 200);
+  const startsAt = chance.happens(0.8) ? 0 : chance.integer(1, 20);
+  for (let step = 0; step < length && judge.violation === undefined && !world.over; step++) {
+    if (step === startsAt) world.start();
+    chance.weighted(steps)(world);
+    await pass(world, randomMs(world));
+  }
+}
+
+/** The stop, and then everything that still comes late. */
+async function end(world: World): Promise<void> {
+  const { judge, chance, integrations } = world;
+  world.stop();
+  while (!world.over && judge.violation === undefined) await pass(world, chance.span(1, 5000));
+  world.checkStopped();
+  for (const { works } of integrations) for (const work of [...works]) work.end(work.plan.ending);
+  for (const integration of integrations) integration.call(undefined);
+  for (const session of world.sessions) session.send('user');
+  await pass(world, 3_600_000);
+  world.checkStopped();
+}
+
+function randomMs({ chance, clock }: World): number {
+  return chance.weighted<() => number>([
+    [3, () => 0],
+    [3, () => chance.span(1, 20)],
+    [3, () => Math.max(0, (clock.nextAt ?? clock.now()) - clock.now())],
+    [4, () => chance.span(20, 2000)],
+    [2, () => chance.span(2000, 60_000)],
+    [0.2, () => chance.span(60_000, 3_600_000)],
+  ])();
+}
+
+/** Lets time pass from one timer to the next, and looks at everything after each. */
+async function pass(world: World, ms: number): Promise<void> {
+  const { clock, judge } = world;
+  const until = clock.now() + ms;
+  do {
+    const next = Math.min(clock.nextAt ?? until, until);
+    await clock.advance(Math.max(0, next - clock.now()));
+    world.check();
+  } while (clock.now() < until && judge.violation === undefined);
+}
+
+/** What XState throws for nobody comes by a real timer. */
+function realTimers(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 1);
+  });
+}

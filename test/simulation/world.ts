@@ -1,0 +1,300 @@
+import { getEventListeners } from 'node:events';
+import type { AnyActorLogic } from 'xstate';
+import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
+import { SignalFanout } from '../../src/calls/signalFanout.ts';
+import type { Fact } from '../../src/policy/facts.ts';
+import { presets } from '../../src/policy/presets.ts';
+import type { Runtime } from '../../src/runtime.ts';
+import type { ToolPort } from '../../src/sessions/turn.ts';
+import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
+import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/supervisor.ts';
+import { createBus } from '../../src/telemetry/bus.ts';
+import { seededRandom } from '../../src/testing/random.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { createToolPort } from '../../src/toolPort.ts';
+import type { CallRow } from './callRow.ts';
+import { type Chance, createChance } from './chance.ts';
+import { checkIntegration } from './integrationChecks.ts';
+import { Judge } from './judge.ts';
+import { type Request, SimulatedIntegration } from './simulatedIntegration.ts';
+import { SimulatedSession, type ToolRow } from './simulatedSession.ts';
+import { createTrace, type Trace } from './trace.ts';
+import { WatchedClock } from './watchedClock.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Told each line of the trace. */
+  readonly heard?: ((line: string) => void) | undefined;
+  /** The queue of deadlines; another one shows that the simulation notices. @defaultValue the runtime's own */
+  readonly createDeadlines?: ((clock: WatchedClock) => DeadlineQueue) | undefined;
+}
+
+/** Longest orderly stop of a root supervisor, in ms. */
+const longestStopMs = 60_000;
+
+/** A small gateway on simulated time, joined as the real one is, and everybody around it. */
+export class World {
+  readonly chance: Chance;
+  readonly clock = new SimulatedClock();
+  readonly trace: Trace;
+  readonly judge: Judge;
+  readonly runtime: Runtime;
+  readonly root: RootSupervisor;
+  readonly tools: ToolPort;
+  readonly integrations: readonly SimulatedIntegration[];
+  readonly sessions: readonly SimulatedSession[];
+  /** Children that wait to be released by hand. */
+  readonly quarantined = new Set<string>();
+  started = false;
+  stopped = false;
+  /** Set once the stop is over. */
+  over = false;
+  readonly #watched: WatchedClock;
+  readonly #pending: ChildSpec[] = [];
+  readonly #signals: AbortController[] = [];
+  #stopping: Promise<void> | undefined = undefined;
+  #stopDue = Number.POSITIVE_INFINITY;
+
+  constructor({ seed, heard, createDeadlines = (clock) => new DeadlineQueue(clock) }: WorldOptions) {
+    this.chance = createChance(seededRandom(seed));
+    this.trace = createTrace(() => this.clock.now(), heard);
+    this.judge = new Judge(this.clock, this.trace);
+    this.#watched = new WatchedClock(this.clock, this.judge);
+    const clock = this.#watched;
+    const random = seededRandom(seed ^ 0x5eed);
+    const bus = {
+      ...createBus({ clock }),
+      tell: (fact: Fact) => this.#hear(fact),
+      wants: () => true,
+    };
+    this.root = createRootSupervisor({ clock, random, facts: bus });
+    this.runtime = {
+      clock,
+      random,
+      bus,
+      deadlines: createDeadlines(clock),
+      signals: new SignalFanout(),
+      root: this.root,
+      store: () => undefined,
+      supervise: (spec) => this.#pending.push(this.#watchedSpec(spec)),
+    };
+    const names = ['kb', 'search', 'mail', 'files'].slice(0, this.chance.integer(1, 4));
+    this.integrations = names.map((name) => new SimulatedIntegration(this, name));
+    this.tools = this.#toolPort();
+    const ids = ['alice', 'bob', 'carol'].slice(0, this.chance.integer(1, 3));
+    this.sessions = ids.map((id) => new SimulatedSession(this, id));
+  }
+
+  start(): void {
+    if (this.started || this.stopped) return;
+    this.trace.note('start');
+    this.root.start();
+    for (const spec of this.#pending.splice(0)) {
+      if (!this.stopped) this.root.startChild(spec);
+    }
+    this.started = true;
+  }
+
+  /** Stops everything, in the order of a gateway. */
+  stop(): void {
+    if (this.#stopping !== undefined) return;
+    this.trace.note('stop');
+    this.stopped = true;
+    this.#stopDue = this.clock.now() + longestStopMs;
+    for (const { session } of this.sessions) session.close();
+    for (const { path } of this.integrations) path.stop();
+    this.#stopping = this.root.stop().then(() => {
+      for (const { session } of this.sessions) session.ended();
+      this.over = true;
+      this.trace.note('stopped');
+    });
+  }
+
+  /** Makes the actor of a child throw in its next step. */
+  crashActor(id: string): void {
+    const ref = this.root.ref(id);
+    // A child that fails at its first start is a gateway that does not start at all.
+    if (ref === undefined || !this.started) return;
+    this.trace.note(`the actor ${id} crashes`);
+    this.integrations.find(({ name }) => id === `integration:${name}`)?.model.died();
+    ref.send({ type: 'simulation.crash' });
+  }
+
+  /** Restarts a quarantined child by hand. */
+  release(id: string): void {
+    if (this.stopped || !this.quarantined.delete(id)) return;
+    this.trace.note(`${id} is released from quarantine`);
+    this.root.restartChild(id);
+  }
+
+  /** A caller's signal, maybe one that others use too, or one that is aborted already. */
+  signal(): AbortSignal {
+    if (this.#signals.length === 0 || this.chance.happens(0.5)) this.#signals.push(new AbortController());
+    return this.chance.pick(this.#signals).signal;
+  }
+
+  abortSignal(signal: AbortSignal | undefined = undefined): void {
+    const controller =
+      signal === undefined ? this.chance.pick(this.#signals) : this.#signals.find((each) => each.signal === signal);
+    if (controller === undefined || controller.signal.aborted) return;
+    this.trace.note('a caller aborts its signal');
+    controller.abort(this.chance.pick<unknown>([undefined, new Error('enough'), 'text', null]));
+  }
+
+  /** Something an operation does in the middle of being called. */
+  mischief(integration: SimulatedIntegration, row: CallRow | undefined): void {
+    this.chance.pick<() => void>([
+      () => this.abortSignal(row?.signal),
+      () => integration.crash(),
+      () => integration.isolate(),
+      () => integration.reset(),
+      () => integration.call(undefined),
+      () => this.crashActor(`integration:${integration.name}`),
+      () => (this.chance.happens(0.1) ? this.stop() : this.chance.pick(this.sessions).send('note')),
+    ])();
+  }
+
+  /** Crashes an actor again and again, until its supervisor puts it aside. */
+  storm(id: string, left = 8): void {
+    this.crashActor(id);
+    if (left > 0) this.clock.setTimeout(() => this.storm(id, left - 1), this.chance.span(20, 1000));
+  }
+
+  check(): void {
+    const { judge } = this;
+    for (const integration of this.integrations) checkIntegration(this, integration);
+    for (const session of this.sessions) session.check();
+    judge.expect(this.over || !judge.overdue(this.#stopDue), 'I-3', () => 'the stop is not over');
+  }
+
+  /** After the stop: nothing is left behind. */
+  checkStopped(): void {
+    const { judge, runtime } = this;
+    for (const { rows } of this.integrations) {
+      judge.expect(rows.size === 0, 'I-1', () => `${[...rows.keys()][0]} has not settled after the stop`);
+    }
+    for (const session of this.sessions) session.checkStopped();
+    judge.expect(runtime.deadlines.size === 0, 'I-3', () => `${runtime.deadlines.size} deadlines are left`);
+    judge.expect(this.#watched.pending === 0, 'I-3', () => `${this.#watched.pending} timers are left`);
+    for (const { signal } of this.#signals) {
+      const listeners = getEventListeners(signal, 'abort').length;
+      judge.expect(listeners === 0, 'I-3', () => `${listeners} listeners are left on a caller's signal`);
+    }
+  }
+
+  #hear(fact: Fact): void {
+    const { judge, clock } = this;
+    switch (fact.type) {
+      case 'call.succeeded':
+      case 'call.failed':
+      case 'call.fell_back': {
+        const row = this.#rowOf(fact);
+        if (row !== undefined) row.records++;
+        else judge.violate('I-4', `${fact.label} has a final record after it was settled`);
+        break;
+      }
+      case 'call.retried': {
+        const row = this.#rowOf(fact);
+        if (row !== undefined) row.retryAt = Math.max(row.retryAt, clock.now() + (fact.delayMs ?? 0));
+        break;
+      }
+      case 'call.abandoned':
+        this.#integration(fact.integration)?.wroteOff(fact.label ?? '');
+        break;
+      case 'child.quarantined':
+        this.quarantined.add(fact.child);
+        clock.setTimeout(() => this.release(fact.child), this.chance.span(1, 60_000));
+        break;
+      case 'listener.failed':
+        judge.violate('I-4', `${fact.event} threw: ${fact.error} ${fact.stack ?? ''}`);
+        break;
+      default:
+        break;
+    }
+    this.trace.note(`  ${fact.type} ${'child' in fact ? fact.child : 'integration' in fact ? fact.integration : ''}`);
+    if (this.chance.happens(0.004)) this.#react();
+  }
+
+  /** What a listener does with the news, in the middle of whatever the runtime is doing. */
+  #react(): void {
+    this.trace.note('a listener reacts');
+    this.chance.weighted<() => void>([
+      [4, () => this.chance.pick(this.integrations).call(this.chance.happens(0.5) ? this.signal() : undefined)],
+      [4, () => this.abortSignal()],
+      [3, () => this.chance.pick(this.sessions).send('note')],
+      [0.3, () => this.stop()],
+    ])();
+  }
+
+  #integration(name: string): SimulatedIntegration | undefined {
+    return this.integrations.find((each) => each.name === name);
+  }
+
+  #rowOf(fact: { readonly integration: string; readonly label?: string | undefined }): CallRow | undefined {
+    return this.#integration(fact.integration)?.rows.get(fact.label ?? '');
+  }
+
+  #watchedSpec(spec: ChildSpec): ChildSpec {
+    const modelOf = () => this.integrations.find(({ name }) => spec.id === `integration:${name}`)?.model;
+    return {
+      ...spec,
+      logic: mortal(spec.logic),
+      onStart: (ref, incarnation) => {
+        modelOf()?.reborn();
+        spec.onStart?.(ref, incarnation);
+      },
+      onExit: (exit, incarnation) => {
+        if (!this.stopped) modelOf()?.died();
+        spec.onExit?.(exit, incarnation);
+      },
+    };
+  }
+
+  /** The port of a gateway, with a row for each call that goes through. */
+  #toolPort(): ToolPort {
+    const targets = new Map(
+      this.integrations.map(({ name, path }) => [
+        name,
+        { path: path as never, effect: undefined, tools: {}, request: (_tool: string, input: unknown) => input },
+      ]),
+    );
+    const { retry } = presets.toolCall;
+    const port = createToolPort(targets, retry);
+    return {
+      longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
+      call: (integration, tool, input, options, settled) => {
+        const target = this.#integration(integration);
+        if (target === undefined) return port.call(integration, tool, input, options, settled);
+        const { idleMs, attemptMs, overallMs } = target.policy.limits;
+        const limits = options.longRunning
+          ? { idleMs, attemptMs: options.overallMs, overallMs: options.overallMs }
+          : { idleMs, attemptMs, overallMs: Math.min(overallMs, options.overallMs) };
+        const row = target.accept({
+          label: tool,
+          limits,
+          dueAt: this.clock.now() + limits.overallMs,
+          maxAttempts: retry.maxAttempts,
+          effect: options.effect,
+          signal: options.signal,
+          ofSession: true,
+        });
+        (input as ToolRow).call = row;
+        const request: Request = { row };
+        return port.call(integration, tool, request, options, (outcome, attempts) => {
+          target.settle(row, outcome);
+          this.judge.expect(attempts <= row.attempts, 'R-7', () => `${tool} is said to have made ${attempts} attempts`);
+          settled(outcome, attempts);
+        });
+      },
+    };
+  }
+}
+
+/** Logic that throws in its transition when told to, whatever its state. */
+function mortal(logic: AnyActorLogic): AnyActorLogic {
+  const transition: AnyActorLogic['transition'] = (snapshot, event: { readonly type: string }, scope) => {
+    if (event.type === 'simulation.crash') throw new Error('the actor crashes');
+    return logic.transition(snapshot, event, scope);
+  };
+  return Object.assign(Object.create(logic) as AnyActorLogic, { transition });
+}
