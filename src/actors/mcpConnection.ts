@@ -69,7 +69,7 @@ export function mcpChild(options: McpServerOptions & McpConnectionHost): {
  * The connection machine over a server process and the SDK's client. When the actor is stopped without having ended, the
  * process and everything below it gets SIGKILL at once.
  */
-export function mcpConnectionLogic(settings: McpServerSettings, host: McpConnectionHost): typeof connectionMachine {
+function mcpConnectionLogic(settings: McpServerSettings, host: McpConnectionHost): typeof connectionMachine {
   return connectionMachine.provide({
     actors: {
       link: fromCallback<LinkOrder>(({ sendBack, receive }) => {

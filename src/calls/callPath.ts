@@ -591,8 +591,10 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
       this.#end(call, facts);
       return;
     }
-    call.refused = true;
     this.#records.callRefused(call, facts);
+    // Who heard of it may have ended it in another way, which has a record of its own.
+    if (call.failed) return;
+    call.refused = true;
     this.#end(call, facts);
   }
 
@@ -669,10 +671,11 @@ export class CallPath<I, O> implements RowKeeper<I, O> {
     if (from === 'half-open') this.#probe = undefined;
     this.#records.tell({ type: 'integration.changed', integration: this.name, from, to });
     // Who heard of it may have changed it again.
-    if (this.link.lastState !== to) return;
-    if (to === 'crashed') this.#resume('probe');
-    if (to === 'open') this.#circuitOpened();
-    else if (this.link.closed && (from === 'half-open' || from === 'open' || from === 'crashed')) {
+    const { lastState, closed } = this.link;
+    if (to === 'crashed' && lastState === to) this.#resume('probe');
+    if (to === 'open' && lastState === to) this.#circuitOpened();
+    // Or made a call: that leads on to `calling`, and others wait for this all the same.
+    else if (closed && (from === 'half-open' || from === 'open' || from === 'crashed')) {
       this.#records.callAdmitted();
       this.#resume('restart');
       this.#resume('probe');

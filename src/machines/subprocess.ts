@@ -1,4 +1,4 @@
-import { type ActorRefFrom, assign, emit, fromCallback, sendTo, setup, stateIn } from 'xstate';
+import { assign, emit, fromCallback, sendTo, setup, stateIn } from 'xstate';
 import type {
   OutputListenerFailed,
   ProcessExited,
@@ -20,7 +20,7 @@ export type { SubprocessEmitted } from './subprocessEvents.ts';
 export type { ProcessExit } from './subprocessExit.ts';
 export type { SubprocessInput } from './subprocessInput.ts';
 
-/** What the machine knows of its run; for {@link SubprocessRef} only. */
+/** What the machine knows of its run. */
 export interface SubprocessContext extends RunFacts {
   readonly graceMs: number;
   readonly exit?: ProcessExit;
@@ -235,5 +235,3 @@ export const subprocessMachine = setup({
   },
   output: ({ context }) => context.exit ?? conclusion(context),
 });
-
-export type SubprocessRef = ActorRefFrom<typeof subprocessMachine>;

@@ -25,7 +25,7 @@ const closed = (codes: string): RegExp =>
  * 400s, an exhausted quota comes as 429 like a rate limit. To be matched against error channels only; the output of a model may
  * quote any of these.
  */
-export const errorTexts: readonly ErrorText[] = Object.freeze([
+const errorTexts: readonly ErrorText[] = Object.freeze([
   row(/`?tool_use`? ids were found without `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
   row(/unexpected `?tool_use_id`? found in `?tool_result`?/i, 'permanent', 'failed', 'history_unpaired'),
   row(/message with '?tool_calls'? must be followed by tool messages/i, 'permanent', 'failed', 'history_unpaired'),

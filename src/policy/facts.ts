@@ -36,7 +36,14 @@ export interface FactMap {
   /** A heartbeat made room for a newer one (drop-oldest), or joined one that waits (coalesce). */
   'session.heartbeat_dropped': { session: string; reason: 'drop_oldest' | 'coalesced' };
   'session.turn_started': { session: string; turn: number; message: string; kind: string };
-  'session.turn_ended': { session: string; turn: number; ok: boolean; elapsedMs: number; error?: string | undefined };
+  'session.turn_ended': {
+    session: string;
+    turn: number;
+    kind: string;
+    ok: boolean;
+    elapsedMs: number;
+    error?: string | undefined;
+  };
   /** A tool call of a session ended with an error result; the session goes on. */
   'session.tool_failed': {
     session: string;

@@ -12,7 +12,7 @@ export type HeaderSource =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Longest hint that is believed: 7 days, in ms. */
-export const longestHintMs = 7 * 24 * 3_600_000;
+const longestHintMs = 7 * 24 * 3_600_000;
 
 /**
  * The hint in the headers of a response: `retry-after-ms`, then `retry-after` (decimal seconds, or a date that is read against

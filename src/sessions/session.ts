@@ -237,6 +237,11 @@ export class Session {
     const { id, message } = envelope;
     this.#history.addMessage({ type: 'message', turn: number, id, message, at: clock.wallNow() });
     facts.tell({ type: 'session.turn_started', session: this.id, turn: number, message: id, kind: message.kind });
+    if (this.#stopped) {
+      // By who heard of it: the handler must not begin any more.
+      this.#finish(running, { ok: false, failure: this.#failure(stopped) });
+      return;
+    }
     this.#dispatch({ type: 'turn.started', turn: number });
     this.#process(running).then(
       (value) => this.#finish(running, { ok: true, value }),
@@ -262,7 +267,16 @@ export class Session {
     const { clock, facts } = this.#parts;
     const error = outcome.ok ? undefined : outcome.failure.message;
     const elapsedMs = clock.now() - startedAt;
-    facts.tell({ type: 'session.turn_ended', session: this.id, turn: turn.number, ok: outcome.ok, elapsedMs, error });
+    const { kind } = envelope.message;
+    facts.tell({
+      type: 'session.turn_ended',
+      session: this.id,
+      turn: turn.number,
+      kind,
+      ok: outcome.ok,
+      elapsedMs,
+      error,
+    });
     this.#dispatch({ type: 'turn.ended', turn: turn.number, more: this.#mailbox.length > 0 });
   }
 

@@ -6,7 +6,7 @@ import { storedEvent } from './record.ts';
 import type { Redactor } from './redact.ts';
 
 /** Rows a store in memory keeps; one more drops the oldest. */
-export const maxRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** A store that lasts as long as its process. */
 export function createMemoryStore(redact: Redactor, path: string, degraded: boolean) {

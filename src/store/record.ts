@@ -112,10 +112,16 @@ export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
 }
 
 function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredEvent | undefined {
+  if (isRoutine(fact)) return undefined;
   const row = rows[type];
   if (row === null || row === undefined) return undefined;
   const [category, eventType, metadata] = row;
   return { category, eventType, metadata: wholeMs(metadata(fact)) };
+}
+
+/** A session lives by its heartbeats; stored, those that went well would bury everything else. */
+function isRoutine(fact: object): boolean {
+  return 'turn' in fact && 'kind' in fact && fact.kind === 'heartbeat' && !('ok' in fact && fact.ok === false);
 }
 
 /** Clocks count fractions of a millisecond; what is stored does not. */

@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts';
 import { diagnose, type Trouble } from './trouble.ts';
 
 /** Most rows that wait in memory; one more is refused. */
-export const maxQueued = 10_000;
+const maxQueued = 10_000;
 /** Rows of one commit, and of one turn of the event loop while catching up. */
 const batchRows = 500;
 /** How long a lock of somebody else is waited for before the store counts as degraded, in ms. */

@@ -23,7 +23,7 @@ export function startFirst(supervision: Supervision, child: Child): Started {
 }
 
 /** Starts a child again; a start that fails counts as one more crash. Never throws. */
-export function startAgain(supervision: Supervision, child: Child): void {
+function startAgain(supervision: Supervision, child: Child): void {
   const { exit } = startIncarnation(supervision, child, (over) => {
     childEnded(supervision, child, over);
   });

@@ -50,17 +50,25 @@ export class CircuitModel {
 
   /** Asks whether an attempt may start now; says why not. A probe takes its place. */
   admit(now: number): string | undefined {
-    const { probes } = this.#policy.breaker;
     if (this.state === 'crashed') return 'it has crashed';
+    if (this.state === 'open') {
+      const refused = this.halfOpen(now);
+      if (refused !== undefined) return refused;
+    }
     if (now < this.pausedUntil) return `it is paused until ${this.pausedUntil}`;
     if (this.state === 'closed') return undefined;
-    if (this.state === 'open') {
-      if (this.isolations > 0) return `it is isolated ${this.isolations} times`;
-      if (now < this.openUntil) return `its circuit is open until ${this.openUntil}`;
-      this.#move('half-open');
-    }
     this.probing++;
+    const { probes } = this.#policy.breaker;
     return this.probing > probes ? `${probes} probes are in flight` : undefined;
+  }
+
+  /** Asks whether an open circuit may be probed from now on; says why not. */
+  halfOpen(now: number): string | undefined {
+    if (this.state !== 'open') return `it is ${this.state}`;
+    if (this.isolations > 0) return `it is isolated ${this.isolations} times`;
+    if (now < this.openUntil) return `its circuit is open until ${this.openUntil}`;
+    this.#move('half-open');
+    return undefined;
   }
 
   alive(generation: number, now: number): void {

@@ -58,7 +58,13 @@ function checkFailure(
   const { label, last } = row;
   const { kind, attempts, integration } = failure;
   const word = wordOf({ ok: false, failure });
-  judge.expect(attempts === row.attempts, 'R-7', () => `${label} ends ${word}, it made ${row.attempts} attempts`);
+  // A listener that hears of an attempt may end it before the operation is called.
+  const unheard = kind === 'cancelled' && attempts === row.attempts + 1;
+  judge.expect(
+    attempts === row.attempts || unheard,
+    'R-7',
+    () => `${label} ends ${word}, it made ${row.attempts} attempts`,
+  );
   judge.expect(integration === name, 'R-7', () => `${label} ends as a failure of ${integration}`);
   const truths: Partial<Record<typeof kind, boolean>> = {
     circuit_open: model.seen.has('open') || model.seen.has('half-open'),

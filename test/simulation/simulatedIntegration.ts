@@ -31,6 +31,7 @@ export class SimulatedIntegration implements WorkBooks {
   /** Work that has not ended, whatever became of its attempt. */
   readonly works = new Set<Work>();
   mood: Mood = 'well';
+  stopped = false;
   readonly #world: World;
   readonly #books = new Map<Work, { readonly row: CallRow | undefined; readonly generation: number }>();
   readonly #releases: (() => void)[] = [];
@@ -116,6 +117,17 @@ export class SimulatedIntegration implements WorkBooks {
     const waiting = [...this.rows.values()].filter((other) => other !== row && isWaiting(other)).length;
     const full = this.full || (this.hasProbe && waiting >= this.policy.maxInFlight);
     this.#world.judge.expect(full, 'M-9', () => `${row.label} is refused for want of a place, while there is one`);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.path.stop();
+  }
+
+  /** The circuit was told to be half-open: from here on it may be probed. */
+  halfOpened(): void {
+    const refused = this.model.halfOpen(this.#world.clock.now());
+    this.#world.judge.expect(refused === undefined, 'M-2', () => `${this.name} is half-open although ${refused}`);
   }
 
   crash(): void {
@@ -240,7 +252,7 @@ export class SimulatedIntegration implements WorkBooks {
     };
     const rule = { closed: 'M-13', open: 'M-2', 'half-open': 'M-3', crashed: 'M-6' }[this.model.state];
     expect(refused === undefined, rule, `although ${refused}`);
-    expect(!this.#world.stopped, 'I-3', 'after the stop');
+    expect(!this.stopped, 'I-3', 'after the stop');
     expect(row === undefined || this.#occupied(0) < this.policy.maxInFlight, 'M-9', 'without a place');
     expect(row !== undefined || probing, 'M-3', 'while there is nothing to probe');
     if (row === undefined) return;

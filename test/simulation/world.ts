@@ -102,7 +102,7 @@ export class World {
     this.stopped = true;
     this.#stopDue = this.clock.now() + longestStopMs;
     for (const { session } of this.sessions) session.close();
-    for (const { path } of this.integrations) path.stop();
+    for (const integration of this.integrations) integration.stop();
     this.#stopping = this.root.stop().then(() => {
       for (const { session } of this.sessions) session.ended();
       this.over = true;
@@ -201,6 +201,9 @@ export class World {
       case 'call.abandoned':
         this.#integration(fact.integration)?.wroteOff(fact.label ?? '');
         break;
+      case 'breaker.half_opened':
+        this.#integration(fact.integration)?.halfOpened();
+        break;
       case 'child.quarantined':
         this.quarantined.add(fact.child);
         clock.setTimeout(() => this.release(fact.child), this.chance.span(1, 60_000));
@@ -212,7 +215,8 @@ export class World {
         break;
     }
     this.trace.note(`  ${fact.type} ${'child' in fact ? fact.child : 'integration' in fact ? fact.integration : ''}`);
-    if (this.chance.happens(0.004)) this.#react();
+    // The supervisor tells of a crash before anybody else can know: to call then is to call what is not known to be gone.
+    if (!fact.type.startsWith('child.') && this.chance.happens(0.004)) this.#react();
   }
 
   /** What a listener does with the news, in the middle of whatever the runtime is doing. */
@@ -282,7 +286,6 @@ export class World {
         const request: Request = { row };
         return port.call(integration, tool, request, options, (outcome, attempts) => {
           target.settle(row, outcome);
-          this.judge.expect(attempts <= row.attempts, 'R-7', () => `${tool} is said to have made ${attempts} attempts`);
           settled(outcome, attempts);
         });
       },

@@ -105,3 +105,27 @@ describe('a stored duration', () => {
     expect(event?.metadata).toMatchObject({ down_ms: 13 });
   });
 });
+
+describe('a heartbeat', () => {
+  const turn = { session: 'agent:main', turn: 1, at: 1 };
+
+  it('[O-1] that went well is not stored', () => {
+    expect(storedEvent({ ...turn, type: 'session.turn_started', message: 'm1', kind: 'heartbeat' })).toBeUndefined();
+    expect(
+      storedEvent({ ...turn, type: 'session.turn_ended', kind: 'heartbeat', ok: true, elapsedMs: 1 }),
+    ).toBeUndefined();
+  });
+
+  it('[O-1] [I-4] that failed is stored, as every other turn is', () => {
+    const failed = storedEvent({
+      ...turn,
+      type: 'session.turn_ended',
+      kind: 'heartbeat',
+      ok: false,
+      elapsedMs: 1,
+      error: 'x',
+    });
+    expect(failed).toMatchObject({ category: 'session', eventType: 'turn_ended', metadata: { ok: false } });
+    expect(storedEvent({ ...turn, type: 'session.turn_ended', kind: 'user', ok: true, elapsedMs: 1 })).toBeDefined();
+  });
+});
