@@ -5,6 +5,7 @@ import type { CallPath } from './calls/callPath.ts';
 import { DeadlineQueue } from './calls/deadlineQueue.ts';
 import { Integration } from './calls/integration.ts';
 import { SignalFanout } from './calls/signalFanout.ts';
+import { checkTools, type ToolOptions, type Tools } from './calls/toolOptions.ts';
 import { type GatewayOptions, checkGatewayOptions } from './gatewayOptions.ts';
 import { sessionMachine, type SessionRef } from './machines/session.ts';
 import type { ProcessExit } from './machines/subprocess.ts';
@@ -26,7 +27,7 @@ import { createBus } from './telemetry/bus.ts';
 import type { EventStream, StreamOptions } from './telemetry/eventStream.ts';
 import type { Listener } from './telemetry/listener.ts';
 import type { WaitOptions } from './telemetry/waitForFact.ts';
-import { createToolPort, type ToolOptions, type ToolTarget } from './toolPort.ts';
+import { createToolPort, type ToolTarget } from './toolPort.ts';
 
 export interface FunctionOptions {
   readonly policy?: PolicyInput | undefined;
@@ -133,38 +134,46 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
 
   function add<I, O>(
     path: CallPath<I, O>,
-    about: { effect?: Effect | undefined; tools?: Readonly<Record<string, ToolOptions>> | undefined },
+    { effect, tools }: AboutTools,
     request: ToolTarget['request'],
+    toolName?: (input: I) => string,
   ): Integration<I, O> {
     paths.set(path.name, path);
-    targets.set(path.name, {
-      path: path as CallPath<unknown, unknown>,
-      effect: about.effect,
-      tools: about.tools ?? {},
-      request,
-    });
-    return new Integration(path, about.effect);
+    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request });
+    const toolOf = toolName === undefined || tools.size === 0 ? undefined : (input: I) => tools.get(toolName(input));
+    return new Integration(path, effect, toolOf);
   }
 
   return {
     integration(name, functionOptions, operation) {
       declare(name);
       checkKeys(name, functionOptions, ['policy', 'effect', 'tools']);
-      if (functionOptions.effect !== undefined) checkOneOf(`${name}.effect`, functionOptions.effect, effects);
+      const about = checkAbout(name, functionOptions);
       checkFunction(`${name}.operation`, operation);
       const policy = resolvePolicy(name, functionOptions.policy);
       const path = superviseIntegration(runtime, { name, policy, operation });
-      return add(path, functionOptions, (tool, input): ToolRequest => ({ tool, input }));
+      return add(
+        path,
+        about,
+        (tool, input): ToolRequest => ({ tool, input }),
+        (input) => (input as Partial<ToolRequest> | undefined)?.tool ?? '',
+      );
     },
     mcpServer(name, mcpOptions) {
       declare(name);
+      const about = checkAbout(name, mcpOptions);
       const path = superviseMcpServer(runtime, name, mcpOptions);
-      return add(path, mcpOptions, (tool, input) => ({ name: tool, arguments: input ?? {} }));
+      return add(
+        path,
+        about,
+        (tool, input) => ({ name: tool, arguments: input ?? {} }),
+        (input) => input.name,
+      );
     },
     subprocess(name, subprocessOptions) {
       declare(name);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
-      return add(path, {}, (_tool, input) => input ?? {});
+      return add(path, { effect: undefined, tools: new Map() }, (_tool, input) => input ?? {});
     },
     hook(event, handler, hookOptions = {}) {
       checkName('event', event);
@@ -248,6 +257,17 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     await opened?.close();
     bus.close();
   }
+}
+
+interface AboutTools {
+  readonly effect: Effect | undefined;
+  readonly tools: Tools;
+}
+
+/** What an integration says about its calls; checked before anything of it is started. */
+function checkAbout(name: string, { effect, tools }: Pick<FunctionOptions, 'effect' | 'tools'>): AboutTools {
+  if (effect !== undefined) checkOneOf(`${name}.effect`, effect, effects);
+  return { effect, tools: checkTools(`${name}.tools`, tools) };
 }
 
 function hookSettings(policy: ReturnType<typeof resolvePolicy>) {

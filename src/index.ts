@@ -1,6 +1,7 @@
 export type { HookAnswer, HookEvent, HookHandler, HookReport, HookVerdict } from './actors/userHooks.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/call.ts';
-export type { CallStats } from './calls/callPath.ts';
+export type { CallStats } from './calls/callPathParts.ts';
+export type { ToolOptions } from './calls/toolOptions.ts';
 export type { BreakerHandle, CallOptions, Integration } from './calls/integration.ts';
 export { createGateway, type FunctionOptions, type Gateway, type HookOptions, type ToolRequest } from './gateway.ts';
 export type { GatewayOptions, RootOptions } from './gatewayOptions.ts';
@@ -47,4 +48,3 @@ export {
 export { supervisorLogic } from './supervisor/supervisorLogic.ts';
 export type { TreeNode } from './supervisor/tree.ts';
 export { systemClock } from './systemClock.ts';
-export type { ToolOptions } from './toolPort.ts';

@@ -2,6 +2,7 @@ import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mc
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { createHangWatch } from './actors/hangWatch.ts';
 import { toolResult } from './actors/mcpCall.ts';
+import type { ToolOptions } from './calls/toolOptions.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
 import type { Effect } from './policy/effects.ts';
@@ -9,7 +10,6 @@ import { AttemptError, type FailureFacts } from './policy/failure.ts';
 import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
 import type { Runtime } from './runtime.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
-import type { ToolOptions } from './toolPort.ts';
 
 export interface McpIntegrationOptions extends McpServerOptions {
   /** @defaultValue preset `mcp` */

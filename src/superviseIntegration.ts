@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from './calls/call.ts';
-import { type Beginning, CallPath, type CallPathParts } from './calls/callPath.ts';
+import { CallPath } from './calls/callPath.ts';
+import type { Beginning, CallPathParts } from './calls/callPathParts.ts';
 import { type IntegrationEmitted, integrationMachine, type IntegrationRef } from './machines/integration.ts';
 import type { PersistedBreaker } from './policy/persistedBreaker.ts';
 import type { IntegrationPolicy } from './policy/policy.ts';

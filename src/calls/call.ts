@@ -44,10 +44,15 @@ export interface CallSettings<I, O> extends Limits {
 /** Why a call that has no attempt in flight waits. */
 export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe';
 
-/** What the path does for its rows. */
-export interface RowKeeper<I, O> {
+/** What is done for a call. */
+export interface CallKeeper<I, O> {
   callExpired(call: Call<I, O>, now: number): void;
   callAborted(call: Call<I, O>, reason: unknown): void;
+}
+
+/** What is done for an attempt. */
+export interface AttemptKeeper<I, O> {
+  /** Its work outlived its grace. */
   workOverstayed(attempt: Attempt<I, O>): void;
 }
 
@@ -83,10 +88,10 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   readonly resolve: (outcome: Outcome<O>) => void;
   /** The integration's own harmless probe, which no caller made. */
   readonly isProbe: boolean;
-  readonly #keeper: RowKeeper<I, O>;
+  readonly #keeper: CallKeeper<I, O>;
 
   constructor(
-    keeper: RowKeeper<I, O>,
+    keeper: CallKeeper<I, O>,
     number: number,
     input: I,
     settings: CallSettings<I, O>,
@@ -147,11 +152,11 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
   #controller: AbortController | undefined = undefined;
   #aborted: FailureFacts | undefined = undefined;
   #touch: (() => void) | undefined = undefined;
-  readonly #keeper: RowKeeper<I, O>;
+  readonly #keeper: AttemptKeeper<I, O>;
   readonly #now: () => number;
 
   constructor(
-    keeper: RowKeeper<I, O>,
+    keeper: AttemptKeeper<I, O>,
     call: Call<I, O>,
     generation: number,
     admittedBy: object,

@@ -4,7 +4,9 @@ import type { Outcome } from '../policy/failure.ts';
 import { checkDuration, checkFunction, checkInteger, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { CallSettings, Fallback } from './call.ts';
-import type { CallPath, CallStats } from './callPath.ts';
+import type { CallPath } from './callPath.ts';
+import type { CallStats } from './callPathParts.ts';
+import { toolLimits, type ToolOptions } from './toolOptions.ts';
 
 /** How one call differs from its integration's policy. */
 export interface CallOptions<I, O> {
@@ -44,11 +46,17 @@ export class Integration<I, O> {
   readonly breaker: BreakerHandle;
   readonly #path: CallPath<I, O>;
   readonly #settings: CallSettings<I, O>;
+  readonly #toolOf: ((input: I) => ToolOptions | undefined) | undefined;
 
-  constructor(path: CallPath<I, O>, effect?: Effect) {
+  /**
+   * @param effect - of calls that say nothing of it.
+   * @param toolOf - the tool an input calls, where the integration has tools with settings of their own.
+   */
+  constructor(path: CallPath<I, O>, effect?: Effect, toolOf?: (input: I) => ToolOptions | undefined) {
     this.name = path.name;
     this.#path = path;
     this.#settings = defaultSettings(path.policy, effect);
+    this.#toolOf = toolOf;
     this.breaker = breakerHandle(path);
   }
 
@@ -70,7 +78,9 @@ export class Integration<I, O> {
    * @throws TypeError or RangeError at once when an option is wrong.
    */
   call(input: I, options?: CallOptions<I, O>): Promise<Outcome<O>> {
-    const settings = options === undefined ? this.#settings : settingsOf(this.#settings, options);
+    const tool = this.#toolOf?.(input);
+    const own = tool === undefined ? this.#settings : settingsOfTool(this.#settings, tool);
+    const settings = options === undefined ? own : settingsOf(own, options);
     return new Promise((resolve) => {
       this.#path.start(input, settings, resolve);
     });
@@ -87,6 +97,10 @@ function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undef
     signal: undefined,
     fallback: undefined,
   };
+}
+
+function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: ToolOptions): CallSettings<I, O> {
+  return { ...defaults, ...toolLimits(defaults, tool), effect: tool.effect ?? defaults.effect };
 }
 
 function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {

@@ -85,6 +85,10 @@ export class MachineLink {
     return this.#state === 'calling' || this.#state === 'idle' || this.#state === 'backoff';
   }
 
+  get isOpen(): boolean {
+    return this.#state === 'open' || this.#state === 'half-open';
+  }
+
   /** Identity of the incarnation; with the generation it fences attempts. */
   get incarnation(): object {
     return this.#ref ?? this;

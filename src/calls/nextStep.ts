@@ -27,6 +27,7 @@ export interface Moment {
 export function nextStep<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Moment): NextStep {
   const { retry, effect } = call.settings;
   if (call.attempts >= retry.maxAttempts || !mayRetry(facts, effect, retry)) return { step: 'end', facts };
+  if (moment.now >= call.overallDue) return { step: 'end', facts };
   if (moment.open) return { step: 'end', facts: moment.circuitOpen(facts) };
 
   // Who was asked to wait does so, whatever happens meanwhile.

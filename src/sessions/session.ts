@@ -237,12 +237,12 @@ export class Session {
     const { id, message } = envelope;
     this.#history.addMessage({ type: 'message', turn: number, id, message, at: clock.wallNow() });
     facts.tell({ type: 'session.turn_started', session: this.id, turn: number, message: id, kind: message.kind });
+    this.#dispatch({ type: 'turn.started', turn: number });
     if (this.#stopped) {
       // By who heard of it: the handler must not begin any more.
       this.#finish(running, { ok: false, failure: this.#failure(stopped) });
       return;
     }
-    this.#dispatch({ type: 'turn.started', turn: number });
     this.#process(running).then(
       (value) => this.#finish(running, { ok: true, value }),
       (error: unknown) => {

@@ -1,7 +1,7 @@
 import { createActor } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/calls/call.ts';
-import type { CallPathParts } from '../../src/calls/callPath.ts';
+import type { CallPathParts } from '../../src/calls/callPathParts.ts';
 import { integrationMachine } from '../../src/machines/integration.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import type { PolicyInput } from '../../src/policy/presets.ts';

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type McpIntegrationOptions } from '../../src/index.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { isAlive } from '../support/temporary.ts';
 
 const everything = fileURLToPath(
@@ -121,5 +122,54 @@ describe('an MCP server', () => {
     await gateway.wait('integration.restarted');
     expect(await echo()).toMatchObject({ ok: true });
     expect(pid()).not.toBe(first);
+  });
+});
+
+describe('the limits of a tool', () => {
+  it('[P-1] hold for direct calls of it, and for those of sessions', async () => {
+    const { gateway, kb, echo } = await startServer({ tools: { [long.name]: { attemptMs: 300, effect: 'mutating' } } });
+    const session = gateway.session('agent:main', {
+      onMessage: (_message, turn) => turn.tool('kb', long.name, long.arguments),
+    });
+    await echo();
+    const direct = kb.call(long);
+    const accepted = await session.send({ kind: 'user' });
+    expect(await direct).toMatchObject({ ok: false, failure: { reason: 'attempt_timeout', attempts: 1 } });
+    expect(accepted.accepted && (await accepted.processed)).toMatchObject({ value: { kind: 'timeout', attempts: 1 } });
+  });
+
+  it.each([
+    [{ tools: { echo: { idle: 5 } } }, 'Unknown option `kb.tools.echo.idle`'],
+    [
+      { tools: { echo: { attemptMs: -1 } } },
+      'Expected `kb.tools.echo.attemptMs` to be a duration in ms above 0, got -1',
+    ],
+    [{ effect: 'writes' }, 'Expected `kb.effect` to be one of readOnly, idempotent, mutating, got "writes"'],
+  ])('are checked before anything is started: %j', (options, message) => {
+    const gateway = createGateway();
+    expect(() => gateway.mcpServer('kb', { command: 'x', ...(options as object) })).toThrow(message);
+    expect(gateway.tree().children).toEqual([]);
+  });
+});
+
+describe('the restarts of an MCP server', () => {
+  it('[P-1] come with the next turn at first, then after 250 ms doubling to 5 s', async () => {
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ clock, random: () => 0.5 });
+    onTestFinished(() => gateway.stop());
+    const delays: number[] = [];
+    const served = new Promise<void>((resolve) => {
+      gateway.on('child.restarting', ({ delayMs }) => {
+        delays.push(delayMs);
+        if (delays.length === 8) resolve();
+        void clock.advance(delayMs);
+      });
+    });
+    gateway.mcpServer('kb', { command: 'no-such-command-anywhere' });
+    await gateway.start();
+    const pump = setInterval(() => void clock.advance(1), 1);
+    await served;
+    clearInterval(pump);
+    expect(delays.slice(0, 8)).toEqual([0, 250, 500, 1000, 2000, 4000, 5000, 5000]);
   });
 });

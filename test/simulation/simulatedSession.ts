@@ -14,8 +14,8 @@ export interface MessageRow {
   readonly name: string;
   readonly kind: string;
   refused: boolean;
-  /** It joined a heartbeat that waited. */
-  joined: boolean;
+  /** A newer heartbeat took its place. */
+  dropped: boolean;
   takenAt: number | undefined;
   /** The last sign of progress of its turn. */
   progressAt: number;
@@ -92,7 +92,7 @@ export class SimulatedSession {
       name: `${this.id}.${++this.#lastName}`,
       kind,
       refused: false,
-      joined: false,
+      dropped: false,
       takenAt: undefined,
       progressAt: 0,
       pendingTools: 0,
@@ -102,6 +102,14 @@ export class SimulatedSession {
     const waiting = this.#queue.length;
     this.#queue.push(row);
     void this.session.send({ kind, data: row }).then((acceptance) => this.#accepted(row, acceptance, waiting));
+  }
+
+  /** The heartbeat that has waited longest makes room. */
+  dropped(): void {
+    const oldest = this.#queue.find(({ kind }) => kind === 'heartbeat');
+    if (oldest === undefined) return;
+    oldest.dropped = true;
+    this.#leaveQueue(oldest);
   }
 
   /** Makes a tool call and keeps its books. */
@@ -171,9 +179,9 @@ export class SimulatedSession {
       judge.expect(why, 'G-9', () => `${row.name} is refused (${acceptance.reason}) with ${waiting} waiting`);
       return;
     }
-    row.joined = this.#ids.has(acceptance.id);
+    const joined = this.#ids.has(acceptance.id);
     this.#ids.add(acceptance.id);
-    if (row.joined) this.#leaveQueue(row);
+    if (joined) this.#leaveQueue(row);
     else void acceptance.processed.then((outcome) => this.#processed(row, outcome));
   }
 
@@ -184,7 +192,7 @@ export class SimulatedSession {
     if (this.current === row) this.current = undefined;
     if (row.takenAt !== undefined) return;
     this.#leaveQueue(row);
-    judge.expect(stopped || row.kind === 'heartbeat', 'I-5', () => `${row.name} was accepted and dropped`);
+    judge.expect(stopped || row.dropped, 'I-5', () => `${row.name} was accepted and dropped`);
   }
 
   #leaveQueue(row: MessageRow): void {

@@ -204,6 +204,9 @@ export class World {
       case 'breaker.half_opened':
         this.#integration(fact.integration)?.halfOpened();
         break;
+      case 'session.heartbeat_dropped':
+        if (fact.reason === 'drop_oldest') this.sessions.find(({ id }) => id === fact.session)?.dropped();
+        break;
       case 'child.quarantined':
         this.quarantined.add(fact.child);
         clock.setTimeout(() => this.release(fact.child), this.chance.span(1, 60_000));
@@ -215,8 +218,7 @@ export class World {
         break;
     }
     this.trace.note(`  ${fact.type} ${'child' in fact ? fact.child : 'integration' in fact ? fact.integration : ''}`);
-    // The supervisor tells of a crash before anybody else can know: to call then is to call what is not known to be gone.
-    if (!fact.type.startsWith('child.') && this.chance.happens(0.004)) this.#react();
+    if (!isEarly(fact) && this.chance.happens(0.004)) this.#react();
   }
 
   /** What a listener does with the news, in the middle of whatever the runtime is doing. */
@@ -259,7 +261,7 @@ export class World {
     const targets = new Map(
       this.integrations.map(({ name, path }) => [
         name,
-        { path: path as never, effect: undefined, tools: {}, request: (_tool: string, input: unknown) => input },
+        { path: path as never, effect: undefined, tools: new Map(), request: (_tool: string, input: unknown) => input },
       ]),
     );
     const { retry } = presets.toolCall;
@@ -291,6 +293,12 @@ export class World {
       },
     };
   }
+}
+
+/** Facts told in the middle of a change that its books cannot know of yet: to react to them would confuse the books. */
+function isEarly(fact: Fact): boolean {
+  if (fact.type === 'integration.changed') return fact.to === 'calling';
+  return fact.type.startsWith('child.') || fact.type === 'call.abandoned';
 }
 
 /** Logic that throws in its transition when told to, whatever its state. */

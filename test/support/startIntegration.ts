@@ -1,6 +1,7 @@
 import { createActor } from 'xstate';
 import type { AttemptContext, Operation } from '../../src/calls/call.ts';
-import { CallPath, type CallPathParts } from '../../src/calls/callPath.ts';
+import { CallPath } from '../../src/calls/callPath.ts';
+import type { CallPathParts } from '../../src/calls/callPathParts.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { Integration } from '../../src/calls/integration.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';

@@ -9,7 +9,8 @@ import { type PolicyInput, presets, resolvePolicy } from '../../src/policy/prese
 import { Session, type SessionOptions } from '../../src/sessions/session.ts';
 import { indexedScheduler } from '../../src/supervisor/scheduler.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { createToolPort, type ToolOptions, type ToolTarget } from '../../src/toolPort.ts';
+import { checkTools, type ToolOptions } from '../../src/calls/toolOptions.ts';
+import { createToolPort, type ToolTarget } from '../../src/toolPort.ts';
 import { RecordedFacts } from './facts.ts';
 
 export interface StartedSession {
@@ -71,7 +72,7 @@ export function startSession(options: SessionOptions, facts = new RecordedFacts(
       targets.set(name, {
         path,
         effect: undefined,
-        tools: more.tools ?? {},
+        tools: checkTools('tools', more.tools),
         request: (tool, input) => ({ tool, input }),
       });
       return path;

@@ -1,0 +1,52 @@
+import type { IntegrationEmitted } from '../machines/integration.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { FailureReason } from '../policy/failure.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import type { Operation } from './call.ts';
+import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { SignalFanout } from './signalFanout.ts';
+
+/** What a call path is built from. */
+export interface CallPathParts<I, O> {
+  readonly name: string;
+  readonly policy: IntegrationPolicy;
+  readonly operation: Operation<I, O>;
+  /** A harmless request that shows whether the integration answers again (MCP `ping`). */
+  readonly probe?: ((context: { readonly signal: AbortSignal }) => unknown) | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly facts: Facts;
+  readonly deadlines: DeadlineQueue;
+  readonly signals: SignalFanout;
+  /** When the thing behind a crashed integration will be tried again, in ms from now; undefined when nobody knows. */
+  readonly restartInMs?: (() => number | undefined) | undefined;
+  /** Told after every change of the breaker, so that it can be kept. Must not throw. */
+  readonly onBreaker?: ((event: IntegrationEmitted) => void) | undefined;
+  /** Asks whether this process may probe an open circuit that it shares with others. @defaultValue it may */
+  readonly claimProbe?: ((leaseMs: number) => boolean) | undefined;
+  /** The message of a call that ended by a limit. @defaultValue a neutral one */
+  readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
+  /** Told when a call ended by its idle or attempt limit, so that the thing behind it can be looked after. Must not throw. */
+  readonly onSilence?: (() => void) | undefined;
+}
+
+/** What is known of an integration when its machine begins. */
+export interface Beginning {
+  /** Its circuit was left open by an earlier run. */
+  readonly open?: { readonly openUntil: number; readonly openings: number } | undefined;
+  /** The thing behind it has yet to start: calls wait for it as for a restart. */
+  readonly down?: boolean | undefined;
+}
+
+/** Figures of an integration since it was made. */
+export interface CallStats {
+  readonly attempts: number;
+  readonly waiting: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly refused: number;
+  readonly late: number;
+  readonly abandoned: number;
+  readonly retryTokens: number;
+}

@@ -1,0 +1,127 @@
+import { AttemptError, type Failure, type FailureFacts, failureKinds, type Outcome } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+import type { CallRecords } from './callRecords.ts';
+import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { SignalFanout } from './signalFanout.ts';
+import { isThenable } from './thenable.ts';
+import type { Waits } from './waits.ts';
+
+export interface EndingsParts<I, O> {
+  readonly name: string;
+  readonly records: CallRecords<I, O>;
+  readonly waits: Waits<I, O>;
+  readonly deadlines: DeadlineQueue;
+  readonly signals: SignalFanout;
+  /** Told when a call is settled, before its caller is. */
+  readonly settled: (call: Call<I, O>) => void;
+}
+
+/** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
+export class Endings<I, O> {
+  readonly #parts: EndingsParts<I, O>;
+  readonly #fallingBack = new Set<Call<I, O>>();
+
+  constructor(parts: EndingsParts<I, O>) {
+    this.#parts = parts;
+  }
+
+  /** Calls whose fallback is at work. */
+  get fallingBack(): readonly Call<I, O>[] {
+    return [...this.#fallingBack];
+  }
+
+  succeed(call: Call<I, O>, value: O): void {
+    this.#settle(call, { ok: true, value });
+    if (!call.isProbe) this.#parts.records.callSucceeded(call);
+  }
+
+  /** Ends a call before dispatch: told once per episode, counted always. A call that was tried before has its own record. */
+  refuse(call: Call<I, O>, facts: FailureFacts): void {
+    if (call.failed) return;
+    // Before anybody hears of it, or it might be let pass meanwhile.
+    if (call.waiting !== undefined) this.#parts.waits.remove(call);
+    if (call.attempts === 0) {
+      this.#parts.records.callRefused(call, facts);
+      // Who heard of it may have ended it in another way, which has a record of its own.
+      if (call.failed) return;
+      call.refused = true;
+    }
+    this.fail(call, facts);
+  }
+
+  /** The last word on a call, unless a fallback has a better one. */
+  fail(call: Call<I, O>, facts: FailureFacts): void {
+    if (call.failed) return;
+    call.failed = true;
+    if (call.waiting !== undefined) this.#parts.waits.remove(call);
+    const failure = this.#failure(call, facts);
+    const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
+    if (call.settings.fallback !== undefined && wanted) this.#fallBack(call, failure);
+    else this.#settleFailed(call, failure);
+  }
+
+  /**
+   * Ends a call whose fallback is at work.
+   * @param why - what the fallback is told.
+   */
+  cutShort(call: Call<I, O>, facts: FailureFacts, why = facts): void {
+    call.fallback?.abort(why.cause ?? new AttemptError(why));
+    // The fallback may have answered in the moment it was told to end.
+    if (!call.settled) this.#settleFailed(call, this.#failure(call, facts));
+  }
+
+  #fallBack(call: Call<I, O>, failure: Failure): void {
+    const controller = new AbortController();
+    call.fallback = controller;
+    call.lastFailure = failure;
+    this.#fallingBack.add(call);
+    call.due = call.overallDue;
+    this.#parts.deadlines.set(call);
+    const answered = (value: O): void => {
+      if (call.settled) return;
+      this.#settle(call, { ok: true, value });
+      this.#parts.records.callFellBack(call, failure.kind);
+    };
+    const failed = (): void => {
+      if (!call.settled) this.#settleFailed(call, failure);
+    };
+    try {
+      const answer = call.settings.fallback?.(call.input, failure, controller) as O | PromiseLike<O>;
+      if (isThenable(answer)) Promise.resolve(answer).then(answered, failed);
+      else answered(answer);
+    } catch {
+      failed();
+    }
+  }
+
+  #settleFailed(call: Call<I, O>, failure: Failure): void {
+    this.#settle(call, { ok: false, failure });
+    if (!call.refused && !call.isProbe) this.#parts.records.callFailed(call, failure);
+  }
+
+  #settle(call: Call<I, O>, outcome: Outcome<O>): void {
+    call.settled = true;
+    this.#parts.deadlines.remove(call);
+    if (call.fallback !== undefined) this.#fallingBack.delete(call);
+    const { signal } = call.settings;
+    if (signal !== undefined) this.#parts.signals.unwatch(signal, call);
+    this.#parts.settled(call);
+    call.resolve(outcome);
+  }
+
+  #failure(call: Call<I, O>, facts: FailureFacts): Failure {
+    return {
+      ...facts,
+      outcome: call.effectAtEnd(facts),
+      integration: this.#parts.name,
+      attempts: call.attempts,
+      retryable: facts.shouldRetry ?? isRetryable(facts),
+    };
+  }
+}
+
+function isRetryable({ kind }: FailureFacts): boolean {
+  return (
+    failureKinds[kind].retried || kind === 'circuit_open' || kind === 'too_many_requests' || kind === 'unavailable'
+  );
+}

@@ -1,0 +1,139 @@
+import type { Clock } from '../policy/clock.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import type { Attempts } from './attempts.ts';
+import type { Call, Waiting } from './call.ts';
+import type { Endings } from './endings.ts';
+import type { MachineLink } from './machineLink.ts';
+import type { Places } from './places.ts';
+import type { Probing } from './probing.ts';
+import * as refusal from './refusal.ts';
+import type { Waits } from './waits.ts';
+
+export interface GateParts<I, O> {
+  readonly name: string;
+  readonly policy: IntegrationPolicy;
+  readonly clock: Clock;
+  readonly link: MachineLink;
+  readonly places: Places<Call<I, O>>;
+  readonly waits: Waits<I, O>;
+  readonly endings: Endings<I, O>;
+  readonly attempts: Attempts<I, O>;
+  readonly probing: Probing<I, O>;
+  readonly hasHarmlessProbe: boolean;
+  readonly restartInMs: (() => number | undefined) | undefined;
+  readonly isStopped: () => boolean;
+}
+
+/** The gate before every attempt: a call passes, waits for what keeps it, or is refused. */
+export class Gate<I, O> {
+  readonly #parts: GateParts<I, O>;
+  #filling = false;
+
+  constructor(parts: GateParts<I, O>) {
+    this.#parts = parts;
+  }
+
+  proceed(call: Call<I, O>): void {
+    if (call.settled || call.failed) return;
+    const { name, policy, clock, link, places, waits, endings, attempts } = this.#parts;
+    const now = clock.now();
+    if (this.#parts.isStopped()) endings.refuse(call, refusal.stopped(name));
+    else if (now >= call.overallDue) this.outOfTime(call);
+    else if (link.lastState === 'crashed') this.#awaitRestart(call, now);
+    else if (link.isOpen) this.#proceedWhileOpen(call);
+    else if (link.pausedUntil > now) this.#awaitPause(call, now);
+    else if (places.free) attempts.dispatch(call);
+    else if (call.accepted || places.mayQueue) waits.add(call, 'place', call.overallDue);
+    else endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
+  }
+
+  /** The time of a waiting call has come. */
+  waitExpired(call: Call<I, O>, now: number): void {
+    const { name, waits, endings, restartInMs } = this.#parts;
+    const gaveUpRestart = call.waiting === 'restart' && now < call.overallDue;
+    waits.remove(call);
+    if (gaveUpRestart) endings.refuse(call, refusal.unavailable(name, restartInMs?.()));
+    else this.proceed(call);
+  }
+
+  /** The time of a call was over while no attempt was in flight. */
+  outOfTime(call: Call<I, O>): void {
+    this.#parts.endings.fail(call, call.lastFailure ?? refusal.notStarted(call.settings.overallMs));
+  }
+
+  /** What these calls waited for has come. */
+  resume(waiting: Waiting): void {
+    for (const call of this.#parts.waits.list(waiting)) {
+      if (call.waiting !== waiting) continue;
+      this.#parts.waits.remove(call);
+      this.proceed(call);
+    }
+  }
+
+  /** Gives freed places to those who have waited longest. */
+  fillPlaces(): void {
+    // An answer that comes at once frees its place in here: a loop, or a long queue would overflow the stack.
+    if (this.#filling) return;
+    this.#filling = true;
+    const { link, places, waits } = this.#parts;
+    while (places.free && link.closed) {
+      const next = places.next();
+      if (next === undefined) break;
+      waits.remove(next);
+      this.proceed(next);
+    }
+    this.#filling = false;
+  }
+
+  /** The circuit opened: waiting calls end now, they would only be refused later. Those that were tried keep their failure as the cause. */
+  refuseAll(): void {
+    const { link, waits, endings, probing } = this.#parts;
+    for (const call of waits.list()) {
+      // Who heard of the last one may have closed the circuit again.
+      if (link.lastState !== 'open') return;
+      if (call.waiting !== undefined) endings.refuse(call, probing.circuitOpen(call.lastFailure));
+    }
+  }
+
+  /** A probe neither closed nor opened the circuit (it was told to wait): it helps nobody who waited for it. */
+  refuseProbeWaiters(): void {
+    const { link, waits, endings, probing } = this.#parts;
+    for (const call of waits.list('probe')) {
+      if (link.lastState !== 'half-open') return;
+      if (call.waiting === 'probe') endings.refuse(call, probing.circuitOpen(call.lastFailure));
+    }
+  }
+
+  #proceedWhileOpen(call: Call<I, O>): void {
+    const { name, policy, link, places, endings, attempts, probing } = this.#parts;
+    if (this.#parts.hasHarmlessProbe && call.settings.effect !== 'readOnly') this.#awaitProbe(call);
+    else if (probing.isDue && !places.free) endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
+    else if (probing.request()) {
+      // Who heard of the probe may have ended the call: its place is the next one's.
+      if (call.failed) link.recordIgnored(link.generation, link.incarnation);
+      else attempts.dispatch(call);
+    } else if (link.isOpen) endings.refuse(call, probing.circuitOpen(call.lastFailure));
+    else this.proceed(call);
+  }
+
+  #awaitProbe(call: Call<I, O>): void {
+    const { name, policy, link, waits, endings, probing } = this.#parts;
+    probing.start();
+    if (call.failed || !link.isOpen) this.proceed(call);
+    else if (!probing.isUnderWay) endings.refuse(call, probing.circuitOpen(call.lastFailure));
+    else if (waits.size < policy.maxInFlight) waits.add(call, 'probe', call.overallDue);
+    else endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
+  }
+
+  #awaitRestart(call: Call<I, O>, now: number): void {
+    const newUntil = Math.min(now + this.#parts.policy.restartWaitMs, call.overallDue);
+    this.#parts.waits.add(call, 'restart', call.attempts > 0 ? call.overallDue : newUntil);
+  }
+
+  #awaitPause(call: Call<I, O>, now: number): void {
+    const { name, link, waits, endings } = this.#parts;
+    const until = link.pausedUntil;
+    if (until < call.overallDue) waits.add(call, 'pause', until);
+    else endings.fail(call, refusal.paused(name, until - now, call.lastFailure));
+  }
+}

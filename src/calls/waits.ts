@@ -1,0 +1,47 @@
+import type { Call, Waiting } from './call.ts';
+import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { Places } from './places.ts';
+
+/** The accepted calls of an integration that have no attempt in flight, and what each of them waits for. */
+export class Waits<I, O> {
+  readonly #calls = new Set<Call<I, O>>();
+  readonly #deadlines: DeadlineQueue;
+  readonly #places: Places<Call<I, O>>;
+  readonly #changed: () => void;
+
+  /** @param changed - told after every change. */
+  constructor(deadlines: DeadlineQueue, places: Places<Call<I, O>>, changed: () => void) {
+    this.#deadlines = deadlines;
+    this.#places = places;
+    this.#changed = changed;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Those that wait as of now, first come first; of a kind, or all. */
+  list(waiting?: Waiting): readonly Call<I, O>[] {
+    const all = [...this.#calls];
+    return waiting === undefined ? all : all.filter((call) => call.waiting === waiting);
+  }
+
+  /** Lets a call wait until `due`, in monotonic ms; then it expires. */
+  add(call: Call<I, O>, waiting: Waiting, due: number): void {
+    if (waiting === 'place') this.#places.enqueue(call);
+    call.waiting = waiting;
+    call.accepted = true;
+    this.#calls.add(call);
+    call.due = due;
+    this.#deadlines.set(call);
+    this.#changed();
+  }
+
+  remove(call: Call<I, O>): void {
+    if (call.waiting === 'place') this.#places.dequeue(call);
+    call.waiting = undefined;
+    this.#calls.delete(call);
+    this.#deadlines.remove(call);
+    this.#changed();
+  }
+}
