@@ -4,11 +4,12 @@ import { Attempt, type AttemptKeeper, type Call } from './call.ts';
 import { attemptFacts } from './attemptFacts.ts';
 import type { CallPathParts } from './callPathParts.ts';
 import type { CallRecords } from './callRecords.ts';
+import { dueOf, expiredLimit } from './limits.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
 import type { Probing } from './probing.ts';
 import * as refusal from './refusal.ts';
-import { isThenable } from './thenable.ts';
+import { observe } from './observe.ts';
 
 /** Who is told what became of attempts, and of the places they took. */
 export interface AttemptsWatcher<I, O> {
@@ -108,18 +109,11 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
       this.#parts.deadlines.set(call);
       return;
     }
-    const { idleMs, attemptMs, overallMs } = call.settings;
-    const facts =
-      now >= attempt.lastSignAt + idleMs
-        ? this.#timedOut('idle_timeout', idleMs)
-        : now >= attempt.startedAt + attemptMs
-          ? this.#timedOut('attempt_timeout', attemptMs)
-          : now >= call.overallDue
-            ? this.#timedOut('overall_timeout', overallMs)
-            : this.#timedOut('lease_expired', attempt.limitMs);
+    const { reason, limitMs } = expiredLimit(attempt, now);
+    const facts = this.#timedOut(reason, limitMs);
     this.#judge(attempt, facts);
     this.#watcher.failed(call, facts);
-    if (facts.reason !== 'overall_timeout') this.#parts.onSilence?.();
+    if (reason !== 'overall_timeout') this.#parts.onSilence?.();
   }
 
   workOverstayed(attempt: Attempt<I, O>): void {
@@ -139,24 +133,12 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   }
 
   #run(call: Call<I, O>, attempt: Attempt<I, O>): void {
-    let pending: O | PromiseLike<O>;
-    try {
-      pending = call.isProbe
-        ? (this.#parts.probe?.(attempt) as O | PromiseLike<O>)
-        : this.#parts.operation(call.input, attempt);
-      if (isThenable(pending)) {
-        // Of native promises it is the promise itself; what only looks like one may call back at once.
-        Promise.resolve(pending).then(
-          (value) => this.#answered(attempt, value),
-          (error: unknown) => this.#threw(attempt, error),
-        );
-        return;
-      }
-    } catch (error) {
-      this.#threw(attempt, error);
-      return;
-    }
-    this.#answered(attempt, pending);
+    const { operation, probe } = this.#parts;
+    observe(
+      () => (call.isProbe ? (probe?.(attempt) as O | PromiseLike<O>) : operation(call.input, attempt)),
+      (value) => this.#answered(attempt, value),
+      (error) => this.#threw(attempt, error),
+    );
   }
 
   #answered(attempt: Attempt<I, O>, value: O): void {
@@ -263,8 +245,4 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     const { describeTimeout } = this.#parts;
     return describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
   }
-}
-
-function dueOf<I, O>({ call, lastSignAt, startedAt, limitMs }: Attempt<I, O>): number {
-  return Math.min(lastSignAt + call.settings.idleMs, startedAt + limitMs, call.overallDue);
 }

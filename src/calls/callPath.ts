@@ -15,6 +15,7 @@ import { Endings } from './endings.ts';
 import { Gate } from './gate.ts';
 import { MachineLink } from './machineLink.ts';
 import { nextStep } from './nextStep.ts';
+import { Outage } from './outage.ts';
 import { Places } from './places.ts';
 import { Probing } from './probing.ts';
 import * as refusal from './refusal.ts';
@@ -40,16 +41,13 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
   readonly #probing: Probing<I, O>;
   readonly #attempts: Attempts<I, O>;
   readonly #gate: Gate<I, O>;
+  readonly #outage: Outage;
   #stopped = false;
-  /** Crashed for too much work that would not end; then its end is as good as a restart. */
-  #overwhelmed = false;
-  #crashedAt = 0;
-  #crashTold = false;
   #retrying = 0;
   #lastCall = 0;
 
   constructor(parts: CallPathParts<I, O>) {
-    const { name, policy, clock, deadlines, signals, claimProbe, restartInMs } = parts;
+    const { name, policy, clock } = parts;
     this.#parts = parts;
     this.name = name;
     this.policy = policy;
@@ -60,18 +58,22 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       clock,
       () => ({ attempts: this.#attempts.size, waiting: this.#waits.size }),
       { changed: (from, to) => this.#changed(from, to), emitted: (event) => this.#emitted(event) },
+      parts.everyEvent,
     );
     const { link } = this;
     const places = this.#places;
     const records = this.#records;
-    const waits = new Waits(deadlines, places, () => link.flushSoon());
-    const endings = new Endings<I, O>({ name, records, waits, deadlines, signals, settled: (call) => this.#settled(call) });
+    const waits = new Waits(parts.deadlines, places, () => link.flushSoon());
+    const endings = new Endings<I, O>({
+      ...parts,
+      records,
+      waits,
+      settled: (call) => this.#settled(call),
+      isStopped: () => this.#stopped,
+    });
     const probing = new Probing<I, O>({
-      name,
-      policy,
-      clock,
+      ...parts,
       link,
-      claimProbe,
       makeProbe: (settings) => this.#makeCall(undefined as I, settings, () => undefined, true),
       dispatch: (probe) => this.#attempts.dispatch(probe),
     });
@@ -79,27 +81,24 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       answered: (call, value) => this.#answered(call, value),
       failed: (call, facts) => this.#failed(call, facts),
       placeFreed: () => this.#gate.fillPlaces(),
-      overwhelmed: () => this.#overwhelm(),
+      overwhelmed: () => this.#outage.overwhelm(),
       withinBound: () => {
-        if (this.#overwhelmed) this.#backInService();
+        if (!this.#stopped) this.#outage.withinBound();
       },
     });
     this.#waits = waits;
     this.#endings = endings;
     this.#probing = probing;
     this.#attempts = attempts;
+    this.#outage = new Outage({ ...parts, link, records, loseAll: (facts) => attempts.loseAll(facts) });
     this.#gate = new Gate({
-      name,
-      policy,
-      clock,
+      ...parts,
       link,
       places,
       waits,
       endings,
       attempts,
       probing,
-      hasHarmlessProbe: parts.probe !== undefined,
-      restartInMs,
       isStopped: () => this.#stopped,
     });
   }
@@ -143,15 +142,16 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
 
   /** The thing behind the integration is gone: its attempts end, and what may be tried again waits for the restart. */
   crashed(facts: FailureFacts): void {
-    // From here on it is a restart that takes it back into service, not the end of work that went on.
-    this.#overwhelmed = false;
-    this.#lose(facts);
+    if (this.#stopped) return;
+    this.#outage.needsRestart();
+    this.#outage.begin(facts);
   }
 
   /** The thing behind the integration is there again, and nothing of what was going on before. */
   restarted(): void {
+    if (this.#stopped) return;
     this.#places.forgive();
-    this.#backInService();
+    this.#outage.end();
   }
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
@@ -159,19 +159,19 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     if (this.#stopped) return;
     this.#places.forgive();
     this.link.reset();
-    if (this.#overwhelmed) this.#backInService();
+    this.#outage.withinBound();
     this.#gate.resume('pause');
   }
 
   /** Takes the machine of a new incarnation. */
   attach(ref: IntegrationRef, { open, down = false }: Beginning = {}): void {
     if (this.#stopped) return;
-    this.#overwhelmed = false;
+    this.#outage.needsRestart();
     for (const call of this.#attempts.calls) this.end(call, refusal.machineLost(this.name));
     const first: IntegrationEvent[] = [];
     if (open !== undefined) first.push({ type: 'breaker.restore', ...open });
     if (down) {
-      this.#crashedAt = this.#parts.clock.now();
+      this.#outage.startsDown();
       first.push({ type: 'integration.lost' });
     }
     this.link.attach(ref, first);
@@ -248,30 +248,6 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     if (!call.isProbe || !this.#probing.isTheProbe(call) || this.#stopped) return;
     this.#probing.forget();
     this.#gate.refuseProbeWaiters();
-  }
-
-  #lose(facts: FailureFacts): void {
-    if (this.#stopped) return;
-    if (this.link.lastState !== 'crashed') this.#crashedAt = this.#parts.clock.now();
-    // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
-    this.link.send({ type: 'integration.lost' });
-    if (!this.#crashTold) this.#records.crashed(facts.message);
-    this.#crashTold = true;
-    this.#attempts.loseAll(facts);
-  }
-
-  #overwhelm(): void {
-    if (this.link.lastState === 'crashed') return;
-    this.#overwhelmed = true;
-    this.#lose(refusal.tooMuchAbandoned(this.name, this.policy));
-  }
-
-  #backInService(): void {
-    if (this.#stopped || this.link.lastState !== 'crashed') return;
-    this.#overwhelmed = false;
-    this.#crashTold = false;
-    this.link.send({ type: 'integration.restarted' });
-    this.#records.restarted(this.#parts.clock.now() - this.#crashedAt);
   }
 
   #changed(from: IntegrationState, to: IntegrationState): void {

@@ -27,6 +27,8 @@ export interface CallPathParts<I, O> {
   readonly claimProbe?: ((leaseMs: number) => boolean) | undefined;
   /** The message of a call that ended by a limit. @defaultValue a neutral one */
   readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
+  /** Whether the machine is also sent the events that it would ignore: slower, and nothing else. @defaultValue false */
+  readonly everyEvent?: boolean | undefined;
   /** Told when a call ended by its idle or attempt limit, so that the thing behind it can be looked after. Must not throw. */
   readonly onSilence?: (() => void) | undefined;
 }

@@ -1,19 +1,16 @@
 import { AttemptError, type Failure, type FailureFacts, failureKinds, type Outcome } from '../policy/failure.ts';
 import type { Call } from './call.ts';
+import type { CallPathParts } from './callPathParts.ts';
 import type { CallRecords } from './callRecords.ts';
-import type { DeadlineQueue } from './deadlineQueue.ts';
-import type { SignalFanout } from './signalFanout.ts';
-import { isThenable } from './thenable.ts';
+import { observe } from './observe.ts';
 import type { Waits } from './waits.ts';
 
-export interface EndingsParts<I, O> {
-  readonly name: string;
+export interface EndingsParts<I, O> extends Pick<CallPathParts<I, O>, 'name' | 'deadlines' | 'signals'> {
   readonly records: CallRecords<I, O>;
   readonly waits: Waits<I, O>;
-  readonly deadlines: DeadlineQueue;
-  readonly signals: SignalFanout;
   /** Told when a call is settled, before its caller is. */
-  readonly settled: (call: Call<I, O>) => void;
+  settled(call: Call<I, O>): void;
+  readonly isStopped: () => boolean;
 }
 
 /** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
@@ -56,7 +53,8 @@ export class Endings<I, O> {
     if (call.waiting !== undefined) this.#parts.waits.remove(call);
     const failure = this.#failure(call, facts);
     const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
-    if (call.settings.fallback !== undefined && wanted) this.#fallBack(call, failure);
+    // Stopped by who heard of the failure: nobody would end the fallback any more.
+    if (call.settings.fallback !== undefined && wanted && !this.#parts.isStopped()) this.#fallBack(call, failure);
     else this.#settleFailed(call, failure);
   }
 
@@ -85,13 +83,7 @@ export class Endings<I, O> {
     const failed = (): void => {
       if (!call.settled) this.#settleFailed(call, failure);
     };
-    try {
-      const answer = call.settings.fallback?.(call.input, failure, controller) as O | PromiseLike<O>;
-      if (isThenable(answer)) Promise.resolve(answer).then(answered, failed);
-      else answered(answer);
-    } catch {
-      failed();
-    }
+    observe(() => call.settings.fallback?.(call.input, failure, controller) as O | PromiseLike<O>, answered, failed);
   }
 
   #settleFailed(call: Call<I, O>, failure: Failure): void {

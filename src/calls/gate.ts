@@ -1,7 +1,6 @@
-import type { Clock } from '../policy/clock.ts';
-import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Attempts } from './attempts.ts';
 import type { Call, Waiting } from './call.ts';
+import type { CallPathParts } from './callPathParts.ts';
 import type { Endings } from './endings.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
@@ -9,18 +8,14 @@ import type { Probing } from './probing.ts';
 import * as refusal from './refusal.ts';
 import type { Waits } from './waits.ts';
 
-export interface GateParts<I, O> {
-  readonly name: string;
-  readonly policy: IntegrationPolicy;
-  readonly clock: Clock;
+export interface GateParts<I, O>
+  extends Pick<CallPathParts<I, O>, 'name' | 'policy' | 'clock' | 'probe' | 'restartInMs'> {
   readonly link: MachineLink;
   readonly places: Places<Call<I, O>>;
   readonly waits: Waits<I, O>;
   readonly endings: Endings<I, O>;
   readonly attempts: Attempts<I, O>;
   readonly probing: Probing<I, O>;
-  readonly hasHarmlessProbe: boolean;
-  readonly restartInMs: (() => number | undefined) | undefined;
   readonly isStopped: () => boolean;
 }
 
@@ -106,12 +101,15 @@ export class Gate<I, O> {
 
   #proceedWhileOpen(call: Call<I, O>): void {
     const { name, policy, link, places, endings, attempts, probing } = this.#parts;
-    if (this.#parts.hasHarmlessProbe && call.settings.effect !== 'readOnly') this.#awaitProbe(call);
+    if (this.#parts.probe !== undefined && call.settings.effect !== 'readOnly') this.#awaitProbe(call);
     else if (probing.isDue && !places.free) endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
     else if (probing.request()) {
-      // Who heard of the probe may have ended the call: its place is the next one's.
-      if (call.failed) link.recordIgnored(link.generation, link.incarnation);
-      else attempts.dispatch(call);
+      if (!call.failed && places.free) attempts.dispatch(call);
+      else {
+        // Who heard of the probe may have ended the call, or taken the last place: that of the probe is the next one's.
+        link.recordIgnored(link.generation, link.incarnation);
+        endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
+      }
     } else if (link.isOpen) endings.refuse(call, probing.circuitOpen(call.lastFailure));
     else this.proceed(call);
   }

@@ -25,6 +25,7 @@ export class MachineLink {
   readonly #figures: () => CallFigures;
   readonly #watcher: MachineWatcher;
   readonly #window: OutcomeWindow;
+  readonly #everyEvent: boolean;
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
   #state: IntegrationState = 'crashed';
@@ -34,7 +35,15 @@ export class MachineLink {
   #consecutive = 0;
   #flushQueued = false;
 
-  constructor(policy: BreakerPolicy, clock: Clock, figures: () => CallFigures, watcher: MachineWatcher) {
+  /** @param everyEvent - sends also what the machine would ignore. */
+  constructor(
+    policy: BreakerPolicy,
+    clock: Clock,
+    figures: () => CallFigures,
+    watcher: MachineWatcher,
+    everyEvent = false,
+  ) {
+    this.#everyEvent = everyEvent;
     this.#clock = clock;
     this.#figures = figures;
     this.#watcher = watcher;
@@ -157,7 +166,7 @@ export class MachineLink {
   requestProbe(at: number): boolean {
     const before = this.#ref?.getSnapshot().context;
     // The machine would ignore it: the answer to a call on an open circuit must cost next to nothing.
-    if (before === undefined || (this.#state === 'open' && at < this.openUntil)) return false;
+    if (before === undefined || (!this.#everyEvent && this.#state === 'open' && at < this.openUntil)) return false;
     this.#ref?.send({ type: 'probe.requested', at });
     const after = this.#ref?.getSnapshot().context;
     const given = after !== undefined && (after.generation !== before.generation || after.probing !== before.probing);
@@ -167,7 +176,7 @@ export class MachineLink {
   }
 
   attemptStarted(): void {
-    if (this.#state === 'idle' || this.#state === 'backoff') this.flush();
+    if (this.#everyEvent || this.#state === 'idle' || this.#state === 'backoff') this.flush();
   }
 
   /** An attempt proved life: it succeeded, or the other side answered with an error. */
@@ -177,6 +186,7 @@ export class MachineLink {
       if (!this.isCurrent(generation, incarnation)) return;
       this.#consecutive = 0;
       this.#window.record(false, this.#clock.now());
+      if (this.#everyEvent) this.send({ type: 'attempt.answered', generation });
     } else if (this.isCurrent(generation, incarnation)) {
       this.send({ type: 'attempt.answered', generation });
     }
@@ -196,7 +206,7 @@ export class MachineLink {
   }
 
   recordIgnored(generation: number, incarnation: object): void {
-    if (this.#state === 'half-open' && this.isCurrent(generation, incarnation)) {
+    if ((this.#everyEvent || this.#state === 'half-open') && this.isCurrent(generation, incarnation)) {
       this.send({ type: 'attempt.ignored', generation });
     }
   }
@@ -222,7 +232,7 @@ export class MachineLink {
     if (!this.closed) return;
     const figures = this.#figures();
     const computed = figures.attempts > 0 ? 'calling' : figures.waiting > 0 ? 'backoff' : 'idle';
-    if (computed !== this.#state) this.send({ type: 'calls.changed', ...figures });
+    if (this.#everyEvent || computed !== this.#state) this.send({ type: 'calls.changed', ...figures });
   }
 
   /** Takes over what the machine made of an event, then tells what it announced: listeners find everything in its new state. */

@@ -1,19 +1,16 @@
-import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call, CallSettings } from './call.ts';
+import type { CallPathParts } from './callPathParts.ts';
 import type { MachineLink } from './machineLink.ts';
 import * as refusal from './refusal.ts';
 
-export interface ProbingParts<I, O> {
-  readonly name: string;
-  readonly policy: IntegrationPolicy;
-  readonly clock: Clock;
+export interface ProbingParts<I, O>
+  extends Pick<CallPathParts<I, O>, 'name' | 'policy' | 'clock' | 'claimProbe' | 'everyEvent'> {
   readonly link: MachineLink;
-  readonly claimProbe: ((leaseMs: number) => boolean) | undefined;
   /** Makes the row of a harmless probe. */
-  readonly makeProbe: (settings: CallSettings<I, O>) => Call<I, O>;
-  readonly dispatch: (probe: Call<I, O>) => void;
+  makeProbe(settings: CallSettings<I, O>): Call<I, O>;
+  dispatch(probe: Call<I, O>): void;
 }
 
 /** How an open circuit is tried: by the next call, or by the integration's own harmless probe, for which calls wait. */
@@ -38,8 +35,9 @@ export class Probing<I, O> {
 
   /** Takes the place of a probe. */
   request(): boolean {
-    const { link, claimProbe, clock } = this.#parts;
-    if (!this.isDue || (link.lastState === 'open' && claimProbe?.(this.leaseMs) === false)) return false;
+    const { link, claimProbe, clock, everyEvent = false } = this.#parts;
+    if (!this.isDue) return everyEvent && link.requestProbe(clock.now());
+    if (link.lastState === 'open' && claimProbe?.(this.leaseMs) === false) return false;
     return link.requestProbe(clock.now());
   }
 

@@ -26,12 +26,13 @@ function checkOpen({ judge }: World, integration: SimulatedIntegration, row: Cal
       () => `an attempt of ${label} is in flight beyond its limit at ${limit}`,
     );
   } else if (isWaiting(row)) {
-    const { model, full } = integration;
-    const mayWait = model.state !== 'closed' || full || !judge.overdue(Math.max(row.retryAt, model.latestPause), 2);
+    const { model, attempts } = integration;
+    const mayWait =
+      model.state !== 'closed' || attempts.full || !judge.overdue(Math.max(row.retryAt, model.latestPause), 2);
     judge.expect(mayWait, 'M-9', () => `${label} waits while nothing keeps it from being tried`);
     judge.expect(model.state !== 'open', 'M-5', () => `${label} waits while the circuit is open`);
     judge.expect(
-      model.state !== 'half-open' || integration.isProbing(),
+      model.state !== 'half-open' || attempts.probing,
       'M-3',
       () => `${label} waits for a probe that is not in flight`,
     );
@@ -78,8 +79,8 @@ function checkFailure(
   judge.expect(truths[kind] ?? last?.kind === kind, 'R-5', () => `${label} ends ${word}, which is not what happened`);
 }
 
-function checkPlaces({ judge, stopped }: World, { works, policy, name }: SimulatedIntegration): void {
-  for (const { abortedAt, writtenOff } of works) {
+function checkPlaces({ judge, stopped }: World, { attempts, policy, name }: SimulatedIntegration): void {
+  for (const { abortedAt, writtenOff } of attempts.works.keys()) {
     if (abortedAt === undefined || writtenOff) continue;
     const dueAt = abortedAt + policy.abortGraceMs;
     judge.expect(stopped || !judge.overdue(dueAt), 'M-9', () => `work of ${name} goes on and is not written off`);
@@ -91,7 +92,7 @@ function checkState({ judge, root }: World, simulated: SimulatedIntegration): vo
   let expected: string = model.state;
   if (model.state === 'closed') {
     const waiting = [...rows.values()].some(isWaiting);
-    expected = simulated.attemptsInFlight > 0 ? 'calling' : waiting ? 'backoff' : 'idle';
+    expected = simulated.attempts.inFlight > 0 ? 'calling' : waiting ? 'backoff' : 'idle';
   }
   // The machine itself, before anything that asks for the state makes it follow the calls.
   const actual = machineState(root.ref(`integration:${name}`)?.getSnapshot());

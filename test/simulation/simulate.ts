@@ -59,7 +59,7 @@ async function end(world: World): Promise<void> {
   world.stop();
   while (!world.over && judge.violation === undefined) await pass(world, chance.span(1, 5000));
   world.checkStopped();
-  for (const { works } of integrations) for (const work of [...works]) work.end(work.plan.ending);
+  for (const { attempts } of integrations) for (const work of [...attempts.works.keys()]) work.end(work.plan.ending);
   for (const integration of integrations) integration.call(undefined);
   for (const session of world.sessions) session.send('user');
   await pass(world, 3_600_000);

@@ -6,7 +6,7 @@ import { simulate } from './simulate.ts';
 describe('the simulation', () => {
   it('[I-1] [I-2] [I-3] [I-4] [M-1] finds every promise kept over 500 seeds', { timeout: 120_000 }, async () => {
     const failed: string[] = [];
-    for (let seed = 1; seed <= 500; seed++) {
+    for (let seed = 1; seed <= 500 && failed.length < 3; seed++) {
       const result = await simulate({ seed });
       if (result.violation !== undefined) failed.push(report(result));
     }

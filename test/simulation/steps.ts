@@ -33,8 +33,8 @@ function burst(world: World): void {
 
 /** Work ends out of order, also such as was given up long ago. */
 function answerSome(world: World): void {
-  const { works } = world.chance.pick(world.integrations);
-  for (const work of [...works].toReversed()) {
+  const { works } = world.chance.pick(world.integrations).attempts;
+  for (const work of [...works.keys()].toReversed()) {
     if (world.chance.happens(0.5)) work.end(work.plan.ending);
   }
 }

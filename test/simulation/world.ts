@@ -3,7 +3,6 @@ import type { AnyActorLogic } from 'xstate';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import type { Fact } from '../../src/policy/facts.ts';
-import { presets } from '../../src/policy/presets.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { ToolPort } from '../../src/sessions/turn.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
@@ -11,13 +10,14 @@ import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/
 import { createBus } from '../../src/telemetry/bus.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { createToolPort } from '../../src/toolPort.ts';
 import type { CallRow } from './callRow.ts';
 import { type Chance, createChance } from './chance.ts';
 import { checkIntegration } from './integrationChecks.ts';
 import { Judge } from './judge.ts';
-import { type Request, SimulatedIntegration } from './simulatedIntegration.ts';
-import { SimulatedSession, type ToolRow } from './simulatedSession.ts';
+import { hear, isEarly } from './hearing.ts';
+import { recordingToolPort } from './recordingToolPort.ts';
+import { SimulatedIntegration } from './simulatedIntegration.ts';
+import { SimulatedSession } from './simulatedSession.ts';
 import { createTrace, type Trace } from './trace.ts';
 import { WatchedClock } from './watchedClock.ts';
 
@@ -80,7 +80,7 @@ export class World {
     };
     const names = ['kb', 'search', 'mail', 'files'].slice(0, this.chance.integer(1, 4));
     this.integrations = names.map((name) => new SimulatedIntegration(this, name));
-    this.tools = this.#toolPort();
+    this.tools = recordingToolPort(this);
     const ids = ['alice', 'bob', 'carol'].slice(0, this.chance.integer(1, 3));
     this.sessions = ids.map((id) => new SimulatedSession(this, id));
   }
@@ -133,7 +133,7 @@ export class World {
     return this.chance.pick(this.#signals).signal;
   }
 
-  abortSignal(signal: AbortSignal | undefined = undefined): void {
+  abortSignal(signal?: AbortSignal): void {
     const controller =
       signal === undefined ? this.chance.pick(this.#signals) : this.#signals.find((each) => each.signal === signal);
     if (controller === undefined || controller.signal.aborted) return;
@@ -160,6 +160,10 @@ export class World {
     if (left > 0) this.clock.setTimeout(() => this.storm(id, left - 1), this.chance.span(20, 1000));
   }
 
+  integration(name: string): SimulatedIntegration | undefined {
+    return this.integrations.find((each) => each.name === name);
+  }
+
   check(): void {
     const { judge } = this;
     for (const integration of this.integrations) checkIntegration(this, integration);
@@ -183,40 +187,7 @@ export class World {
   }
 
   #hear(fact: Fact): void {
-    const { judge, clock } = this;
-    switch (fact.type) {
-      case 'call.succeeded':
-      case 'call.failed':
-      case 'call.fell_back': {
-        const row = this.#rowOf(fact);
-        if (row !== undefined) row.records++;
-        else judge.violate('I-4', `${fact.label} has a final record after it was settled`);
-        break;
-      }
-      case 'call.retried': {
-        const row = this.#rowOf(fact);
-        if (row !== undefined) row.retryAt = Math.max(row.retryAt, clock.now() + (fact.delayMs ?? 0));
-        break;
-      }
-      case 'call.abandoned':
-        this.#integration(fact.integration)?.wroteOff(fact.label ?? '');
-        break;
-      case 'breaker.half_opened':
-        this.#integration(fact.integration)?.halfOpened();
-        break;
-      case 'session.heartbeat_dropped':
-        if (fact.reason === 'drop_oldest') this.sessions.find(({ id }) => id === fact.session)?.dropped();
-        break;
-      case 'child.quarantined':
-        this.quarantined.add(fact.child);
-        clock.setTimeout(() => this.release(fact.child), this.chance.span(1, 60_000));
-        break;
-      case 'listener.failed':
-        judge.violate('I-4', `${fact.event} threw: ${fact.error} ${fact.stack ?? ''}`);
-        break;
-      default:
-        break;
-    }
+    hear(this, fact);
     this.trace.note(`  ${fact.type} ${'child' in fact ? fact.child : 'integration' in fact ? fact.integration : ''}`);
     if (!isEarly(fact) && this.chance.happens(0.004)) this.#react();
   }
@@ -230,14 +201,6 @@ export class World {
       [3, () => this.chance.pick(this.sessions).send('note')],
       [0.3, () => this.stop()],
     ])();
-  }
-
-  #integration(name: string): SimulatedIntegration | undefined {
-    return this.integrations.find((each) => each.name === name);
-  }
-
-  #rowOf(fact: { readonly integration: string; readonly label?: string | undefined }): CallRow | undefined {
-    return this.#integration(fact.integration)?.rows.get(fact.label ?? '');
   }
 
   #watchedSpec(spec: ChildSpec): ChildSpec {
@@ -255,50 +218,6 @@ export class World {
       },
     };
   }
-
-  /** The port of a gateway, with a row for each call that goes through. */
-  #toolPort(): ToolPort {
-    const targets = new Map(
-      this.integrations.map(({ name, path }) => [
-        name,
-        { path: path as never, effect: undefined, tools: new Map(), request: (_tool: string, input: unknown) => input },
-      ]),
-    );
-    const { retry } = presets.toolCall;
-    const port = createToolPort(targets, retry);
-    return {
-      longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
-      call: (integration, tool, input, options, settled) => {
-        const target = this.#integration(integration);
-        if (target === undefined) return port.call(integration, tool, input, options, settled);
-        const { idleMs, attemptMs, overallMs } = target.policy.limits;
-        const limits = options.longRunning
-          ? { idleMs, attemptMs: options.overallMs, overallMs: options.overallMs }
-          : { idleMs, attemptMs, overallMs: Math.min(overallMs, options.overallMs) };
-        const row = target.accept({
-          label: tool,
-          limits,
-          dueAt: this.clock.now() + limits.overallMs,
-          maxAttempts: retry.maxAttempts,
-          effect: options.effect,
-          signal: options.signal,
-          ofSession: true,
-        });
-        (input as ToolRow).call = row;
-        const request: Request = { row };
-        return port.call(integration, tool, request, options, (outcome, attempts) => {
-          target.settle(row, outcome);
-          settled(outcome, attempts);
-        });
-      },
-    };
-  }
-}
-
-/** Facts told in the middle of a change that its books cannot know of yet: to react to them would confuse the books. */
-function isEarly(fact: Fact): boolean {
-  if (fact.type === 'integration.changed') return fact.to === 'calling';
-  return fact.type.startsWith('child.') || fact.type === 'call.abandoned';
 }
 
 /** Logic that throws in its transition when told to, whatever its state. */

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadBetterSqlite3 } from '../../src/store/betterSqlite3.ts';
 import type { Driver, SqlValue } from '../../src/store/database.ts';
 import { driverLoaders, findDriver } from '../../src/store/driver.ts';
@@ -13,7 +14,7 @@ const broken = async (): Promise<Driver> => {
 };
 const absent = () => loadNodeSqlite(() => undefined);
 
-/** The shape of `node:sqlite`, over the driver at hand. */
+/** The shape of `node:sqlite`, over better-sqlite3, for a Node without it. */
 class DatabaseSync implements RawDatabase {
   readonly #database: Database.Database;
 
@@ -38,11 +39,26 @@ class DatabaseSync implements RawDatabase {
     this.#database.close();
   }
 }
-const nodeSqlite = () => loadNodeSqlite(() => ({ DatabaseSync }));
+const hasBinary = binaryWorks();
+const hasNodeSqlite = isBuiltin('node:sqlite');
+const nodeSqlite = () => (hasNodeSqlite ? loadNodeSqlite() : loadNodeSqlite(() => ({ DatabaseSync })));
+
+function binaryWorks(): boolean {
+  try {
+    new Database(':memory:').close();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 describe('the search for a driver', () => {
   it('prefers better-sqlite3', () => {
     expect(driverLoaders).toEqual([loadBetterSqlite3, loadNodeSqlite]);
+  });
+
+  it('finds one wherever there is one', () => {
+    expect(hasSqlite).toBe(hasBinary || hasNodeSqlite);
   });
 
   it.skipIf(!hasSqlite)('takes node:sqlite when better-sqlite3 does not work', async () => {
@@ -65,10 +81,12 @@ describe('the search for a driver', () => {
   });
 });
 
-describe.skipIf(!hasSqlite).each([
-  ['better-sqlite3', loadBetterSqlite3],
-  ['node:sqlite', nodeSqlite],
-])('the driver %s', (_, load) => {
+describe.each([
+  ['better-sqlite3', loadBetterSqlite3, hasBinary],
+  ['node:sqlite', nodeSqlite, hasSqlite],
+])('the driver %s', (_, load, here) => {
+  beforeEach(({ skip }) => skip(!here, 'not on this machine'));
+
   const start = async () => {
     const driver = await load();
     const path = join(temporaryDirectory(), 'a.sqlite');

@@ -23,7 +23,8 @@ describe('opening a store', () => {
   it.skipIf(!hasSqlite)('[O-1] takes the path from the environment it is given', async () => {
     const path = join(temporaryDirectory(), 'env.sqlite');
     const { store } = await startStore({ path: undefined, env: { UNWEDGE_DB: path } });
-    expect([store.path, store.kind, store.degraded]).toEqual([path, 'better-sqlite3', false]);
+    expect(store).toMatchObject({ path, degraded: false });
+    expect(store.kind).not.toBe('memory');
   });
 });
 

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
+import { sessionMachine } from '../../src/machines/session.ts';
+import { presets } from '../../src/policy/presets.ts';
+import { Session } from '../../src/sessions/session.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { createToolPort } from '../../src/toolPort.ts';
+import { ReactingFacts } from '../support/reactingFacts.ts';
+
+describe('a turn', () => {
+  it('[I-1] [I-3] does not begin any more when who hears of it closes the session', async () => {
+    const clock = new SimulatedClock();
+    const facts = new ReactingFacts();
+    const tools = createToolPort(new Map(), presets.toolCall.retry);
+    const messages: string[] = [];
+    const session = new Session(
+      { id: 'agent:main', clock, deadlines: new DeadlineQueue(clock), facts, tools },
+      { onMessage: ({ kind }) => messages.push(kind) },
+    );
+    session.attach(createActor(sessionMachine, { input: { session: 'agent:main', ...session.limits } }).start(), 1);
+    facts.once('session.turn_started', () => session.close());
+    const acceptance = await session.send({ kind: 'user' });
+    await clock.settle();
+    expect(messages).toEqual([]);
+    if (acceptance.accepted) expect(await acceptance.processed).toMatchObject({ failure: { reason: 'stopped' } });
+  });
+});

@@ -1,0 +1,50 @@
+import type { CallPath } from '../../src/calls/callPath.ts';
+import { presets } from '../../src/policy/presets.ts';
+import type { ToolPort } from '../../src/sessions/turn.ts';
+import { createToolPort, type ToolTarget } from '../../src/toolPort.ts';
+import type { Request } from './simulatedIntegration.ts';
+import type { ToolRow } from './simulatedSession.ts';
+import type { World } from './world.ts';
+
+/** The tool port of a gateway, with a row for each call that goes through it. A tool's name is its call's label. */
+export function recordingToolPort(world: World): ToolPort {
+  const targets = new Map(
+    world.integrations.map(({ name, path }): [string, ToolTarget] => [
+      name,
+      {
+        path: path as CallPath<unknown, unknown>,
+        effect: undefined,
+        tools: new Map(),
+        request: (_tool, input) => input,
+      },
+    ]),
+  );
+  const { retry } = presets.toolCall;
+  const port = createToolPort(targets, retry);
+  return {
+    longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
+    call: (integration, tool, input, options, settled) => {
+      const target = world.integration(integration);
+      if (target === undefined) return port.call(integration, tool, input, options, settled);
+      const { idleMs, attemptMs, overallMs } = target.policy.limits;
+      const limits = options.longRunning
+        ? { idleMs, attemptMs: options.overallMs, overallMs: options.overallMs }
+        : { idleMs, attemptMs, overallMs: Math.min(overallMs, options.overallMs) };
+      const row = target.accept({
+        label: tool,
+        limits,
+        dueAt: world.clock.now() + limits.overallMs,
+        maxAttempts: retry.maxAttempts,
+        effect: options.effect,
+        signal: options.signal,
+        ofSession: true,
+      });
+      (input as ToolRow).call = row;
+      const request: Request = { row };
+      return port.call(integration, tool, request, options, (outcome, attempts) => {
+        target.settle(row, outcome);
+        settled(outcome, attempts);
+      });
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { DeadlineQueue } from '../src/calls/deadlineQueue.ts';
+import { Integration } from '../src/calls/integration.ts';
+import { SignalFanout } from '../src/calls/signalFanout.ts';
+import type { IntegrationRef } from '../src/machines/integration.ts';
+import { resolvePolicy } from '../src/policy/presets.ts';
+import { createRootSupervisor } from '../src/supervisor/supervisor.ts';
+import { superviseIntegration } from '../src/superviseIntegration.ts';
+import { createBus } from '../src/telemetry/bus.ts';
+import { SimulatedClock } from '../src/testing/simulatedClock.ts';
+import { type Deferred, deferred } from './support/deferred.ts';
+import { fault } from './support/startIntegration.ts';
+
+/** An integration under a root supervisor, whose actor can be made to crash; it is back after 100 ms. */
+function start() {
+  const clock = new SimulatedClock();
+  const bus = createBus({ clock });
+  const random = (): number => 0.5;
+  const root = createRootSupervisor({ clock, random, facts: bus });
+  const attempts: Deferred<string>[] = [];
+  root.start();
+  const path = superviseIntegration<string, string>(
+    {
+      clock,
+      random,
+      bus,
+      deadlines: new DeadlineQueue(clock),
+      signals: new SignalFanout(),
+      root,
+      store: () => undefined,
+      supervise: (spec) => void root.startChild(spec),
+    },
+    {
+      name: 'kb',
+      policy: resolvePolicy('kb', { breaker: { consecutiveFailures: 1 }, limits: { attemptMs: 600_000 } }),
+      operation: () => {
+        const attempt = deferred<string>();
+        attempts.push(attempt);
+        return attempt.promise;
+      },
+    },
+  );
+  const integration = new Integration(path);
+  return {
+    clock,
+    path,
+    integration,
+    attempts,
+    crashActor() {
+      const poison = Object.defineProperty({ type: 'integration.paused', until: 0 } as const, 'until', {
+        get() {
+          throw new Error('machine bug');
+        },
+      });
+      (root.ref('integration:kb') as IntegrationRef).send(poison);
+    },
+    async openCircuit() {
+      void integration.call('fails', { maxAttempts: 1 });
+      attempts.at(-1)?.reject(fault('transient'));
+      await clock.settle();
+      expect(integration.state).toBe('open');
+    },
+  };
+}
+
+describe('the actor of an integration that crashed', () => {
+  it('[M-8] has its next incarnation find the circuit open, until the time it was to be', async () => {
+    const { clock, integration, attempts, crashActor, openCircuit } = start();
+    await openCircuit();
+    crashActor();
+    await clock.advance(100);
+    expect(integration.state).toBe('open');
+    await clock.advance(59_900);
+    void integration.call('probe');
+    expect(attempts).toHaveLength(2);
+  });
+
+  it('[M-12] opens the circuit neither longer nor shorter for a step of the wall clock', async () => {
+    for (const stepMs of [-3_600_000, 3_600_000]) {
+      const { clock, integration, crashActor, openCircuit } = start();
+      await openCircuit();
+      await clock.advance(30_000);
+      clock.stepWall(stepMs);
+      crashActor();
+      await clock.advance(100);
+      const outcome = await integration.call('ask');
+      expect(outcome).toMatchObject({ failure: { kind: 'circuit_open', retryAfterMs: 29_900 } });
+    }
+  });
+
+  it('[M-8] hears of a reset that came before its next incarnation', async () => {
+    const { clock, integration, crashActor, openCircuit } = start();
+    await openCircuit();
+    crashActor();
+    integration.breaker.reset();
+    await clock.advance(100);
+    expect(integration.state).toBe('idle');
+  });
+
+  it('[M-8] does not open again what a restart closed while it was isolated', async () => {
+    const { clock, path, integration, crashActor, openCircuit } = start();
+    await openCircuit();
+    const release = integration.breaker.isolate();
+    path.crashed(fault('crash').facts);
+    path.restarted();
+    crashActor();
+    await clock.advance(100);
+    expect(integration.breaker.state).toBe('isolated');
+    release();
+    expect(integration.state).toBe('idle');
+  });
+
+  it('[R-3] has a call wait for the hint of an answer that came meanwhile', async () => {
+    const { clock, integration, attempts, crashActor } = start();
+    void integration.call('ask');
+    crashActor();
+    attempts[0]?.reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 5000 }));
+    await clock.advance(4999);
+    expect(attempts).toHaveLength(1);
+    await clock.advance(1);
+    expect(attempts).toHaveLength(2);
+  });
+});
