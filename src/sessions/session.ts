@@ -309,7 +309,8 @@ export class Session {
   }
 
   #dispatch(event: SessionEvent): void {
-    this.#ref?.send(event);
+    // One that has crashed or stopped takes nothing any more, and XState would say so on the console.
+    if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
   }
 
   #failure(facts: FailureFacts): Failure {

@@ -23,6 +23,7 @@ describe('a turn', () => {
     const acceptance = await session.send({ kind: 'user' });
     await clock.settle();
     expect(messages).toEqual([]);
-    if (acceptance.accepted) expect(await acceptance.processed).toMatchObject({ failure: { reason: 'stopped' } });
+    const outcome = acceptance.accepted ? await acceptance.processed : undefined;
+    expect(outcome).toMatchObject({ ok: false, failure: { reason: 'stopped' } });
   });
 });
