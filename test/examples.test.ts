@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 
@@ -30,8 +30,14 @@ describe('the README', () => {
     for (const [, command] of readme.matchAll(/npx unwedge (\w+)/g)) expect(stdout).toContain(command);
   });
 
-  it('links only to files that exist', () => {
-    for (const [, path] of readme.matchAll(/\]\((?!http)([^)#]+)/g)) expect(() => read(path ?? '')).not.toThrow();
+  it.each([
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(new URL('../docs', import.meta.url)).map((name) => `docs/${name}`),
+  ])('and all pages link only to files that exist: %s', (page) => {
+    for (const [, path = ''] of read(page).matchAll(/\]\((?!http)([^)#]+)/g)) {
+      expect(existsSync(new URL(path, new URL(`../${page}`, import.meta.url))), path).toBe(true);
+    }
   });
 });
 
