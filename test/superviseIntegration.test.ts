@@ -97,6 +97,16 @@ describe('the actor of an integration that crashed', () => {
     expect(integration.state).toBe('idle');
   });
 
+  it('[M-6] hears of a restart that came before its next incarnation', async () => {
+    const { clock, path, integration, crashActor, openCircuit } = start();
+    await openCircuit();
+    path.crashed(fault('crash').facts);
+    crashActor();
+    path.restarted();
+    await clock.advance(100);
+    expect(integration.state).toBe('idle');
+  });
+
   it('[M-8] does not open again what a restart closed while it was isolated', async () => {
     const { clock, path, integration, crashActor, openCircuit } = start();
     await openCircuit();

@@ -133,9 +133,13 @@ export class MachineLink {
   }
 
   send(event: IntegrationEvent): void {
-    if (!this.#isAlive) return;
-    this.#ref?.send(event);
-    this.#follow();
+    if (this.#isAlive) {
+      this.#ref?.send(event);
+      this.#follow();
+    } else if (this.openings > 0 && (event.type === 'breaker.reset' || event.type === 'integration.restarted')) {
+      // Who keeps the circuit for the next incarnation has to hear of it all the same.
+      this.#watcher.emitted({ type: 'breaker.closed' });
+    }
   }
 
   get #isAlive(): boolean {
@@ -157,9 +161,7 @@ export class MachineLink {
   reset(): void {
     this.#holders.clear();
     this.clearCounters();
-    if (this.#isAlive) this.send({ type: 'breaker.reset' });
-    // Who keeps the circuit for the next incarnation has to hear of it all the same.
-    else this.#watcher.emitted({ type: 'breaker.closed' });
+    this.send({ type: 'breaker.reset' });
   }
 
   /** Asks for a probe's place. Whether it was given is the machine's decision, read from what changed. */

@@ -16,7 +16,7 @@ export async function findDriver(loaders: readonly DriverLoader[] = driverLoader
     try {
       return { ok: true, driver: await load() };
     } catch (error) {
-      reasons.push(firstLine(error));
+      reasons.push(firstSentence(error));
     }
   }
   return {
@@ -26,8 +26,9 @@ export async function findDriver(loaders: readonly DriverLoader[] = driverLoader
   };
 }
 
-// What follows is a list of twenty places where the binary is not.
-function firstLine(error: unknown): string {
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-  return line.replace(/[.\s]*Tried:$/, '');
+// An error may run over lines, and go on with advice or twenty places where the binary is not.
+function firstSentence(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [sentence = ''] = message.split(/\.\s|\nRequire stack:/, 1);
+  return sentence.replaceAll(/\s*\n\s*/g, ' ');
 }

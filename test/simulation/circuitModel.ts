@@ -32,6 +32,8 @@ export class CircuitModel {
   latestPause = 0;
   probing = 0;
   openings = 0;
+  /** A probe was admitted, and has not started yet. */
+  #reserved = 0;
   /** The thing behind it is down. */
   down = false;
   /** Its actor has crashed and has no next incarnation yet; before the start it has none either. */
@@ -57,6 +59,7 @@ export class CircuitModel {
     }
     if (now < this.pausedUntil) return `it is paused until ${this.pausedUntil}`;
     if (this.state === 'closed') return undefined;
+    this.#reserved = 0;
     this.probing++;
     const { probes } = this.#policy.breaker;
     return this.probing > probes ? `${probes} probes are in flight` : undefined;
@@ -68,7 +71,15 @@ export class CircuitModel {
     if (this.isolations > 0) return `it is isolated ${this.isolations} times`;
     if (now < this.openUntil) return `its circuit is open until ${this.openUntil}`;
     this.#move('half-open');
+    this.#reserved = 1;
     return undefined;
+  }
+
+  /** Whether the next call is to be made as a probe. */
+  mayBeProbed(now: number): boolean {
+    if (now < this.pausedUntil || this.isolations > 0) return false;
+    if (this.state === 'open') return now >= this.openUntil;
+    return this.state === 'half-open' && this.probing + this.#reserved < this.#policy.breaker.probes;
   }
 
   alive(generation: number, now: number): void {
@@ -101,7 +112,6 @@ export class CircuitModel {
       this.down = true;
       this.overwhelmed = false;
     } else this.overwhelmed = true;
-    this.openUntil = 0;
     this.pausedUntil = 0;
     if (this.state !== 'crashed') this.#move('crashed');
   }
@@ -144,8 +154,8 @@ export class CircuitModel {
     this.overwhelmed = false;
     this.pausedUntil = 0;
     this.#move('crashed');
-    if (!this.#mayComeBack) this.openUntil = 0;
-    else if (this.isolations > 0 || this.openings > 0) this.#move('open');
+    if (!this.#mayComeBack) return;
+    if (this.isolations > 0 || this.openings > 0) this.#move('open');
     else this.#close();
   }
 
@@ -165,6 +175,7 @@ export class CircuitModel {
   }
 
   forgetSeen(): void {
+    this.#reserved = 0;
     this.seen.clear();
     this.seen.add(this.state);
   }
@@ -175,8 +186,8 @@ export class CircuitModel {
 
   #comeBack(): void {
     this.overwhelmed = false;
-    if (!this.#mayComeBack) return;
     this.#forgetOpenings();
+    if (!this.#mayComeBack) return;
     if (this.isolations > 0) this.#move('open');
     else this.#close();
   }

@@ -122,10 +122,15 @@ export class SimulatedIntegration {
 
   #fails(row: CallRow, failure: Failure): void {
     this.failed.push({ row, failure });
-    if (failure.kind !== 'too_many_requests') return;
-    const waiting = [...this.rows.values()].filter((other) => other !== row && isWaiting(other)).length;
-    const full = this.attempts.full || (this.hasProbe && waiting >= this.policy.maxInFlight);
-    this.#world.judge.expect(full, 'M-9', () => `${row.label} is refused for want of a place, while there is one`);
+    const { judge, clock, reacting } = this.#world;
+    if (failure.kind === 'too_many_requests') {
+      const waiting = [...this.rows.values()].filter((other) => other !== row && isWaiting(other)).length;
+      const full = this.attempts.full || (this.hasProbe && waiting >= this.policy.maxInFlight);
+      judge.expect(full, 'M-9', () => `${row.label} is refused for want of a place, while there is one`);
+    } else if (failure.kind === 'circuit_open' && row.attempts === 0 && row.startedAt === clock.now() && !reacting) {
+      const mayProbe = this.model.mayBeProbed(clock.now()) && (!this.hasProbe || row.effect === 'readOnly');
+      judge.expect(!mayProbe, 'M-3', () => `${row.label} is refused, while it may be made as a probe`);
+    }
   }
 
   stop(): void {

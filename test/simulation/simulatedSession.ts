@@ -26,6 +26,8 @@ export interface MessageRow {
 /** One tool call as its handler knows it; also the input it is made with, by which the history is read. */
 export interface ToolRow {
   readonly name: string;
+  /** The message whose handler made it. */
+  readonly message: MessageRow;
   readonly startedAt: number;
   readonly dueAt: number;
   result: ToolResult | undefined;
@@ -120,7 +122,14 @@ export class SimulatedSession {
     const longRunningMs = chance.happens(0.15) ? chance.span(50, 600_000) : undefined;
     const limitMs = longRunningMs ?? this.watchdog.toolCallMs;
     const startedAt = clock.now();
-    const tool: ToolRow = { name, startedAt, dueAt: startedAt + limitMs, result: undefined, call: undefined };
+    const tool: ToolRow = {
+      name,
+      message: row,
+      startedAt,
+      dueAt: startedAt + limitMs,
+      result: undefined,
+      call: undefined,
+    };
     trace.note(`${row.name} calls ${integration} as ${name} within ${limitMs}`);
     this.tools.add(tool);
     row.pendingTools++;
@@ -139,8 +148,9 @@ export class SimulatedSession {
 
   check(): void {
     const { judge, clock, stopped, quarantined } = this.#world;
-    for (const { name, dueAt } of this.tools) {
+    for (const { name, message, dueAt } of this.tools) {
       judge.expect(!judge.overdue(dueAt), 'G-6', () => `${name} was due at ${dueAt} and has no result`);
+      judge.expect(message.outcome === undefined, 'G-12', () => `${name} has no result after the end of its turn`);
     }
     this.#checkHistory();
     if (stopped || !this.#world.started) return;
@@ -175,7 +185,7 @@ export class SimulatedSession {
     if (!acceptance.accepted) {
       row.refused = true;
       this.#leaveQueue(row);
-      const why = stopped ? acceptance.reason === 'stopped' : waiting >= this.#mailboxLimit;
+      const why = acceptance.reason === 'stopped' ? stopped : waiting >= this.#mailboxLimit;
       judge.expect(why, 'G-9', () => `${row.name} is refused (${acceptance.reason}) with ${waiting} waiting`);
       return;
     }

@@ -47,6 +47,8 @@ export class World {
   readonly quarantined = new Set<string>();
   started = false;
   stopped = false;
+  /** While a listener acts in the middle of a change, which the books do not know of yet. */
+  reacting = false;
   /** Set once the stop is over. */
   over = false;
   readonly #watched: WatchedClock;
@@ -189,18 +191,20 @@ export class World {
   #hear(fact: Fact): void {
     hear(this, fact);
     this.trace.note(`  ${fact.type} ${'child' in fact ? fact.child : 'integration' in fact ? fact.integration : ''}`);
-    if (!isEarly(fact) && this.chance.happens(0.004)) this.#react();
+    if (!isEarly(fact) && this.chance.happens(0.01)) this.#react();
   }
 
   /** What a listener does with the news, in the middle of whatever the runtime is doing. */
   #react(): void {
     this.trace.note('a listener reacts');
+    this.reacting = true;
     this.chance.weighted<() => void>([
       [4, () => this.chance.pick(this.integrations).call(this.chance.happens(0.5) ? this.signal() : undefined)],
       [4, () => this.abortSignal()],
       [3, () => this.chance.pick(this.sessions).send('note')],
       [0.3, () => this.stop()],
     ])();
+    this.reacting = false;
   }
 
   #watchedSpec(spec: ChildSpec): ChildSpec {

@@ -74,6 +74,22 @@ describe('the search for a driver', () => {
     });
   });
 
+  it.each([
+    [
+      'the binary of another Node',
+      'The module\nwas compiled for\nVERSION 115. This Node has\nVERSION 137.',
+      'The module was compiled for VERSION 115',
+    ],
+    [
+      'a package that is not whole',
+      "Cannot find module 'bindings'\nRequire stack:\n- /a.js",
+      "Cannot find module 'bindings'",
+    ],
+  ])('says in one line that it found %s', async (_, message, reason) => {
+    const found = await findDriver([() => Promise.reject(new Error(message))]);
+    expect(found).toMatchObject({ ok: false, reason: `no SQLite driver works (${reason})` });
+  });
+
   it('does not touch warnings of others', async () => {
     const { emitWarning } = process;
     await findDriver([() => loadNodeSqlite()]);
