@@ -97,6 +97,17 @@ describe('the actor of an integration that crashed', () => {
     expect(integration.state).toBe('idle');
   });
 
+  it('[M-2] [M-6] is probed by the call that waited for its next incarnation, once its time has come', async () => {
+    const { clock, integration, attempts, crashActor, openCircuit } = start();
+    await openCircuit();
+    await clock.advance(60_000);
+    crashActor();
+    void integration.call('waits');
+    await clock.advance(100);
+    expect(attempts).toHaveLength(2);
+    expect(integration.state).toBe('half-open');
+  });
+
   it('[M-6] hears of a restart that came before its next incarnation', async () => {
     const { clock, path, integration, crashActor, openCircuit } = start();
     await openCircuit();

@@ -86,8 +86,11 @@ export class Gate<I, O> {
     for (const call of waits.list()) {
       // Who heard of the last one may have closed the circuit again.
       if (link.lastState !== 'open') return;
-      if (call.waiting !== undefined) endings.refuse(call, probing.circuitOpen(call.lastFailure));
+      // What has restarted with an open circuit may be due for a probe.
+      const mayProbe = call.waiting === 'restart' && probing.isDue;
+      if (call.waiting !== undefined && !mayProbe) endings.refuse(call, probing.circuitOpen(call.lastFailure));
     }
+    this.resume('restart');
   }
 
   /** A probe neither closed nor opened the circuit (it was told to wait): it helps nobody who waited for it. */

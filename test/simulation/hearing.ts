@@ -28,7 +28,7 @@ export function hear(world: World, fact: Fact): void {
 
 /** Whether a fact is told in the middle of a change that the books cannot know of yet, so that they would judge a reaction wrongly. */
 export function isEarly(fact: Fact): boolean {
-  if (fact.type === 'integration.changed') return fact.to === 'calling';
+  if (fact.type === 'integration.changed') return fact.to === 'calling' || fact.to === 'half-open';
   return fact.type.startsWith('child.') || fact.type === 'call.abandoned';
 }
 

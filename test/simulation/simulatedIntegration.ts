@@ -127,7 +127,8 @@ export class SimulatedIntegration {
       const waiting = [...this.rows.values()].filter((other) => other !== row && isWaiting(other)).length;
       const full = this.attempts.full || (this.hasProbe && waiting >= this.policy.maxInFlight);
       judge.expect(full, 'M-9', () => `${row.label} is refused for want of a place, while there is one`);
-    } else if (failure.kind === 'circuit_open' && row.attempts === 0 && row.startedAt === clock.now() && !reacting) {
+    } else if (failure.kind === 'circuit_open' && row.attempts === 0 && row.startedAt === clock.now()) {
+      if (reacting || this.stopped) return;
       const mayProbe = this.model.mayBeProbed(clock.now()) && (!this.hasProbe || row.effect === 'readOnly');
       judge.expect(!mayProbe, 'M-3', () => `${row.label} is refused, while it may be made as a probe`);
     }

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { loadBetterSqlite3 } from '../../src/store/betterSqlite3.ts';
+import { canAbort, loadBetterSqlite3 } from '../../src/store/betterSqlite3.ts';
 import type { Driver, SqlValue } from '../../src/store/database.ts';
 import { driverLoaders, findDriver } from '../../src/store/driver.ts';
 import { loadNodeSqlite } from '../../src/store/nodeSqlite.ts';
@@ -39,7 +39,8 @@ class DatabaseSync implements RawDatabase {
     this.#database.close();
   }
 }
-const hasBinary = binaryWorks();
+const { version } = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string };
+const hasBinary = !canAbort(version, process.versions.node) && binaryWorks();
 const hasNodeSqlite = isBuiltin('node:sqlite');
 const nodeSqlite = () => (hasNodeSqlite ? loadNodeSqlite() : loadNodeSqlite(() => ({ DatabaseSync })));
 
@@ -63,6 +64,18 @@ describe('the search for a driver', () => {
 
   it.skipIf(!hasSqlite)('takes node:sqlite when better-sqlite3 does not work', async () => {
     expect(await findDriver([broken, nodeSqlite])).toMatchObject({ ok: true, driver: { kind: 'node:sqlite' } });
+  });
+
+  it.each([
+    ['12.11.1', '22.23.3', false],
+    ['12.11.1', '24.0.0', true],
+    ['13.0.0', '24.21.0', false],
+  ])('knows that better-sqlite3 %s can abort Node %s: %s', (better, node, expected) => {
+    expect(canAbort(better, node)).toBe(expected);
+  });
+
+  it('does not load a better-sqlite3 that can abort this Node', async () => {
+    await expect(loadBetterSqlite3('24.21.0')).rejects.toThrow(`better-sqlite3: ${version} can abort Node 24.21.0`);
   });
 
   it('says in one line each what is missing and the fix', async () => {
