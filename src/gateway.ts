@@ -167,7 +167,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
         path,
         about,
         (tool, input) => ({ name: tool, arguments: input ?? {} }),
-        (input) => input.name,
+        (input) => (input as Partial<McpToolRequest> | undefined)?.name ?? '',
       );
     },
     subprocess(name, subprocessOptions) {

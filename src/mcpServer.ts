@@ -1,3 +1,4 @@
+import { show } from './policy/options.ts';
 import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mcpConnection.ts';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { createHangWatch } from './actors/hangWatch.ts';
@@ -58,6 +59,7 @@ export function superviseMcpServer(
     name,
     policy,
     operation: async (request: McpToolRequest, context) => {
+      checkRequest(request);
       if (connection === undefined) throw notConnected(name);
       try {
         const result = await connection.callTool(request, context);
@@ -94,6 +96,18 @@ export function superviseMcpServer(
     const { name: tool, arguments: input } = request;
     runtime.bus.tell({ type: 'mcp.tool_failed', integration: name, tool, input, error: error.message });
   }
+}
+
+/** A request that no server could answer is the caller's mistake, and says nothing about the server. */
+function checkRequest(request: McpToolRequest): void {
+  const { name, arguments: given } = (request ?? {}) as Partial<McpToolRequest>;
+  const wrong =
+    typeof name !== 'string' || name === ''
+      ? `Expected \`name\` to be the name of a tool, got ${show(name)}`
+      : given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))
+        ? `Expected \`arguments\` to be an object, got ${show(given)}`
+        : undefined;
+  if (wrong !== undefined) throw new AttemptError({ kind: 'permanent', message: wrong, outcome: 'not_started' });
 }
 
 function notConnected(name: string): AttemptError {

@@ -25,7 +25,7 @@ export function createToolPort(targets: ReadonlyMap<string, ToolTarget>, retry: 
       const own = target.tools.get(tool);
       const settings: CallSettings<unknown, unknown> = {
         ...limitsOf(target.path.policy.limits, own, options),
-        retry,
+        retry: tighter(retry, target.path.policy.retry),
         effect: options.effect ?? own?.effect ?? target.effect,
         label: tool,
         session: options.session,
@@ -38,6 +38,15 @@ export function createToolPort(targets: ReadonlyMap<string, ToolTarget>, retry: 
       return { end: (facts) => target.path.end(call, facts) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
+  };
+}
+
+/** The session's policy retries, within what the integration allows: one that is not to be called again is not. */
+function tighter(session: RetryPolicy, integration: RetryPolicy): RetryPolicy {
+  return {
+    ...session,
+    maxAttempts: Math.min(session.maxAttempts, integration.maxAttempts),
+    retryUnspecified: session.retryUnspecified && integration.retryUnspecified,
   };
 }
 

@@ -100,6 +100,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       attempts,
       probing,
       isStopped: () => this.#stopped,
+      lastCrash: () => this.#outage.last,
     });
   }
 

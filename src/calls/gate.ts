@@ -1,3 +1,4 @@
+import type { FailureFacts } from '../policy/failure.ts';
 import type { Attempts } from './attempts.ts';
 import type { Call, Waiting } from './call.ts';
 import type { CallPathParts } from './callPathParts.ts';
@@ -17,6 +18,8 @@ export interface GateParts<I, O>
   readonly attempts: Attempts<I, O>;
   readonly probing: Probing<I, O>;
   readonly isStopped: () => boolean;
+  /** What ended the thing behind a crashed integration; undefined when it has yet to start. */
+  readonly lastCrash: () => FailureFacts | undefined;
 }
 
 /** The gate before every attempt: a call passes, waits for what keeps it, or is refused. */
@@ -44,10 +47,10 @@ export class Gate<I, O> {
 
   /** The time of a waiting call has come. */
   waitExpired(call: Call<I, O>, now: number): void {
-    const { name, waits, endings, restartInMs } = this.#parts;
+    const { name, waits, endings, restartInMs, lastCrash } = this.#parts;
     const gaveUpRestart = call.waiting === 'restart' && now < call.overallDue;
     waits.remove(call);
-    if (gaveUpRestart) endings.refuse(call, refusal.unavailable(name, restartInMs?.()));
+    if (gaveUpRestart) endings.refuse(call, refusal.unavailable(name, restartInMs?.(), lastCrash()));
     else this.proceed(call);
   }
 

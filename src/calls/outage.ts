@@ -17,9 +17,15 @@ export class Outage {
   #overwhelmed = false;
   #since = 0;
   #told = false;
+  #last: FailureFacts | undefined = undefined;
 
   constructor(parts: OutageParts) {
     this.#parts = parts;
+  }
+
+  /** What ended the thing behind it, while it is gone. */
+  get last(): FailureFacts | undefined {
+    return this.#last;
   }
 
   /** The thing behind it has yet to start. */
@@ -35,6 +41,7 @@ export class Outage {
   begin(facts: FailureFacts): void {
     const { clock, link, records, loseAll } = this.#parts;
     if (link.lastState !== 'crashed') this.#since = clock.now();
+    this.#last = facts;
     // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
     link.send({ type: 'integration.lost' });
     if (!this.#told) records.crashed(facts.message);
@@ -47,6 +54,7 @@ export class Outage {
     if (link.lastState !== 'crashed') return;
     this.#overwhelmed = false;
     this.#told = false;
+    this.#last = undefined;
     link.send({ type: 'integration.restarted' });
     records.restarted(clock.now() - this.#since);
   }

@@ -24,13 +24,21 @@ export function tooMany(name: string, limit: number): FailureFacts {
   };
 }
 
-export function unavailable(name: string, restartInMs: number | undefined): FailureFacts {
+export function unavailable(
+  name: string,
+  restartInMs: number | undefined,
+  lastCrash: FailureFacts | undefined,
+): FailureFacts {
   return {
     kind: 'unavailable',
-    reason: restartInMs === undefined ? undefined : 'connection_lost',
-    message: `${name} has crashed and has not restarted yet`,
+    reason: lastCrash?.reason,
+    message:
+      lastCrash === undefined
+        ? `${name} has not started yet`
+        : `${name} is down and has not come back yet: ${lastCrash.message}`,
     outcome: 'not_started',
     retryAfterMs: restartInMs,
+    cause: lastCrash,
   };
 }
 

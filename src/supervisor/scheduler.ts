@@ -33,10 +33,15 @@ export function indexedScheduler(clock: Clock): System['scheduler'] {
       timersOf.set(source, timers);
       timers.set(
         id,
-        clock.setTimeout(() => {
-          forgetTimer(source, timers, id);
-          target.send(event);
-        }, delay),
+        // A machine waits only in the middle of something (a release, a handshake, a kill): somebody is owed its end.
+        clock.setTimeout(
+          () => {
+            forgetTimer(source, timers, id);
+            target.send(event);
+          },
+          delay,
+          { ref: true },
+        ),
       );
     },
     cancel,

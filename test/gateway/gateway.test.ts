@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions, type Outcome, systemClock } from '../../src/index.ts';
 import type { Fact, FactType } from '../../src/policy/facts.ts';
@@ -280,5 +281,23 @@ describe('one owner of retries', () => {
     const accepted = await session.send({ kind: 'user' });
     expect(accepted.accepted && (await accepted.processed)).toMatchObject({ value: { status: 'error', retries: 2 } });
     expect(requests).toBe(3);
+  });
+});
+
+describe('a turn that hangs', () => {
+  it('[I-1] [G-8] keeps the process until it is released, though nothing else does', async () => {
+    const script = `
+      import { createGateway } from 'unwedge';
+      const gateway = createGateway();
+      const watchdog = { turnMs: 50, releaseMs: 50 };
+      const session = gateway.session('s', { watchdog, onMessage: () => new Promise(() => undefined) });
+      await gateway.start();
+      const accepted = await session.send({ kind: 'user' });
+      console.log((await accepted.processed).failure.kind);
+      await gateway.stop();`;
+    const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    });
+    expect(stdout).toBe('watchdog');
   });
 });

@@ -173,3 +173,28 @@ describe('the restarts of an MCP server', () => {
     expect(delays.slice(0, 8)).toEqual([0, 250, 500, 1000, 2000, 4000, 5000, 5000]);
   });
 });
+
+describe('a request that makes no sense', () => {
+  it.each([undefined, {}, { name: 5 }, { name: 'echo', arguments: 'x' }])(
+    '[R-5] [M-7] is the mistake of its caller, and no failure of the server: %j',
+    async (request) => {
+      const { kb } = await startServer();
+      for (let calls = 0; calls < 6; calls++) {
+        expect(await kb.call(request as never)).toMatchObject({
+          failure: { kind: 'permanent', outcome: 'not_started' },
+        });
+      }
+      expect(kb.breaker.state).toBe('closed');
+    },
+  );
+});
+
+describe('an MCP server that cannot be started', () => {
+  it('[M-6] [I-4] is unavailable for the reason it gave', async () => {
+    const { gateway, kb } = await startServer({ command: 'no-such-command-anywhere', policy: { restartWaitMs: 50 } });
+    await gateway.wait('integration.crashed');
+    const outcome = await kb.call({ name: 'echo' });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+    expect(!outcome.ok && outcome.failure.message).toContain('no-such-command-anywhere');
+  });
+});

@@ -371,3 +371,22 @@ describe('the history of a session', () => {
     expect(results).toHaveLength(2);
   });
 });
+
+describe('the retries of a session', () => {
+  it('[R-6] stay within what the integration allows', async () => {
+    const { session, clock, tool, results } = startCaller();
+    let calls = 0;
+    tool(
+      'kb',
+      () => {
+        calls++;
+        return Promise.reject(fault('transient'));
+      },
+      { policy: { retry: { maxAttempts: 1 } } },
+    );
+    await session.send({ kind: 'user' });
+    await clock.advance(60_000);
+    expect(calls).toBe(1);
+    expect(results).toMatchObject([{ status: 'error', retries: 0 }]);
+  });
+});
