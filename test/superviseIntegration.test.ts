@@ -8,7 +8,7 @@ import { createRootSupervisor } from '../src/supervisor/supervisor.ts';
 import { superviseIntegration } from '../src/superviseIntegration.ts';
 import { createBus } from '../src/telemetry/bus.ts';
 import { SimulatedClock } from '../src/testing/simulatedClock.ts';
-import { type Deferred, deferred } from './support/deferred.ts';
+import { type Deferred, deferred, isSettled } from './support/deferred.ts';
 import { fault } from './support/startIntegration.ts';
 
 /** An integration under a root supervisor, whose actor can be made to crash; it is back after 100 ms. */
@@ -42,6 +42,7 @@ function start() {
   );
   const integration = new Integration(path);
   return {
+    bus,
     clock,
     path,
     integration,
@@ -106,6 +107,18 @@ describe('the actor of an integration that crashed', () => {
     await clock.advance(100);
     expect(attempts).toHaveLength(2);
     expect(integration.state).toBe('half-open');
+  });
+
+  it('[M-2] [M-6] answers who waited for its next incarnation, though a listener makes the probe', async () => {
+    const { bus, clock, integration, crashActor, openCircuit } = start();
+    await openCircuit();
+    await clock.advance(60_000);
+    crashActor();
+    const outcome = integration.call('waits');
+    bus.once('integration.changed', () => void integration.call('probe'));
+    await clock.advance(100);
+    expect(integration.state).toBe('half-open');
+    expect(await isSettled(outcome)).toBe(true);
   });
 
   it('[M-6] hears of a restart that came before its next incarnation', async () => {

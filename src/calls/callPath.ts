@@ -256,9 +256,9 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     if (from === 'half-open') this.#probing.forget();
     this.#records.tell({ type: 'integration.changed', integration: this.name, from, to });
     // Who heard of it may have changed it again.
-    const { lastState, closed } = this.link;
+    const { lastState, isOpen, closed } = this.link;
     if (to === 'crashed' && lastState === to) this.#gate.resume('probe');
-    if (to === 'open' && lastState === to) this.#gate.refuseAll();
+    if (to === 'open' && isOpen) this.#gate.refuseAll();
     // Or made a call: that leads on to `calling`, and others wait for this all the same.
     else if (closed && (from === 'half-open' || from === 'open' || from === 'crashed')) {
       this.#records.callAdmitted();

@@ -87,11 +87,13 @@ export class Gate<I, O> {
   refuseAll(): void {
     const { link, waits, endings, probing } = this.#parts;
     for (const call of waits.list()) {
-      // Who heard of the last one may have closed the circuit again.
-      if (link.lastState !== 'open') return;
+      // Who heard of it, or of the last refusal, may have closed the circuit again, or be its probe.
+      if (!link.isOpen) return;
+      const isProbed = call.waiting === 'probe' && link.lastState === 'half-open';
       // What has restarted with an open circuit may be due for a probe.
       const mayProbe = call.waiting === 'restart' && probing.isDue;
-      if (call.waiting !== undefined && !mayProbe) endings.refuse(call, probing.circuitOpen(call.lastFailure));
+      if (call.waiting !== undefined && !isProbed && !mayProbe)
+        endings.refuse(call, probing.circuitOpen(call.lastFailure));
     }
     this.resume('restart');
   }
