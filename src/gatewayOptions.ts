@@ -45,6 +45,11 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
   for (const method of ['now', 'wallNow', 'setTimeout', 'clearTimeout', 'nextTurn'] as const) {
     checkFunction(`clock.${method}`, (clock as Partial<Clock> | null)?.[method]);
   }
+  if (options.logger !== undefined) {
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) {
+      checkFunction(`logger.${level}`, (options.logger as Partial<Logger> | null)?.[level]);
+    }
+  }
   return {
     store: checkName('store', options.store ?? ':memory:'),
     synchronous: checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']),

@@ -11,7 +11,9 @@ export type LogLevel = keyof Logger;
 /** Logs one line; a logger that throws is as good as none. Never throws. */
 export function say(logger: Logger | undefined, level: LogLevel, message: string, fields?: object): void {
   try {
-    logger?.[level](message, fields);
+    // Not as a second argument of undefined: `console` would print the word.
+    if (fields === undefined) logger?.[level](message);
+    else logger?.[level](message, fields);
   } catch {
     // A broken logger must not break what it reports on, and there is nobody left to tell.
   }

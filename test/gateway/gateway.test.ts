@@ -124,6 +124,7 @@ describe('a gateway', () => {
 
   it.each([
     [{ stroe: 'x' }, 'Unknown option `options.stroe`'],
+    [{ logger: 5 }, 'Expected `logger.debug` to be a function, got undefined'],
     [{ store: 5 }, 'Expected `store` to be a non-empty string, got 5'],
     [{ clock: {} }, 'Expected `clock.now` to be a function, got undefined'],
     [{ supervisor: { intensity: -1 } }, 'Expected `supervisor.intensity` to be an integer of at least 0, got -1'],
