@@ -25,11 +25,39 @@ const createBreakers = `CREATE TABLE unwedge_breakers (
   lease_owner TEXT
 ) STRICT;`;
 
+/** Runs of a runtime, live or not yet found dead: whose children are whose, and where a live one is reached. */
+const createRuntimes = `CREATE TABLE unwedge_runtimes (
+  id TEXT PRIMARY KEY,
+  pid INTEGER NOT NULL,
+  process_start TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  renewed_at INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  socket TEXT
+) STRICT;`;
+
+/** Children that live; a row that outlives its owner names an orphan. A pid alone may be reused: the start time tells. */
+const createChildren = `CREATE TABLE unwedge_children (
+  pid INTEGER NOT NULL,
+  process_start TEXT NOT NULL,
+  mark TEXT NOT NULL,
+  command TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  owner_pid INTEGER NOT NULL,
+  owner_start TEXT NOT NULL,
+  PRIMARY KEY (pid, process_start)
+) STRICT;`;
+
 /** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
 const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
   (database, events) => {
     if (!events.exists) database.exec(createEvents(events.name));
     database.exec(createBreakers);
+  },
+  (database) => {
+    database.exec(createRuntimes);
+    database.exec(createChildren);
+    database.exec('ALTER TABLE unwedge_breakers ADD COLUMN failures INTEGER NOT NULL DEFAULT 0');
   },
 ];
 

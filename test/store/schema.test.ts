@@ -28,7 +28,20 @@ const schemaOf = (path: string) =>
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 1]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 2]);
+  });
+
+  it('[O-1] of the first version is brought forward, with what it holds', async () => {
+    const { store, path } = await startStore();
+    store.record(failed(1));
+    await store.close();
+    const database = openDatabase(path);
+    database.exec('DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; PRAGMA user_version = 1');
+    database.exec('ALTER TABLE unwedge_breakers DROP COLUMN failures');
+    await startStore({ path });
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 2]);
+    expect(database.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 1 });
+    expect(database.prepare('SELECT count(failures) AS n FROM unwedge_breakers').get()).toEqual({ n: 0 });
   });
 
   it('[O-1] is opened again as ours', async () => {
@@ -123,7 +136,12 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
     expect(pragmas(path)).toEqual(before.pragmas);
     const names = schemaOf(path).map(({ name }) => String(name));
     expect(schemaOf(path).filter(({ name }) => !String(name).startsWith('unwedge_'))).toEqual(before.schema);
-    expect(names.filter((name) => name.startsWith('unwedge_'))).toEqual(['unwedge_breakers', 'unwedge_meta']);
+    expect(names.filter((name) => name.startsWith('unwedge_'))).toEqual([
+      'unwedge_breakers',
+      'unwedge_children',
+      'unwedge_meta',
+      'unwedge_runtimes',
+    ]);
   });
 
   it('[O-1] is synced in full where it is not in WAL mode', () => {
@@ -135,7 +153,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
   it('[O-1] keeps the version of our tables in unwedge_meta', async () => {
     const { path, database } = foreignDatabase(gatewayEvents);
     await startStore({ path });
-    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '1' }]);
+    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '2' }]);
     const again = await startStore({ path });
     expect(again.store.degraded).toBe(false);
   });
