@@ -1,17 +1,18 @@
-// Builds dist/ from src/ with tsc; does nothing when dist is newer than every source.
+// Builds dist/ from src/ with tsc and bundles the command line; does nothing when dist is newer than every source.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleCommandLine } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const entry = join('cli', 'main.js');
 const started = new Date();
 
-const inputs = ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => newest(join(root, name)));
-if (process.argv.includes('--force') || builtAt() < Math.max(...inputs)) build();
+const inputs = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => newest(join(root, name)));
+if (process.argv.includes('--force') || builtAt() < Math.max(...inputs)) await build();
 
 function builtAt() {
   return statSync(join(dist, entry), { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -25,12 +26,13 @@ function newest(path) {
 }
 
 /** Into a directory of its own, put in place at the end: a failed build leaves the last good one, and two at once do not mix. */
-function build() {
+async function build() {
   const fresh = mkdtempSync(join(root, '.build-'));
   try {
     const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
     const words = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
     execFileSync(process.execPath, words, { stdio: 'inherit' });
+    await bundleCommandLine(fresh);
     chmodSync(fresh, 0o755);
     chmodSync(join(fresh, entry), 0o755);
     // What was edited while the compiler ran is newer than this.

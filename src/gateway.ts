@@ -1,29 +1,34 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ApprovalHandler } from './actors/approvalHandler.ts';
 import { UserHooks, type HookEvent, type HookHandler, type HookVerdict } from './actors/userHooks.ts';
+import type { RunResult } from './agentRuns.ts';
+import { type ApprovalOptions, type Approver, superviseApproval } from './approvals.ts';
 import type { Operation } from './calls/call.ts';
 import type { CallPath } from './calls/callPath.ts';
-import { DeadlineQueue } from './calls/deadlineQueue.ts';
 import { Integration } from './calls/integration.ts';
-import { SignalFanout } from './calls/signalFanout.ts';
 import { checkTools, type ToolOptions, type Tools } from './calls/toolOptions.ts';
+import type { HookCommand } from './commandHook.ts';
 import { type GatewayOptions, checkGatewayOptions } from './gatewayOptions.ts';
+import { createKeptSessions } from './keptSessions.ts';
+import { createLiveRuntime, liveStatus, nameIn, seeWorldInTime, sessionIn } from './liveRuntime.ts';
 import { sessionMachine, type SessionRef } from './machines/session.ts';
-import type { ProcessExit } from './machines/subprocess.ts';
 import { type McpIntegrationOptions, type McpToolRequest, superviseMcpServer } from './mcpServer.ts';
 import { type Effect, effects } from './policy/effects.ts';
 import type { FactOf, FactType, Told } from './policy/facts.ts';
 import { checkFunction, checkKeys, checkName, checkOneOf } from './policy/options.ts';
-import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
-import type { Runtime } from './runtime.ts';
-import { Session, type SessionOptions } from './sessions/session.ts';
-import { openStore, type Store } from './store/store.ts';
-import { storedTypes } from './store/record.ts';
-import { type RunRequest, type SubprocessOptions, superviseSubprocess } from './subprocess.ts';
-import type { ChildSpec } from './supervisor/childSpec.ts';
-import { createRootSupervisor } from './supervisor/supervisor.ts';
+import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
+import { guardProcess, type ProcessGuardOptions } from './processGuard.ts';
+import { restartNamed } from './restartNamed.ts';
+import { createRuntime } from './runtime.ts';
+import { Session } from './sessions/session.ts';
+import type { SessionOptions } from './sessions/sessionOptions.ts';
+import type { SessionWhy } from './sessions/why.ts';
+import type { Store } from './store/store.ts';
+import { superviseSubprocess } from './subprocess.ts';
+import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
 import type { TreeNode } from './supervisor/tree.ts';
+import { checkHook, type HookOptions, superviseHook } from './superviseHook.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
-import { createBus } from './telemetry/bus.ts';
 import type { EventStream, StreamOptions } from './telemetry/eventStream.ts';
 import type { Listener } from './telemetry/listener.ts';
 import type { WaitOptions } from './telemetry/waitForFact.ts';
@@ -35,15 +40,6 @@ export interface FunctionOptions {
   readonly effect?: Effect | undefined;
   /** Per tool, when sessions call it as one: effect and limits. */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
-}
-
-export interface HookOptions {
-  /** @defaultValue the event's name and a number */
-  readonly name?: string | undefined;
-  /** What a hook that throws, rejects or hangs means for the main operation: it goes on, or is declined. @defaultValue 'continue' */
-  readonly onFailure?: 'continue' | 'block' | undefined;
-  /** @defaultValue preset `hook`: one attempt of at most 10 s */
-  readonly policy?: PolicyInput | undefined;
 }
 
 /** A request as a function integration gets it from `turn.tool`. */
@@ -62,11 +58,22 @@ export interface Gateway {
   /** An MCP server over stdio, kept alive. */
   mcpServer(name: string, options: McpIntegrationOptions): Integration<McpToolRequest, CallToolResult>;
   /** A command: each call is one run of it. */
-  subprocess(name: string, options: SubprocessOptions): Integration<RunRequest, ProcessExit>;
-  /** Registers a hook for an event. */
-  hook(event: string, handler: HookHandler, options?: HookOptions): void;
-  /** Runs the hooks of an event. Never rejects. */
+  subprocess(name: string, options: SubprocessOptions): Integration<RunRequest, RunResult>;
+  /**
+   * Registers a hook for an event: a function, or a command that speaks the protocol of Claude Code's hooks. Either is supervised;
+   * only a command cannot do harm later in a timer of its own.
+   */
+  hook(event: string, handler: HookHandler | HookCommand, options?: HookOptions): void;
+  /** Runs the hooks of an event. Never rejects. While the gateway is not started each fails at once. */
   runHooks(event: HookEvent): Promise<HookVerdict>;
+  /** Wraps what asks for approval: a timeout and a crash decline, with a record. */
+  approval(name: string, handler: ApprovalHandler, options?: ApprovalOptions): Approver;
+  /**
+   * Records errors of this process that nobody caught, until it is taken off or the gateway stops. Without `goOn` it only watches: the
+   * process ends as it would have.
+   * @returns how to take it off.
+   */
+  guardProcess(options?: ProcessGuardOptions): () => void;
   /** The session of this id; made with `options` when there is none yet. */
   session(id: string, options?: SessionOptions): Session;
   /** Opens the store and starts what was declared, in order. What is declared later starts at once. */
@@ -80,8 +87,13 @@ export interface Gateway {
   events<K extends FactType = FactType>(options?: StreamOptions<K>): EventStream<Told<FactOf<K>>>;
   /** The supervision tree as of now. */
   tree(): TreeNode;
-  /** Restarts what is behind an integration; it also leaves quarantine. @throws RangeError when there is none of that name. */
+  /**
+   * Restarts what is behind an integration, or a session by its id; it also leaves quarantine.
+   * @throws RangeError that lists the known names when there is none of that one.
+   */
   restart(name: string): void;
+  /** What a session waits for, and which rule ends it when. @throws RangeError when there is none of this id. */
+  why(session: string): SessionWhy;
   /** Where final failures and facts are kept, once started. */
   readonly store: Store | undefined;
 }
@@ -98,37 +110,34 @@ export interface Gateway {
  * await gateway.stop();
  */
 export function createGateway(options: GatewayOptions = {}): Gateway {
-  const { clock, random, logger, store: storePath, synchronous, supervisor } = checkGatewayOptions(options);
-  const bus = createBus({ clock, logger });
-  const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
-  const paths = new Map<string, Pick<CallPath<unknown, unknown>, 'name' | 'reset' | 'stop'>>();
+  const checked = checkGatewayOptions(options);
+  const owner = createRuntime(checked);
+  const { runtime } = owner;
+  const { clock, bus, root } = runtime;
+  const paths = new Map<string, Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>>();
   const targets = new Map<string, ToolTarget>();
   const sessions = new Map<string, Session>();
-  const hooks = new UserHooks(bus);
-  const pending: ChildSpec[] = [];
-  let state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
-  let opening: Promise<Store> | undefined;
-  let store: Store | undefined;
-  let stopping: Promise<void> | undefined;
+  const hooks = new UserHooks(bus, () => owner.running || owner.stopped);
+  const approvals = new Set<string>();
+  const unguards = new Set<() => void>();
+  const tools = createToolPort(targets, checked.toolCallRetry, clock);
+  const kept = createKeptSessions({ clock, facts: bus, store: runtime.store, seeWorld: () => seeWorldInTime(clock) });
+  const live = createLiveRuntime(runtime, checked, {
+    tree: () => root.tree(),
+    status: () => liveStatus(paths.values(), sessions.values(), clock),
+    restart: (params) => restart(nameIn(params)),
+    why: (params) => why(sessionIn(params)),
+  });
 
-  const runtime: Runtime = {
-    clock,
-    random,
-    bus,
-    deadlines: new DeadlineQueue(clock),
-    signals: new SignalFanout(),
-    root,
-    store: () => store,
-    supervise(spec) {
-      if (state === 'running') root.startChild(spec);
-      else pending.push(spec);
-    },
-  };
-  const tools = createToolPort(targets, presets.toolCall.retry);
+  function why(id: string): SessionWhy {
+    const session = sessions.get(id);
+    if (session === undefined) throw new RangeError(`No session \`${id}\`; known: ${[...sessions.keys()].join(', ')}`);
+    return session.why();
+  }
 
   function declare(name: string): void {
     checkName('name', name);
-    if (state === 'stopped') throw new Error('The gateway is stopped');
+    if (owner.stopped) throw new Error('The gateway is stopped');
     if (paths.has(name)) throw new RangeError(`The name \`${name}\` is taken by another integration`);
   }
 
@@ -142,6 +151,10 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request });
     const toolOf = toolName === undefined || tools.size === 0 ? undefined : (input: I) => tools.get(toolName(input));
     return new Integration(path, effect, toolOf);
+  }
+
+  function restart(name: string): void {
+    restartNamed(name, { root, paths, sessions });
   }
 
   return {
@@ -176,30 +189,34 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
       return add(path, { effect: undefined, tools: new Map() }, (_tool, input) => input ?? {});
     },
     hook(event, handler, hookOptions = {}) {
-      checkName('event', event);
-      checkFunction('handler', handler);
-      checkKeys('options', hookOptions, ['name', 'onFailure', 'policy']);
-      const name = hookOptions.name ?? `${event}-${paths.size + 1}`;
-      declare(`hook:${name}`);
-      const onFailure = checkOneOf('options.onFailure', hookOptions.onFailure ?? 'continue', ['continue', 'block']);
-      const policy = resolvePolicy(name, hookOptions.policy, presets.hook);
-      const path = superviseIntegration<HookEvent, unknown>(runtime, {
-        name: `hook:${name}`,
-        policy,
-        operation: handler,
-      });
-      paths.set(path.name, path);
-      hooks.add({ name, event, onFailure, path, settings: hookSettings(policy) });
+      const checked = checkHook(event, handler, hookOptions, paths.size + 1);
+      declare(`hook:${checked.name}`);
+      const hook = superviseHook(runtime, checked);
+      paths.set(hook.path.name, hook.path);
+      hooks.add(hook);
     },
     runHooks: (event) => hooks.run(event),
+    approval(name, handler, approvalOptions) {
+      if (approvals.has(name)) throw new RangeError(`The name \`${name}\` is taken by another approval`);
+      const approver = superviseApproval(runtime, () => owner.running, name, handler, approvalOptions);
+      approvals.add(name);
+      return approver;
+    },
+    guardProcess(guardOptions) {
+      const unguard = guardProcess({ facts: bus, flush: () => void runtime.store()?.flush() }, guardOptions);
+      unguards.add(unguard);
+      return unguard;
+    },
     session(id, sessionOptions) {
       const known = sessions.get(id);
       if (known !== undefined && sessionOptions === undefined) return known;
       if (known !== undefined) throw new RangeError(`There is a session \`${id}\` already`);
       if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);
-      if (state === 'stopped') throw new Error('The gateway is stopped');
-      const session = new Session({ id, clock, deadlines: runtime.deadlines, facts: bus, tools }, sessionOptions);
+      if (owner.stopped) throw new Error('The gateway is stopped');
+      const parts = { id, clock, deadlines: runtime.deadlines, facts: bus, tools, kept: checked.store !== ':memory:' };
+      const session = new Session(parts, sessionOptions);
       sessions.set(id, session);
+      kept.add(session);
       runtime.supervise({
         id: `session:${id}`,
         logic: sessionMachine,
@@ -211,52 +228,34 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
       return session;
     },
     async start() {
-      if (state !== 'new') throw new Error(`The gateway ${state === 'stopped' ? 'is stopped' : 'was started already'}`);
-      state = 'starting';
-      opening = openStore({ path: storePath, clock, facts: bus, logger, synchronous });
-      const opened = await opening;
-      // Stopped while the store was opening: stop() closes it.
-      if (stopping !== undefined) return;
-      store = opened;
-      for (const type of storedTypes) bus.on(type, (fact) => opened.record(fact));
-      state = 'running';
-      root.start();
-      for (const spec of pending.splice(0)) root.startChild(spec);
+      await owner.start();
+      await kept.start(await live.start());
     },
-    stop() {
-      stopping ??= stop();
-      return stopping;
-    },
+    stop: () =>
+      owner.stop({
+        first() {
+          for (const unguard of unguards) unguard();
+          for (const session of sessions.values()) session.close();
+          for (const path of paths.values()) path.stop();
+        },
+        ended() {
+          for (const session of sessions.values()) void session.ended();
+          kept.stop();
+          live.stop();
+        },
+      }),
     on: bus.on,
     once: bus.once,
     off: bus.off,
     wait: bus.wait,
     events: bus.events,
     tree: () => root.tree(),
-    restart(name) {
-      const path = paths.get(name);
-      if (path === undefined)
-        throw new RangeError(`No integration \`${name}\`; known: ${[...paths.keys()].join(', ')}`);
-      const hasChild =
-        root.ref(`mcp:${name}`) !== undefined || root.tree().children?.some(({ id }) => id === `mcp:${name}`);
-      if (hasChild === true) root.restartChild(`mcp:${name}`);
-      else path.reset();
-    },
+    restart,
+    why,
     get store() {
-      return store;
+      return runtime.store();
     },
   };
-
-  async function stop(): Promise<void> {
-    state = 'stopped';
-    for (const session of sessions.values()) session.close();
-    for (const path of paths.values()) path.stop();
-    await root.stop();
-    for (const session of sessions.values()) session.ended();
-    const opened = await opening?.catch(() => undefined);
-    await opened?.close();
-    bus.close();
-  }
 }
 
 interface AboutTools {
@@ -268,16 +267,4 @@ interface AboutTools {
 function checkAbout(name: string, { effect, tools }: Pick<FunctionOptions, 'effect' | 'tools'>): AboutTools {
   if (effect !== undefined) checkOneOf(`${name}.effect`, effect, effects);
   return { effect, tools: checkTools(`${name}.tools`, tools) };
-}
-
-function hookSettings(policy: ReturnType<typeof resolvePolicy>) {
-  return {
-    ...policy.limits,
-    retry: policy.retry,
-    effect: undefined,
-    label: undefined,
-    session: undefined,
-    signal: undefined,
-    fallback: undefined,
-  };
 }

@@ -1,6 +1,15 @@
 import type { Clock, Random } from './policy/clock.ts';
 import type { Logger } from './policy/logger.ts';
-import { checkDuration, checkFunction, checkInteger, checkKeys, checkName, checkOneOf } from './policy/options.ts';
+import {
+  checkBoolean,
+  checkDuration,
+  checkFunction,
+  checkInteger,
+  checkKeys,
+  checkName,
+  checkOneOf,
+} from './policy/options.ts';
+import { checkToolCallRetry, type ToolCallRetry, type ToolCallRetryOptions } from './policy/toolCallRetry.ts';
 import { systemClock } from './systemClock.ts';
 
 export interface GatewayOptions {
@@ -18,6 +27,13 @@ export interface GatewayOptions {
   /** Gets what the runtime has to say beyond its events; nothing is printed without one. */
   readonly logger?: Logger | undefined;
   readonly supervisor?: RootOptions | undefined;
+  /** How sessions' tool calls are tried again. @defaultValue 3 attempts in all, after 100 and 500 ms */
+  readonly toolCallRetry?: ToolCallRetryOptions | undefined;
+  /**
+   * Whether commands of the same user can reach the gateway while it runs (`unwedge status --tree`, `unwedge restart`), over a
+   * Unix socket in `XDG_RUNTIME_DIR` or the directory for temporary files. @defaultValue true, but false for `':memory:'`
+   */
+  readonly control?: boolean | undefined;
 }
 
 export interface RootOptions {
@@ -34,11 +50,22 @@ export interface CheckedGatewayOptions {
   readonly random: Random;
   readonly logger: Logger | undefined;
   readonly supervisor: { readonly intensity: number; readonly periodMs: number };
+  readonly control: boolean;
+  readonly toolCallRetry: ToolCallRetry;
 }
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOptions {
-  checkKeys('options', options, ['store', 'synchronous', 'clock', 'random', 'logger', 'supervisor']);
+  checkKeys('options', options, [
+    'store',
+    'synchronous',
+    'clock',
+    'random',
+    'logger',
+    'supervisor',
+    'control',
+    'toolCallRetry',
+  ]);
   const { supervisor = {}, clock = systemClock, random = Math.random } = options;
   checkKeys('supervisor', supervisor, ['intensity', 'periodMs']);
   checkFunction('random', random);
@@ -60,5 +87,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
       intensity: checkInteger('supervisor.intensity', supervisor.intensity ?? 30, 0),
       periodMs: checkDuration('supervisor.periodMs', supervisor.periodMs ?? 10_000),
     },
+    toolCallRetry: checkToolCallRetry(options.toolCallRetry),
+    control: checkBoolean('control', options.control ?? (options.store ?? ':memory:') !== ':memory:'),
   };
 }

@@ -1,11 +1,19 @@
+export type { ApprovalHandler, ApprovalReply, ApprovalRequest } from './actors/approvalHandler.ts';
 export type { HookAnswer, HookEvent, HookHandler, HookReport, HookVerdict } from './actors/userHooks.ts';
+export type { RunResult } from './agentRuns.ts';
+export type { ApprovalAnswer, ApprovalOptions, Approver } from './approvals.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/call.ts';
 export type { CallStats } from './calls/callPathParts.ts';
 export type { ToolOptions } from './calls/toolOptions.ts';
 export type { BreakerHandle, CallOptions, Integration } from './calls/integration.ts';
-export { createGateway, type FunctionOptions, type Gateway, type HookOptions, type ToolRequest } from './gateway.ts';
+export { type Claude, type ClaudeErrorType, type ClaudeResult, createClaude, invokeClaude } from './claude.ts';
+export type { ClaudeCallOptions, ClaudeOptions, ClaudeRetry } from './claudeOptions.ts';
+export type { HookCommand } from './commandHook.ts';
+export { createGateway, type FunctionOptions, type Gateway, type ToolRequest } from './gateway.ts';
 export type { GatewayOptions, RootOptions } from './gatewayOptions.ts';
+export { approvalMachine } from './machines/approval.ts';
 export { type IntegrationState, integrationMachine } from './machines/integration.ts';
+export { type OpenClawReason, openClawReason } from './machines/openClawReason.ts';
 export { sessionMachine } from './machines/session.ts';
 export { subprocessMachine } from './machines/subprocess.ts';
 export type { ProcessExit } from './machines/subprocessExit.ts';
@@ -30,15 +38,22 @@ export {
 export type { Logger } from './policy/logger.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export { type PolicyInput, type PresetName, presets } from './policy/presets.ts';
+export type { ProcessGuardOptions, UncaughtOrigin } from './processGuard.ts';
+export type { CommandHookAnswer } from './protocol/commandHook.ts';
+export type { AgentEffects, AgentName, AgentReport } from './protocol/agentReport.ts';
 export type { HistoryEntry } from './sessions/history.ts';
 export type { MailboxOptions, Message } from './sessions/mailbox.ts';
-export type { Acceptance, MessageHandler, Session, SessionOptions, WatchdogOptions } from './sessions/session.ts';
+export type { Acceptance } from './sessions/acceptance.ts';
+export type { MessageHandler, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
+export type { Session } from './sessions/session.ts';
 export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
-export type { ToolCallOptions, Turn } from './sessions/turn.ts';
+export type { ToolCallOptions } from './sessions/turnCalls.ts';
+export type { Turn } from './sessions/turn.ts';
 export type { Store } from './store/store.ts';
-export type { RunRequest, SubprocessOptions } from './subprocess.ts';
+export type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
 export type { ChildSpec, Restart, Shutdown } from './supervisor/childSpec.ts';
 export { type Exit, failedExit } from './supervisor/exit.ts';
+export type { MailboxOptions as ChildMailboxOptions, Overflow } from './supervisor/mailbox.ts';
 export {
   createRootSupervisor as createSupervisor,
   type RootSupervisor,
@@ -46,5 +61,7 @@ export {
   type SupervisorOptions,
 } from './supervisor/supervisor.ts';
 export { supervisorLogic } from './supervisor/supervisorLogic.ts';
-export type { TreeNode } from './supervisor/tree.ts';
+export type { ChildCount, ChildInfo, TreeNode } from './supervisor/tree.ts';
+export { treeText, type TreeTextOptions } from './supervisor/treeText.ts';
+export type { HookOptions } from './superviseHook.ts';
 export { systemClock } from './systemClock.ts';

@@ -44,6 +44,7 @@ export function superviseMcpServer(
   const child = mcpChild({
     ...server,
     clock: runtime.clock,
+    register: runtime.register,
     onReady(ready) {
       connection = ready;
       path.restarted();

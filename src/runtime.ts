@@ -1,10 +1,17 @@
-import type { DeadlineQueue } from './calls/deadlineQueue.ts';
-import type { SignalFanout } from './calls/signalFanout.ts';
+import { sweepPrompts } from './actors/promptSweep.ts';
+import { createChildRegistry } from './actors/childRegistry.ts';
+import { reapOrphans } from './actors/orphans.ts';
+import { DeadlineQueue } from './calls/deadlineQueue.ts';
+import { SignalFanout } from './calls/signalFanout.ts';
+import type { CheckedGatewayOptions } from './gatewayOptions.ts';
+import type { RegisterChild } from './policy/childRecord.ts';
 import type { Clock, Random } from './policy/clock.ts';
-import type { Store } from './store/store.ts';
+import type { Fact, Told } from './policy/facts.ts';
+import { storedTypes } from './store/record.ts';
+import { openStore, type Store, type StoreOptions } from './store/store.ts';
 import type { ChildSpec } from './supervisor/childSpec.ts';
-import type { RootSupervisor } from './supervisor/supervisor.ts';
-import type { Bus } from './telemetry/bus.ts';
+import { createRootSupervisor, type RootSupervisor } from './supervisor/supervisor.ts';
+import { type Bus, createBus } from './telemetry/bus.ts';
 
 /** What the parts of one gateway share; nothing of it is global. */
 export interface Runtime {
@@ -14,8 +21,133 @@ export interface Runtime {
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
   readonly root: RootSupervisor;
+  /** Keeps a record of a live child, for the next start to end what outlives this process. */
+  readonly register?: RegisterChild | undefined;
   /** Open while the gateway runs. */
   store(): Store | undefined;
   /** Has the root supervisor start a child: now when it runs, else when it does, in the order of adding. */
   supervise(spec: ChildSpec): void;
+}
+
+/** What the owner of a runtime does about its own things while the runtime stops. Neither may throw. */
+export interface StopSteps {
+  /** Before the children are stopped. */
+  readonly first?: (() => void) | undefined;
+  /** After the last child has ended, while the store still takes records. */
+  readonly ended?: (() => void) | undefined;
+}
+
+export interface StartOptions {
+  /**
+   * Whether the store is opened with {@link RuntimeOwner.openStore} alone: what was told before is recorded then, and nothing is
+   * if that never comes. For a short-lived process that may have nothing to keep. @defaultValue false
+   */
+  readonly storeLater?: boolean | undefined;
+}
+
+/** Facts that wait for a store that is opened later; what is told beyond is not recorded. */
+const maxEarlyFacts = 1000;
+
+/** A runtime and its life, for who owns it. */
+export interface RuntimeOwner {
+  readonly runtime: Runtime;
+  /** Whether it has been started and not been told to stop since. */
+  readonly running: boolean;
+  /** Whether it was told to stop; nothing may be added then. */
+  readonly stopped: boolean;
+  /** Opens the store and starts what was added, in order. @throws Error when it was started or stopped before. */
+  start(options?: StartOptions): Promise<void>;
+  /** Opens the store of a runtime that was started without; later calls join the first. Never rejects. */
+  openStore(): Promise<void>;
+  /** Stops every child in reverse order, then closes the store and the bus. Always resolves; later calls join the first. */
+  stop(steps?: StopSteps): Promise<void>;
+}
+
+type StoreTuning = Pick<StoreOptions, 'lockWaitMs'>;
+
+/** Makes the parts of a runtime; nothing runs before `start()`. */
+export function createRuntime(options: CheckedGatewayOptions, { lockWaitMs }: StoreTuning = {}): RuntimeOwner {
+  const { clock, random, logger, store: path, synchronous, supervisor } = options;
+  const bus = createBus({ clock, logger });
+  const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
+  const children = createChildRegistry({ clock, logger });
+  const pending: ChildSpec[] = [];
+  const early: Told<Fact>[] = [];
+  let state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
+  let opening: Promise<Store> | undefined;
+  let store: Store | undefined;
+  let reaping: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+  let stopSweeping: (() => void) | undefined;
+
+  return {
+    runtime: {
+      clock,
+      random,
+      bus,
+      deadlines: new DeadlineQueue(clock),
+      signals: new SignalFanout(),
+      root,
+      register: children.register,
+      store: () => store,
+      supervise(spec) {
+        if (state === 'running') root.startChild(spec);
+        else pending.push(spec);
+      },
+    },
+    get running() {
+      return state === 'running';
+    },
+    get stopped() {
+      return state === 'stopped';
+    },
+    async start({ storeLater = false } = {}) {
+      if (state !== 'new') throw new Error(`The gateway ${state === 'stopped' ? 'is stopped' : 'was started already'}`);
+      state = 'starting';
+      if (storeLater) for (const type of storedTypes) bus.on(type, keepEarly);
+      else await open();
+      // Stopped while the store was opening: stop() closes it.
+      if (stopping !== undefined) return;
+      state = 'running';
+      root.start();
+      for (const spec of pending.splice(0)) root.startChild(spec);
+    },
+    openStore: open,
+    stop(steps = {}) {
+      stopping ??= stop(steps);
+      return stopping;
+    },
+  };
+
+  async function open(): Promise<void> {
+    opening ??= openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs });
+    const opened = await opening;
+    if (stopping !== undefined || store !== undefined) return;
+    store = opened;
+    for (const type of storedTypes) bus.off(type, keepEarly);
+    for (const fact of early.splice(0)) opened.record(fact);
+    for (const type of storedTypes) bus.on(type, (fact) => opened.record(fact));
+    if (opened.children !== undefined) {
+      // Goes on behind; nothing that starts meanwhile is taken for the child of a dead runtime.
+      reaping = reapOrphans({ records: opened.children, clock, facts: bus, logger });
+      children.keepIn(opened.children);
+    }
+    stopSweeping ??= sweepPrompts(clock);
+  }
+
+  function keepEarly(fact: Told<Fact>): void {
+    if (early.length < maxEarlyFacts) early.push(fact);
+  }
+
+  async function stop({ first, ended }: StopSteps): Promise<void> {
+    state = 'stopped';
+    stopSweeping?.();
+    first?.();
+    await root.stop();
+    ended?.();
+    await reaping;
+    const opened = await opening?.catch(() => undefined);
+    await opened?.close();
+    bus.close();
+  }
 }

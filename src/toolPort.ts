@@ -1,9 +1,14 @@
 import type { CallSettings } from './calls/call.ts';
 import type { CallPath } from './calls/callPath.ts';
+import { whyOf } from './calls/callWhy.ts';
+import { circuitOf } from './calls/integration.ts';
 import { toolLimits, type ToolOptions, type Tools } from './calls/toolOptions.ts';
+import type { Clock } from './policy/clock.ts';
 import type { Effect } from './policy/effects.ts';
 import type { Limits, RetryPolicy } from './policy/policy.ts';
-import type { ToolPort } from './sessions/turn.ts';
+import type { ToolCallRetry } from './policy/toolCallRetry.ts';
+import type { ToolPort } from './sessions/toolPort.ts';
+import type { TargetWhy } from './sessions/why.ts';
 
 /** An integration as sessions see it. */
 export interface ToolTarget {
@@ -12,10 +17,16 @@ export interface ToolTarget {
   readonly tools: Tools;
   /** Makes the integration's request of a tool call. */
   readonly request: (tool: string, input: unknown) => unknown;
+  /** The process behind it and the last line it printed, where there is one. */
+  readonly behind?: (() => TargetWhy['process']) | undefined;
 }
 
-/** Joins sessions to integrations. One owner retries: a session's tool call goes by `retry`, whatever its integration's policy says. */
-export function createToolPort(targets: ReadonlyMap<string, ToolTarget>, retry: RetryPolicy): ToolPort {
+/** Joins sessions to integrations. One owner retries: a session's tool call goes by its own policy, whatever its integration's policy says. */
+export function createToolPort(
+  targets: ReadonlyMap<string, ToolTarget>,
+  { retry, patterns }: ToolCallRetry,
+  clock: Pick<Clock, 'now'>,
+): ToolPort {
   return {
     call(integration, tool, input, options, settled) {
       const target = targets.get(integration);
@@ -31,13 +42,28 @@ export function createToolPort(targets: ReadonlyMap<string, ToolTarget>, retry: 
         session: options.session,
         signal: options.signal,
         fallback: undefined,
+        late: options.late,
+        patterns,
       };
       let attempts = (): number => 0;
       const call = target.path.start(target.request(tool, input), settings, (outcome) => settled(outcome, attempts()));
       attempts = () => call.attempts;
-      return { end: (facts) => target.path.end(call, facts) };
+      return { end: (facts) => target.path.end(call, facts), why: () => whyOf(call, clock.now()) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
+    why(integration) {
+      const target = targets.get(integration);
+      if (target === undefined) return undefined;
+      const { link } = target.path;
+      const circuit = circuitOf(link);
+      const process = target.behind?.();
+      return {
+        state: link.state,
+        circuit,
+        ...(circuit === 'open' && { probeInMs: Math.max(0, link.openUntil - clock.now()) }),
+        ...(process !== undefined && { process }),
+      };
+    },
   };
 }
 

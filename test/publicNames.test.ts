@@ -8,17 +8,22 @@ describe('the public names', () => {
       [
         "AttemptError",
         "IntegrationError",
+        "approvalMachine",
         "classify",
+        "createClaude",
         "createGateway",
         "createSupervisor",
         "failedExit",
         "failureKinds",
         "integrationMachine",
+        "invokeClaude",
+        "openClawReason",
         "presets",
         "sessionMachine",
         "subprocessMachine",
         "supervisorLogic",
         "systemClock",
+        "treeText",
         "unwrap",
       ]
     `);

@@ -1,12 +1,14 @@
 import { execa } from 'execa';
-import type { ProcessOrder, SubprocessEvent } from '../machines/subprocessEvents.ts';
+import type { EndSignal, ProcessOrder, SubprocessEvent } from '../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessInput } from '../machines/subprocessInput.ts';
 import { AttemptError } from '../policy/failure.ts';
+import { childEnvironment } from './childEnvironment.ts';
 import { killAtExit } from './liveProcesses.ts';
-import { killMarked, markName, nextMark } from './processMark.ts';
+import { killMarked, nextMark } from './processMark.ts';
 import { createOutputBuffer } from './outputBuffer.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
-import { spawnFailure, spawnObstacle } from './spawnFailure.ts';
+import { spawnFailure } from './spawnFailure.ts';
+import { spawnObstacle } from './spawnObstacle.ts';
 
 /** A started command; what happens to it is sent as events. */
 export interface ChildProcess {
@@ -21,26 +23,33 @@ export function startChild(input: SubprocessInput, send: (event: SubprocessEvent
     send({ type: 'process.failed', error });
     return { take: noop, release: noop };
   };
-  const obstacle = spawnObstacle(input);
+  const mark = nextMark(input.clock);
+  const env = childEnvironment(input, mark);
+  const obstacle = spawnObstacle({ ...input, env });
   if (obstacle !== undefined) return fail(new AttemptError(obstacle));
   try {
-    const mark = nextMark(input.clock);
-    return watch(spawn(input, mark), mark, input, send);
+    return watch(spawn(input, env), mark, input, send);
   } catch (error) {
     return fail(new AttemptError(spawnFailure(error, input)));
   }
 }
 
-function spawn({ command, args = [], cwd, env, envMode, stdin }: SubprocessInput, mark: string) {
+/** What a child that has exited may have left in its pipes, in bytes: read even for a listener that is slow. */
+const leftInPipes = 1_048_576;
+
+function spawn(
+  { command, args = [], cwd, stdin, inherit = [], sharesGroup = false }: SubprocessInput,
+  env: Readonly<Record<string, string>>,
+) {
   return execa(command, args, {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { ...env, [markName]: mark },
-    extendEnv: envMode !== 'only',
-    stdin: stdin === undefined ? 'ignore' : 'pipe',
-    stdout: 'pipe',
+    env,
+    extendEnv: false,
+    stdin: stdin !== undefined ? 'pipe' : inherit.includes('stdin') ? 'inherit' : 'ignore',
+    stdout: inherit.includes('stdout') ? 'inherit' : 'pipe',
     stderr: 'pipe',
     shell: false,
-    detached: true,
+    detached: !sharesGroup,
     reject: false,
     buffer: false,
     cleanup: false,
@@ -64,15 +73,24 @@ function watch(
   let hasExited = false;
   let flushing = false;
   let closed = false;
+  let leftBytes = 0;
   let listener = input.onOutput;
 
   const hear = (chunk: Uint8Array, stream: OutputStream): void => {
+    if (hasExited) leftBytes += chunk.length;
     try {
-      listener?.(chunk, stream);
+      const heard = listener?.(chunk, stream);
+      if (heard instanceof Promise && (!hasExited || leftBytes > leftInPipes)) hold(stream, heard);
     } catch (error) {
       listener = undefined;
       send({ type: 'process.listener_failed', error });
     }
+  };
+
+  const hold = (stream: OutputStream, heard: Promise<unknown>): void => {
+    const goOn = (): void => void child[stream]?.resume();
+    child[stream]?.pause();
+    heard.then(goOn, goOn);
   };
 
   // A flood comes in thousands of chunks a second; one event a turn is enough to judge silence and volume by.
@@ -94,8 +112,8 @@ function watch(
   };
 
   for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].on('error', noop);
-    child[stream].on('data', (chunk: Buffer) => {
+    child[stream]?.on('error', noop);
+    child[stream]?.on('data', (chunk: Buffer) => {
       output[stream].push(chunk);
       unsent[stream] += chunk.length;
       if (!flushing) clock.nextTurn(flush);
@@ -112,10 +130,12 @@ function watch(
     void child.then(report, report);
     return { take: noop, release: noop };
   }
-  send({ type: 'process.spawned', pid });
   const forget = killAtExit(pid);
+  const unregister = input.register?.({ pid, mark, command: input.command });
+  send({ type: 'process.spawned', pid });
   child.once('exit', (exitCode, signal) => {
     hasExited = true;
+    for (const stream of [child.stdout, child.stderr]) stream?.resume();
     flush();
     send({ type: 'process.exited', exitCode: exitCode ?? undefined, signal: signal ?? undefined });
   });
@@ -123,21 +143,22 @@ function watch(
   // A child that ends without reading its stdin breaks the pipe: its exit says all there is to say.
   child.stdin?.on('error', noop);
   child.stdin?.end(input.stdin);
-  const terminate = async (graceMs: number): Promise<void> => {
-    await terminateTree(pid, { graceMs, clock, exited });
+  const terminate = async (graceMs: number, signal: EndSignal | undefined): Promise<void> => {
+    await terminateTree(pid, { graceMs, signal, clock, exited });
     await killMarked(mark);
     send({ type: 'process.terminated' });
   };
   return {
     take(order: ProcessOrder): void {
       if (order.type === 'process.close') close();
-      else void terminate(order.graceMs);
+      else void terminate(order.graceMs, order.signal);
     },
     release(): void {
       if (hasExited) killOrphansNow(pid);
       else killTreeNow(pid);
       void killMarked(mark);
       forget();
+      unregister?.();
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
       child.unref();
     },

@@ -7,6 +7,7 @@ import {
   type ProcessEnd,
   connectionMachine,
 } from '../machines/connection.ts';
+import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { type Logger, say } from '../policy/logger.ts';
@@ -33,6 +34,8 @@ export interface McpConnectionHost {
   readonly onLost?: ((facts: FailureFacts) => void) | undefined;
   /** Hears what the server writes to stderr, and to stdout outside the protocol. */
   readonly onStray?: StrayListener | undefined;
+  /** Told of the server's process once it runs, so that the next runtime can end it should this one die. */
+  readonly register?: RegisterChild | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -50,9 +53,9 @@ export function mcpChild(options: McpServerOptions & McpConnectionHost): {
   readonly logic: typeof connectionMachine;
   readonly input: ConnectionInput;
 } {
-  checkKeys('mcpServer', options, [...mcpServerKeys, 'clock', 'onReady', 'onLost', 'onStray', 'logger']);
+  checkKeys('mcpServer', options, [...mcpServerKeys, 'clock', 'onReady', 'onLost', 'onStray', 'register', 'logger']);
   const settings = checkMcpServer(options);
-  for (const hook of ['onReady', 'onLost', 'onStray'] as const) {
+  for (const hook of ['onReady', 'onLost', 'onStray', 'register'] as const) {
     if (options[hook] !== undefined) checkFunction(hook, options[hook]);
   }
   return {
@@ -95,6 +98,7 @@ function startLink(settings: McpServerSettings, host: McpConnectionHost, send: (
   const { process: server } = transport;
   let ready = false;
   let lost: FailureFacts | undefined;
+  let unregister: (() => void) | undefined;
 
   const tell = (what: string, callback: () => void): void => {
     try {
@@ -150,7 +154,10 @@ function startLink(settings: McpServerSettings, host: McpConnectionHost, send: (
     tell('onReady', () => host.onReady?.(connection));
   };
 
-  transport.onspawn = (pid) => send({ type: 'link.started', pid });
+  transport.onspawn = (pid) => {
+    unregister = host.register?.({ pid, mark: server.mark, command: settings.command });
+    send({ type: 'link.started', pid });
+  };
   // The client puts its own listener behind this one, so the loss is known before the requests in flight are rejected.
   transport.onclose = () => {
     const { end } = server;
@@ -169,6 +176,7 @@ function startLink(settings: McpServerSettings, host: McpConnectionHost, send: (
     release() {
       lose(stopped);
       server.killNow();
+      unregister?.();
     },
   };
 }

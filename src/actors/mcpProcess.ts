@@ -4,8 +4,10 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import { AttemptError } from '../policy/failure.ts';
 import { killAtExit } from './liveProcesses.ts';
 import { type McpServerSettings, mcpEnvironment } from './mcpServerOptions.ts';
+import { killMarked, markName, nextMark } from './processMark.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
-import { spawnFailure, spawnObstacle } from './spawnFailure.ts';
+import { spawnFailure } from './spawnFailure.ts';
+import { spawnObstacle } from './spawnObstacle.ts';
 
 /** Why a server can no longer answer. */
 export interface ServerEnd {
@@ -44,6 +46,8 @@ interface Child {
 
 /** The process of an MCP server and all it starts, from start to end. */
 export class McpProcess {
+  /** What all that descends from it carries in its environment. */
+  readonly mark: string;
   readonly #settings: McpServerSettings;
   readonly #clock: Clock;
   readonly #listener: ServerProcessListener;
@@ -57,6 +61,7 @@ export class McpProcess {
   #closing: Promise<void> | undefined = undefined;
 
   constructor(settings: McpServerSettings, clock: Clock, listener: ServerProcessListener) {
+    this.mark = nextMark(clock);
     this.#settings = settings;
     this.#clock = clock;
     this.#listener = listener;
@@ -80,11 +85,12 @@ export class McpProcess {
   /** @throws {@link AttemptError} when there is nothing to start, or the system refuses. */
   async start(): Promise<void> {
     const { command, args, cwd } = this.#settings;
-    const obstacle = spawnObstacle({ command, args, cwd });
+    const env = { ...mcpEnvironment(this.#settings), [markName]: this.mark };
+    const obstacle = spawnObstacle({ command, args, cwd, env });
     if (obstacle !== undefined) throw new AttemptError({ ...obstacle, reason: 'startup_failed' });
     const child = execa(command, args, {
       ...(cwd !== undefined && { cwd }),
-      env: mcpEnvironment(this.#settings),
+      env,
       extendEnv: false,
       stdin: 'pipe',
       stdout: 'pipe',
@@ -100,7 +106,7 @@ export class McpProcess {
     if (child.pid === undefined) {
       const { cause, originalMessage } = await child;
       const error = cause ?? new Error(originalMessage ?? 'unknown');
-      throw new AttemptError({ ...spawnFailure(error, { command, args, cwd }), reason: 'startup_failed' });
+      throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
     }
     // It settles only when the pipes end; what matters is told by the events.
     void child.then(noop, noop);
@@ -124,7 +130,10 @@ export class McpProcess {
   /** Ends the server and all it started by signals. Never rejects. */
   async terminate(graceMs: number): Promise<void> {
     const pid = this.#buried ? undefined : this.pid;
-    if (pid !== undefined) await terminateTree(pid, { graceMs, clock: this.#clock, exited: this.#exited });
+    if (pid !== undefined) {
+      await terminateTree(pid, { graceMs, clock: this.#clock, exited: this.#exited });
+      await killMarked(this.mark);
+    }
     this.#buried = true;
     this.finish({ ...this.exit, fault: this.#isGone ? undefined : 'abandoned' });
   }
@@ -132,7 +141,10 @@ export class McpProcess {
   /** SIGKILL to the server and all it started, at once. */
   killNow(): void {
     const pid = this.#buried ? undefined : this.pid;
-    if (pid !== undefined) (this.#isGone ? killOrphansNow : killTreeNow)(pid);
+    if (pid !== undefined) {
+      (this.#isGone ? killOrphansNow : killTreeNow)(pid);
+      void killMarked(this.mark);
+    }
     this.finish({ ...this.exit, fault: 'abandoned' });
   }
 

@@ -1,5 +1,5 @@
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { checkDuration, checkInteger, checkName, checkOneOf, show } from '../policy/options.ts';
+import { checkDuration, checkInteger, checkName, checkOneOf, checkTexts, show } from '../policy/options.ts';
 
 /** An MCP server that is run as a child process and spoken to over its stdin and stdout. */
 export interface McpServerOptions {
@@ -70,11 +70,6 @@ export function checkMcpServer(options: McpServerOptions): McpServerSettings {
 /** The environment the server gets, as of now. */
 export function mcpEnvironment({ env, envMode }: Pick<McpServerSettings, 'env' | 'envMode'>): NodeJS.ProcessEnv {
   return { ...(envMode === 'extend' ? process.env : getDefaultEnvironment()), ...env };
-}
-
-function checkTexts(name: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw new TypeError(`Expected \`${name}\` to be an array of strings, got ${show(value)}`);
-  return value.map((text: unknown, index) => checkText(`${name}[${index}]`, text));
 }
 
 function checkEnvironment(name: string, value: unknown): Readonly<Record<string, string>> {

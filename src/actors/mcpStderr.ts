@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { createLineSplitter } from './lineSplitter.ts';
+import { createLineSplitter } from '../protocol/lines.ts';
 import { createOutputBuffer } from './outputBuffer.ts';
 
 /** What a server writes to stderr: told line by line, its end kept for messages. */

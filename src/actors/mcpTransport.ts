@@ -7,7 +7,7 @@ import {
   isJSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../policy/clock.ts';
-import { createLineSplitter } from './lineSplitter.ts';
+import { createLineSplitter } from '../protocol/lines.ts';
 import { McpProcess } from './mcpProcess.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { createStderrTail, plainText, valueHider } from './mcpStderr.ts';

@@ -9,15 +9,22 @@ const tailCharacters = 4000;
 /** Longest message for people, in characters. */
 const messageCharacters = 500;
 
+/** What is known of a command beforehand. */
+export interface ExpectedExit {
+  /** Whether exit 0 with nothing but white space on stdout is no answer. @defaultValue false */
+  readonly expectsOutput?: boolean | undefined;
+}
+
 /**
  * What the end of a run means as a failure; undefined when it exited with 0. Says nothing about what the output says: a
  * program may exit with 0 and report an error in its own protocol.
  */
-export function exitFacts(exit: ProcessExit): FailureFacts | undefined {
+export function exitFacts(exit: ProcessExit, { expectsOutput = false }: ExpectedExit = {}): FailureFacts | undefined {
   const { reason, message } = exit;
   switch (reason) {
     case 'exit':
-      return exit.exitCode === 0 ? undefined : codeFacts(exit);
+      if (exit.exitCode !== 0) return codeFacts(exit);
+      return expectsOutput && exit.stdout.text.trim() === '' ? emptyFacts(exit) : undefined;
     case 'signal':
       return { kind: 'crash', message: killedBy(exit.signal ?? 'a signal'), outcome: 'unknown', code: exit.signal };
     case 'overall-timeout':
@@ -35,9 +42,15 @@ export function exitFacts(exit: ProcessExit): FailureFacts | undefined {
   }
 }
 
+/** It says that all went well, and nothing else: what it did is not known. */
+function emptyFacts({ stderr }: ProcessExit): FailureFacts {
+  const message = lastLines(tailOf(stderr.text)) ?? 'CLI failed.';
+  return { kind: 'unknown', reason: 'empty_response', message, outcome: 'unknown', code: 0 };
+}
+
 /** Exit code first, then the text of stderr. */
 function codeFacts({ exitCode, stderr, endedAt }: ProcessExit): FailureFacts {
-  const text = stderr.text.slice(-tailCharacters).trim();
+  const text = tailOf(stderr.text);
   const message = lastLines(text) ?? 'CLI failed.';
   const signal = signalOf(exitCode);
   // A shell, or a program that handles the signal itself, reports 128 and its number.
@@ -51,6 +64,8 @@ function codeFacts({ exitCode, stderr, endedAt }: ProcessExit): FailureFacts {
   const found = classify(text, { wallNow: endedAt, dispatched: true });
   return found.kind === 'unknown' ? unknown : { ...found, message, outcome: 'failed', code: found.code ?? exitCode };
 }
+
+const tailOf = (text: string): string => text.slice(-tailCharacters).trim();
 
 const deadly = ['SIGHUP', 'SIGINT', 'SIGABRT', 'SIGKILL', 'SIGSEGV', 'SIGBUS', 'SIGTERM'] as const;
 

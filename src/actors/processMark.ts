@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../policy/clock.ts';
-import { listProcesses } from './processTable.ts';
+import { listProcesses, pidsOfATurn, readProcessNow } from './processTable.ts';
 
 /** Environment variable by which everything that descends from one run is known, whoever its parent is by now. */
 export const markName = 'UNWEDGE_RUN';
@@ -8,32 +9,56 @@ export const markName = 'UNWEDGE_RUN';
 /** What is killed may have started another just before. */
 const maxRounds = 5;
 let lastMark = 0;
+/** Pids and clocks may repeat, in containers above all; a kill by mark must not. Not by node:crypto: loading it outlasts a hook. */
+const nonce = Math.floor(Math.random() * 2 ** 48).toString(16);
 
 /** A value for {@link markName} that no other run has, of this runtime or another. */
 export function nextMark(clock: Clock): string {
-  return `${process.pid}.${Math.round(clock.wallNow())}.${++lastMark}`;
+  return `${process.pid}.${Math.round(clock.wallNow())}.${nonce}.${++lastMark}`;
 }
 
 /**
- * Sends SIGKILL to what is left of a run: above all to processes in a session of their own whose parent is gone, which
+ * Sends SIGKILL to what is left of runs: above all to processes in a session of their own whose parent is gone, which
  * neither the process group nor a walk of the tree can find. Linux only; elsewhere it does nothing. Never rejects.
+ * @returns the marks that were found.
  */
-export async function killMarked(mark: string): Promise<void> {
-  if (process.platform !== 'linux') return;
+export async function killMarked(...marks: readonly string[]): Promise<ReadonlySet<string>> {
+  const seen = new Set<string>();
+  if (process.platform !== 'linux' || marks.length === 0) return seen;
+  const wanted = new Set(marks);
+  // What descends from this process is younger; most of a machine is not.
+  const since = marks.every((mark) => mark.includes(nonce)) ? Number(readProcessNow(process.pid)?.startTime ?? 0) : 0;
   for (let round = 0; round < maxRounds; round++) {
-    const entries = await listProcesses();
-    const found = await Promise.all(
-      entries.map(async ({ pid, zombie }) => !zombie && pid > 1 && (await isMarked(pid, mark))),
+    const candidates = (await listProcesses()).filter(
+      ({ pid, zombie, startTime }) => !zombie && pid > 1 && pid !== process.pid && Number(startTime) >= since,
     );
-    const pids = entries.map(({ pid }) => pid).filter((pid, index) => found[index] === true && pid !== process.pid);
-    if (pids.length === 0) return;
-    for (const pid of pids) kill(pid);
+    let killed = 0;
+    for (const [index, { pid }] of candidates.entries()) {
+      if (index % pidsOfATurn === pidsOfATurn - 1) await nextTurn();
+      const mark = markOf(pid);
+      if (mark === undefined || !wanted.has(mark)) continue;
+      seen.add(mark);
+      killed++;
+      kill(pid);
+    }
+    if (killed === 0) break;
   }
+  return seen;
 }
 
-async function isMarked(pid: number, mark: string): Promise<boolean> {
-  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-  return environment.split('\0').includes(`${markName}=${mark}`);
+function markOf(pid: number): string | undefined {
+  const environment = readEnvironment(pid);
+  const variable = environment.split('\0').find((each) => each.startsWith(`${markName}=`));
+  return variable?.slice(markName.length + 1);
+}
+
+function readEnvironment(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    // It ended in the meantime, or is somebody else's.
+    return '';
+  }
 }
 
 function kill(pid: number): void {

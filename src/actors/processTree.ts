@@ -5,9 +5,13 @@ import { listProcesses, listProcessesNow, type ProcessEntry } from './processTab
 export interface TerminateOptions {
   /** Time between SIGTERM and SIGKILL, in ms; 0 sends SIGKILL at once. At least 0. @defaultValue 5000 */
   readonly graceMs?: number | undefined;
+  /** What asks the processes to end. @defaultValue 'SIGTERM' */
+  readonly signal?: NodeJS.Signals | undefined;
   readonly clock: Clock;
-  /** Settles, either way, when the process itself has exited. */
-  readonly exited: Promise<unknown>;
+  /** Settles, either way, when the process itself has exited. Without it, as for a process that is no child of ours, the process table tells. */
+  readonly exited?: Promise<unknown> | undefined;
+  /** That of the process in the process table; one of another start time is a stranger and left alone. @defaultValue whoever has the pid */
+  readonly startTime?: string | undefined;
 }
 
 /** How long SIGKILL may take to show, in ms; a process in an uninterruptible system call outlives even that. */
@@ -40,18 +44,27 @@ export async function terminateTree(pid: number, options: TerminateOptions): Pro
   if (!isSafe(pid)) return;
   const { graceMs = 5000, clock } = options;
   const root: Root = { pid, gone: false };
-  const exited = options.exited.then(noop, noop).then(() => {
+  const family = startFamily(pid, options.startTime);
+  const exited = options.exited?.then(noop, noop).then(() => {
     root.gone = true;
   });
-  const family = startFamily(pid);
-  const end = (limitMs: number, kill: boolean) => waitForEnd({ root, exited, family, clock, limitMs, kill });
+  const look = async (): Promise<readonly ProcessEntry[]> => {
+    const alive = await survivors(family, clock);
+    if (exited === undefined) root.gone = alive.every((entry) => entry.pid !== pid);
+    return alive;
+  };
+  const end = async (limitMs: number, kill: boolean): Promise<boolean> => {
+    const endAt = clock.now() + limitMs;
+    if (exited !== undefined) await within(exited, limitMs, clock);
+    return waitForEnd({ root, look, clock, endAt, kill });
+  };
   // Before the first signal: once a parent is gone, a child in a session of its own can no longer be traced to it.
-  const alive = await survivors(family, clock);
+  const alive = await look();
   if (graceMs > 0) {
-    signalAll(root, alive, 'SIGTERM');
+    signalAll(root, alive, options.signal ?? 'SIGTERM');
     if (await end(graceMs, false)) return;
   }
-  signalAll(root, await survivors(family, clock), 'SIGKILL');
+  signalAll(root, await look(), 'SIGKILL');
   await end(killLimitMs, true);
 }
 
@@ -84,20 +97,19 @@ interface Root {
 
 interface Ending {
   readonly root: Root;
-  readonly exited: Promise<void>;
-  readonly family: Family;
+  /** What of the tree is alive; brings `root.gone` up to date. */
+  readonly look: () => Promise<readonly ProcessEntry[]>;
   readonly clock: Clock;
-  readonly limitMs: number;
+  /** Monotonic, in ms. */
+  readonly endAt: number;
   /** Whether to kill what appears on the way. */
   readonly kill: boolean;
 }
 
-/** Whether all were gone within the limit. */
-async function waitForEnd({ root, exited, family, clock, limitMs, kill }: Ending): Promise<boolean> {
-  const endAt = clock.now() + limitMs;
-  await within(exited, limitMs, clock);
+/** Whether all were gone in time. */
+async function waitForEnd({ root, look, clock, endAt, kill }: Ending): Promise<boolean> {
   for (let waitMs = shortestPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
-    const alive = await survivors(family, clock);
+    const alive = await look();
     if (alive.length === 0 && root.gone) return true;
     if (kill) signalAll(root, alive, 'SIGKILL');
     const leftMs = endAt - clock.now();
@@ -148,7 +160,7 @@ function noop(): void {}
 /** Every process ever seen in the tree, by pid, with its start time. */
 type Family = Map<number, string | undefined>;
 
-const startFamily = (pid: number): Family => new Map([[pid, undefined]]);
+const startFamily = (pid: number, startTime?: string): Family => new Map([[pid, startTime]]);
 
 /** Takes new members into the family and returns those that are alive; a pid that was given to a stranger is no member. */
 function grow(family: Family, entries: readonly ProcessEntry[]): ProcessEntry[] {

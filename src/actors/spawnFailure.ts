@@ -1,16 +1,13 @@
 import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 import { show } from '../policy/options.ts';
 
 /** What was to be started. */
 export interface SpawnCommand {
   readonly command: string;
-  readonly args?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
 }
-
-/** Longest argument Linux takes, in bytes without its terminator (`MAX_ARG_STRLEN`). */
-const maxArgumentBytes = 131_071;
 
 /** The system is short of something for now: the next attempt may succeed. */
 const shortages = new Map([
@@ -19,27 +16,6 @@ const shortages = new Map([
   ['ENFILE', 'too many files are open in the system'],
   ['ENOMEM', 'the system is out of memory'],
 ]);
-
-/** What is known before the start to make it fail: an argument that is too long or holds a null byte. */
-export function spawnObstacle({ command, args = [], cwd }: SpawnCommand): FailureFacts | undefined {
-  const holder = [command, ...args, cwd ?? ''].find((text) => text.includes('\0'));
-  if (holder !== undefined) {
-    return facts(
-      'spawn',
-      'ERR_INVALID_ARG_VALUE',
-      `Command, arguments and cwd cannot hold null bytes, got ${show(holder)}`,
-    );
-  }
-  if (process.platform !== 'linux') return undefined;
-  const index = args.findIndex((argument) => Buffer.byteLength(argument) > maxArgumentBytes);
-  if (index < 0) return undefined;
-  const bytes = Buffer.byteLength(args[index] ?? '');
-  return facts(
-    'spawn',
-    'E2BIG',
-    `Argument ${index + 1} of ${show(command)} has ${bytes} bytes; at most ${maxArgumentBytes} are allowed`,
-  );
-}
 
 /**
  * What an error of starting a process means, thrown or emitted. Looks at the file system to tell a missing command from a
@@ -59,11 +35,13 @@ function explanation(code: string | undefined, command: string, cwd: string | un
     case 'ENOENT':
     case 'ENOTDIR':
       if (obstacle !== undefined) return `${obstacle} (${code})`;
-      if (command.includes('/') && isThere(command))
+      if (command.includes('/') && kindOf(command, cwd) !== undefined)
         return `the file is there, but the interpreter it names is not (${code})`;
       return `there is no such command${command.includes('/') ? '' : ' on the PATH'} (${code})`;
     case 'EACCES':
     case 'EPERM':
+      if (obstacle === undefined && command.includes('/') && kindOf(command, cwd) === 'directory')
+        return `it is a directory (${code})`;
       return `${obstacle ?? 'the file is not executable, or not ours to run'} (${code})`;
     case 'E2BIG':
       return 'arguments and environment together are too long (E2BIG)';
@@ -84,7 +62,14 @@ function directoryProblem(cwd: string): string | undefined {
   }
 }
 
-const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+/** What is at the path of a command, which is relative to the working directory of the child. */
+function kindOf(command: string, cwd = '.'): 'directory' | 'file' | undefined {
+  try {
+    return statSync(resolve(cwd, command)).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return undefined;
+  }
+}
 
 /** The errno name, also of an error that wraps it as its cause. */
 function codeOf(error: unknown): string | undefined {

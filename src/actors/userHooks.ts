@@ -3,6 +3,8 @@ import type { CallPath } from '../calls/callPath.ts';
 import { stackOf } from '../calls/errorText.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
+import { nearest } from '../policy/nearest.ts';
+import { show } from '../policy/options.ts';
 
 /** What a hook is told: the event, and what belongs to it. */
 export interface HookEvent {
@@ -14,9 +16,9 @@ export interface HookEvent {
   readonly payload?: unknown;
 }
 
-/** What a handler may answer; anything else, and nothing, means: go on. */
+/** What a handler may answer; what is no object, and nothing, means: go on. */
 export interface HookAnswer {
-  /** `block` declines the main operation. */
+  /** `block` declines the main operation. Another word than these two is a failure of the hook. */
   readonly decision?: 'block' | 'continue' | undefined;
   readonly reason?: string | undefined;
 }
@@ -41,7 +43,8 @@ export interface HookVerdict {
   readonly reports: readonly HookReport[];
 }
 
-interface RegisteredHook {
+/** A hook and the way to it. */
+export interface RegisteredHook {
   readonly name: string;
   readonly event: string;
   readonly onFailure: 'continue' | 'block';
@@ -51,14 +54,18 @@ interface RegisteredHook {
 
 /**
  * The registered hooks of a gateway. Every handler runs behind an integration of its own: with a limit, a breaker and a record;
- * there is no other way in. What a handler does in a timer of its own later is out of reach in this process.
+ * there is no other way in. What a handler does in a timer of its own later is out of reach in this process: a command is not,
+ * and `Gateway.guardProcess` records it.
  */
 export class UserHooks {
   readonly #facts: Facts;
+  readonly #isStarted: () => boolean;
   readonly #hooks: RegisteredHook[] = [];
 
-  constructor(facts: Facts) {
+  /** @param isStarted - whether what the hooks run on has been started; until then each fails at once. */
+  constructor(facts: Facts, isStarted: () => boolean) {
     this.#facts = facts;
+    this.#isStarted = isStarted;
   }
 
   add(hook: RegisteredHook): void {
@@ -74,15 +81,15 @@ export class UserHooks {
   }
 
   async #runOne(hook: RegisteredHook, event: HookEvent): Promise<HookReport> {
+    if (!this.#isStarted())
+      return this.#failed(hook, event, notStarted.message, { ...notStarted, integration: hook.path.name });
     const outcome = await new Promise<Outcome<unknown>>((resolve) => {
       hook.path.start(event, { ...hook.settings, session: event.session }, resolve);
     });
     if (!outcome.ok) return this.#failed(hook, event, outcome.failure.message, outcome.failure);
     const { value } = outcome;
     const decision = decisionOf(value);
-    return decision === undefined
-      ? this.#failed(hook, event, 'Its answer cannot be read')
-      : { hook: hook.name, ...decision, value };
+    return typeof decision === 'string' ? this.#failed(hook, event, decision) : { hook: hook.name, ...decision, value };
   }
 
   #failed(hook: RegisteredHook, event: HookEvent, error: string, failure?: Failure): HookReport {
@@ -105,16 +112,27 @@ export class UserHooks {
   }
 }
 
-/** Undefined when the answer throws at who reads it. */
-function decisionOf(answer: unknown): Pick<HookReport, 'decision' | 'reason'> | undefined {
+const notStarted: Omit<Failure, 'integration'> = {
+  kind: 'unavailable',
+  message: 'The gateway is not started',
+  outcome: 'not_started',
+  attempts: 0,
+  retryable: true,
+};
+
+const decisions = ['block', 'continue'] as const;
+
+/** What is wrong with the answer, in words, when it cannot be read: a guard that mistypes its block must not pass for one that agrees. */
+function decisionOf(answer: unknown): Pick<HookReport, 'decision' | 'reason'> | string {
   if (typeof answer !== 'object' || answer === null) return { decision: 'continue' };
   try {
-    const { decision, reason } = answer as HookAnswer;
-    return {
-      decision: decision === 'block' ? 'block' : 'continue',
-      reason: typeof reason === 'string' ? reason : undefined,
-    };
+    const { decision = 'continue', reason } = answer as HookAnswer;
+    const known = decisions.find((each) => each === decision);
+    if (known !== undefined) return { decision: known, reason: typeof reason === 'string' ? reason : undefined };
+    const close = typeof decision === 'string' ? nearest(decision, decisions) : undefined;
+    const guess = close === undefined ? 'known: block, continue' : `did you mean ${close}?`;
+    return `Its answer cannot be read: decision is ${show(decision)}; ${guess}`;
   } catch {
-    return undefined;
+    return 'Its answer cannot be read';
   }
 }

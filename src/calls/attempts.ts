@@ -16,6 +16,10 @@ export interface AttemptsWatcher<I, O> {
   answered(call: Call<I, O>, value: O): void;
   failed(call: Call<I, O>, facts: FailureFacts): void;
   placeFreed(): void;
+  /** The work of an attempt begins. */
+  workStarted(call: Call<I, O>): void;
+  /** It has ended, whatever became of the attempt before. */
+  workEnded(call: Call<I, O>): void;
   /** There is more work that will not end than may be replaced. */
   overwhelmed(): void;
   /** Such work ended after all, and what is left of it is within its bound. */
@@ -74,6 +78,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     const attempt = new Attempt(this, call, link.generation, link.incarnation, limitMs, this.#now);
     call.attempt = attempt;
     this.#places.take();
+    this.#watcher.workStarted(call);
     this.#calls.add(call);
     call.due = dueOf(attempt);
     this.#parts.deadlines.set(call);
@@ -110,7 +115,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
       return;
     }
     const { reason, limitMs } = expiredLimit(attempt, now);
-    const facts = this.#timedOut(reason, limitMs);
+    const facts = this.#timedOut(attempt, reason, limitMs);
     this.#judge(attempt, facts);
     this.#watcher.failed(call, facts);
     if (reason !== 'overall_timeout') this.#parts.onSilence?.();
@@ -147,6 +152,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     this.#workEnded(attempt);
     if (attempt.over) {
       this.#records.attemptWasLate(attempt, undefined);
+      attempt.call.settings.late?.(value);
       return;
     }
     const { call } = attempt;
@@ -161,7 +167,12 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   #threw(attempt: Attempt<I, O>, error: unknown): void {
     if (attempt.ended) return;
     this.#workEnded(attempt);
-    const facts = attemptFacts(error, this.#parts.clock.wallNow(), this.#parts.policy.maxPauseMs);
+    const facts = attemptFacts(
+      error,
+      this.#parts.clock.wallNow(),
+      this.#parts.policy.maxPauseMs,
+      attempt.call.settings.patterns,
+    );
     if (attempt.over) {
       // Work that ends because it was told to is no result that came late.
       if (facts.kind !== 'cancelled' && facts.kind !== attempt.endedFor)
@@ -231,18 +242,20 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     attempt.ended = true;
     if (attempt.abandoned) {
       if (this.#places.reclaim()) this.#watcher.withinBound();
-      return;
+    } else {
+      this.#places.release();
+      if (attempt.over && this.#overstaying.delete(attempt)) {
+        this.#parts.deadlines.remove(attempt);
+        this.#watcher.placeFreed();
+      }
     }
-    this.#places.release();
-    if (attempt.over && this.#overstaying.delete(attempt)) {
-      this.#parts.deadlines.remove(attempt);
-      this.#watcher.placeFreed();
-    }
+    this.#watcher.workEnded(attempt.call);
   }
 
-  #timedOut(reason: FailureReason, limitMs: number): FailureFacts {
+  #timedOut(attempt: Attempt<I, O>, reason: FailureReason, limitMs: number): FailureFacts {
     const facts = refusal.timedOut(reason, limitMs);
-    const { describeTimeout } = this.#parts;
-    return describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
+    const { amendTimeout, describeTimeout } = this.#parts;
+    const described = describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
+    return amendTimeout?.(described, attempt) ?? described;
   }
 }

@@ -1,3 +1,4 @@
+import type { ErrorPattern } from '../policy/classify.ts';
 import type { Effect } from '../policy/effects.ts';
 import {
   AttemptError,
@@ -17,6 +18,12 @@ export interface AttemptContext {
   readonly signal: AbortSignal;
   /** From 1. */
   readonly attempt: number;
+  /** Attempts in all that this call may have. */
+  readonly maxAttempts: number;
+  /** What the call may do to the world, where somebody said. */
+  readonly effect: Effect | undefined;
+  /** The same for all attempts of a call, and for no other: a key for what one attempt leaves to the next. */
+  readonly call: object;
   /** A sign of life (output, progress): restarts the idle limit, never the others. */
   readonly touch: () => void;
 }
@@ -37,12 +44,20 @@ export interface CallSettings<I, O> extends Limits {
   readonly effect: Effect | undefined;
   readonly label: string | undefined;
   readonly session: string | undefined;
+  /** Of calls that share one, one at a time. */
+  readonly scope?: string | undefined;
+  /** Whether it ends the call that holds its scope, rather than being refused. */
+  readonly replace?: boolean | undefined;
   readonly signal: AbortSignal | undefined;
   readonly fallback: Fallback<I, O> | undefined;
+  /** Texts of errors and the kinds they stand for, besides those that are known. */
+  readonly patterns?: readonly ErrorPattern[] | undefined;
+  /** Gets a value that came after the call had ended; must not throw. */
+  readonly late?: ((value: O) => void) | undefined;
 }
 
 /** Why a call that has no attempt in flight waits. */
-export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe';
+export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe' | 'scope';
 
 /** What is done for a call. */
 export interface CallKeeper<I, O> {
@@ -188,6 +203,14 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
     return (this.#touch ??= () => {
       this.lastSignAt = this.#now();
     });
+  }
+
+  get maxAttempts(): number {
+    return this.call.settings.retry.maxAttempts;
+  }
+
+  get effect(): Effect | undefined {
+    return this.call.settings.effect;
   }
 
   /** Why the work was told to end. */

@@ -19,6 +19,7 @@ import { Outage } from './outage.ts';
 import { Places } from './places.ts';
 import { Probing } from './probing.ts';
 import * as refusal from './refusal.ts';
+import { Scopes } from './scopes.ts';
 import { Waits } from './waits.ts';
 
 /**
@@ -42,6 +43,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
   readonly #attempts: Attempts<I, O>;
   readonly #gate: Gate<I, O>;
   readonly #outage: Outage;
+  readonly #scopes: Scopes<I, O>;
   #stopped = false;
   #retrying = 0;
   #lastCall = 0;
@@ -59,6 +61,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       () => ({ attempts: this.#attempts.size, waiting: this.#waits.size }),
       { changed: (from, to) => this.#changed(from, to), emitted: (event) => this.#emitted(event) },
       parts.everyEvent,
+      parts.streak,
     );
     const { link } = this;
     const places = this.#places;
@@ -81,11 +84,23 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       answered: (call, value) => this.#answered(call, value),
       failed: (call, facts) => this.#failed(call, facts),
       placeFreed: () => this.#gate.fillPlaces(),
+      workStarted: (call) => this.#scopes.workStarted(call),
+      workEnded: (call) => this.#scopes.workEnded(call),
       overwhelmed: () => this.#outage.overwhelm(),
       withinBound: () => {
         if (!this.#stopped) this.#outage.withinBound();
       },
     });
+    const scopes = new Scopes<I, O>({
+      name,
+      end: (call, facts) => this.end(call, facts),
+      refuse: (call, facts) => endings.refuse(call, facts),
+      proceed: (call) => {
+        waits.remove(call);
+        this.#gate.proceed(call);
+      },
+    });
+    this.#scopes = scopes;
     this.#waits = waits;
     this.#endings = endings;
     this.#probing = probing;
@@ -99,6 +114,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       endings,
       attempts,
       probing,
+      scopes,
       isStopped: () => this.#stopped,
       lastCrash: () => this.#outage.last,
     });
@@ -125,6 +141,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     else if (signal?.aborted === true) this.#endings.fail(call, refusal.cancelled(signal.reason, false));
     else {
       if (signal !== undefined) this.#parts.signals.watch(signal, call);
+      this.#scopes.enter(call);
       this.#gate.proceed(call);
     }
     return call;
@@ -139,6 +156,13 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     }
     this.#attempts.end(call, facts);
     this.#endings.fail(call, facts);
+  }
+
+  /** Ends the call that holds a scope. False when none does. */
+  endScope(scope: string, reason: unknown): boolean {
+    const holder = this.#scopes.holder(scope);
+    if (holder !== undefined) this.end(holder, refusal.cancelled(reason, holder.attempt !== undefined));
+    return holder !== undefined;
   }
 
   /** The thing behind the integration is gone: its attempts end, and what may be tried again waits for the restart. */
@@ -187,6 +211,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       this.end(call, facts);
     }
     this.link.detach();
+    this.#parts.onStop?.();
   }
 
   callExpired(call: Call<I, O>, now: number): void {
@@ -245,6 +270,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
 
   #settled(call: Call<I, O>): void {
     if (call.retrying) this.#retrying--;
+    this.#scopes.leave(call);
     // A circuit that is half-open no longer has forgotten its probe.
     if (!call.isProbe || !this.#probing.isTheProbe(call) || this.#stopped) return;
     this.#probing.forget();

@@ -1,10 +1,11 @@
 import type { IntegrationEmitted } from '../machines/integration.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
-import type { FailureReason } from '../policy/failure.ts';
+import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import type { Operation } from './call.ts';
+import type { AttemptContext, Operation } from './call.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { FailureStreak } from './failureStreak.ts';
 import type { SignalFanout } from './signalFanout.ts';
 
 /** What a call path is built from. */
@@ -23,10 +24,16 @@ export interface CallPathParts<I, O> {
   readonly restartInMs?: (() => number | undefined) | undefined;
   /** Told after every change of the breaker, so that it can be kept. Must not throw. */
   readonly onBreaker?: ((event: IntegrationEmitted) => void) | undefined;
+  /** Counts the failures in a row. @defaultValue one of its own */
+  readonly streak?: FailureStreak | undefined;
+  /** Told when the path has stopped: what it shares with others is given back. Must not throw. */
+  readonly onStop?: (() => void) | undefined;
   /** Asks whether this process may probe an open circuit that it shares with others. @defaultValue it may */
   readonly claimProbe?: ((leaseMs: number) => boolean) | undefined;
   /** The message of a call that ended by a limit. @defaultValue a neutral one */
   readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
+  /** What is known of an attempt that ended by a limit beyond the limit itself; asked at the deadline. Must not throw. */
+  readonly amendTimeout?: ((facts: FailureFacts, attempt: AttemptContext) => FailureFacts) | undefined;
   /** Whether the machine is also sent the events that it would ignore: slower, and nothing else. @defaultValue false */
   readonly everyEvent?: boolean | undefined;
   /** Told when a call ended by its idle or attempt limit, so that the thing behind it can be looked after. Must not throw. */

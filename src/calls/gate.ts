@@ -7,6 +7,7 @@ import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
 import type { Probing } from './probing.ts';
 import * as refusal from './refusal.ts';
+import type { Scopes } from './scopes.ts';
 import type { Waits } from './waits.ts';
 
 export interface GateParts<I, O>
@@ -17,6 +18,7 @@ export interface GateParts<I, O>
   readonly endings: Endings<I, O>;
   readonly attempts: Attempts<I, O>;
   readonly probing: Probing<I, O>;
+  readonly scopes: Scopes<I, O>;
   readonly isStopped: () => boolean;
   /** What ended the thing behind a crashed integration; undefined when it has yet to start. */
   readonly lastCrash: () => FailureFacts | undefined;
@@ -33,13 +35,14 @@ export class Gate<I, O> {
 
   proceed(call: Call<I, O>): void {
     if (call.settled || call.failed) return;
-    const { name, policy, clock, link, places, waits, endings, attempts } = this.#parts;
+    const { name, policy, clock, link, places, waits, endings, attempts, scopes } = this.#parts;
     const now = clock.now();
     if (this.#parts.isStopped()) endings.refuse(call, refusal.stopped(name));
     else if (now >= call.overallDue) this.outOfTime(call);
     else if (link.lastState === 'crashed') this.#awaitRestart(call, now);
     else if (link.isOpen) this.#proceedWhileOpen(call);
     else if (link.pausedUntil > now) this.#awaitPause(call, now);
+    else if (scopes.mustWait(call)) this.#awaitScope(call, now);
     else if (places.free) attempts.dispatch(call);
     else if (call.accepted || places.mayQueue) waits.add(call, 'place', call.overallDue);
     else endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
@@ -49,8 +52,10 @@ export class Gate<I, O> {
   waitExpired(call: Call<I, O>, now: number): void {
     const { name, waits, endings, restartInMs, lastCrash } = this.#parts;
     const gaveUpRestart = call.waiting === 'restart' && now < call.overallDue;
+    const gaveUpScope = call.waiting === 'scope' && now < call.overallDue;
     waits.remove(call);
-    if (gaveUpRestart) endings.refuse(call, refusal.unavailable(name, restartInMs?.(), lastCrash()));
+    if (gaveUpScope) endings.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', call.lastFailure));
+    else if (gaveUpRestart) endings.refuse(call, refusal.unavailable(name, restartInMs?.(), lastCrash()));
     else this.proceed(call);
   }
 
@@ -108,8 +113,9 @@ export class Gate<I, O> {
   }
 
   #proceedWhileOpen(call: Call<I, O>): void {
-    const { name, policy, link, places, endings, attempts, probing } = this.#parts;
+    const { name, policy, clock, link, places, endings, attempts, probing, scopes } = this.#parts;
     if (this.#parts.probe !== undefined && call.settings.effect !== 'readOnly') this.#awaitProbe(call);
+    else if (probing.isDue && scopes.mustWait(call)) this.#awaitScope(call, clock.now());
     else if (probing.isDue && !places.free) endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
     else if (probing.request()) {
       if (!call.failed && places.free) attempts.dispatch(call);
@@ -134,6 +140,12 @@ export class Gate<I, O> {
   #awaitRestart(call: Call<I, O>, now: number): void {
     const newUntil = Math.min(now + this.#parts.policy.restartWaitMs, call.overallDue);
     this.#parts.waits.add(call, 'restart', call.attempts > 0 ? call.overallDue : newUntil);
+  }
+
+  /** What ran in the scope before is being ended, which takes its grace at most. */
+  #awaitScope(call: Call<I, O>, now: number): void {
+    const until = Math.min(now + this.#parts.policy.abortGraceMs, call.overallDue);
+    this.#parts.waits.add(call, 'scope', until);
   }
 
   #awaitPause(call: Call<I, O>, now: number): void {

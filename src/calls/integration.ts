@@ -1,11 +1,21 @@
 import type { IntegrationState } from '../machines/integration.ts';
+import { type BackoffPolicy, checkBackoff } from '../policy/backoff.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import type { Outcome } from '../policy/failure.ts';
-import { checkDuration, checkFunction, checkInteger, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
+import {
+  checkBoolean,
+  checkDuration,
+  checkFunction,
+  checkInteger,
+  checkKeys,
+  checkName,
+  checkOneOf,
+} from '../policy/options.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { CallSettings, Fallback } from './call.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathParts.ts';
+import type { MachineLink } from './machineLink.ts';
 import { toolLimits, type ToolOptions } from './toolOptions.ts';
 
 /** How one call differs from its integration's policy. */
@@ -16,8 +26,18 @@ export interface CallOptions<I, O> {
   readonly effect?: Effect | undefined;
   /** Names the call in events and records. */
   readonly label?: string | undefined;
+  /**
+   * Calls of one scope run one at a time: while one is under way a second is refused (`too_many_requests`, `scope_busy`). Work that
+   * was given up may still be ending; it is waited for, at most its grace. Said by who calls, never by what an agent asks for.
+   * @defaultValue none
+   */
+  readonly scope?: string | undefined;
+  /** Ends the call that holds the scope (`cancelled`, `replaced`) instead of being refused; only with `scope`. @defaultValue false */
+  readonly replace?: boolean | undefined;
   /** Attempts in all, at least 1. @defaultValue the policy's */
   readonly maxAttempts?: number | undefined;
+  /** The waits between attempts. @defaultValue the policy's */
+  readonly backoff?: BackoffPolicy | undefined;
   /** Without a sign of life, per attempt, in ms. @defaultValue the policy's */
   readonly idleMs?: number | undefined;
   /** Per attempt, in ms. @defaultValue the policy's */
@@ -28,7 +48,19 @@ export interface CallOptions<I, O> {
   readonly fallback?: Fallback<I, O> | undefined;
 }
 
-const optionNames = ['signal', 'effect', 'label', 'maxAttempts', 'idleMs', 'attemptMs', 'overallMs', 'fallback'];
+const optionNames = [
+  'signal',
+  'effect',
+  'label',
+  'scope',
+  'replace',
+  'maxAttempts',
+  'backoff',
+  'idleMs',
+  'attemptMs',
+  'overallMs',
+  'fallback',
+];
 
 /** The breaker of an integration, for operators. */
 export interface BreakerHandle {
@@ -85,6 +117,16 @@ export class Integration<I, O> {
       this.#path.start(input, settings, resolve);
     });
   }
+
+  /**
+   * Ends the call that holds a scope, as if its caller had aborted it with `reason`.
+   * @returns whether there was one.
+   * @throws TypeError or RangeError when `scope` is no name.
+   */
+  cancelScope(scope: string, reason?: unknown): boolean {
+    checkName('scope', scope);
+    return this.#path.endScope(scope, reason ?? new Error(`the scope ${scope} was cancelled`));
+  }
 }
 
 function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undefined): CallSettings<I, O> {
@@ -105,33 +147,51 @@ function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: ToolOptions): 
 
 function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
   checkKeys('options', options, optionNames);
-  const { signal, effect, label, maxAttempts, idleMs, attemptMs, overallMs, fallback } = options;
+  const { signal, effect, label, scope, replace, maxAttempts, idleMs, attemptMs, overallMs, fallback } = options;
+  const backoff = options.backoff === undefined ? undefined : checkBackoff('options.backoff', options.backoff);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('Expected `options.signal` to be an AbortSignal');
   }
   if (effect !== undefined) checkOneOf('options.effect', effect, effects);
   if (label !== undefined) checkName('options.label', label);
+  if (scope !== undefined) checkName('options.scope', scope);
+  if (replace !== undefined) checkBoolean('options.replace', replace);
+  if (replace === true && scope === undefined)
+    throw new RangeError('Expected `options.scope` beside `options.replace`');
   if (maxAttempts !== undefined) checkInteger('options.maxAttempts', maxAttempts);
   if (fallback !== undefined) checkFunction('options.fallback', fallback);
   return {
     idleMs: idleMs === undefined ? defaults.idleMs : checkDuration('options.idleMs', idleMs),
     attemptMs: attemptMs === undefined ? defaults.attemptMs : checkDuration('options.attemptMs', attemptMs),
     overallMs: overallMs === undefined ? defaults.overallMs : checkDuration('options.overallMs', overallMs),
-    retry: maxAttempts === undefined ? defaults.retry : { ...defaults.retry, maxAttempts },
+    retry:
+      maxAttempts === undefined && backoff === undefined
+        ? defaults.retry
+        : {
+            ...defaults.retry,
+            maxAttempts: maxAttempts ?? defaults.retry.maxAttempts,
+            backoff: backoff ?? defaults.retry.backoff,
+          },
     effect: effect ?? defaults.effect,
     label,
     session: undefined,
+    scope,
+    replace,
     signal,
     fallback,
   };
 }
 
+/** What the machine's state means for the circuit. */
+export function circuitOf({ state, openUntil }: Pick<MachineLink, 'state' | 'openUntil'>): BreakerHandle['state'] {
+  if (state === 'idle' || state === 'calling' || state === 'backoff') return 'closed';
+  return state === 'open' && openUntil === Number.POSITIVE_INFINITY ? 'isolated' : state;
+}
+
 function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
   return {
     get state() {
-      const state = path.link.state;
-      if (state === 'idle' || state === 'calling' || state === 'backoff') return 'closed';
-      return state === 'open' && path.link.openUntil === Number.POSITIVE_INFINITY ? 'isolated' : state;
+      return circuitOf(path.link);
     },
     isolate: () => path.link.isolate(),
     reset: () => path.reset(),

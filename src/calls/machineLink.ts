@@ -9,6 +9,7 @@ import type { BreakerPolicy, Tally } from '../policy/breaker.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { FailureKind } from '../policy/failure.ts';
 import { OutcomeWindow } from '../policy/outcomeWindow.ts';
+import { createStreak, type FailureStreak } from './failureStreak.ts';
 
 /** What the call path does when the machine has changed. */
 export interface MachineWatcher {
@@ -25,6 +26,7 @@ export class MachineLink {
   readonly #figures: () => CallFigures;
   readonly #watcher: MachineWatcher;
   readonly #window: OutcomeWindow;
+  readonly #streak: FailureStreak;
   readonly #everyEvent: boolean;
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
@@ -32,22 +34,28 @@ export class MachineLink {
   /** Who holds the circuit open. Kept here, since a new incarnation of the machine knows nothing of them. */
   readonly #holders = new Set<object>();
   readonly #untold: IntegrationEmitted[] = [];
-  #consecutive = 0;
   #flushQueued = false;
+  /** What an incarnation begins with is no circuit that closed: the failures that were kept still count. */
+  #beginning = false;
 
-  /** @param everyEvent - sends also what the machine would ignore. */
+  /**
+   * @param everyEvent - sends also what the machine would ignore.
+   * @param streak - counts the failures in a row.
+   */
   constructor(
     policy: BreakerPolicy,
     clock: Clock,
     figures: () => CallFigures,
     watcher: MachineWatcher,
     everyEvent = false,
+    streak: FailureStreak = createStreak(),
   ) {
     this.#everyEvent = everyEvent;
     this.#clock = clock;
     this.#figures = figures;
     this.#watcher = watcher;
     this.#window = new OutcomeWindow(policy.windowSize, policy.windowMs);
+    this.#streak = streak;
   }
 
   /**
@@ -65,10 +73,13 @@ export class MachineLink {
       errors.unsubscribe();
     };
     ref.start();
-    this.clearCounters();
+    this.#window.clear();
+    this.#streak.begin();
     for (const event of first) ref.send(event);
     for (const _ of this.#holders) ref.send({ type: 'breaker.isolate' });
+    this.#beginning = true;
     this.#follow();
+    this.#beginning = false;
     this.flushSoon();
   }
 
@@ -186,7 +197,7 @@ export class MachineLink {
     if (this.closed) {
       // The usual case: counters only, the machine would ignore an answer while the circuit is closed.
       if (!this.isCurrent(generation, incarnation)) return;
-      this.#consecutive = 0;
+      this.#streak.end();
       this.#window.record(false, this.#clock.now());
       if (this.#everyEvent) this.send({ type: 'attempt.answered', generation });
     } else if (this.isCurrent(generation, incarnation)) {
@@ -197,10 +208,9 @@ export class MachineLink {
   recordFailure(generation: number, incarnation: object, kind: FailureKind, hintMs: number | undefined): void {
     if (!this.isCurrent(generation, incarnation)) return;
     const at = this.#clock.now();
-    this.#consecutive++;
     this.#window.record(true, at);
     const tally: Tally = {
-      consecutive: this.#consecutive,
+      consecutive: this.#streak.failed(),
       failures: this.#window.failures(at),
       total: this.#window.total(at),
     };
@@ -214,7 +224,7 @@ export class MachineLink {
   }
 
   clearCounters(): void {
-    this.#consecutive = 0;
+    this.#streak.end();
     this.#window.clear();
   }
 
@@ -249,9 +259,11 @@ export class MachineLink {
     const from = this.#state;
     if (from === state) return;
     this.#state = state;
+    const begins = this.#beginning;
+    this.#beginning = false;
     const wasClosed = from === 'calling' || from === 'idle' || from === 'backoff';
     if (!wasClosed && this.closed) {
-      this.clearCounters();
+      if (!begins) this.clearCounters();
       // Attempts of before may still be in flight.
       this.flushSoon();
     }

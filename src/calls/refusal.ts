@@ -24,6 +24,26 @@ export function tooMany(name: string, limit: number): FailureFacts {
   };
 }
 
+/** Another call holds its scope, or what that left behind goes on. */
+export function scopeBusy(name: string, scope: string, cause: FailureFacts | undefined): FailureFacts {
+  return {
+    kind: 'too_many_requests',
+    reason: 'scope_busy',
+    message: `${name} is busy with another call of the scope ${scope}`,
+    outcome: cause?.outcome ?? 'not_started',
+    cause,
+  };
+}
+
+export function replaced(scope: string, inFlight: boolean): FailureFacts {
+  return {
+    kind: 'cancelled',
+    reason: 'replaced',
+    message: `Replaced by a newer call of the scope ${scope}`,
+    outcome: inFlight ? 'cancelled' : 'not_started',
+  };
+}
+
 export function unavailable(
   name: string,
   restartInMs: number | undefined,

@@ -29,9 +29,9 @@ export const commonOptions = {
   help: { kind: 'flag', short: 'h', help: 'print this and exit' },
 } as const satisfies OptionSpecs;
 
-/** What a command gets: its own options and the common ones. */
+/** What a command gets: its own options and the common ones, and its words that are no options. */
 export type Args<O extends OptionSpecs = Readonly<Record<never, OptionSpec>>> = ValuesOf<O> &
-  Omit<ValuesOf<typeof commonOptions>, 'help'>;
+  Omit<ValuesOf<typeof commonOptions>, 'help'> & { readonly operands: readonly string[] };
 
 /** A command as data. */
 export interface Command<O extends OptionSpecs = OptionSpecs> {
@@ -43,11 +43,18 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   /** More for `--help`, in whole lines. */
   readonly details?: string | undefined;
   readonly options: O;
+  /** Words that are no options, in order, by the name of each; all are needed. @defaultValue none */
+  readonly operands?: readonly string[] | undefined;
+  /** Whether the words after `--` are a command line of somebody else's. @defaultValue false */
+  readonly takesCommand?: boolean | undefined;
+  /** Exit code of wrong usage and of what could not be done, where 1 and 2 mean something else. */
+  readonly errorCode?: number | undefined;
   /**
    * Does the work and gives the exit code.
+   * @param rest - the words after `--`, of a command that takes a command line.
    * @throws {@link UsageError} for a wrong value (exit 2), {@link CommandError} when it cannot be done (exit 1).
    */
-  run(args: Args<O>, io: Io): Promise<number>;
+  run(args: Args<O>, io: Io, rest: readonly string[]): Promise<number>;
 }
 
 /** Types `run` by the options. */

@@ -16,9 +16,25 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'what was recorded: failures, crashes, restarts, sessions',
     load: async () => (await import('./events.ts')).events,
   },
+  hook: {
+    summary: 'run a hook command so that its crash or hang cannot wedge the agent',
+    load: async () => (await import('./hook/command.ts')).hook,
+  },
+  restart: {
+    summary: 'restart what is behind an integration, or a session, of a running gateway',
+    load: async () => (await import('./restart.ts')).restart,
+  },
+  run: {
+    summary: 'run a command under limits, with retries and a circuit breaker',
+    load: async () => (await import('./run/command.ts')).run,
+  },
   status: {
     summary: 'each integration with its circuit, failures and last error',
     load: async () => (await import('./status.ts')).status,
+  },
+  why: {
+    summary: 'what a session waits for, and which rule will end it when',
+    load: async () => (await import('./why.ts')).why,
   },
 };
 

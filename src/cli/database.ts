@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { type DatabaseReader, openReader } from '../store/reader.ts';
 import { storePath } from '../store/paths.ts';
 import { CommandError } from './errors.ts';
@@ -13,6 +14,12 @@ export async function readDatabase<T>(
   read: (reader: DatabaseReader) => T,
 ): Promise<T> {
   const path = storePath(db, env);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const given = db !== undefined ? '--db' : env['UNWEDGE_DB'] ? 'UNWEDGE_DB' : undefined;
+    const fix =
+      given === undefined ? 'name a file with --db FILE or UNWEDGE_DB' : `${given} takes the file of a database`;
+    throw new CommandError(`${path} is a directory; ${fix}.`);
+  }
   let reader: DatabaseReader | undefined;
   try {
     reader = await openReader(path);

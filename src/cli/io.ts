@@ -16,8 +16,19 @@ export interface Io {
   readonly isTTY: boolean;
   /** Width of stdout, in characters; `Infinity` when it is no terminal. */
   readonly columns: number;
-  /** Aborts on Ctrl-C, and when nobody reads stdout any longer. */
+  /** Aborts on Ctrl-C and signals ({@link EndedBySignal}), and when nobody reads stdout any longer (EPIPE). */
   readonly signal: AbortSignal;
+  /** From here on Ctrl-C is the business of a child that shares the terminal. */
+  readonly leaveInterrupts?: (() => void) | undefined;
   /** Wall time in ms since the epoch. */
   readonly now: () => number;
+}
+
+/** Why {@link Io.signal} was aborted: the process was told to end. */
+export interface EndedBySignal extends Error {
+  readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+}
+
+export function endedBySignal(signal: EndedBySignal['signal']): EndedBySignal {
+  return Object.assign(new Error(`ended by ${signal}`), { signal });
 }

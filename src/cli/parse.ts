@@ -12,18 +12,31 @@ export type Parsed<O extends OptionSpecs> =
 /**
  * Reads words by the options of a command and the common ones. `--help` wins over whatever is wrong beside it.
  * @param help - the command line that would have told.
+ * @param needed - the names of the words that are no options.
+ * @param hint - added to the complaint about one word more.
  * @throws {@link UsageError} that names the option or value, with the nearest known one.
  */
-export function parseWords<O extends OptionSpecs>(options: O, words: readonly string[], help: string): Parsed<O> {
+export function parseWords<O extends OptionSpecs>(
+  options: O,
+  words: readonly string[],
+  help: string,
+  needed: readonly string[] = [],
+  hint = '',
+): Parsed<O> {
   const specs: OptionSpecs = { ...options, ...commonOptions };
   const tokens = tokenize(specs, words);
   const given = (option: string) => tokens.some((token) => token.kind === 'option' && token.name === option);
   if (given('help')) return { help: true, json: given('json') };
 
   const values = Object.fromEntries(Object.entries(specs).map(([option, spec]) => [option, absentValue(spec)]));
+  const operands: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue;
-    if (token.kind === 'positional') throw new UsageError(`Unexpected argument ${quoted(token.value)}`);
+    if (token.kind === 'positional') {
+      if (operands.push(token.value) > needed.length)
+        throw new UsageError(`Unexpected argument ${quoted(token.value)}${hint}`);
+      continue;
+    }
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
     if (spec === undefined) {
       // A long option written with one dash comes as single letters; the whole word tells more.
@@ -33,6 +46,9 @@ export function parseWords<O extends OptionSpecs>(options: O, words: readonly st
     }
     values[token.name] = valueOf(spec, `--${token.name}`, token.value, token.inlineValue === true);
   }
+  const missing = needed[operands.length];
+  if (missing !== undefined) throw new UsageError(`Missing ${missing}; see \`${help}\``);
+  values['operands'] = operands;
   // The specs say which value each option has, in the same table as its type.
   return { help: false, args: values as Args<O> };
 }

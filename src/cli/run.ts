@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { loadCommand } from './commands.ts';
 import { CommandError, UsageError } from './errors.ts';
+import type { Command } from './command.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
 import { parseWords } from './parse.ts';
@@ -28,8 +29,21 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
   if (name === undefined) return runBare(others, io);
   if (name === 'help') return runHelp(others, io);
   const command = await loadCommand(name);
-  const parsed = parseWords(command.options, others, `unwedge ${name} --help`);
-  if (!parsed.help) return command.run(parsed.args, io);
+  if (command.errorCode === undefined) return runCommand(command, others, io);
+  try {
+    return await runCommand(command, others, io);
+  } catch (error) {
+    io.stderr.write(`unwedge: ${report(error)}\n`);
+    return command.errorCode;
+  }
+}
+
+async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
+  const end = command.takesCommand === true ? words.indexOf('--') : -1;
+  const own = end < 0 ? words : words.slice(0, end);
+  const hint = command.takesCommand === true ? '; the command comes after --' : '';
+  const parsed = parseWords(command.options, own, `unwedge ${command.name} --help`, command.operands, hint);
+  if (!parsed.help) return command.run(parsed.args, io, end < 0 ? [] : words.slice(end + 1));
   io.stdout.write(commandHelp(command, parsed.json));
   return 0;
 }
@@ -37,7 +51,7 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
 /** Where the name of the command is: options may stand before it, as in `unwedge --db FILE status`. */
 function commandIndex(words: readonly string[]): number {
   let index = 0;
-  while (words[index]?.startsWith('-') === true) index += words[index] === '--db' ? 2 : 1;
+  while (words[index]?.startsWith('-') === true && words[index] !== '--') index += words[index] === '--db' ? 2 : 1;
   return index;
 }
 

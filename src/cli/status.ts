@@ -1,8 +1,12 @@
+import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
-import { type IntegrationStatus, readStatus, type SessionStatus, type StoreStatus } from '../store/status.ts';
+import { readRuntimes } from '../store/runtimes.ts';
+import { readStatus, type SessionStatus, type StoreStatus } from '../store/status.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
+import { type IntegrationView, viewOf } from './integrationView.ts';
 import type { Io } from './io.ts';
+import { type AskedRuntime, askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
@@ -11,54 +15,98 @@ import { ago } from './timeText.ts';
 export const status = defineCommand({
   name: 'status',
   summary: 'each integration with its circuit, failures and last error',
-  usage: 'status [--json] [--db FILE]',
+  usage: 'status [--tree] [--json] [--db FILE]',
   details: [
-    'Read from the records: failures and sessions of the last 24 hours, circuits as they were last kept.',
-    'Calls in flight and queue lengths are known to the running gateway alone.',
+    'Failures and sessions are of the last 24 hours, read from the records. Circuits, calls in flight and waiting calls come from the',
+    'gateways that run on the database; without one, circuits are shown as they were last kept.',
+    'With --tree it exits 1 when no running gateway answers.',
   ].join('\n'),
-  options: {},
+  options: { tree: { kind: 'flag', help: 'the supervision tree of each gateway that runs on the database' } },
   async run(args, io) {
+    if (args.tree) return (await import('./statusTree.ts')).showTrees(args, io);
     const now = io.now();
-    const found = await readDatabase(args.db, io, (reader) => ({ database: reader.path, ...readStatus(reader, now) }));
-    io.stdout.write(args.json ? toJson(found) : describe(found, now, io));
+    const { rows, ...found } = await readDatabase(args.db, io, (reader) => ({
+      database: reader.path,
+      rows: readRuntimes(reader),
+      ...readStatus(reader, now),
+    }));
+    const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
+    const view = { ...found, integrations: viewOf(found.integrations, asked) };
+    if (args.json) io.stdout.write(toJson({ ...view, runtimes: asked.map(runtimeData) }));
+    else {
+      io.stdout.write(describe(view, asked, now, io));
+      io.stderr.write(problemLines(asked, now));
+    }
     return 0;
   },
 });
 
-function describe(found: StoreStatus & { readonly database: string }, now: number, io: Io): string {
+function runtimeData({ runtime, answer, problem }: AskedRuntime<LiveStatus>) {
+  return { ...runtime, answered: answer !== undefined, problem, sessions: answer?.sessions };
+}
+
+type View = Omit<StoreStatus, 'integrations'> & {
+  readonly database: string;
+  readonly integrations: readonly IntegrationView[];
+};
+
+function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], now: number, io: Io): string {
   const style = createStyle(io);
-  const events = `${found.events} ${found.events === 1 ? 'event' : 'events'}`;
-  const parts = [`${style.bold(sanitize(found.database))}: ${events}\n`];
-  if (found.integrations.length === 0) parts.push('No failures and no circuits are on record.\n');
-  else parts.push(integrationTable(found.integrations, now, io, style));
-  if (found.sessions.length > 0) parts.push(sessionTable(found.sessions, now, io));
+  const live = asked.filter(({ answer }) => answer !== undefined);
+  const events = `${view.events} ${view.events === 1 ? 'event' : 'events'}`;
+  const running =
+    live.length === 0
+      ? 'No gateway runs on it: circuits are as they were last kept, calls in flight and waiting are not known.\n'
+      : live.map(({ runtime }) => `Live: ${runtimeText(runtime, now)}\n`).join('');
+  const parts = [`${style.bold(sanitize(view.database))}: ${events}\n${running}`];
+  if (view.integrations.length === 0) parts.push('No failures and no circuits are on record.\n');
+  else parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
+  if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io));
   return parts.join('\n');
 }
 
-function integrationTable(integrations: readonly IntegrationStatus[], now: number, io: Io, style: Style): string {
+function integrationTable(
+  integrations: readonly IntegrationView[],
+  isLive: boolean,
+  now: number,
+  io: Io,
+  style: Style,
+): string {
+  const figures = isLive ? (['IN FLIGHT', 'WAITING'] as const) : [];
   return renderTable(
     [
       { title: 'INTEGRATION' },
       { title: 'CIRCUIT' },
-      { title: 'FAILED 10M', align: 'right' },
-      { title: 'FAILED 24H', align: 'right' },
+      ...[...figures, 'FAILED 10M', 'FAILED 24H'].map((title) => ({ title, align: 'right' as const })),
       { title: 'LAST ERROR' },
     ],
-    integrations.map(({ integration, breaker, failures10m, failures24h, lastError }) => [
-      integration,
-      circuit(breaker, now, style),
-      String(failures10m),
-      String(failures24h),
-      lastError === undefined ? '' : `${ago(lastError.at, now)}: ${lastError.kind ?? 'unknown'}: ${lastError.error}`,
+    integrations.map((each) => [
+      each.integration,
+      circuitCell(each, now, style),
+      ...(isLive ? [sum(each.live, 'inFlight'), sum(each.live, 'waiting')] : []),
+      String(each.failures10m),
+      String(each.failures24h),
+      lastError(each, now),
     ]),
     io.columns,
   );
 }
 
-function circuit(breaker: IntegrationStatus['breaker'], now: number, style: Style): Cell {
-  if (breaker === undefined || breaker.state === 'closed') return { text: 'closed', paint: style.green };
+/** Empty where no live runtime knows the integration: that is not the same as none. */
+function sum(live: IntegrationView['live'], figure: 'inFlight' | 'waiting'): string {
+  return live.length === 0 ? '' : String(live.reduce((total, each) => total + each[figure], 0));
+}
+
+function lastError({ lastError: last }: IntegrationView, now: number): string {
+  return last === undefined ? '' : `${ago(last.at, now)}: ${last.kind ?? 'unknown'}: ${last.error}`;
+}
+
+function circuitCell({ circuit, live, breaker }: IntegrationView, now: number, style: Style): Cell {
+  if (circuit === 'closed') return { text: circuit, paint: style.green };
+  if (circuit !== 'open') return { text: circuit, paint: circuit === 'half-open' ? style.yellow : style.red };
   // A wall clock that was set back must not show more than the circuit was ever opened for.
-  const leftMs = Math.min(breaker.openUntil - now, breaker.lastOpenMs);
+  const kept = breaker === undefined ? 0 : Math.min(breaker.openUntil - now, breaker.lastOpenMs);
+  const leftMs = live.find((each) => each.circuit === 'open')?.probeInMs ?? kept;
   const text = leftMs > 0 ? `open, probe in ${formatDuration(Math.ceil(leftMs / 1000) * 1000)}` : 'open, probe due';
   return { text, paint: style.red };
 }

@@ -1,5 +1,6 @@
 import { assign, emit, fromCallback, sendTo, setup, stateIn } from 'xstate';
 import type {
+  EndSignal,
   OutputListenerFailed,
   ProcessExited,
   ProcessOrder,
@@ -23,6 +24,7 @@ export type { SubprocessInput } from './subprocessInput.ts';
 /** What the machine knows of its run. */
 export interface SubprocessContext extends RunFacts {
   readonly graceMs: number;
+  readonly endSignal?: EndSignal | undefined;
   readonly exit?: ProcessExit;
 }
 
@@ -64,7 +66,10 @@ export const subprocessMachine = setup({
   },
   actions: {
     keepPid: assign((_, { pid }: { pid: number }) => ({ pid })),
-    keepReason: assign((_, { reason }: { reason: ProcessExitReason }) => ({ reason })),
+    keepReason: assign((_, { reason, signal }: { reason: ProcessExitReason; signal?: EndSignal | undefined }) => ({
+      reason,
+      endSignal: signal,
+    })),
     keepError: assign(({ context }, { error }: { error: unknown }) => ({
       reason: context.reason ?? ('spawn-error' as const),
       error,
@@ -78,7 +83,11 @@ export const subprocessMachine = setup({
       captured: { stdout, stderr },
     })),
     conclude: assign(({ context }) => ({ exit: conclusion(context) })),
-    terminate: sendTo('process', ({ context }) => ({ type: 'process.terminate', graceMs: context.graceMs })),
+    terminate: sendTo('process', ({ context }) => ({
+      type: 'process.terminate',
+      graceMs: context.graceMs,
+      signal: context.endSignal,
+    })),
     close: sendTo('process', { type: 'process.close' }),
     // Nothing to do; but what a machine takes no notice of, its supervisor takes for deaf and cuts short.
     goOnEnding: () => undefined,
@@ -130,7 +139,10 @@ export const subprocessMachine = setup({
         'process.failed': { target: 'exited', actions: { type: 'keepError', params: ({ event }) => event } },
         'process.kill': {
           target: 'terminating',
-          actions: { type: 'keepReason', params: ({ event }) => ({ reason: event.reason ?? 'cancelled' }) },
+          actions: {
+            type: 'keepReason',
+            params: ({ event: { reason = 'cancelled', signal } }) => ({ reason, signal }),
+          },
         },
         shutdown: { target: 'terminating', actions: { type: 'keepReason', params: { reason: 'cancelled' } } },
       },
@@ -141,7 +153,10 @@ export const subprocessMachine = setup({
         'process.exited': { target: 'draining', actions: { type: 'keepExit', params: ({ event }) => event } },
         'process.kill': {
           target: 'terminating',
-          actions: { type: 'keepReason', params: ({ event }) => ({ reason: event.reason ?? 'cancelled' }) },
+          actions: {
+            type: 'keepReason',
+            params: ({ event: { reason = 'cancelled', signal } }) => ({ reason, signal }),
+          },
         },
         shutdown: { target: 'terminating', actions: { type: 'keepReason', params: { reason: 'cancelled' } } },
       },

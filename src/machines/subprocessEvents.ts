@@ -4,9 +4,12 @@ import type { OutputStream } from './subprocessInput.ts';
 /** Why the owner ends a run: on request, or because a limit passed that the owner keeps itself. */
 export type KillReason = Extract<ProcessExitReason, 'cancelled' | 'overall-timeout' | 'no-output-timeout'>;
 
+/** The signal that asks a process to end; SIGKILL follows after its grace time. */
+export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
+
 /** Events of the slot and orders from outside. */
 export type SubprocessEvent =
-  | { readonly type: 'process.kill'; readonly reason?: KillReason | undefined }
+  | { readonly type: 'process.kill'; readonly reason?: KillReason | undefined; readonly signal?: EndSignal | undefined }
   /** A sign of life that is not output. */
   | { readonly type: 'process.progress' }
   | { readonly type: 'shutdown' }
@@ -39,7 +42,7 @@ export interface ProcessExited {
 /** Orders to the slot. */
 export type ProcessOrder =
   /** End the process and its descendants; answered by `process.terminated`. */
-  | { readonly type: 'process.terminate'; readonly graceMs: number }
+  | { readonly type: 'process.terminate'; readonly graceMs: number; readonly signal?: EndSignal | undefined }
   /** Stop reading; answered by `process.closed`. */
   | { readonly type: 'process.close' };
 

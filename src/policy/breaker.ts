@@ -72,6 +72,7 @@ function believable(hintMs: number | undefined): number {
 
 /** What a failed attempt means to the circuit, by table 1. A command line that is too long says nothing about the other side. */
 export function breakerOutcome(facts: FailureFacts): BreakerOutcome {
+  if (facts.breaker !== undefined) return facts.breaker;
   return facts.kind === 'spawn' && facts.code === 'E2BIG' ? 'ignored' : failureKinds[facts.kind].breaker;
 }
 

@@ -19,7 +19,7 @@ export function mayRetry(
 ): boolean {
   if (!kindAllows(facts, policy)) return false;
   if (facts.outcome === 'not_started' || facts.outcome === 'failed') return true;
-  if (effect === undefined) return policy.retryUnspecified;
+  if (effect === undefined) return policy.retryUnspecified || facts.resumable === true;
   return effect !== 'mutating';
 }
 

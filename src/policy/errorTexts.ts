@@ -43,6 +43,8 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'context_length',
   ),
   row(/request too large|image was too large|request_too_large/i, 'permanent', 'failed', 'message_too_large'),
+  row(/piped stdin input exceeds|exceeds the maximum length of/i, 'permanent', 'failed', 'message_too_large'),
+  row(/output token maximum|reason: max_output_tokens|safeguards flagged/i, 'permanent', 'failed'),
 
   row(/insufficient_quota|credit balance is too low|credit_balance_exhausted|billing_error/i, 'quota', 'failed'),
   row(/spend_limit_(?:exceeded|reached)|usage_?limit_?(?:exceeded|reached)|usage limit reached/i, 'quota', 'failed'),
@@ -53,23 +55,24 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   ),
   row(status('402'), 'quota', 'failed'),
 
+  row(status('529'), 'overloaded', 'failed'),
   row(
     /overloaded_error|server_?is_?overloaded|server_?overloaded|server overloaded|api error: overloaded/i,
     'overloaded',
     'failed',
   ),
-  row(status('529'), 'overloaded', 'failed'),
   row(/\b529 overloaded|selected model is at capacity|experiencing high demand/i, 'overloaded', 'failed'),
   row(/(?<!service )temporarily unavailable/i, 'overloaded', 'failed'),
 
+  row(status('429'), 'rate_limit', 'failed'),
   row(
     /rate_limit_(?:error|exceeded)|\brate.?limit(?:s|ed|ing|exceeded)?\b|too many requests|\bslow_down\b/i,
     'rate_limit',
     'failed',
   ),
   row(/request rejected \((?<status>429)\)|temporarily limiting requests/i, 'rate_limit', 'failed'),
-  row(status('429'), 'rate_limit', 'failed'),
 
+  row(status('401|403|407'), 'auth', 'failed'),
   row(
     /authentication_(?:error|failed)|invalid[_ ]api[_ ]key|incorrect api key|not logged in|\bunauthorized\b/i,
     'auth',
@@ -81,7 +84,6 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'failed',
   ),
   row(/failed to authenticate/i, 'auth', 'failed'),
-  row(status('401|403|407'), 'auth', 'failed'),
   row(closed('1008'), 'auth', 'failed'),
 
   row(
@@ -89,6 +91,16 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'permanent',
     'failed',
     'not_found',
+  ),
+  row(
+    /session id \S+ is already in use|input must be provided either|no prompt provided|cannot be used with root/i,
+    'permanent',
+    'failed',
+  ),
+  row(
+    /^error: unknown option|settings file not found|invalid mcp configuration|not inside a trusted directory/im,
+    'permanent',
+    'failed',
   ),
   row(/not_found_error|issue with the selected model/i, 'permanent', 'failed', 'not_found'),
   row(
@@ -130,7 +142,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   row(/connection refused|can['’]t reach the api/i, 'transient', 'not_started'),
   row(/\b(?<code>ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_SOCKET)\b/, 'transient', 'unknown'),
   row(
-    /stream disconnected before completion|connection (?:to the api )?(?:was )?(?:dropped|lost|reset)|connection failed/i,
+    /stream disconnected before completion|connection (?:to the api )?(?:was )?(?:dropped|lost|reset)|connection failed|waiting for network/i,
     'transient',
     'unknown',
   ),

@@ -32,7 +32,20 @@ export interface FactMap {
   'integration.restarted': { integration: string; downMs: number };
 
   'session.started': { session: string; incarnation: number };
-  'session.refused': { session: string; kind: string; reason: 'mailbox_full' | 'stopped'; refused: number };
+  'session.refused': {
+    session: string;
+    kind: string;
+    reason: 'mailbox_full' | 'stopped' | 'owned_elsewhere';
+    refused: number;
+  };
+  /** A session was taken up where an earlier run of it ended: messages to deliver, calls that were lost and are answered. */
+  'session.resumed': { session: string; waiting: number; lostCalls: number; aside: number };
+  /** A message is not delivered any more: it ended its gateway too often, is too old, or cannot be read. */
+  'session.message_aside': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' };
+  /** Another runtime that lives owns the session; messages are refused until it is gone. */
+  'session.held': { session: string; by: string };
+  /** Another runtime took the session over; what it still does here has no effect. */
+  'session.taken_over': { session: string };
   /** A heartbeat made room for a newer one (drop-oldest), or joined one that waits (coalesce). */
   'session.heartbeat_dropped': { session: string; reason: 'drop_oldest' | 'coalesced' };
   'session.turn_started': { session: string; turn: number; message: string; kind: string };
@@ -68,6 +81,15 @@ export interface FactMap {
   'session.recovered': { session: string; turn: number; releasedAfterMs: number };
   /** Releasing a turn did not succeed within its limit; the session is restarted. */
   'session.recovery_failed': { session: string; turn: number; afterMs: number };
+  /** A person did not answer a question of a turn, or it could not be put. */
+  'session.question_failed': {
+    session: string;
+    turn: number;
+    what: string;
+    kind: FailureKind;
+    message: string;
+    waitedMs: number;
+  };
   /** The agent asks for the operator. */
   'session.escalated': { session: string; turn: number; reason: string };
   /** A result arrived after its call had been answered. */
@@ -82,6 +104,8 @@ export interface FactMap {
     signal?: string | undefined;
     elapsedMs: number;
   };
+  /** A child of a runtime that died was still there at the start of this one, it or what it started, and was ended. */
+  'process.reaped': { pid: number; command: string; ownerPid: number; ageMs: number };
   /** A line a child wrote where the protocol allows none, or to stderr. Told at debug level. */
   'process.stray_output': { process: string; stream: 'stdout' | 'stderr'; line: string };
 
@@ -94,23 +118,95 @@ export interface FactMap {
     error: string;
     stack?: string | undefined;
   };
+  /** A question was put to who approves. What it is about in full is not told. */
+  'approval.requested': ApprovalFact;
+  /** It was answered, or nobody asks any more, which declines. */
+  'approval.completed': ApprovalFact & {
+    decision: 'accept' | 'decline';
+    by: 'answer' | 'cancelled' | 'stopped';
+    reason?: string | undefined;
+    elapsedMs: number;
+  };
+  /** It was declined because nobody answered in time, the handler crashed or gave no answer, or nobody could be asked. */
+  'approval.failed': ApprovalFact & {
+    failure: 'timeout' | 'crash' | 'unreadable' | 'unavailable';
+    error: string;
+    stack?: string | undefined;
+    elapsedMs: number;
+  };
+  /** An answer came after its question had been declined; it changes nothing. */
+  'approval.late': ApprovalFact & { decision: 'accept' | 'decline' | 'none'; lateByMs: number };
+  /** An error that nobody in this process caught, seen by a process guard; `wentOn`: a guard had it go on. */
+  'host.uncaught': { origin: string; error: string; stack?: string | undefined; wentOn: boolean };
   /** A tool of an MCP server answered with an error. */
   'mcp.tool_failed': { integration: string; tool: string; input: unknown; error: string };
 
   'child.started': { child: string; incarnation: number };
-  'child.crashed': { child: string; incarnation: number; error: string; stack?: string | undefined };
+  /** An incarnation of a child failed: who, in what state, why, and what is done about it. */
+  'child.crashed': {
+    child: string;
+    /** Names from the root supervisor down to the child. */
+    path: readonly string[];
+    incarnation: number;
+    /** Age of the incarnation. */
+    elapsedMs: number;
+    error: string;
+    stack?: string | undefined;
+    /** What is behind the error, nearest first: causes and the errors of an aggregate. */
+    causes?: readonly string[] | undefined;
+    /** The state of its machine. */
+    machineState?: string | undefined;
+    /** Type of the last event it was given; absent when it failed in its start. */
+    lastEvent?: string | undefined;
+    /** Messages held for its next start. */
+    queued: number;
+    /** Restarts so far. */
+    restarts: number;
+    /** What its spec's `details` says, such as the length of its own queue. */
+    details?: Readonly<Record<string, unknown>> | undefined;
+    next: 'restart' | 'quarantine' | 'escalate' | 'stop';
+    /** Absent when it does not come back by itself. */
+    nextRestartInMs?: number | undefined;
+  };
   'child.restarting': { child: string; restarts: number; delayMs: number };
   'child.quarantined': { child: string; restarts: number; error: string };
   'child.stopped': { child: string; reason: 'normal' | 'shutdown' | 'killed' | 'failure' };
   /** A supervisor used up its restart window. */
   'supervisor.gave_up': { supervisor: string; child: string; restarts: number; periodMs: number };
-  /** A message was sent to an actor that is gone. */
-  'message.dead_letter': { to: string; message: string };
+  /** A message to a child was refused, as there was none to take it, or was dropped from its mailbox. */
+  'message.dead_letter': {
+    to: string;
+    /** Its type. */
+    message: string;
+    reason:
+      | 'no_child'
+      | 'starting'
+      | 'restarting'
+      | 'quarantined'
+      | 'stopped'
+      | 'mailbox_full'
+      | 'drop_oldest'
+      | 'drop_newest';
+    /** Dead letters to this child so far, this one included; with `no_child`, all of the supervisor. */
+    deadLetters: number;
+  };
 
   'store.degraded': { reason: string; fix: string };
   'store.recovered': { queued: number; dropped: number; downMs: number };
+  /** No control socket could be opened; commands cannot reach this runtime. */
+  'control.unavailable': { reason: string; fix: string };
   /** A subscriber threw; it is contained. */
   'listener.failed': { event: string; error: string; stack?: string | undefined };
+}
+
+/** What the facts of one approval have in common. */
+export interface ApprovalFact {
+  /** Of who is asked. */
+  approval: string;
+  /** Unique within the runtime. */
+  request: string;
+  action: string;
+  session?: string | undefined;
 }
 
 /** What the facts of one call have in common. */

@@ -37,9 +37,12 @@ export type FailureReason =
   | 'overall_timeout'
   | 'quarantined'
   | 'queue_timeout'
+  | 'replaced'
   | 'retry_budget'
+  | 'scope_busy'
   | 'startup_failed'
   | 'stopped'
+  | 'taken_over'
   | 'tool_error'
   | 'turn_ended';
 
@@ -96,10 +99,14 @@ export interface FailureFacts {
   readonly retryAfterMs?: number | undefined;
   /** What the other side said about retrying (`x-should-retry`); wins over the table, but for `auth` and `permanent`. */
   readonly shouldRetry?: boolean | undefined;
+  /** The next attempt goes on where this one ended instead of repeating it. */
+  readonly resumable?: true | undefined;
   /** HTTP status. */
   readonly status?: number | undefined;
   /** errno name, JSON-RPC code, WebSocket close code or exit code. */
   readonly code?: string | number | undefined;
+  /** What the attempt means to the breaker where that is not what its kind means. */
+  readonly breaker?: BreakerOutcome | undefined;
   readonly cause?: unknown;
 }
 

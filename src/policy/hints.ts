@@ -72,7 +72,7 @@ export function clampHint(ms: number): number {
   return Math.min(Math.max(0, ms), longestHintMs);
 }
 
-const unit = '(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)';
+const unit = '(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)';
 const duration = `(?:\\d+(?:\\.\\d+)? ?${unit}(?![a-z]))`;
 const durations = new RegExp(
   `\\b(?:try again|retry|retrying|resets?) (?:in|after) (${duration}(?:,? ?(?:and )?${duration})*)`,
@@ -87,14 +87,16 @@ const epoch = /(?:\b(?:resets?_at|resetsAt)"? ?[:=] ?|\blimit reached\|)(\d{10})
 const at = '\\b(?:resets?(?: at)?|try again at) ';
 const isoTime = new RegExp(`${at}(\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d(?::\\d\\d)?(?:Z|[+-]\\d\\d:?\\d\\d)?)`, 'i');
 const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const weekday = '(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat)';
 const timeOfDay = new RegExp(
-  `${at}(?:(${month} \\d{1,2})(?:st|nd|rd|th)?,? (\\d{4}),? )?(1[0-2]|0?[1-9])(?::([0-5]\\d))? ?(am|pm)\\b`,
+  `${at}(?:(${weekday})[a-z]*,? (?:at )?|(${month} \\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4}))?(?:,| at)? )?` +
+    '(1[0-2]|0?[1-9])(?::([0-5]\\d))? ?(am|pm)\\b',
   'i',
 );
 
 /**
  * The hint in the text of an error: `try again in 1.2s`, `6m0s` or `20ms`, `retry after 5 seconds`, `reset at 2026-11-21 10:00:00`,
- * `try again at 3:45 PM`, `resets 3pm`, `"resets_at": 1795255550`. Never throws.
+ * `try again at 3:45 PM`, `resets 3pm`, `resets Nov 24, 1pm`, `resets Mon 9:00 AM`, `"resets_at": 1795255550`. Never throws.
  * @param wallNow - wall time in ms. A time without a zone is local time.
  */
 export function textHint(text: string, wallNow: number): RetryHint {
@@ -114,10 +116,12 @@ function waitIn(text: string): number | undefined {
 }
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 function unitMs(name: string): number {
   if (/^(?:ms|milli)/i.test(name)) return 1;
   const first = name.charAt(0).toLowerCase();
+  if (first === 'd') return dayMs;
   return first === 's' ? 1000 : first === 'm' ? 60_000 : hourMs;
 }
 
@@ -130,10 +134,17 @@ function momentIn(text: string, wallNow: number): number | undefined {
   return clock === null ? undefined : onTheClock(clock, wallNow) - wallNow;
 }
 
-function onTheClock([, day, year, hour, minute, half]: RegExpExecArray, wallNow: number): number {
-  const date = day === undefined ? new Date(wallNow) : new Date(`${day} ${year}`);
+function onTheClock([, weekday, day, year, hour, minute, half]: RegExpExecArray, wallNow: number): number {
+  const date = new Date(wallNow);
+  if (day !== undefined) date.setTime(new Date(`${day} ${year ?? date.getFullYear()}`).getTime());
   date.setHours((Number(hour) % 12) + (half?.toLowerCase() === 'pm' ? 12 : 0), Number(minute ?? 0), 0, 0);
-  // A time that passed less than an hour ago is over; one that passed earlier is tomorrow's.
-  if (day === undefined && date.getTime() <= wallNow - hourMs) date.setDate(date.getDate() + 1);
+  if (weekday !== undefined)
+    date.setDate(date.getDate() + ((weekdays.indexOf(weekday.toLowerCase()) - date.getDay() + 7) % 7));
+  // A time that passed less than an hour ago is over; one that passed earlier is the next of its kind.
+  if (year !== undefined || date.getTime() > wallNow - hourMs) return date.getTime();
+  if (day !== undefined) date.setFullYear(date.getFullYear() + 1);
+  else date.setDate(date.getDate() + (weekday === undefined ? 1 : 7));
   return date.getTime();
 }
+
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];

@@ -54,6 +54,15 @@ export function checkName(name: string, value: unknown): string {
   return value;
 }
 
+/** @throws TypeError that names the element when `value` is no array of strings. */
+export function checkTexts(name: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw new TypeError(expected(name, 'an array of strings', value));
+  value.forEach((text: unknown, index) => {
+    if (typeof text !== 'string') throw new TypeError(expected(`${name}[${index}]`, 'a string', text));
+  });
+  return value as readonly string[];
+}
+
 /** @throws TypeError when `value` is not a boolean. */
 export function checkBoolean(name: string, value: unknown): boolean {
   if (typeof value !== 'boolean') throw new TypeError(expected(name, 'true or false', value));

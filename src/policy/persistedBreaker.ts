@@ -9,6 +9,19 @@ export interface PersistedBreaker {
   readonly lastOpenMs: number;
   /** How often it has opened in a row, which doubling open times go by. */
   readonly openings: number;
+  /** Failures in a row since it closed last. */
+  readonly failures: number;
   /** Grows with every change of state; a row is never replaced by one of a lower generation. */
   readonly generation: number;
 }
+
+/** A breaker of which nothing is kept yet. */
+export const neverOpened: PersistedBreaker = Object.freeze({
+  state: 'closed',
+  openedAt: 0,
+  openUntil: 0,
+  lastOpenMs: 0,
+  openings: 0,
+  failures: 0,
+  generation: 0,
+});

@@ -37,6 +37,7 @@ export class History {
   /** The turn of each tool call without a result. */
   readonly #open = new Map<string, number>();
   #size = 0;
+  #lastSeq = 0;
 
   /** @param limit - entries kept; the running turn is kept whole whatever its length. At least 1. */
   constructor(limit: number) {
@@ -52,28 +53,41 @@ export class History {
     return this.#open.size;
   }
 
-  addMessage(entry: Extract<HistoryEntry, { type: 'message' }>): void {
-    this.#add(entry);
+  /** The oldest turn that is held; 0 while there is none. */
+  get firstTurn(): number {
+    return this.#turns.keys().next().value ?? 0;
+  }
+
+  /** Takes up what was kept of an earlier run, whose last entry had the place `lastSeq`. */
+  restore(entries: readonly HistoryEntry[], lastSeq: number): void {
+    for (const entry of entries) this.#add(entry);
+    this.#lastSeq = Math.max(this.#lastSeq, lastSeq);
+  }
+
+  /** @returns the entry's place, from 1. */
+  addMessage(entry: Extract<HistoryEntry, { type: 'message' }>): number {
+    const seq = this.#add(entry);
     this.#trim(entry.turn);
+    return seq;
   }
 
-  addCall(entry: Extract<HistoryEntry, { type: 'tool_call' }>): void {
+  /** @returns the entry's place. */
+  addCall(entry: Extract<HistoryEntry, { type: 'tool_call' }>): number {
     this.#open.set(entry.call, entry.turn);
-    this.#add(entry);
+    return this.#add(entry);
   }
 
-  /** False when the call has its result already: this one is late. */
-  addResult(entry: Extract<HistoryEntry, { type: 'tool_result' }>): boolean {
-    if (!this.#open.delete(entry.call)) return false;
-    this.#add(entry);
-    return true;
+  /** @returns the entry's place; undefined when the call has its result already: this one is late. */
+  addResult(entry: Extract<HistoryEntry, { type: 'tool_result' }>): number | undefined {
+    return this.#open.delete(entry.call) ? this.#add(entry) : undefined;
   }
 
-  #add(entry: HistoryEntry): void {
+  #add(entry: HistoryEntry): number {
     const turn = this.#turns.get(entry.turn);
     if (turn === undefined) this.#turns.set(entry.turn, [entry]);
     else turn.push(entry);
     this.#size++;
+    return ++this.#lastSeq;
   }
 
   #trim(current: number): void {

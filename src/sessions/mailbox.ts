@@ -66,6 +66,11 @@ export class Mailbox<M extends Envelope> {
     return { posted: 'queued', dropped };
   }
 
+  /** Puts what was accepted by an earlier run first, whatever the limit: it was acknowledged. */
+  restore(items: readonly M[]): void {
+    this.#items = [...items, ...this.#items];
+  }
+
   take(): M | undefined {
     return this.#items.shift();
   }

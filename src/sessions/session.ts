@@ -4,48 +4,18 @@ import { classify } from '../policy/classify.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
-import { checkDuration, checkFunction, checkInteger, checkKeys, checkName } from '../policy/options.ts';
+import { checkKeys, checkName } from '../policy/options.ts';
+import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
 import { History, type HistoryEntry } from './history.ts';
-import { Mailbox, type MailboxOptions, type Message } from './mailbox.ts';
-import { type ToolPort, Turn } from './turn.ts';
+import { Keeping } from './keeping.ts';
+import { Mailbox, type Message } from './mailbox.ts';
+import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
+import type { MessageEnd, Recovered, SessionStore } from './sessionStore.ts';
+import type { ToolPort } from './toolPort.ts';
+import { Turn } from './turn.ts';
+import { turnEnds } from './turnEnds.ts';
 import { TurnWatch } from './watch.ts';
-
-/** Processes one message of a session. What it returns is the turn's value; a throw ends the turn, not the session. */
-export type MessageHandler = (message: Message, turn: Turn) => unknown;
-
-export interface SessionOptions {
-  readonly onMessage: MessageHandler;
-  readonly mailbox?: MailboxOptions | undefined;
-  readonly watchdog?: WatchdogOptions | undefined;
-  /** Entries of the history kept in memory, at least 1. @defaultValue 10000 */
-  readonly historyLimit?: number | undefined;
-}
-
-/** Limits of the session's watchdog, in ms. */
-export interface WatchdogOptions {
-  /** A tool call pending longer than this in all is cancelled and answered by a synthetic error result. @defaultValue 300000 */
-  readonly toolCallMs?: number | undefined;
-  /** A turn without progress for this long outside any tool call is aborted. @defaultValue 600000 */
-  readonly turnMs?: number | undefined;
-  /** How long an aborted turn may take to end before it is left behind. @defaultValue 5000 */
-  readonly releaseMs?: number | undefined;
-  /** How long a recovery may take before the session's actor is restarted; above `releaseMs`. @defaultValue 30000 */
-  readonly recoveryMs?: number | undefined;
-}
-
-/** The answer to a message. */
-export type Acceptance =
-  | {
-      readonly accepted: true;
-      readonly id: string;
-      /** Whether the message survives the end of this process. */
-      readonly durable: boolean;
-      /** The end of the message's turn; never rejects. */
-      readonly processed: Promise<Outcome<unknown>>;
-    }
-  | { readonly accepted: false; readonly reason: 'mailbox_full' | 'stopped' };
-
-type RefusalReason = Extract<Acceptance, { accepted: false }>['reason'];
+import { type SessionWhy, type TurnUnderWay, whyTurn } from './why.ts';
 
 export interface SessionParts {
   readonly id: string;
@@ -53,19 +23,17 @@ export interface SessionParts {
   readonly deadlines: DeadlineQueue;
   readonly facts: Facts;
   readonly tools: ToolPort;
+  /** Whether the session will be opened on a store, and takes no message before. @defaultValue false */
+  readonly kept?: boolean | undefined;
 }
 
-interface Envelope {
-  readonly id: string;
-  readonly message: Message;
-  readonly processed: Promise<Outcome<unknown>>;
-  readonly settle: (outcome: Outcome<unknown>) => void;
+export interface SendOptions {
+  /** Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. */
+  readonly key?: string | undefined;
 }
 
-interface RunningTurn {
-  readonly turn: Turn;
+interface RunningTurn extends TurnUnderWay {
   readonly envelope: Envelope;
-  readonly startedAt: number;
   over: boolean;
 }
 
@@ -76,10 +44,10 @@ interface RunningTurn {
 export class Session {
   readonly id: string;
   readonly #parts: SessionParts;
-  readonly #onMessage: MessageHandler;
-  readonly #watchdog: Required<{ [K in keyof WatchdogOptions]: number }>;
+  readonly #options: CheckedSessionOptions;
   readonly #mailbox: Mailbox<Envelope>;
   readonly #history: History;
+  readonly #keeping: Keeping;
   #ref: SessionRef | undefined = undefined;
   #running: RunningTurn | undefined = undefined;
   #lastMessage = 0;
@@ -93,19 +61,22 @@ export class Session {
 
   constructor(parts: SessionParts, options: SessionOptions) {
     checkName('session', parts.id);
-    checkKeys('options', options, ['onMessage', 'mailbox', 'watchdog', 'historyLimit']);
-    checkFunction('onMessage', options.onMessage);
     this.id = parts.id;
     this.#parts = parts;
-    this.#onMessage = options.onMessage;
-    this.#watchdog = checkWatchdog(options.watchdog);
+    this.#options = checkSessionOptions(options);
     this.#mailbox = new Mailbox(options.mailbox);
-    this.#history = new History(checkInteger('historyLimit', options.historyLimit ?? 10_000));
+    this.#history = new History(this.#options.historyLimit);
+    this.#keeping = new Keeping(parts.kept === true && this.#options.durable, {
+      session: parts.id,
+      clock: parts.clock,
+      facts: parts.facts,
+      lost: () => this.#lost(),
+    });
   }
 
   /** The input of the session's machine. */
   get limits(): { readonly releaseMs: number; readonly recoveryMs: number } {
-    return this.#watchdog;
+    return this.#options.watchdog;
   }
 
   /** `stopped` as well while its actor is not running. */
@@ -124,32 +95,90 @@ export class Session {
     return this.#history.entries;
   }
 
-  /**
-   * Puts a message into the mailbox.
-   * @throws TypeError or RangeError at once when it is no message, or its `kind` no name.
-   */
-  send(message: Message): Promise<Acceptance> {
-    checkKeys('message', message, ['kind', 'text', 'data']);
-    checkName('message.kind', message.kind);
-    return Promise.resolve(this.#accept(message));
+  /** Another runtime that lives owns this session: it takes no message here. */
+  get heldElsewhere(): boolean {
+    return this.#keeping.held;
   }
 
-  #accept(message: Message): Acceptance {
+  /**
+   * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.
+   * @throws TypeError or RangeError at once when it is no message, its `kind` no name, or not JSON where it is to be kept.
+   */
+  send(message: Message, options: SendOptions = {}): Promise<Acceptance> {
+    checkKeys('message', message, ['kind', 'text', 'data']);
+    checkName('message.kind', message.kind);
+    checkKeys('options', options, ['key']);
+    if (options.key !== undefined) checkName('options.key', options.key);
+    this.#keeping.check(message);
+    const { opening } = this.#keeping;
+    if (opening === undefined) return this.#accept(message, options.key);
+    return opening.then(() => this.#accept(message, options.key));
+  }
+
+  #accept(message: Message, key: string | undefined): Promise<Acceptance> {
     if (this.#stopped) return this.#refuse(message, 'stopped');
-    const envelope = makeEnvelope(`${this.id}-m${++this.#lastMessage}`, message);
+    if (this.#keeping.held) return this.#refuse(message, 'owned_elsewhere');
+    const known = key === undefined ? undefined : this.#keeping.messageOf(key);
+    if (known !== undefined) {
+      return Promise.resolve({ accepted: false, reason: 'duplicate', id: `${this.id}-m${known}` });
+    }
+    const envelope = makeEnvelope(this.id, this.#lastMessage + 1, message);
     const posted = this.#mailbox.post(envelope);
     if (posted.posted === 'refused') return this.#refuse(message, 'mailbox_full');
     this.#refusing = undefined;
     if (posted.posted === 'coalesced') {
       this.#parts.facts.tell({ type: 'session.heartbeat_dropped', session: this.id, reason: 'coalesced' });
-      return { accepted: true, id: posted.into.id, durable: false, processed: posted.into.processed };
+      return accepted(posted.into);
     }
+    this.#lastMessage = envelope.number;
+    envelope.kept = this.#keeping.post(envelope, key);
     if (posted.dropped !== undefined) {
       this.#parts.facts.tell({ type: 'session.heartbeat_dropped', session: this.id, reason: 'drop_oldest' });
-      posted.dropped.settle({ ok: false, failure: this.#failure(dropped) });
+      this.#end(posted.dropped, 'dropped', { ok: false, failure: this.#failure(turnEnds.dropped) });
     }
     this.#dispatch({ type: 'message.arrived' });
-    return { accepted: true, id: envelope.id, durable: false, processed: envelope.processed };
+    return accepted(envelope);
+  }
+
+  /** What the session waits for, and which rule ends it when. */
+  why(): SessionWhy {
+    const { id: session, state, waiting, heldElsewhere } = this;
+    return { session, state, waiting, heldElsewhere, ...whyTurn(this.#running, this.#parts.clock.now()) };
+  }
+
+  /**
+   * Takes the session for this runtime, with what an earlier one left of it. Messages that wait for this are accepted after it.
+   * Until another runtime that holds it is gone it stays refused: to be tried again. Never rejects.
+   */
+  async open(store: SessionStore): Promise<void> {
+    const { recovery, historyLimit } = this.#options;
+    const recovered = await this.#keeping.open(store, { ...recovery, historyLimit });
+    if (recovered !== undefined) this.#resume(recovered);
+    this.#keeping.opened();
+    if (this.#stopped) await this.#keeping.release();
+  }
+
+  /** Nothing is kept after all: messages that wait are accepted as such. */
+  goesUnkept(): void {
+    this.#keeping.opened();
+  }
+
+  #resume({ waiting, history, lastMessage, lastTurn, lastSeq }: Recovered): void {
+    this.#history.restore(history, lastSeq);
+    this.#lastMessage = Math.max(this.#lastMessage, lastMessage);
+    this.#lastTurn = Math.max(this.#lastTurn, lastTurn);
+    if (this.#stopped) return;
+    this.#mailbox.restore(
+      waiting.map(({ number, message, deliveries }) => makeEnvelope(this.id, number, message, deliveries)),
+    );
+    if (waiting.length > 0) this.#dispatch({ type: 'message.arrived' });
+  }
+
+  /** Another runtime has claimed the session: what waits here is delivered there. */
+  #lost(): void {
+    const failure = this.#failure(turnEnds.takenOver);
+    for (const envelope of this.#mailbox.takeAll()) envelope.settle({ ok: false, failure });
+    if (this.#running !== undefined) this.#abandon(this.#running, turnEnds.takenOver);
   }
 
   /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
@@ -161,7 +190,7 @@ export class Session {
   attach(ref: SessionRef, incarnation: number): void {
     if (this.#running !== undefined) {
       this.#tellRecoveryFailed(this.#running.turn.number);
-      this.#abandon(this.#running, restarted);
+      this.#abandon(this.#running, turnEnds.restarted);
     }
     this.#ref = ref;
     ref.on('*', (event) => this.#hear(event));
@@ -169,20 +198,22 @@ export class Session {
     if (this.#mailbox.length > 0) ref.send({ type: 'message.arrived' });
   }
 
-  /** Refuses from now on; messages that wait end as cancelled. The actor is stopped by its supervisor. */
+  /** Refuses from now on; messages that wait end as cancelled, and stay in the store. The actor is stopped by its supervisor. */
   close(): void {
     this.#stopped = true;
-    const failure = this.#failure({ ...stopped, outcome: 'not_started' });
+    this.#keeping.opened();
+    const failure = this.#failure({ ...turnEnds.stopped, outcome: 'not_started' });
     for (const envelope of this.#mailbox.takeAll()) envelope.settle({ ok: false, failure });
   }
 
-  /** The actor is gone for good: nothing may be left pending. */
-  ended(): void {
+  /** The actor is gone for good: nothing may be left pending. Resolves when the session is free for another runtime. */
+  ended(): Promise<void> {
     this.close();
-    if (this.#running !== undefined) this.#abandon(this.#running, stopped);
+    if (this.#running !== undefined) this.#abandon(this.#running, turnEnds.stopped);
+    return this.#keeping.release();
   }
 
-  #refuse(message: Message, reason: RefusalReason): Acceptance {
+  #refuse(message: Message, reason: RefusalReason): Promise<Acceptance> {
     if (this.#refusing === reason) this.#untold++;
     else {
       this.#refusing = reason;
@@ -190,7 +221,7 @@ export class Session {
       this.#untold = 0;
       this.#parts.facts.tell({ type: 'session.refused', session: this.id, kind: message.kind, reason, refused });
     }
-    return { accepted: false, reason };
+    return Promise.resolve({ accepted: false, reason });
   }
 
   #hear(event: SessionEmitted): void {
@@ -200,10 +231,12 @@ export class Session {
         queueMicrotask(() => this.#startTurn());
         break;
       case 'turn.aborting':
-        if (this.#running?.turn.number === event.turn) this.#running.turn.abort(this.#stopped ? stopped : stalled);
+        if (this.#running?.turn.number === event.turn)
+          this.#running.turn.abort(this.#stopped ? turnEnds.stopped : turnEnds.stalled);
         break;
       case 'turn.abandoned':
-        if (this.#running?.turn.number === event.turn) this.#abandon(this.#running, this.#stopped ? stopped : stalled);
+        if (this.#running?.turn.number === event.turn)
+          this.#abandon(this.#running, this.#stopped ? turnEnds.stopped : turnEnds.stalled);
         break;
       case 'session.recovered':
         this.#recovered(event.turn);
@@ -220,7 +253,7 @@ export class Session {
     }
     const { clock, deadlines, facts, tools } = this.#parts;
     const number = ++this.#lastTurn;
-    const watch = new TurnWatch(this.#watchdog.turnMs, clock, deadlines, () => this.#stalled(number));
+    const watch = new TurnWatch(this.#options.watchdog.turnMs, clock, deadlines, () => this.#stalled(number));
     const turn = new Turn({
       session: this.id,
       number,
@@ -229,18 +262,23 @@ export class Session {
       facts,
       tools,
       history: this.#history,
-      toolCallMs: this.#watchdog.toolCallMs,
+      ledger: this.#keeping.ledger,
+      delivery: envelope.deliveries + 1,
+      toolCallMs: this.#options.watchdog.toolCallMs,
       watch,
     });
-    const running: RunningTurn = { turn, envelope, startedAt: clock.now(), over: false };
+    const running: RunningTurn = { turn, envelope, watch, startedAt: clock.now(), over: false };
     this.#running = running;
     const { id, message } = envelope;
-    this.#history.addMessage({ type: 'message', turn: number, id, message, at: clock.wallNow() });
+    const at = clock.wallNow();
+    const seq = this.#history.addMessage({ type: 'message', turn: number, id, message, at });
+    this.#keeping.ledger?.take(envelope.number, number, seq, at);
+    if (number % forgetEvery === 0) this.#keeping.ledger?.forget(this.#history.firstTurn);
     facts.tell({ type: 'session.turn_started', session: this.id, turn: number, message: id, kind: message.kind });
     this.#dispatch({ type: 'turn.started', turn: number });
     if (this.#stopped) {
       // By who heard of it: the handler must not begin any more.
-      this.#finish(running, { ok: false, failure: this.#failure(stopped) });
+      this.#finish(running, { ok: false, failure: this.#failure(turnEnds.stopped) });
       return;
     }
     this.#process(running).then(
@@ -253,7 +291,7 @@ export class Session {
   }
 
   async #process({ turn, envelope }: RunningTurn): Promise<unknown> {
-    return this.#onMessage(envelope.message, turn);
+    return this.#options.onMessage(envelope.message, turn);
   }
 
   /** The one end of a turn; a second one (a handler that comes back after its turn was released) changes nothing. */
@@ -261,9 +299,11 @@ export class Session {
     if (running.over) return;
     running.over = true;
     const { turn, envelope, startedAt } = running;
-    turn.close(endedTurn);
+    turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
-    envelope.settle(outcome);
+    // A turn that was cut off by the stop has not processed its message: it is delivered at the next start.
+    const cutOff = this.#stopped && !outcome.ok;
+    this.#end(envelope, cutOff ? 'put_back' : outcome.ok ? 'done' : 'failed', outcome);
     const { clock, facts } = this.#parts;
     const error = outcome.ok ? undefined : outcome.failure.message;
     const elapsedMs = clock.now() - startedAt;
@@ -280,16 +320,23 @@ export class Session {
     this.#dispatch({ type: 'turn.ended', turn: turn.number, more: this.#mailbox.length > 0 });
   }
 
+  /** A kept message's end is told to its sender once it is committed. */
+  #end(envelope: Envelope, end: MessageEnd | 'put_back', outcome: Outcome<unknown>): void {
+    const kept = this.#keeping.end(envelope.number, end, outcome.ok ? undefined : outcome.failure.message);
+    if (kept === undefined) envelope.settle(outcome);
+    else void kept.then(() => envelope.settle(outcome));
+  }
+
   /** Leaves a turn behind whose handler has not ended. */
   #abandon(running: RunningTurn, facts: FailureFacts): void {
-    running.turn.abort(endedTurn);
+    running.turn.abort(turnEnds.ended);
     this.#finish(running, { ok: false, failure: this.#failure(facts) });
   }
 
   #stalled(turn: number): void {
     if (this.#running?.turn.number !== turn) return;
     this.#stalledAt = this.#parts.clock.now();
-    const limitMs = this.#watchdog.turnMs;
+    const limitMs = this.#options.watchdog.turnMs;
     this.#parts.facts.tell({ type: 'session.watchdog_fired', session: this.id, turn, rule: 'turn', limitMs });
     this.#dispatch({ type: 'turn.stalled', turn });
   }
@@ -319,46 +366,10 @@ export class Session {
   }
 }
 
-function makeEnvelope(id: string, message: Message): Envelope {
-  let settle: (outcome: Outcome<unknown>) => void = () => undefined;
-  const processed = new Promise<Outcome<unknown>>((resolve) => {
-    settle = resolve;
-  });
-  return { id, message, processed, settle };
+/** Acknowledges a message; of one that is kept, once it is committed. */
+async function accepted({ id, kept, processed }: Envelope): Promise<Acceptance> {
+  return { accepted: true, id, durable: kept !== undefined && (await kept) === 'durable', processed };
 }
 
-function checkWatchdog(options: WatchdogOptions = {}): Required<{ [K in keyof WatchdogOptions]: number }> {
-  checkKeys('watchdog', options, ['toolCallMs', 'turnMs', 'releaseMs', 'recoveryMs']);
-  const checked = {
-    toolCallMs: checkDuration('watchdog.toolCallMs', options.toolCallMs ?? 300_000),
-    turnMs: checkDuration('watchdog.turnMs', options.turnMs ?? 600_000),
-    releaseMs: checkDuration('watchdog.releaseMs', options.releaseMs ?? 5_000),
-    recoveryMs: checkDuration('watchdog.recoveryMs', options.recoveryMs ?? 30_000),
-  };
-  if (checked.recoveryMs <= checked.releaseMs) {
-    throw new RangeError(
-      `Expected \`watchdog.recoveryMs\` to be above \`watchdog.releaseMs\` (${checked.releaseMs}), got ${checked.recoveryMs}`,
-    );
-  }
-  return checked;
-}
-
-const stopped: FailureFacts = {
-  kind: 'cancelled',
-  reason: 'stopped',
-  message: 'The session stops',
-  outcome: 'cancelled',
-};
-const stalled: FailureFacts = { kind: 'watchdog', message: 'The turn made no progress', outcome: 'unknown' };
-const restarted: FailureFacts = { kind: 'crash', message: 'The session was restarted', outcome: 'unknown' };
-const dropped: FailureFacts = {
-  kind: 'cancelled',
-  message: 'A newer heartbeat took its place',
-  outcome: 'not_started',
-};
-const endedTurn: FailureFacts = {
-  kind: 'cancelled',
-  reason: 'turn_ended',
-  message: 'The turn of this call has ended',
-  outcome: 'cancelled',
-};
+/** After so many turns what the history no longer holds is forgotten in the store too. */
+const forgetEvery = 64;

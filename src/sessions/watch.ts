@@ -46,6 +46,11 @@ export class TurnWatch implements Deadline {
     this.#progressAt = this.#clock.now();
   }
 
+  /** When it fires if nothing progresses and no call is pending, in ms. */
+  inMs(now: number): number {
+    return this.#progressAt + this.#limitMs - now;
+  }
+
   stop(): void {
     this.#queue.remove(this);
   }

@@ -11,11 +11,20 @@ export interface BreakerStates {
   /** Keeps a breaker and ends its lease, with the commit of this turn. A row of a higher generation stays as it is. */
   save(name: string, breaker: PersistedBreaker): void;
   /**
+   * Counts a failure for all processes that share the breaker. Returns how many there are in a row, this one included; 0 when
+   * the circuit has changed since `generation`; undefined when the store cannot answer now: then it is counted with a later commit.
+   */
+  countFailure(name: string, generation: number): number | undefined;
+  /** Keeps how many failures there are in a row, with the commit of this turn, unless the circuit has changed since `generation`. */
+  saveFailures(name: string, generation: number, failures: number): void;
+  /**
    * Takes the lease on the next probe, for `leaseMs` from `wallNow`. False while another owner holds it, or while a row of a
    * higher generation says that the other side is not to be called yet: `load` it. Both pass by themselves. A store that
    * cannot answer allows the probe.
    */
   claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean;
+  /** Who holds the lease; undefined when nobody does, or the store cannot answer. */
+  probeHolder(name: string): string | undefined;
   /** Gives back a lease that `owner` holds. */
   releaseProbe(name: string, owner: string): void;
 }
@@ -56,22 +65,35 @@ export function createBreakerStates({ connection, queue }: BreakerStatesOptions)
         committed: () => pending.delete(name),
       });
     },
+    countFailure(name, generation) {
+      // What waits in the queue may be the generation that is asked for.
+      const counted = pending.has(name)
+        ? undefined
+        : ask((database) => countFailure(database, name, generation), undefined);
+      if (counted !== undefined) return counted;
+      queue.add({ run: (database) => void countFailure(database, name, generation) });
+      return undefined;
+    },
+    saveFailures(name, generation, failures) {
+      queue.add({ run: (database) => setFailures(database, name, generation, failures) });
+    },
     claimProbe: (name, generation, owner, leaseMs, wallNow) =>
       ask((database) => claimLease(database, { name, generation, owner, leaseMs, wallNow }), true),
+    probeHolder: (name) => ask((database) => leaseHolder(database, name), undefined),
     releaseProbe: (name, owner) => ask((database) => releaseLease(database, name, owner), undefined),
   };
 }
 
-const columns = 'name, state, opened_at, open_until, last_open_ms, openings, generation';
+const columns = 'name, state, opened_at, open_until, last_open_ms, openings, failures, generation';
 
 /** Every breaker of a database. */
 export function selectBreakers(database: Database): Map<string, PersistedBreaker> {
-  const rows = database.prepare(`SELECT ${columns} FROM unwedge_breakers ORDER BY name`).all();
+  const rows = database.prepare('SELECT * FROM unwedge_breakers ORDER BY name').all();
   return new Map(rows.map((row) => [String(row['name']), toBreaker(row)]));
 }
 
 function selectBreaker(database: Database, name: string): PersistedBreaker | undefined {
-  const row = database.prepare(`SELECT ${columns} FROM unwedge_breakers WHERE name = ?`).get(name);
+  const row = database.prepare('SELECT * FROM unwedge_breakers WHERE name = ?').get(name);
   return row === undefined ? undefined : toBreaker(row);
 }
 
@@ -82,6 +104,8 @@ function toBreaker(row: SqlRow): PersistedBreaker {
     openUntil: Number(row['open_until']),
     lastOpenMs: Number(row['last_open_ms']),
     openings: Number(row['openings']),
+    // A reader may meet a database of before, which has no such column.
+    failures: Number(row['failures'] ?? 0),
     generation: Number(row['generation']),
   };
 }
@@ -89,10 +113,11 @@ function toBreaker(row: SqlRow): PersistedBreaker {
 function upsertBreaker(database: Database, name: string, breaker: PersistedBreaker): void {
   database
     .prepare(
-      `INSERT INTO unwedge_breakers (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO unwedge_breakers (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (name) DO UPDATE SET
          state = excluded.state, opened_at = excluded.opened_at, open_until = excluded.open_until,
-         last_open_ms = excluded.last_open_ms, openings = excluded.openings, generation = excluded.generation,
+         last_open_ms = excluded.last_open_ms, openings = excluded.openings, failures = excluded.failures,
+         generation = excluded.generation,
          lease_until = NULL, lease_owner = NULL
        WHERE excluded.generation >= generation`,
     )
@@ -103,8 +128,26 @@ function upsertBreaker(database: Database, name: string, breaker: PersistedBreak
       Math.round(breaker.openUntil),
       Math.round(breaker.lastOpenMs),
       breaker.openings,
+      breaker.failures,
       breaker.generation,
     );
+}
+
+const closedRow = `INSERT INTO unwedge_breakers (${columns}) VALUES (?, 'closed', 0, 0, 0, 0, ?, ?)`;
+const sameClosed = `WHERE generation = excluded.generation AND unwedge_breakers.state = 'closed'`;
+
+/** In one statement, so that no two processes count the same. 0: the row is of another generation, or open. */
+function countFailure(database: Database, name: string, generation: number): number {
+  const row = database
+    .prepare(`${closedRow} ON CONFLICT (name) DO UPDATE SET failures = failures + 1 ${sameClosed} RETURNING failures`)
+    .get(name, 1, generation);
+  return row === undefined ? 0 : Number(row['failures']);
+}
+
+function setFailures(database: Database, name: string, generation: number, failures: number): void {
+  database
+    .prepare(`${closedRow} ON CONFLICT (name) DO UPDATE SET failures = excluded.failures ${sameClosed}`)
+    .run(name, failures, generation);
 }
 
 interface Claim {
@@ -131,6 +174,11 @@ function claimLease(database: Database, { name, generation, owner, leaseMs, wall
     )
     .run(owner, now + lease, name, owner, now, now + 2 * lease, generation, now, now);
   return changed > 0 || selectBreaker(database, name) === undefined;
+}
+
+function leaseHolder(database: Database, name: string): string | undefined {
+  const owner = database.prepare('SELECT lease_owner FROM unwedge_breakers WHERE name = ?').get(name)?.['lease_owner'];
+  return typeof owner === 'string' ? owner : undefined;
 }
 
 function releaseLease(database: Database, name: string, owner: string): void {

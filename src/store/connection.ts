@@ -9,7 +9,7 @@ import { diagnose, FileGoneError } from './trouble.ts';
  * its begin for writers and at its commit for readers; on a loaded machine each sleep takes longer. Together they stay below
  * the 20 ms of O-1; a writer that takes longer is waited for off the loop.
  */
-const busyTimeoutMs = 5;
+const defaultLockWaitMs = 5;
 
 /** A database that is opened when it is used, and opened again after it failed. */
 export interface Connection {
@@ -29,13 +29,21 @@ interface Opened {
   readonly identity: string;
 }
 
-/** @param path - absolute. */
-export function createConnection(driver: Driver, path: string, synchronous: 'NORMAL' | 'FULL'): Connection {
+/**
+ * @param path - absolute.
+ * @param lockWaitMs - how long one statement may block the event loop on a lock.
+ */
+export function createConnection(
+  driver: Driver,
+  path: string,
+  synchronous: 'NORMAL' | 'FULL',
+  lockWaitMs = defaultLockWaitMs,
+): Connection {
   let opened: Opened | undefined;
 
   function open(): Opened {
     createPrivateFile(path);
-    const database = driver.open(path, { busyTimeoutMs });
+    const database = driver.open(path, { busyTimeoutMs: lockWaitMs });
     try {
       return { database, schema: prepareSchema(database, synchronous), identity: identify(path) };
     } catch (error) {

@@ -1,9 +1,10 @@
 import type { Fact, Told } from '../policy/facts.ts';
-import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import { neverOpened, type PersistedBreaker } from '../policy/persistedBreaker.ts';
 import type { BreakerStates } from './breakerState.ts';
 import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from './query.ts';
 import { storedEvent } from './record.ts';
 import type { Redactor } from './redact.ts';
+import { noRuntimes } from './runtimes.ts';
 
 /** Rows a store in memory keeps; one more drops the oldest. */
 const maxRemembered = 10_000;
@@ -34,6 +35,9 @@ export function createMemoryStore(redact: Redactor, path: string, degraded: bool
       return after === undefined ? found.slice(-limit) : found.slice(0, limit);
     },
     breakers: createMemoryBreakers(),
+    runtimes: noRuntimes,
+    sessions: () => undefined,
+    children: undefined,
     flush: () => Promise.resolve(!degraded),
     close(): Promise<void> {
       closed = true;
@@ -51,8 +55,19 @@ function createMemoryBreakers(): BreakerStates {
       const kept = breakers.get(name);
       if (kept === undefined || breaker.generation >= kept.generation) breakers.set(name, breaker);
     },
+    countFailure(name, generation) {
+      const kept = breakers.get(name) ?? { ...neverOpened, generation };
+      if (kept.generation !== generation || kept.state === 'open') return 0;
+      breakers.set(name, { ...kept, failures: kept.failures + 1 });
+      return kept.failures + 1;
+    },
+    saveFailures(name, generation, failures) {
+      const kept = breakers.get(name) ?? { ...neverOpened, generation };
+      if (kept.generation === generation && kept.state === 'closed') breakers.set(name, { ...kept, failures });
+    },
     // One process, one owner: there is nobody to share the probe with.
     claimProbe: () => true,
+    probeHolder: () => undefined,
     releaseProbe: () => undefined,
   };
 }

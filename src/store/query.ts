@@ -32,6 +32,8 @@ export const failureTypes: readonly string[] = [
   'integration/failure',
   'integration/crashed',
   'hook/error',
+  'approval/failed',
+  'host/uncaught',
   'mcp/tool_error',
   'session/tool_failed',
   'session/watchdog_fired',

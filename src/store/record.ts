@@ -58,6 +58,10 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'breaker.closed': ['breaker', 'closed', asTold],
   'session.started': ['session', 'started', asTold],
   'session.refused': ['session', 'refused', asTold],
+  'session.resumed': ['session', 'resumed', asTold],
+  'session.message_aside': ['session', 'message_aside', asTold],
+  'session.held': ['session', 'held', asTold],
+  'session.taken_over': ['session', 'taken_over', asTold],
   'session.heartbeat_dropped': null,
   'session.turn_started': ['session', 'turn_started', asTold],
   'session.turn_ended': ['session', 'turn_ended', asTold],
@@ -65,10 +69,16 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'session.watchdog_fired': ['session', 'watchdog_fired', asTold],
   'session.recovered': ['session', 'recovered', asTold],
   'session.recovery_failed': ['session', 'recovery_failed', asTold],
+  'session.question_failed': [
+    'session',
+    'question_failed',
+    ({ message, ...fact }) => ({ ...asTold(fact), error: message }),
+  ],
   'session.escalated': ['session', 'escalated', asTold],
   'session.late_result': ['session', 'late_result', asTold],
   'process.started': ['process', 'started', asTold],
   'process.exited': ['process', 'exited', asTold],
+  'process.reaped': ['process', 'reaped', asTold],
   'process.stray_output': null,
   'hook.failed': [
     'hook',
@@ -82,6 +92,11 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
       stack: stack ?? null,
     }),
   ],
+  'approval.requested': ['approval', 'requested', asTold],
+  'approval.completed': ['approval', 'completed', asTold],
+  'approval.failed': ['approval', 'failed', asTold],
+  'approval.late': ['approval', 'late_answer', asTold],
+  'host.uncaught': ['host', 'uncaught', asTold],
   'mcp.tool_failed': [
     'mcp',
     'tool_error',
@@ -96,6 +111,7 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'message.dead_letter': ['message', 'dead_letter', asTold],
   'store.degraded': ['store', 'degraded', asTold],
   'store.recovered': ['store', 'recovered', asTold],
+  'control.unavailable': ['control', 'unavailable', asTold],
   'listener.failed': ['listener', 'failed', asTold],
 };
 

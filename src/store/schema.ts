@@ -48,6 +48,53 @@ const createChildren = `CREATE TABLE unwedge_children (
   PRIMARY KEY (pid, process_start)
 ) STRICT;`;
 
+/** Whose a session is. A write carries the fence it was claimed with; a claim by another runtime raises it. */
+const createSessions = `CREATE TABLE unwedge_sessions (
+  id TEXT PRIMARY KEY,
+  owner TEXT,
+  fence INTEGER NOT NULL
+) STRICT;`;
+
+/** Messages of sessions: `waiting` and `taken` ones are delivered again when their runtime dies. */
+const createMessages = `CREATE TABLE unwedge_messages (
+  session TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  key TEXT,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'taken', 'done', 'failed', 'dropped', 'poison', 'expired', 'malformed')),
+  deliveries INTEGER NOT NULL DEFAULT 0,
+  posted_at INTEGER NOT NULL,
+  turn INTEGER,
+  seq INTEGER,
+  taken_at INTEGER,
+  ended_at INTEGER,
+  error TEXT,
+  PRIMARY KEY (session, number)
+) STRICT, WITHOUT ROWID;`;
+
+/** Tool calls of sessions, written before they are dispatched, settled once; what comes later is kept apart. */
+const createCalls = `CREATE TABLE unwedge_calls (
+  id TEXT PRIMARY KEY,
+  session TEXT NOT NULL,
+  turn INTEGER NOT NULL,
+  integration TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  input TEXT,
+  effect TEXT,
+  runtime TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  deadline_at INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'settled')),
+  result TEXT,
+  result_seq INTEGER,
+  settled_at INTEGER,
+  late_result TEXT,
+  late_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unwedge_calls_by_turn ON unwedge_calls (session, turn);
+CREATE INDEX unwedge_calls_pending ON unwedge_calls (runtime) WHERE state = 'pending';`;
+
 /** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
 const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
   (database, events) => {
@@ -58,6 +105,11 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec(createRuntimes);
     database.exec(createChildren);
     database.exec('ALTER TABLE unwedge_breakers ADD COLUMN failures INTEGER NOT NULL DEFAULT 0');
+  },
+  (database) => {
+    database.exec(createSessions);
+    database.exec(createMessages);
+    database.exec(createCalls);
   },
 ];
 

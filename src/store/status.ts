@@ -24,6 +24,8 @@ export interface IntegrationStatus {
   /** Final failures within the last 24 h. */
   readonly failures24h: number;
   readonly lastError?: { readonly at: number; readonly kind: string | undefined; readonly error: string } | undefined;
+  /** As it was last kept; of one that was never kept, closed. */
+  readonly circuit: PersistedBreaker['state'];
   readonly breaker?: PersistedBreaker | undefined;
 }
 
@@ -64,7 +66,7 @@ function selectIntegrations(database: Database, table: string, now: number): Int
     .all(now - shortMs, now - longMs);
   const statuses = new Map<string, IntegrationStatus>();
   for (const [integration, breaker] of breakers) {
-    statuses.set(integration, { integration, failures10m: 0, failures24h: 0, breaker });
+    statuses.set(integration, { integration, failures10m: 0, failures24h: 0, circuit: breaker.state, breaker });
   }
   for (const row of failing) {
     const integration = String(row['integration']);
@@ -77,6 +79,7 @@ function selectIntegrations(database: Database, table: string, now: number): Int
         kind: typeof row['kind'] === 'string' ? row['kind'] : undefined,
         error: String(row['error']),
       },
+      circuit: breakers.get(integration)?.state ?? 'closed',
       breaker: breakers.get(integration),
     });
   }

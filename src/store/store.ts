@@ -1,8 +1,11 @@
+import type { ChildRecords } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Fact, Facts, Told } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
-import { checkKeys, checkOneOf } from '../policy/options.ts';
+import { checkKeys, checkNumber, checkOneOf } from '../policy/options.ts';
+import type { SessionStore } from '../sessions/sessionStore.ts';
 import { type BreakerStates, createBreakerStates } from './breakerState.ts';
+import { createChildRecords } from './children.ts';
 import { createConnection } from './connection.ts';
 import type { DriverLoader } from './database.ts';
 import { findDriver } from './driver.ts';
@@ -11,7 +14,9 @@ import { createMemoryStore } from './memoryStore.ts';
 import { type Environment, storePath } from './paths.ts';
 import type { EventQuery, EventRow } from './query.ts';
 import { createRedactor } from './redact.ts';
+import { createRuntimes, type Runtimes } from './runtimes.ts';
 import { secretValues } from './secrets.ts';
+import { createSessionStore, type RuntimeIdentity } from './sessionStore.ts';
 import { createWriteQueue } from './writeQueue.ts';
 
 export interface StoreOptions {
@@ -26,6 +31,11 @@ export interface StoreOptions {
   readonly logger?: Logger | undefined;
   /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
   readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
+  /**
+   * How long one statement may block the event loop on the lock of another process, in ms, at least 0; a short-lived process that
+   * has nothing else to do waits longer. @defaultValue 5
+   */
+  readonly lockWaitMs?: number | undefined;
   /** Where the default path comes from, and the secrets that are never stored. @defaultValue process.env */
   readonly env?: Environment | undefined;
   /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
@@ -45,13 +55,18 @@ export interface Store {
   /** Events that are committed, oldest first. @throws TypeError or RangeError for a wrong query. */
   read(query: EventQuery): readonly EventRow[];
   readonly breakers: BreakerStates;
+  readonly runtimes: Runtimes;
+  /** Sessions of one runtime; undefined where nothing outlives the process. */
+  sessions(runtime: RuntimeIdentity): SessionStore | undefined;
+  /** The live children of all runtimes that share the file; undefined in memory, where nothing would be left to find them. */
+  readonly children: ChildRecords | undefined;
   /** Whether everything recorded before is where it was asked to be. Waits for a lock up to 5 s, for nothing else. */
   flush(): Promise<boolean>;
   /** Flushes and closes. What is recorded later is refused. */
   close(): Promise<void>;
 }
 
-const optionNames = ['path', 'clock', 'facts', 'logger', 'synchronous', 'env', 'drivers'];
+const optionNames = ['path', 'clock', 'facts', 'logger', 'synchronous', 'lockWaitMs', 'env', 'drivers'];
 
 /**
  * Opens the store. Waits up to 5 s for the lock of another process; a file that cannot be used gives a degraded store that
@@ -62,6 +77,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   checkKeys('options', options, optionNames);
   const { clock, facts, logger, env = process.env } = options;
   const synchronous = checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']);
+  const lockWaitMs = options.lockWaitMs === undefined ? undefined : checkNumber('lockWaitMs', options.lockWaitMs);
   const path = storePath(options.path, env);
   const redact = createRedactor(secretValues(env));
   if (path === ':memory:') return createMemoryStore(redact, path, false);
@@ -74,7 +90,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return createMemoryStore(redact, path, true);
   }
 
-  const connection = createConnection(found.driver, path, synchronous);
+  const connection = createConnection(found.driver, path, synchronous, lockWaitMs);
   const queue = createWriteQueue({ connection, path, clock, facts, logger });
   const log = createEventLog({ connection, queue, redact });
   await queue.start();
@@ -87,6 +103,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     record: (fact) => log.record(fact),
     read: (query) => log.read(query),
     breakers: createBreakerStates({ connection, queue }),
+    runtimes: createRuntimes({ connection, queue }),
+    sessions: (runtime) => createSessionStore(queue, runtime),
+    children: createChildRecords({ connection, queue }),
     flush: () => queue.flush(),
     close: () => queue.close(),
   };

@@ -58,6 +58,7 @@ const fixes: Readonly<Record<string, string>> = {
   SQLITE_FULL: space,
   ENOSPC: space,
   EDQUOT: space,
+  EISDIR: 'name a file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`',
   UNWEDGE_FILE_GONE: 'nothing to do: a new file is started',
   UNWEDGE_NEWER_SCHEMA: 'update unwedge, or choose another file with `UNWEDGE_DB`',
 };
@@ -69,7 +70,7 @@ export function diagnose(error: unknown, path: string): Trouble {
   return {
     busy: code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED',
     refusedRow: code === 'SQLITE_CONSTRAINT' || code === 'SQLITE_TOOBIG' || code === 'SQLITE_MISMATCH',
-    reason: `${path}: ${message}`,
+    reason: code === 'EISDIR' ? `${path} is a directory` : `${path}: ${message}`,
     fix: fixes[code] ?? choose,
   };
 }

@@ -23,6 +23,8 @@ export interface Write {
   run(database: Database, schema: Schema): void;
   /** Called once, after the commit. */
   committed?(): void;
+  /** Called at most once, when the commit has to wait for the store to recover, or will not come at all. */
+  postponed?(): void;
 }
 
 /** Writes on their way to the database: bounded, in order, those of one event-loop turn in one commit. Nothing here throws. */
@@ -85,9 +87,13 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
   }
 
   function add(write: Write): void {
-    if (state !== 'open') return;
+    if (state !== 'open') {
+      write.postponed?.();
+      return;
+    }
     queue.push(write);
     added++;
+    if (episode !== undefined) write.postponed?.();
     if (episode !== undefined || busySince !== undefined) return;
     plan();
     // A turn that writes this much pays for it now rather than filling the queue of a healthy store.
@@ -166,6 +172,7 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
     say(logger, 'warn', `The store is degraded, events wait in memory. ${reason}. Fix: ${fix}.`);
     facts.tell({ type: 'store.degraded', reason, fix });
     settle(() => true, false);
+    for (const write of queue) write.postponed?.();
   }
 
   function recover({ since, written, dropped }: Episode): void {

@@ -1,4 +1,5 @@
 import type { Snapshot } from 'xstate';
+import { readString } from '../policy/errorChain.ts';
 
 /**
  * Why a child ended: by itself (`normal`), because it was asked to (`shutdown`), because it did not end within its
@@ -49,17 +50,16 @@ export function exitOf(snapshot: Snapshot<unknown>, asked: 'shutdown' | 'killed'
   return { reason: asked ?? 'shutdown' };
 }
 
-/** One line for people about anything thrown. */
+/** What anything thrown says, for people. Never throws: getters of foreign errors may. */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message;
   try {
-    return String(error);
+    return String(error instanceof Error ? error.message : error);
   } catch {
     return 'an error that cannot be shown';
   }
 }
 
-/** The stack of an error, where it has one. */
+/** The stack of an error, where it has one. Never throws. */
 export function stackOf(error: unknown): string | undefined {
-  return error instanceof Error ? error.stack : undefined;
+  return readString(error, 'stack');
 }

@@ -1,27 +1,26 @@
-import { type AnyActorRef, type AnyEventObject, type Snapshot, createActor } from 'xstate';
+import { type AnyActorLogic, type AnyActorRef, type AnyEventObject, type Snapshot, createActor } from 'xstate';
 import { type Exit, exitOf } from './exit.ts';
-import { guardianOf } from './orphans.ts';
+import { deliverHeld } from './mailbox.ts';
+import { Guardian } from './orphans.ts';
 import { type Child, type Supervision, guard, tell } from './supervision.ts';
+import { TracedLogic } from './tracedLogic.ts';
 
-/** What came of a start. */
-export interface Started {
-  /** Undefined when there was nothing to create. */
-  readonly ref: AnyActorRef | undefined;
-  /** How the incarnation ended, when that was during its start and nobody had asked it to. */
-  readonly exit: Exit | undefined;
-}
+/** Hears how an incarnation ended, and of its actor, unless there was nothing to create. */
+export type EndListener = (exit: Exit, ref: AnyActorRef | undefined) => void;
 
 /**
- * Creates and starts the next incarnation of a child. Never throws.
+ * Creates and starts the next incarnation of a child, then delivers what was held for it. Never throws.
  * @param ended - called once, when the incarnation is over; during the start the child is still `starting` then.
+ * @returns its actor, also when it is over already; undefined when there was nothing to create.
  */
-export function startIncarnation(supervision: Supervision, child: Child, ended: (exit: Exit) => void): Started {
+export function startIncarnation(supervision: Supervision, child: Child, ended: EndListener): AnyActorRef | undefined {
   const { surroundings } = supervision;
   let ref: AnyActorRef | undefined;
   child.state = 'starting';
   child.incarnation += 1;
   child.startedAt = surroundings.clock.now();
   child.asked = undefined;
+  child.lastEvent = undefined;
   try {
     const created = create(supervision, child);
     ref = created;
@@ -31,43 +30,66 @@ export function startIncarnation(supervision: Supervision, child: Child, ended: 
     created.start();
   } catch (error) {
     abandon(supervision, child);
-    ended({ reason: 'failure', error });
+    ended({ reason: 'failure', error }, ref);
   }
-  if (child.ref === undefined) return { ref, exit: isStarting(child) ? child.lastExit : undefined };
+  if (child.ref === undefined) return ref;
   if (isStarting(child)) child.state = 'running';
   else stopLate(supervision, child, child.ref);
   tell(surroundings, { type: 'child.started', child: child.spec.id, incarnation: child.incarnation });
-  return { ref, exit: undefined };
+  deliverHeld(child);
+  return ref;
 }
 
-function create(supervision: Supervision, { spec }: Child): AnyActorRef {
-  const { surroundings, logic, self } = supervision;
-  const nested = { name: spec.id, root: false, options: spec.input ?? {}, surroundings };
-  return createActor(spec.logic, {
-    id: spec.id,
-    input: spec.logic === logic ? nested : spec.input,
+function create(supervision: Supervision, child: Child): AnyActorRef {
+  const { surroundings, self, path } = supervision;
+  const { id, systemId, logic, input } = child.spec;
+  const nested = logic === supervision.logic;
+  const traced: AnyActorLogic = nested ? logic : new TracedLogic(logic, child);
+  return createActor(traced, {
+    id,
+    input: nested ? { path: [...path, id], root: false, options: input ?? {}, surroundings } : input,
     parent: self,
-    ...(spec.systemId !== undefined && { systemId: spec.systemId }),
+    ...(systemId !== undefined && { systemId }),
   });
 }
 
-/** Listens as an observer: the events to the parent name only the id, and an actor that a stranger stopped sends none. */
-function observe(supervision: Supervision, child: Child, ref: AnyActorRef, ended: (exit: Exit) => void): void {
-  const over = (): void => {
-    if (child.ref !== ref) return;
-    const exit = exitOf(ref.getSnapshot() as Snapshot<unknown>, child.asked);
+/**
+ * Listens as an observer: the events to the parent name only the id, and an actor that a stranger stopped sends none.
+ * Methods are shared; as closures they would hold half a KB more for each child.
+ */
+class Watch {
+  readonly #child: Child;
+  readonly #ref: AnyActorRef;
+  readonly #guardian: Guardian;
+  readonly #ended: EndListener;
+
+  constructor(child: Child, ref: AnyActorRef, ended: EndListener) {
+    this.#child = child;
+    this.#ref = ref;
+    this.#guardian = new Guardian(ref);
+    this.#ended = ended;
+  }
+
+  next(snapshot: unknown): void {
+    this.#guardian.next(snapshot);
+  }
+
+  error(): void {
+    this.#guardian.error();
+    this.complete();
+  }
+
+  complete(): void {
+    const child = this.#child;
+    if (child.ref !== this.#ref) return;
+    const exit = exitOf(this.#ref.getSnapshot() as Snapshot<unknown>, child.asked);
     child.ref = undefined;
-    ended(exit);
-  };
-  const guardian = guardianOf(ref);
-  ref.subscribe({
-    next: guardian.next,
-    error() {
-      guardian.error();
-      over();
-    },
-    complete: over,
-  });
+    this.#ended(exit, this.#ref);
+  }
+}
+
+function observe(supervision: Supervision, child: Child, ref: AnyActorRef, ended: EndListener): void {
+  ref.subscribe(new Watch(child, ref, ended));
   const { surroundings } = supervision;
   const { onEmit } = surroundings;
   if (onEmit === undefined) return;

@@ -1,11 +1,5 @@
 import type { AnyActorRef, Snapshot } from 'xstate';
 
-/** Hears an actor's snapshots and its error; both must not throw. */
-export interface Guardian {
-  readonly next: (snapshot: unknown) => void;
-  readonly error: () => void;
-}
-
 type Children = Readonly<Record<string, AnyActorRef | undefined>>;
 
 const none: Children = {};
@@ -14,25 +8,28 @@ const none: Children = {};
  * An observer that stops what a machine leaves running when it throws in an action, as XState does not. It watches the
  * machine's own machines as well, down to the leaves. Costs a comparison per event until a child comes or goes.
  */
-export function guardianOf(actor: AnyActorRef): Guardian {
-  let known = none;
-  const watch = (children: Children): void => {
-    if (children === known) return;
+export class Guardian {
+  readonly #actor: AnyActorRef;
+  #known = none;
+
+  constructor(actor: AnyActorRef) {
+    this.#actor = actor;
+  }
+
+  next(snapshot: unknown): void {
+    const children = childrenOf(snapshot);
+    if (children === this.#known) return;
     for (const [id, child] of Object.entries(children)) {
-      if (child !== undefined && child !== known[id]) child.subscribe(guardianOf(child));
+      if (child !== undefined && child !== this.#known[id]) child.subscribe(new Guardian(child));
     }
-    known = children;
-  };
-  return {
-    next(snapshot) {
-      watch(childrenOf(snapshot));
-    },
-    error() {
-      // One that throws at its start is heard of for the first time.
-      watch(childrenOf(actor.getSnapshot()));
-      for (const orphan of Object.values(known)) stopOrphan(orphan);
-    },
-  };
+    this.#known = children;
+  }
+
+  error(): void {
+    // One that throws at its start is heard of for the first time.
+    this.next(this.#actor.getSnapshot());
+    for (const orphan of Object.values(this.#known)) stopOrphan(orphan);
+  }
 }
 
 function stopOrphan(orphan: AnyActorRef | undefined): void {

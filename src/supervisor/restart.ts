@@ -1,33 +1,41 @@
-import { type Exit, failedExit, messageOf, stackOf } from './exit.ts';
-import { type Started, startIncarnation } from './incarnation.ts';
-import { restartDelay } from './restartBackoff.ts';
-import { addRestart, forget, heaviest } from './restartWindow.ts';
+import type { AnyActorRef } from 'xstate';
+import { type Crash, type Death, type Outlook, crashReport, tellCrash } from './crashReport.ts';
+import { type Exit, failedExit, messageOf } from './exit.ts';
+import { startIncarnation } from './incarnation.ts';
+import { discardHeld } from './mailbox.ts';
+import { forget } from './restartWindow.ts';
 import { stopChildren, stopSupervisor } from './shutdown.ts';
 import { becomes, leavePlan, planStart, resumePlan } from './startPlan.ts';
-import { type Child, type Supervision, guard, isActive, removeChild, tell, windowOf } from './supervision.ts';
+import { type Child, type StartPlan, type Supervision, guard, isActive, removeChild, tell } from './supervision.ts';
+import { type Verdict, isUp, judge } from './verdict.ts';
 
-/**
- * Starts a child for the first time. Never throws.
- * @returns its actor, and the failure when it failed at once; it is not restarted then.
- */
+/** What came of a first start. */
+export interface Started {
+  /** Undefined when there was nothing to create. */
+  readonly ref: AnyActorRef | undefined;
+  /** How it failed, when that was during its start and nobody had asked it to end. */
+  readonly failure: Exit | undefined;
+}
+
+/** Starts a child for the first time; one that fails at once is not restarted. Never throws. */
 export function startFirst(supervision: Supervision, child: Child): Started {
-  const started = startIncarnation(supervision, child, (exit) => {
-    childEnded(supervision, child, exit);
+  let failure: Exit | undefined;
+  const ref = startIncarnation(supervision, child, (exit, actor) => {
+    const inStart = child.state === 'starting';
+    if (inStart && exit.reason === 'failure') {
+      failure = exit;
+      becomes(child, 'stopped');
+    }
+    childEnded(supervision, child, { exit, ref: actor, inStart });
   });
-  const { exit } = started;
-  if (exit === undefined) return started;
-  child.state = 'stopped';
-  if (exit.reason === 'failure') return started;
-  afterEnd(supervision, child, exit);
-  return { ref: started.ref, exit: undefined };
+  return { ref, failure };
 }
 
 /** Starts a child again; a start that fails counts as one more crash. Never throws. */
 function startAgain(supervision: Supervision, child: Child): void {
-  const { exit } = startIncarnation(supervision, child, (over) => {
-    childEnded(supervision, child, over);
+  startIncarnation(supervision, child, (exit, ref) => {
+    childEnded(supervision, child, { exit, ref, inStart: child.state === 'starting' });
   });
-  if (exit !== undefined) afterEnd(supervision, child, exit);
 }
 
 /**
@@ -41,136 +49,163 @@ export function restartByHand(supervision: Supervision, child: Child): void {
       ? affectedBy(supervision, child).filter((other) => other.state === 'quarantined')
       : [child];
   for (const other of released) beginSeries(other);
-  restartTogether(supervision, released, released, 0);
+  stopFor(supervision, planRestart(supervision, released, 0), released);
 }
 
-function childEnded(supervision: Supervision, child: Child, exit: Exit): void {
+function childEnded(supervision: Supervision, child: Child, death: Death): void {
   const { surroundings } = supervision;
   const { spec, incarnation, whenGone, watchers } = child;
+  const { exit } = death;
   surroundings.clock.clearTimeout(child.shutdownTimer);
   child.shutdownTimer = undefined;
   child.whenGone = undefined;
   child.watchers = undefined;
   child.lastExit = exit;
-  if (exit.reason === 'failure') {
-    child.lastFailure = exit;
-    const error = messageOf(exit.error);
-    tell(surroundings, { type: 'child.crashed', child: spec.id, incarnation, error, stack: stackOf(exit.error) });
-  }
-  if (child.state !== 'starting') afterEnd(supervision, child, exit);
+  if (exit.reason === 'failure') child.lastFailure = exit;
+  afterEnd(supervision, child, death);
   for (const watcher of watchers ?? []) guard(surroundings, 'monitor', () => watcher(exit, incarnation));
   guard(surroundings, 'onExit', () => spec.onExit?.(exit, incarnation));
   for (const resolve of whenGone ?? []) resolve();
 }
 
-/** What comes after an incarnation: nothing, the start it already waits for, or a restart. */
-function afterEnd(supervision: Supervision, child: Child, exit: Exit): void {
+/**
+ * What comes after an incarnation: nothing, the start it already waits for, or a restart. One that ends normally while it
+ * starts declines to run; it would do so again at once, so it is left at that, whatever its restart type.
+ */
+function afterEnd(supervision: Supervision, child: Child, death: Death): void {
   const { plan } = child;
-  if (child.state === 'stopping' || !isActive(supervision) || plan !== undefined || child.next !== 'stopped') {
-    rest(supervision, child, exit, child.next);
+  const decided = child.state === 'stopping' || child.state === 'stopped' || child.next !== 'stopped';
+  if (decided || plan !== undefined || !isActive(supervision)) {
+    rest(supervision, child, death, child.next);
     if (plan !== undefined) resumePlan(supervision, plan, (member) => startAgain(supervision, member));
-  } else if (wantsRestart(child, exit)) {
-    restartOrGiveUp(supervision, child);
+  } else if (wantsRestart(child, death.exit) && !(death.inStart && death.exit.reason === 'normal')) {
+    comeBack(supervision, child, death);
   } else {
-    rest(supervision, child, exit, 'stopped');
+    rest(supervision, child, death, 'stopped');
     shutDownIfSignificant(supervision, child);
   }
 }
 
-function rest(supervision: Supervision, child: Child, exit: Exit, state: Child['next']): void {
+const nextOf = { stopped: 'stop', restarting: 'restart', quarantined: 'quarantine' } as const;
+
+function rest(supervision: Supervision, child: Child, death: Death, state: Child['next']): void {
+  const { surroundings } = supervision;
+  const { plan, spec } = child;
+  const waits = plan !== undefined && { nextRestartInMs: Math.max(0, plan.at - surroundings.clock.now()) };
+  const crash = crashReport(supervision, child, death, { next: nextOf[state], ...waits });
   child.state = state;
-  tell(supervision.surroundings, { type: 'child.stopped', child: child.spec.id, reason: exit.reason });
-  if (state === 'stopped' && child.spec.restart === 'temporary') removeChild(supervision, child);
+  if (state === 'stopped' && spec.restart === 'temporary') removeChild(supervision, child);
+  tellCrash(supervision, crash);
+  if (state !== 'restarting') discardHeld(supervision, child, state);
+  // One that failed in its start was never told as started.
+  if (!death.inStart || death.exit.reason !== 'failure') {
+    tell(surroundings, { type: 'child.stopped', child: spec.id, reason: death.exit.reason });
+  }
 }
 
 function wantsRestart({ spec }: Child, exit: Exit): boolean {
   return spec.restart === 'permanent' || (spec.restart === 'transient' && exit.reason === 'failure');
 }
 
-function restartOrGiveUp(supervision: Supervision, child: Child): void {
-  const { surroundings, window } = supervision;
-  const { spec } = child;
-  const now = surroundings.clock.now();
-  if (now - child.startedAt >= spec.backoff.resetAfterMs) child.series = 0;
-  if (!addRestart(windowOf(child), now, spec.id)) {
-    quarantine(supervision, child);
-    return;
+/** Whatever it comes to, the table is changed first and told of then: who listens may stop or restart the same child. */
+function comeBack(supervision: Supervision, child: Child, death: Death): void {
+  const verdict = judge(supervision, child);
+  const crash = crashReport(supervision, child, death, outlook(child, verdict));
+  switch (verdict.next) {
+    case 'restart':
+      return restart(supervision, child, verdict, crash);
+    case 'quarantine':
+      return quarantine(supervision, child, () => {
+        tellCrash(supervision, crash);
+        if (verdict.gaveUp) tellGaveUp(supervision, child);
+      });
+    case 'escalate':
+      return escalate(supervision, child, crash);
   }
-  if (!addRestart(window, now, spec.id) && !giveUp(supervision, child, now)) return;
-  const delayMs = restartDelay(spec.backoff, child.series, surroundings.random);
+}
+
+function outlook({ spec }: Child, verdict: Verdict): Outlook {
+  const { next } = verdict;
+  if (verdict.next === 'restart') return { next, nextRestartInMs: verdict.delayMs };
+  const released = next === 'quarantine' && spec.quarantineMs !== Number.POSITIVE_INFINITY;
+  return released ? { next, nextRestartInMs: spec.quarantineMs } : { next };
+}
+
+function tellGaveUp({ name, window, surroundings }: Supervision, culprit: Child): void {
+  const { intensity: restarts, periodMs } = window;
+  tell(surroundings, { type: 'supervisor.gave_up', supervisor: name, child: culprit.spec.id, restarts, periodMs });
+}
+
+function restart(
+  supervision: Supervision,
+  child: Child,
+  { delayMs, aside }: Extract<Verdict, { next: 'restart' }>,
+  crash: Crash | undefined,
+): void {
   child.series += 1;
   child.restarts += 1;
   supervision.restarts += 1;
   const affected = affectedBy(supervision, child);
   const restarted = affected.filter((other) => other === child || (comesBack(other) && isUp(other)));
-  tell(surroundings, { type: 'child.restarting', child: spec.id, restarts: child.restarts, delayMs });
-  restartTogether(supervision, restarted, affected, delayMs);
+  const plan = planRestart(supervision, restarted, delayMs);
+  const { restarts } = child;
+  tellCrash(supervision, crash);
+  if (aside !== undefined) quarantine(supervision, aside, () => tellGaveUp(supervision, aside));
+  if (child.plan === plan) {
+    tell(supervision.surroundings, { type: 'child.restarting', child: child.spec.id, restarts, delayMs });
+  }
+  stopFor(supervision, plan, affected);
 }
 
-/** Stops what of `affected` is live, last first, while the delay runs, then starts `restarted` in order. */
-function restartTogether(
-  supervision: Supervision,
-  restarted: readonly Child[],
-  affected: readonly Child[],
-  delayMs: number,
-): void {
-  const plan = planStart(supervision, restarted, delayMs, 'restarting', (member) => startAgain(supervision, member));
+function planRestart(supervision: Supervision, members: readonly Child[], delayMs: number): StartPlan {
+  return planStart(supervision, members, delayMs, 'restarting', (member) => startAgain(supervision, member));
+}
+
+/** Stops what is live of those a restart affects, last first, while its delay runs. */
+function stopFor(supervision: Supervision, plan: StartPlan, affected: readonly Child[]): void {
   const live = affected.filter((other) => other.ref !== undefined);
   if (live.length === 0) return;
   void stopChildren(supervision, live, (other) => other.plan === plan || !comesBack(other));
 }
 
-/**
- * A supervisor that used up its window ends as failed, so that its parent decides. A root has none: the child with most
- * restarts (in a group strategy the group) goes to quarantine and the others go on.
- * @returns whether `child` is restarted all the same.
- */
-function giveUp(supervision: Supervision, child: Child, now: number): boolean {
-  const { name, window, surroundings, root, options } = supervision;
-  const { intensity: restarts, periodMs } = window;
-  const { id } = child.spec;
-  const heavy = root && options.strategy === 'one_for_one' ? heaviest(window, now, id) : id;
-  const culprit = supervision.children.get(heavy);
-  if (culprit !== child) forget(window, heavy);
-  if (culprit === undefined || (culprit !== child && !isUp(culprit))) {
-    return addRestart(window, now, id) || giveUp(supervision, child, now);
-  }
-  tell(surroundings, { type: 'supervisor.gave_up', supervisor: name, child: heavy, restarts, periodMs });
-  if (!root) {
-    escalate(supervision, child);
-    return false;
-  }
-  quarantine(supervision, culprit);
-  return culprit !== child && child.next === 'stopped' && addRestart(window, now, id);
-}
-
-function escalate(supervision: Supervision, child: Child): void {
+/** A supervisor that used up its window ends as failed, so that its parent decides. */
+function escalate(supervision: Supervision, child: Child, crash: Crash | undefined): void {
   const { name, window } = supervision;
   const limit = `${window.intensity} restarts within ${window.periodMs} ms`;
   const error = new Error(`Supervisor \`${name}\` gave up after ${limit}; last child: \`${child.spec.id}\``, {
     cause: child.lastFailure?.error,
   });
   becomes(child, 'stopped');
+  tellCrash(supervision, crash);
+  tellGaveUp(supervision, child);
   void stopSupervisor(supervision, failedExit(error));
 }
 
-/** Puts a child aside, with those it would have been restarted with, until it is released by hand or by time. */
-function quarantine(supervision: Supervision, child: Child): void {
+/**
+ * Puts a child aside, with those it would have been restarted with, until it is released by hand or by time.
+ * @param announce - tells why, before the quarantine itself is told.
+ */
+function quarantine(supervision: Supervision, child: Child, announce: () => void): void {
   const { surroundings, window } = supervision;
   const { id, quarantineMs } = child.spec;
   const affected = affectedBy(supervision, child);
   const aside = affected.filter((other) => other === child || (comesBack(other) && isUp(other)));
+  const { restarts, lastFailure } = child;
   for (const other of aside) {
     beginSeries(other);
     leavePlan(supervision, other);
     becomes(other, 'quarantined');
   }
   forget(window, id);
-  const error = child.lastFailure === undefined ? 'it ended again and again' : messageOf(child.lastFailure.error);
-  tell(surroundings, { type: 'child.quarantined', child: id, restarts: child.restarts, error });
   if (quarantineMs !== Number.POSITIVE_INFINITY) {
     planStart(supervision, aside, quarantineMs, 'quarantined', (member) => startAgain(supervision, member));
   }
+  announce();
+  if (child.next === 'quarantined') {
+    const error = lastFailure === undefined ? 'it ended again and again' : messageOf(lastFailure.error);
+    tell(surroundings, { type: 'child.quarantined', child: id, restarts, error });
+  }
+  for (const other of aside) discardHeld(supervision, other, 'quarantined');
   const live = affected.filter((other) => other.ref !== undefined);
   void stopChildren(supervision, live, (other) => other.next === 'quarantined' || !comesBack(other));
 }
@@ -183,11 +218,6 @@ function affectedBy({ options, children }: Supervision, child: Child): Child[] {
 
 function comesBack({ spec }: Child): boolean {
   return spec.restart !== 'temporary';
-}
-
-/** Whether a child is live or on its way back, as opposed to put aside or stopped for good. */
-function isUp(child: Child): boolean {
-  return ['starting', 'running', 'restarting'].includes(child.state) || child.next === 'restarting';
 }
 
 function beginSeries(child: Child): void {

@@ -1,4 +1,5 @@
 import type { AnyActorRef, Snapshot } from 'xstate';
+import { discardHeld } from './mailbox.ts';
 import { becomes, leavePlan } from './startPlan.ts';
 import { type Child, type Supervision, guard, removeChild } from './supervision.ts';
 
@@ -28,6 +29,7 @@ export async function stopChildren(
 export async function stopChild(supervision: Supervision, child: Child): Promise<void> {
   leavePlan(supervision, child);
   becomes(child, 'stopped');
+  discardHeld(supervision, child, 'stopped');
   await stopChildren(supervision, [child]);
 }
 
@@ -47,6 +49,7 @@ async function end(supervision: Supervision, output: unknown): Promise<void> {
   for (const child of children) {
     leavePlan(supervision, child);
     becomes(child, 'stopped');
+    discardHeld(supervision, child, 'stopped');
   }
   await stopChildren(supervision, children);
   supervision.state = 'stopped';
@@ -60,6 +63,7 @@ export function stopSupervisorAtOnce(supervision: Supervision): void {
   for (const child of [...supervision.children.values()].toReversed()) {
     leavePlan(supervision, child);
     becomes(child, 'stopped');
+    discardHeld(supervision, child, 'stopped');
     cut(supervision, child, 'shutdown');
   }
 }

@@ -37,10 +37,10 @@ export function startNewChild(supervision: Supervision, spec: CheckedChildSpec):
 }
 
 function startOrThrow(supervision: Supervision, child: Child): AnyActorRef {
-  const { ref, exit } = startFirst(supervision, child);
-  if (exit === undefined && ref !== undefined) return ref;
-  const why = messageOf(exit?.error);
+  const { ref, failure } = startFirst(supervision, child);
+  if (failure === undefined && ref !== undefined) return ref;
+  const why = messageOf(failure?.error);
   throw new Error(`Child \`${child.spec.id}\` of supervisor \`${supervision.name}\` failed to start: ${why}`, {
-    cause: exit?.error,
+    cause: failure?.error,
   });
 }

@@ -10,6 +10,7 @@ import type {
 import type { Clock, Random, Timer } from '../policy/clock.ts';
 import type { Fact, Facts } from '../policy/facts.ts';
 import type { CheckedChildSpec } from './childSpec.ts';
+import type { EventQueue } from './eventQueue.ts';
 import { type Exit, messageOf, stackOf } from './exit.ts';
 import { type RestartWindow, createRestartWindow } from './restartWindow.ts';
 import type { CheckedSubtreeOptions, SubtreeOptions } from './supervisorOptions.ts';
@@ -36,6 +37,12 @@ export interface Child {
   window: RestartWindow | undefined;
   lastExit: Exit | undefined;
   lastFailure: Exit | undefined;
+  /** Type of the last event the live (or last) incarnation was given. */
+  lastEvent: string | undefined;
+  /** Messages for the next incarnation; undefined when there are none. */
+  held: EventQueue | undefined;
+  /** Messages that were refused or dropped. */
+  deadLetters: number;
   /** The start it waits for. */
   plan: StartPlan | undefined;
   /** What it becomes once it is gone, when the supervisor wants it gone. */
@@ -62,6 +69,8 @@ export interface StartPlan {
 /** Everything one supervisor knows. Mutated in place: copying the table would make each start cost as much as there are children. */
 export interface Supervision {
   readonly name: string;
+  /** Its own name and those above it, from the root down. */
+  readonly path: readonly string[];
   /** A root has nobody to escalate to. */
   readonly root: boolean;
   readonly options: CheckedSubtreeOptions;
@@ -76,6 +85,8 @@ export interface Supervision {
   state: 'starting' | 'running' | 'stopping' | 'stopped';
   /** Restarts of all children. */
   restarts: number;
+  /** Messages to children, and to none, that were refused or dropped. */
+  deadLetters: number;
   /** Settles when the orderly stop is over; set when it begins. */
   stopped: Promise<void> | undefined;
 }
@@ -90,7 +101,8 @@ export interface Surroundings {
 
 /** What a supervisor actor is created with. */
 export interface SupervisorInput {
-  readonly name: string;
+  /** Its own name is the last one. */
+  readonly path: readonly string[];
   readonly root: boolean;
   readonly options: SubtreeOptions;
   readonly surroundings: Surroundings;
@@ -130,6 +142,9 @@ export function addChild(supervision: Supervision, spec: CheckedChildSpec): Chil
     window: undefined,
     lastExit: undefined,
     lastFailure: undefined,
+    lastEvent: undefined,
+    held: undefined,
+    deadLetters: 0,
     plan: undefined,
     next: 'stopped',
     asked: undefined,

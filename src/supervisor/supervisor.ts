@@ -42,7 +42,7 @@ export function createRootSupervisor(options: SupervisorOptions): RootSupervisor
   const surroundings: Surroundings = { clock, random, facts, onEmit };
   const actor = createActor(supervisorLogic, {
     id: name,
-    input: { name, root: true, options: checked, surroundings },
+    input: { path: [name], root: true, options: checked, surroundings },
     clock: xstateClock(clock),
     ...(inspect !== undefined && { inspect: guarded(surroundings, inspect) }),
   });

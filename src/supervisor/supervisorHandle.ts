@@ -1,13 +1,21 @@
 import type { AnyActorRef, EventObject } from 'xstate';
 import { type ChildSpec, checkChildSpec } from './childSpec.ts';
 import { watchChild } from './deathWatch.ts';
+import { discardHeld, sendToChild } from './mailbox.ts';
 import { restartByHand } from './restart.ts';
 import { stopChild } from './shutdown.ts';
 import { startNewChild } from './start.ts';
 import { leavePlan } from './startPlan.ts';
-import { type ExitListener, type Supervision, isActive, nestedOf, removeChild, tell } from './supervision.ts';
+import {
+  type ChildState,
+  type ExitListener,
+  type Supervision,
+  isActive,
+  nestedOf,
+  removeChild,
+} from './supervision.ts';
 import { checkSignificance, checkUnique } from './supervisorOptions.ts';
-import { type ChildCount, type TreeNode, countChildren, treeOf } from './tree.ts';
+import { type ChildCount, type ChildInfo, type TreeNode, countChildren, listChildren, treeOf } from './tree.ts';
 
 /** What can be asked of a supervisor, the root or a nested one. */
 export interface Supervisor {
@@ -31,15 +39,24 @@ export interface Supervisor {
    * @throws RangeError when the child is live or on its way back.
    */
   deleteChild(id: string): void;
+  /** Whether there is a child of this id, live or not. */
+  has(id: string): boolean;
+  /** What a child is doing. */
+  state(id: string): ChildState | undefined;
   /** The live incarnation of a child. */
   ref(id: string): AnyActorRef | undefined;
-  /** Sends to the live incarnation of a child. @returns false, with a `message.dead_letter` fact, when there is none. */
+  /**
+   * Sends to the live incarnation of a child, or holds the message for its next one where the child has a `mailbox`.
+   * @returns false when neither was possible. That, and each message that a full mailbox drops, is told as `message.dead_letter`.
+   */
   send(id: string, event: EventObject): boolean;
   /** The live actor of this `systemId`, anywhere in the tree. */
   whereis(name: string): AnyActorRef | undefined;
   /** The live supervisor behind a child. It is another one after a restart of that child. */
   nested(id: string): Supervisor | undefined;
   tree(): TreeNode;
+  /** Its direct children in start order; those of a nested supervisor are `nested(id)?.children()`. */
+  children(): readonly ChildInfo[];
   count(): ChildCount;
   /**
    * Tells the end of the live incarnation of a child, once; of one that is not live, its last end.
@@ -52,7 +69,7 @@ export interface Supervisor {
 
 /** The handle of a supervision. */
 export function supervisorHandle(supervision: Supervision): Supervisor {
-  const { children, surroundings } = supervision;
+  const { children } = supervision;
   const whereis = (name: string): AnyActorRef | undefined =>
     supervision.self.system.get(name) as AnyActorRef | undefined;
   return {
@@ -82,14 +99,12 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
       }
       leavePlan(supervision, child);
       removeChild(supervision, child);
+      discardHeld(supervision, child, 'stopped');
     },
+    has: (id) => children.has(id),
+    state: (id) => children.get(id)?.state,
     ref: (id) => children.get(id)?.ref,
-    send(id, event) {
-      const ref = children.get(id)?.ref;
-      if (ref === undefined) tell(surroundings, { type: 'message.dead_letter', to: id, message: event.type });
-      else ref.send(event);
-      return ref !== undefined;
-    },
+    send: (id, event) => sendToChild(supervision, id, event),
     whereis,
     nested(id) {
       const child = children.get(id);
@@ -97,6 +112,7 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
       return nested === undefined ? undefined : supervisorHandle(nested);
     },
     tree: () => treeOf(supervision),
+    children: () => listChildren(supervision),
     count: () => countChildren(supervision),
     monitor: (id, callback) => watchChild(supervision, id, callback),
     markStable(id) {

@@ -64,13 +64,14 @@ export function supervisorSpec(id: string, options: SubtreeOptions = {}): ChildS
 }
 
 function createSupervision(
-  { name, root, options, surroundings }: SupervisorInput,
+  { path, root, options, surroundings }: SupervisorInput,
   self: AnyActorRef,
   stopAtOnce: (child: AnyActorRef) => void,
 ): Supervision {
   const checked = checkSubtreeOptions(options);
   const supervision: Supervision = {
-    name,
+    name: path.at(-1) ?? 'root',
+    path,
     root,
     options: checked,
     surroundings,
@@ -81,6 +82,7 @@ function createSupervision(
     window: createRestartWindow(checked.intensity, checked.periodMs),
     state: 'stopped',
     restarts: 0,
+    deadLetters: 0,
     stopped: undefined,
   };
   for (const spec of checked.children) addChild(supervision, spec);

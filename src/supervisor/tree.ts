@@ -1,6 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { Restart } from './childSpec.ts';
 import { messageOf } from './exit.ts';
+import { machineStateOf } from './machineState.ts';
 import { type Child, type ChildState, type Supervision, guard, nestedOf } from './supervision.ts';
 
 /** One supervisor or child, as the outside sees it. */
@@ -19,6 +20,10 @@ export interface TreeNode {
   readonly machineState?: string;
   /** When it is started again, in ms from now. */
   readonly nextRestartInMs?: number;
+  /** Messages held for its next start; absent when there are none. */
+  readonly queued?: number;
+  /** Messages to it that were refused or dropped, of a supervisor all that went through it; absent when there were none. */
+  readonly deadLetters?: number;
   /** What its spec's `details` says of the live incarnation. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** In start order; of live supervisors only. */
@@ -37,6 +42,18 @@ export interface ChildCount {
   readonly supervisors: number;
 }
 
+/** One direct child of a supervisor, with its actor; what OTP calls `which_children`. */
+export interface ChildInfo {
+  readonly id: string;
+  /** The live incarnation; undefined between two. */
+  readonly ref: AnyActorRef | undefined;
+  readonly state: ChildState;
+  readonly type: 'worker' | 'supervisor';
+  readonly restart: Restart;
+  /** From 1; 0 before the first start. */
+  readonly incarnation: number;
+}
+
 /** The tree from a supervisor down. Never waits: children that are stopping are shown so. */
 export function treeOf(supervision: Supervision): TreeNode {
   return {
@@ -46,8 +63,21 @@ export function treeOf(supervision: Supervision): TreeNode {
     incarnation: 1,
     restarts: supervision.restarts,
     restart: 'permanent',
+    ...(supervision.deadLetters > 0 && { deadLetters: supervision.deadLetters }),
     children: childNodes(supervision),
   };
+}
+
+/** The direct children of a supervisor, in start order. */
+export function listChildren(supervision: Supervision): ChildInfo[] {
+  return Array.from(supervision.children.values(), ({ spec, ref, state, incarnation }) => ({
+    id: spec.id,
+    ref,
+    state,
+    type: spec.type,
+    restart: spec.restart,
+    incarnation,
+  }));
 }
 
 /** Counts the direct children of a supervisor. */
@@ -72,6 +102,7 @@ function childNode(supervision: Supervision, child: Child): TreeNode {
   const { spec, ref, plan, lastFailure } = child;
   const { surroundings } = supervision;
   const nested = nestedOf(supervision, child);
+  const deadLetters = child.deadLetters + (nested?.deadLetters ?? 0);
   const machineState = ref === undefined || nested !== undefined ? undefined : machineStateOf(ref);
   const details = ref === undefined ? undefined : guard(surroundings, 'details', () => spec.details?.(ref));
   return {
@@ -84,18 +115,9 @@ function childNode(supervision: Supervision, child: Child): TreeNode {
     ...(lastFailure !== undefined && { lastError: messageOf(lastFailure.error) }),
     ...(machineState !== undefined && { machineState }),
     ...(plan !== undefined && { nextRestartInMs: Math.max(0, plan.at - surroundings.clock.now()) }),
+    ...(child.held !== undefined && { queued: child.held.length }),
+    ...(deadLetters > 0 && { deadLetters }),
     ...(details !== undefined && { details }),
     ...(nested !== undefined && { children: childNodes(nested) }),
   };
-}
-
-function machineStateOf(ref: AnyActorRef): string | undefined {
-  try {
-    const snapshot: unknown = ref.getSnapshot();
-    if (typeof snapshot !== 'object' || snapshot === null || !('value' in snapshot)) return undefined;
-    return typeof snapshot.value === 'string' ? snapshot.value : JSON.stringify(snapshot.value);
-  } catch {
-    // An actor that is being created has no snapshot yet.
-    return undefined;
-  }
 }

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { processLogic } from '../../src/actors/process.ts';
+import type { SubprocessInput } from '../../src/machines/subprocessInput.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { commandLineBytes, commandLineLimit } from '../../src/actors/commandLineLimit.ts';
 import { allGone, fixture, goneNow, isAlive, nextTurn, startProcess } from './startProcess.ts';
 
 function startCommand(command: string, args: readonly string[] = [], cwd?: string) {
@@ -53,19 +56,50 @@ describe('starting a program', () => {
   });
 
   it('gives only the named environment in mode only', async () => {
-    const exit = await startCommandWithEnv('only');
+    const exit = await startCommandWithEnv({ envMode: 'only' });
     expect(exit.stdout.text).toMatch(/^A=1\nUNWEDGE_RUN=\S+\n$/);
   });
 
   it('adds to the environment of the runtime in mode extend', async () => {
-    const exit = await startCommandWithEnv('extend');
+    const exit = await startCommandWithEnv({ envMode: 'extend' });
     expect(exit.stdout.text).toContain('A=1\n');
     expect(exit.stdout.text).toContain('PATH=');
   });
+
+  it('[S-1] passes only what is allowed of the environment of the runtime, beside its own', async () => {
+    const exit = await startCommandWithEnv({ envAllow: ['PATH', 'NO_SUCH_VARIABLE'] });
+    const names = exit.stdout.text
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')[0]);
+    expect(new Set(names)).toEqual(new Set(['A', 'PATH', 'UNWEDGE_RUN']));
+  });
+
+  it('takes a variable out that is set to undefined', async () => {
+    const exit = await startCommandWithEnv({ env: { PATH: undefined } });
+    expect(exit.stdout.text).not.toMatch(/^PATH=/m);
+    expect(exit.stdout.text).toMatch(/^HOME=/m);
+  });
 });
 
-function startCommandWithEnv(envMode: 'only' | 'extend') {
-  const input = { command: '/usr/bin/env', env: { A: '1' }, envMode, clock: systemClock };
+function startCommandWithEnv(options: Partial<SubprocessInput>) {
+  const input = { command: '/usr/bin/env', env: { A: '1' }, ...options, clock: systemClock };
+  const actor = createActor(processLogic, { clock: systemClock, input });
+  const done = toPromise(actor);
+  actor.start();
+  return done;
+}
+
+/** Arguments that take the system's limit and `more` bytes. */
+function fillCommandLine(more: number): string[] {
+  const each = 'x'.repeat(100_000);
+  const full = Array<string>(Math.floor((commandLineLimit() + more) / commandLineBytes([each]))).fill(each);
+  const rest = commandLineLimit() + more - commandLineBytes([...full, '/bin/true', '']);
+  return [...full, 'x'.repeat(rest)];
+}
+
+function startFilled(args: readonly string[]) {
+  const input = { command: '/bin/true', args, envMode: 'only' as const, clock: systemClock };
   const actor = createActor(processLogic, { clock: systemClock, input });
   const done = toPromise(actor);
   actor.start();
@@ -82,6 +116,7 @@ describe('starting a program that cannot be started', () => {
       'Cannot start "no-such-command-anywhere": there is no such command on the PATH (ENOENT)',
     ],
     ['EACCES', fixture('silent'), [], undefined, 'the file is not executable, or not ours to run (EACCES)'],
+    ['EACCES', '/', [], undefined, 'Cannot start "/": it is a directory (EACCES)'],
     [
       'ENOENT',
       process.execPath,
@@ -91,14 +126,8 @@ describe('starting a program that cannot be started', () => {
     ],
     ['ENOTDIR', process.execPath, [], fixture('silent'), 'is not a directory (ENOTDIR)'],
     ['E2BIG', process.execPath, ['x'.repeat(131_072)], undefined, 'has 131072 bytes; at most 131071 are allowed'],
-    [
-      'E2BIG',
-      process.execPath,
-      Array<string>(100).fill('x'.repeat(100_000)),
-      undefined,
-      'arguments and environment together are too long (E2BIG)',
-    ],
-    ['ERR_INVALID_ARG_VALUE', process.execPath, ['a\0b'], undefined, 'cannot hold null bytes, got "a\\u0000b"'],
+    ['E2BIG', process.execPath, Array<string>(100).fill('x'.repeat(100_000)), undefined, 'bytes together; at most'],
+    ['ERR_INVALID_ARG_VALUE', process.execPath, ['a\0b'], undefined, 'argument 1 cannot hold a null byte'],
   ])('[S-4] ends as spawn-error with %s', async (code, command, args, cwd, message) => {
     const exit = await startCommand(command, args, cwd);
     expect(exit).toMatchObject({ reason: 'spawn-error', pid: undefined });
@@ -109,6 +138,24 @@ describe('starting a program that cannot be started', () => {
   it('[S-4] takes an argument of 131071 bytes', async () => {
     const exit = await startCommand(process.execPath, ['-e', '', 'x'.repeat(131_071)]);
     expect(exit).toMatchObject({ reason: 'exit', exitCode: 0 });
+  });
+
+  it.runIf(process.platform === 'linux')('[S-4] takes what the system takes of arguments and environment', async () => {
+    const fits = fillCommandLine(-4096);
+    expect(spawnSync('/bin/true', fits, { env: {} }).error).toBeUndefined();
+    expect(await startFilled(fits)).toMatchObject({ reason: 'exit', exitCode: 0 });
+  });
+
+  it.runIf(process.platform === 'linux')('[S-4] refuses only what the system would refuse', async () => {
+    const tooMuch = fillCommandLine(4096);
+    expect(spawnSync('/bin/true', tooMuch, { env: {} }).error).toMatchObject({ code: 'E2BIG' });
+    const { error } = await startFilled(tooMuch);
+    expect((error as AttemptError).facts).toMatchObject({ kind: 'spawn', code: 'E2BIG', outcome: 'not_started' });
+  });
+
+  it('[S-4] names a variable with a null byte, and not its value', async () => {
+    const exit = await startCommandWithEnv({ env: { TOKEN: 'sec\0ret' } });
+    expect(exit.message).toBe('Cannot start "/usr/bin/env": the variable "TOKEN" cannot hold a null byte');
   });
 });
 
@@ -146,6 +193,17 @@ describe('ending a program', () => {
     expect(await run.done).toMatchObject({ reason: 'cancelled', signal: 'SIGTERM' });
   });
 
+  it('[S-2] ends one that closed its output by the no-output limit', async () => {
+    const exit = await startProcess('closesStdout', [], { idleMs: 300 }).done;
+    expect(exit).toMatchObject({ reason: 'no-output-timeout' });
+    expect(isAlive(exit.pid)).toBe(false);
+  });
+
+  it('[S-2] waits for the exit of one that closed its output', async () => {
+    const exit = await startProcess('closesStdout', ['7'], { stdin: 'go on' }).done;
+    expect(exit).toMatchObject({ reason: 'exit', exitCode: 7, stdout: { text: 'ready\n' } });
+  });
+
   it('[S-2] ends a flood at its output limit', async () => {
     const exit = await startProcess('flood', ['50'], { maxOutputBytes: 1024 * 1024 }).done;
     expect(exit).toMatchObject({ reason: 'output-limit' });
@@ -174,6 +232,27 @@ describe('a program that leaves a child behind', () => {
     while (handles() > before) await nextTurn();
     expect(handles()).toBe(before);
   });
+
+  it.runIf(process.platform === 'linux')(
+    '[S-3] [I-3] takes along a grandchild with a session of its own whose parent is gone',
+    async () => {
+      const run = startProcess('forker', [], { graceMs: 300 });
+      const { pid, child } = JSON.parse(await run.firstLine) as Pair;
+      run.actor.send({ type: 'process.kill' });
+      expect(await run.done).toMatchObject({ reason: 'cancelled', signal: 'SIGTERM', pid });
+      expect(isAlive(child)).toBe(false);
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    '[I-3] takes along a grandchild with a session of its own when it exits by itself',
+    async () => {
+      const run = startProcess('forker', ['exit']);
+      const { child } = JSON.parse(await run.firstLine) as Pair;
+      expect(await run.done).toMatchObject({ reason: 'exit', exitCode: 0 });
+      await allGone(child);
+    },
+  );
 
   it.runIf(process.platform === 'linux')(
     '[I-3] takes along a child with a session of its own when it was killed by others',

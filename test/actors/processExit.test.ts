@@ -29,6 +29,22 @@ describe('the end of a run as a failure', () => {
     });
   });
 
+  it('[S-9] is an empty response for exit code 0 without output where some is expected', () => {
+    const empty = (stdout: string) => exit({ exitCode: 0, stdout: captured(stdout) });
+    const facts = { kind: 'unknown', reason: 'empty_response', message: 'CLI failed.', outcome: 'unknown' };
+    expect(exitFacts(empty(''), { expectsOutput: true })).toMatchObject(facts);
+    expect(exitFacts(empty(' \n\t'), { expectsOutput: true })).toMatchObject(facts);
+    expect(exitFacts(empty('x'), { expectsOutput: true })).toBeUndefined();
+    expect(exitFacts(empty(''))).toBeUndefined();
+  });
+
+  it('[S-9] of an empty response says what stderr says, whose words decide nothing', () => {
+    const facts = exitFacts(exit({ exitCode: 0, stdout: captured('') }, 'Error: 529 Overloaded'), {
+      expectsOutput: true,
+    });
+    expect(facts).toMatchObject({ kind: 'unknown', reason: 'empty_response', message: 'Error: 529 Overloaded' });
+  });
+
   it('[S-9] takes the kind from stderr, never from stdout', () => {
     expect(exitFacts(exit({ exitCode: 1 }, 'API Error: 529 Overloaded'))).toMatchObject({ kind: 'overloaded' });
     expect(exitFacts(exit({ exitCode: 1 }, 'Invalid API key'))).toMatchObject({ kind: 'auth' });

@@ -1,5 +1,6 @@
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { spawnFailure, spawnObstacle } from '../../src/actors/spawnFailure.ts';
+import { spawnFailure } from '../../src/actors/spawnFailure.ts';
 import { fixture } from './startProcess.ts';
 
 const errno = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
@@ -31,6 +32,13 @@ describe('a failed start', () => {
     expect(message).toContain('is not a directory');
   });
 
+  it('[S-4] names a command that is a directory, looked for from its working directory', () => {
+    const directory = dirname(fixture('silent'));
+    expect(spawnFailure(errno('EACCES'), { command: directory }).message).toContain('it is a directory (EACCES)');
+    const { message } = spawnFailure(errno('EACCES'), { command: './fixtures', cwd: dirname(directory) });
+    expect(message).toContain('it is a directory (EACCES)');
+  });
+
   it('finds the code of a wrapped error and keeps the error', () => {
     const error = new Error('wrapped', { cause: errno('EMFILE') });
     expect(spawnFailure(error, { command: 'cli' })).toMatchObject({ kind: 'transient', code: 'EMFILE', cause: error });
@@ -38,20 +46,5 @@ describe('a failed start', () => {
 
   it('takes what is no error', () => {
     expect(spawnFailure('boom', { command: 'cli' }).message).toBe('Cannot start "cli": "boom"');
-  });
-});
-
-describe('an obstacle to starting', () => {
-  it('[S-4] is a null byte in command, arguments or cwd', () => {
-    const places = [{ command: 'a\0b' }, { command: 'cli', args: ['a\0b'] }, { command: 'cli', cwd: 'a\0b' }];
-    expect(places.map((place) => spawnObstacle(place)?.code)).toEqual(Array(3).fill('ERR_INVALID_ARG_VALUE'));
-  });
-
-  it.runIf(process.platform === 'linux')('[S-4] is an argument of more than 131071 bytes, not characters', () => {
-    expect(spawnObstacle({ command: 'cli', args: ['ä'.repeat(65_535)] })).toBeUndefined();
-    expect(spawnObstacle({ command: 'cli', args: ['ä'.repeat(65_536)] })).toMatchObject({
-      kind: 'spawn',
-      code: 'E2BIG',
-    });
   });
 });

@@ -44,7 +44,17 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
 
   it('[L-2] lets no escape of a child into its table', async () => {
     const db = await databaseWith(
-      told({ type: 'child.crashed', child: 'k\u009bb', incarnation: 1, error: '\u001b[2Jboom\nnext' }),
+      told({
+        type: 'child.crashed',
+        child: 'k\u009bb',
+        path: ['root', 'k\u009bb'],
+        incarnation: 1,
+        elapsedMs: 5,
+        error: '\u001b[2Jboom\nnext',
+        queued: 0,
+        restarts: 0,
+        next: 'restart',
+      }),
     );
     const { stdout } = await call(['events', '--db', db], { isTTY: false });
     expect(stdout).toMatch(/^[\n -~]*$/);

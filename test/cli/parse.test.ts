@@ -24,7 +24,18 @@ describe('the words of a command', () => {
       json: false,
       db: undefined,
       help: false,
+      operands: [],
     });
+  });
+
+  it('that are no options are given in order, as many as the command names', () => {
+    const operands = (...words: string[]) => {
+      const parsed = parseWords(options, words, 'unwedge x --help', ['NAME', 'FILE']);
+      return parsed.help ? 'help' : parsed.args.operands;
+    };
+    expect(operands('kb', '--failed', '--', '-f')).toEqual(['kb', '-f']);
+    expect(() => operands('kb')).toThrow(new UsageError('Missing FILE; see `unwedge x --help`'));
+    expect(() => operands('kb', 'f', 'more')).toThrow(new UsageError('Unexpected argument "more"'));
   });
 
   it('take a value behind a space or an equals sign; the last one wins', () => {

@@ -13,6 +13,7 @@ async function databaseWithBreaker(breaker: Partial<PersistedBreaker>): Promise<
     openUntil: now,
     lastOpenMs: 60_000,
     openings: 1,
+    failures: 5,
     generation: 1,
   } as const;
   store.breakers.save('kb', { ...open, ...breaker });
@@ -49,8 +50,18 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
   it('[L-2] gives the same as data', async () => {
     const { stdout } = await call(['status', '--json', '--db', await databaseWithBreaker({ openUntil: now + 1 })]);
     expect(JSON.parse(stdout)).toMatchObject({
-      integrations: [{ integration: 'kb', failures10m: 0, breaker: { state: 'open', openUntil: now + 1 } }],
+      integrations: [
+        { integration: 'kb', failures10m: 0, circuit: 'open', breaker: { state: 'open', openUntil: now + 1 } },
+      ],
       sessions: [],
+    });
+  });
+
+  it('[L-2] gives the circuit of every integration as data, also of one that was never kept', async () => {
+    const { stdout } = await call(['status', '--json', '--db', await databaseWith(failed(1))]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      integrations: [{ integration: 'kb', circuit: 'closed' }],
+      runtimes: [],
     });
   });
 

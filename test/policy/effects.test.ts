@@ -30,6 +30,12 @@ describe('whether a failed attempt may be repeated', () => {
     expect(mayRetry(facts('timeout', 'unknown'), undefined, proxy)).toBe(false);
   });
 
+  it('[R-12] lets a call go on that goes on where it ended, but never a mutating one', () => {
+    const resumable = { ...facts('crash', 'unknown'), resumable: true } as const;
+    expect(mayRetry(resumable, undefined, proxy)).toBe(true);
+    expect(mayRetry(resumable, 'mutating', library)).toBe(false);
+  });
+
   it('[R-12] repeats a mutating call that the other side refused', () => {
     expect(mayRetry(facts('rate_limit', 'failed'), 'mutating', proxy)).toBe(true);
   });

@@ -56,6 +56,13 @@ const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]]
       'gateway closed (1009)',
       'SSL certificate verification failed',
       'fetch failed: bad port',
+      "API Error: Claude's response exceeded the 128000 output token maximum.",
+      'Incomplete response returned, reason: max_output_tokens',
+      "API Error: Opus 5.5's safeguards flagged this message (x)",
+      'Error: Session ID 11111111-2222-4333-8444-555555555555 is already in use.',
+      'Error: Input must be provided either through stdin or as a prompt argument when using --print',
+      "error: unknown option '--no-such-flag'",
+      'Not inside a trusted directory and --skip-git-repo-check was not specified.',
     ],
   ],
   [
@@ -76,6 +83,7 @@ const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]]
       'Connection to the API was lost (ECONNRESET). This is usually temporary',
       'stream disconnected before completion: error sending request',
       'Connection failed: error sending request',
+      'Reconnecting... waiting for network',
       'connect ECONNREFUSED 127.0.0.1:80',
       'socket hang up',
       'spawn node EAGAIN',
@@ -106,6 +114,7 @@ describe('the catalogue of error texts', () => {
     ['API Error: 400 prompt is too long: 210000 tokens > 200000 maximum', 'context_length'],
     ["Codex ran out of room in the model's context window. Start a new thread", 'context_length'],
     ['Request too large (max 32MB).', 'message_too_large'],
+    ['Error: piped stdin input exceeds 10MB. Pass large content as a file path', 'message_too_large'],
   ])('[R-5] tells what a plain 400 hides: %s', (text, reason) => {
     expect(textMeaning(text)).toMatchObject({ kind: 'permanent', reason });
   });

@@ -51,6 +51,7 @@ describe('a hint in a text', () => {
     ['Please try again in 6m0s', 360_000],
     ['retry after 30 seconds', 30_000],
     ['try again in 2 minutes', 120_000],
+    ['Try again in 1 day 2 hours 3 minutes.', 93_780_000],
     ['limit reached, reset at 2026-11-21 12:05:00Z', 300_000],
     ['nothing of the kind', undefined],
   ])('[R-3] "%s" means %s ms', (text, expected) => {
@@ -61,5 +62,22 @@ describe('a hint in a text', () => {
     const local = new Date(2026, 10, 21, 15, 0, 0).getTime();
     expect(textHint("You've hit your usage limit, try again at 3:45 PM", local).retryAfterMs).toBe(45 * 60_000);
     expect(textHint('your limit resets 2pm', local).retryAfterMs).toBe(23 * 3_600_000);
+  });
+
+  it.each([
+    ['weekly limit · resets Nov 24, 1pm', 3 * 24 - 2],
+    ['weekly limit · resets Nov 24 at 1:00 PM (Europe/Berlin)', 3 * 24 - 2],
+    ['weekly limit · resets Mon 9:00 AM', 2 * 24 - 6],
+    ['weekly limit · resets Saturday 4pm', 1],
+    ['weekly limit · resets Sat 10am', 7 * 24 - 5],
+    ["You've hit your usage limit… try again at Nov 22nd, 2026 3:00 PM", 24],
+  ])('[R-3] "%s" is %s hours away on a Saturday at 3 pm', (text, hours) => {
+    const local = new Date(2026, 10, 21, 15, 0, 0).getTime();
+    expect(textHint(text, local).retryAfterMs).toBe(hours * 3_600_000);
+  });
+
+  it('[R-3] with a day that was earlier in the year means the next year', () => {
+    const eve = new Date(2026, 11, 31, 15, 0, 0).getTime();
+    expect(textHint('resets Jan 1, 3pm', eve).retryAfterMs).toBe(24 * 3_600_000);
   });
 });

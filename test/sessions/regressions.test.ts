@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Acceptance } from '../../src/sessions/session.ts';
+import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import type { ToolResult } from '../../src/sessions/toolResult.ts';
 import type { Turn } from '../../src/sessions/turn.ts';
 import { isSettled } from '../support/deferred.ts';

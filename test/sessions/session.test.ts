@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Acceptance } from '../../src/sessions/session.ts';
+import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import type { ToolResult } from '../../src/sessions/toolResult.ts';
 import type { Turn } from '../../src/sessions/turn.ts';
 import { isSettled } from '../support/deferred.ts';
 import { fault } from '../support/startIntegration.ts';
+import type { ToolCallRetryOptions } from '../../src/policy/toolCallRetry.ts';
 import { startSession } from '../support/startSession.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -388,5 +389,32 @@ describe('the retries of a session', () => {
     await clock.advance(60_000);
     expect(calls).toBe(1);
     expect(results).toMatchObject([{ status: 'error', retries: 0 }]);
+  });
+});
+
+describe('the patterns of a session', () => {
+  const callWith = async (message: string, toolCallRetry: ToolCallRetryOptions) => {
+    const { session, clock, tool } = startSession(
+      { onMessage: (_message, turn) => turn.tool('kb', 'query') },
+      undefined,
+      {
+        toolCallRetry,
+      },
+    );
+    let calls = 0;
+    tool('kb', () => {
+      calls++;
+      throw new Error(message);
+    });
+    void session.send({ kind: 'user' });
+    await clock.advance(10_000);
+    return calls;
+  };
+
+  it('[G-10] add to what is retried, and do not make a permanent error worth it', async () => {
+    const transientPatterns = ['warming up', 'not found'];
+    expect(await callWith('The model is warming up', {})).toBe(1);
+    expect(await callWith('The model is Warming Up', { transientPatterns })).toBe(3);
+    expect(await callWith('HTTP 404: not found', { transientPatterns })).toBe(1);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { sessionMachine } from '../../src/machines/session.ts';
-import { presets } from '../../src/policy/presets.ts';
+import { checkToolCallRetry } from '../../src/policy/toolCallRetry.ts';
 import { Session } from '../../src/sessions/session.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { createToolPort } from '../../src/toolPort.ts';
@@ -12,7 +12,7 @@ describe('a turn', () => {
   it('[I-1] [I-3] does not begin any more when who hears of it closes the session', async () => {
     const clock = new SimulatedClock();
     const facts = new ReactingFacts();
-    const tools = createToolPort(new Map(), presets.toolCall.retry);
+    const tools = createToolPort(new Map(), checkToolCallRetry(), clock);
     const messages: string[] = [];
     const session = new Session(
       { id: 'agent:main', clock, deadlines: new DeadlineQueue(clock), facts, tools },

@@ -1,6 +1,6 @@
 import type { CallPath } from '../../src/calls/callPath.ts';
-import { presets } from '../../src/policy/presets.ts';
-import type { ToolPort } from '../../src/sessions/turn.ts';
+import { checkToolCallRetry } from '../../src/policy/toolCallRetry.ts';
+import type { ToolPort } from '../../src/sessions/toolPort.ts';
 import { createToolPort, type ToolTarget } from '../../src/toolPort.ts';
 import type { Request } from './simulatedIntegration.ts';
 import type { ToolRow } from './simulatedSession.ts';
@@ -19,10 +19,11 @@ export function recordingToolPort(world: World): ToolPort {
       },
     ]),
   );
-  const { retry } = presets.toolCall;
-  const port = createToolPort(targets, retry);
+  const { retry, patterns } = checkToolCallRetry();
+  const port = createToolPort(targets, { retry, patterns }, world.clock);
   return {
     longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
+    why: (integration) => port.why(integration),
     call: (integration, tool, input, options, settled) => {
       const target = world.integration(integration);
       if (target === undefined) return port.call(integration, tool, input, options, settled);

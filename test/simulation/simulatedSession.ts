@@ -1,6 +1,6 @@
 import type { Outcome } from '../../src/policy/failure.ts';
 import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
-import type { Acceptance } from '../../src/sessions/session.ts';
+import type { Acceptance } from '../../src/sessions/acceptance.ts';
 import { Session } from '../../src/sessions/session.ts';
 import type { ToolResult } from '../../src/sessions/toolResult.ts';
 import type { Turn } from '../../src/sessions/turn.ts';

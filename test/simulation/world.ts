@@ -4,7 +4,7 @@ import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import type { Fact } from '../../src/policy/facts.ts';
 import type { Runtime } from '../../src/runtime.ts';
-import type { ToolPort } from '../../src/sessions/turn.ts';
+import type { ToolPort } from '../../src/sessions/toolPort.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/supervisor.ts';
 import { createBus } from '../../src/telemetry/bus.ts';

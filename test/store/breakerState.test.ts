@@ -9,6 +9,7 @@ const open: PersistedBreaker = {
   openUntil: now + 60_000,
   lastOpenMs: 60_000,
   openings: 1,
+  failures: 5,
   generation: 5,
 };
 const due = now + 60_000;
@@ -67,7 +68,49 @@ describe.skipIf(!hasSqlite)('kept breakers', () => {
   });
 });
 
+describe.skipIf(!hasSqlite)('failures in a row', () => {
+  it('[M-8] are counted by all processes together, from nothing on', async () => {
+    const { first, second } = await startTwo();
+    expect([first, second, first].map((each) => each.countFailure('new', 0))).toEqual([1, 2, 3]);
+    expect(second.load('new')).toMatchObject({ state: 'closed', failures: 3, generation: 0 });
+  });
+
+  it('[M-8] [M-11] are not counted for a circuit that has changed since', async () => {
+    const { first, second } = await startTwo();
+    expect(first.countFailure('kb', 5)).toBe(0);
+    second.save('kb', { ...open, state: 'closed', failures: 0, generation: 6 });
+    expect(second.countFailure('kb', 6)).toBeUndefined();
+    expect(first.countFailure('kb', 5)).toBe(0);
+  });
+
+  it('[M-8] are counted later when the database is locked', async () => {
+    const { store, path, clock } = await startStore();
+    const other = openDatabase(path);
+    other.exec('BEGIN IMMEDIATE');
+    expect(store.breakers.countFailure('kb', 0)).toBeUndefined();
+    other.exec('COMMIT');
+    await clock.advance(1_000);
+    expect(store.breakers.load('kb')?.failures).toBe(1);
+  });
+
+  it('[M-11] are kept for the circuit they were counted for', async () => {
+    const { first, second, stores } = await startTwo();
+    first.saveFailures('new', 0, 3);
+    first.saveFailures('kb', 5, 0);
+    await stores[0].flush();
+    expect(second.load('new')?.failures).toBe(3);
+    expect(second.load('kb')).toEqual(open);
+  });
+});
+
 describe.skipIf(!hasSqlite)('the lease on a probe', () => {
+  it('says who holds it', async () => {
+    const { first, second } = await startTwo();
+    expect(second.probeHolder('kb')).toBeUndefined();
+    first.claimProbe('kb', 5, 'one', 35_000, due);
+    expect(second.probeHolder('kb')).toBe('one');
+  });
+
   it('[M-8] goes to one of two processes', async () => {
     const { first, second } = await startTwo();
     expect(first.claimProbe('kb', 5, 'one', 35_000, due)).toBe(true);
@@ -146,5 +189,9 @@ describe('breakers in memory', () => {
     expect(store.breakers.load('kb')).toEqual(open);
     expect(store.breakers.loadAll().size).toBe(1);
     expect(store.breakers.claimProbe('kb', 5, 'one', 35_000, due)).toBe(true);
+    expect(store.breakers.countFailure('kb', 5)).toBe(0);
+    expect([1, 2].map(() => store.breakers.countFailure('new', 0))).toEqual([1, 2]);
+    store.breakers.saveFailures('new', 0, 0);
+    expect(store.breakers.load('new')?.failures).toBe(0);
   });
 });

@@ -110,6 +110,7 @@ describe.skipIf(!hasSqlite)('the status of a database', () => {
       openUntil: now + 1,
       lastOpenMs: 1,
       openings: 1,
+      failures: 5,
       generation: 1,
     } as const;
     store.breakers.save('search', breaker);

@@ -28,12 +28,17 @@ describe('the diagnosis of a failing store', () => {
     [coded('SQLITE_READONLY_DBMOVED'), 'writable'],
     [coded('EACCES'), 'writable'],
     [numbered(26), 'move the file away'],
-    [coded('EISDIR'), 'choose another file'],
+    [coded('EISDIR'), '`--db` of a command, or `UNWEDGE_DB`'],
+    [coded('EBUSY'), 'choose another file'],
     ['thrown text', 'choose another file'],
     [undefined, 'choose another file'],
   ])('[O-2] names the path and the fix: %o', (error, fix) => {
     const { reason, ...trouble } = diagnose(error, path);
     expect(reason).toContain(path);
     expect(trouble.fix).toContain(fix);
+  });
+
+  it('[O-2] says that the path is a directory', () => {
+    expect(diagnose(coded('EISDIR'), path).reason).toBe('/state/unwedge.sqlite is a directory');
   });
 });

@@ -12,6 +12,7 @@ describe('a child spec', () => {
       intensity: 3,
       periodMs: 5000,
       quarantineMs: Number.POSITIVE_INFINITY,
+      mailbox: { capacity: 0, overflow: 'refuse' },
       backoff: { baseMs: 100, factor: 2, maxMs: 30_000, jitter: 0.2, resetAfterMs: 60_000, firstImmediate: false },
     });
   });
@@ -32,6 +33,7 @@ describe('a child spec', () => {
       intensity: 0,
       periodMs: 0.5,
       quarantineMs: 1,
+      mailbox: { capacity: 10, overflow: 'drop_newest' },
     };
     expect(checkChildSpec(spec)).toMatchObject(spec);
     expect(checkChildSpec({ id: 'kb', logic: worker, intensity: Number.POSITIVE_INFINITY }).intensity).toBe(Infinity);
@@ -53,6 +55,11 @@ describe('a child spec', () => {
     ['a period of 0', { periodMs: 0 }, /`kb\.periodMs`.*0/],
     ['a quarantine of 0', { quarantineMs: 0 }, /`kb\.quarantineMs`.*0/],
     ['a negative backoff', { backoff: { baseMs: -1 } }, /`kb\.backoff\.baseMs`.*-1/],
+    ['a negative capacity', { mailbox: { capacity: -1 } }, /`kb\.mailbox\.capacity`.*-1/],
+    ['an endless capacity', { mailbox: { capacity: Infinity } }, /`kb\.mailbox\.capacity`.*Infinity/],
+    ['an unknown overflow', { mailbox: { overflow: 'drop' } }, /`kb\.mailbox\.overflow`.*"drop"/],
+    ['a field of a mailbox nobody knows', { mailbox: { capasity: 1 } }, /kb\.mailbox\.capasity.*mean capacity/],
+    ['a mailbox that is none', { mailbox: 10 }, /`kb\.mailbox`.*10/],
     ['an onStart that is no function', { onStart: 1 }, /`kb\.onStart`.*1/],
     ['an onExit that is no function', { onExit: 1 }, /`kb\.onExit`.*1/],
     ['a field nobody knows', { restrat: 'permanent' }, /restrat/],

@@ -32,6 +32,7 @@ describe('the exit of an actor', () => {
   it('[V-7] has a message for whatever was thrown', () => {
     expect(messageOf(error)).toBe('boom');
     expect(messageOf(undefined)).toBe('undefined');
+    expect(messageOf(Object.assign(new Error('x'), { message: 5 }))).toBe('5');
     expect(messageOf(Object.create(null))).toBe('an error that cannot be shown');
   });
 });

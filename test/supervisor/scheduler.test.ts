@@ -3,6 +3,7 @@ import { createActor, fromCallback, setup } from 'xstate';
 import { indexedScheduler, xstateClock } from '../../src/supervisor/scheduler.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { startRoot } from './startRoot.ts';
+import { visitsDuring } from './visits.ts';
 
 const alarm = setup({ delays: { first: 100, second: 50 } }).createMachine({
   initial: 'a',
@@ -16,30 +17,6 @@ const startAlarm = () => {
   actor.start();
   return { actor, clock };
 };
-
-const walks = ['values', 'keys', 'entries', 'forEach', Symbol.iterator] as const;
-
-/** Counts the entries of maps that are gone through while `work` runs. */
-function visitsDuring(work: () => void): number {
-  let visits = 0;
-  const originals = walks.map((name) => Object.getOwnPropertyDescriptor(Map.prototype, name) as PropertyDescriptor);
-  for (const [index, name] of walks.entries()) {
-    const original = originals[index]?.value as (...args: unknown[]) => unknown;
-    Object.defineProperty(Map.prototype, name, {
-      configurable: true,
-      value(this: Map<unknown, unknown>, ...args: unknown[]) {
-        visits += this.size;
-        return original.apply(this, args);
-      },
-    });
-  }
-  try {
-    work();
-  } finally {
-    for (const [index, name] of walks.entries()) Object.defineProperty(Map.prototype, name, originals[index] ?? {});
-  }
-  return visits;
-}
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
+import { supervisorSpec } from '../../src/supervisor/supervisorLogic.ts';
 import { broken, polite, worker } from './actors.ts';
 import { newRoot, startRoot } from './startRoot.ts';
 
@@ -114,14 +115,60 @@ describe('a message', () => {
     expect(told('message.dead_letter')).toEqual([]);
   });
 
-  it('[V-6] to nobody is a dead letter', () => {
-    const { root, crash, told } = startRoot([{ id: 'a', logic: worker }]);
-    crash('a');
-    expect(root.send('a', { type: 'hello' })).toBe(false);
-    expect(root.send('nobody', { type: 'hello' })).toBe(false);
-    expect(told('message.dead_letter')).toEqual([
-      { type: 'message.dead_letter', to: 'a', message: 'hello' },
-      { type: 'message.dead_letter', to: 'nobody', message: 'hello' },
+  it('[V-6] to nobody is a dead letter, with its reason, counted', async () => {
+    const { root, crash, told, node } = startRoot([
+      { id: 'a', logic: worker },
+      { id: 'b', logic: worker, intensity: 0 },
+      { id: 'c', logic: worker },
     ]);
+    crash('a');
+    crash('b');
+    await root.stopChild('c');
+    for (const id of ['a', 'b', 'c', 'c', 'nobody']) expect(root.send(id, { type: 'hello' })).toBe(false);
+    const letter = { type: 'message.dead_letter', message: 'hello' };
+    expect(told('message.dead_letter')).toEqual([
+      { ...letter, to: 'a', reason: 'restarting', deadLetters: 1 },
+      { ...letter, to: 'b', reason: 'quarantined', deadLetters: 1 },
+      { ...letter, to: 'c', reason: 'stopped', deadLetters: 1 },
+      { ...letter, to: 'c', reason: 'stopped', deadLetters: 2 },
+      { ...letter, to: 'nobody', reason: 'no_child', deadLetters: 5 },
+    ]);
+    expect(node('c')?.deadLetters).toBe(2);
+    expect(root.tree().deadLetters).toBe(5);
+  });
+
+  it('[V-6] through a nested supervisor is counted there', () => {
+    const { root, node } = startRoot([supervisorSpec('sub')]);
+    root.nested('sub')?.send('nobody', { type: 'hello' });
+    expect(node('sub')?.deadLetters).toBe(1);
+    expect(root.tree()).not.toHaveProperty('deadLetters');
+  });
+});
+
+describe('the children', () => {
+  it('[V-6] are listed in start order with their actors', async () => {
+    const { root, crash } = startRoot([
+      { id: 'b', logic: worker },
+      { id: 'a', logic: worker, restart: 'transient' },
+      supervisorSpec('sub', { children: [{ id: 'inner', logic: worker }] }),
+    ]);
+    crash('a');
+    const worked = { type: 'worker', incarnation: 1 };
+    expect(root.children()).toEqual([
+      { ...worked, id: 'b', ref: root.ref('b'), state: 'running', restart: 'permanent' },
+      { ...worked, id: 'a', ref: undefined, state: 'restarting', restart: 'transient' },
+      { id: 'sub', ref: root.ref('sub'), state: 'running', type: 'supervisor', restart: 'permanent', incarnation: 1 },
+    ]);
+    expect(root.nested('sub')?.children()).toMatchObject([{ id: 'inner' }]);
+  });
+
+  it('[V-6] can be asked for one by one', () => {
+    const { root, crash } = startRoot([
+      { id: 'a', logic: worker },
+      { id: 'b', logic: worker },
+    ]);
+    crash('b');
+    expect([root.has('a'), root.has('b'), root.has('c')]).toEqual([true, true, false]);
+    expect([root.state('a'), root.state('b'), root.state('c')]).toEqual(['running', 'restarting', undefined]);
   });
 });

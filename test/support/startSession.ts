@@ -5,8 +5,10 @@ import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import { integrationMachine } from '../../src/machines/integration.ts';
 import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
-import { type PolicyInput, presets, resolvePolicy } from '../../src/policy/presets.ts';
-import { Session, type SessionOptions } from '../../src/sessions/session.ts';
+import { type PolicyInput, resolvePolicy } from '../../src/policy/presets.ts';
+import { checkToolCallRetry, type ToolCallRetryOptions } from '../../src/policy/toolCallRetry.ts';
+import { Session } from '../../src/sessions/session.ts';
+import type { SessionOptions } from '../../src/sessions/sessionOptions.ts';
 import { indexedScheduler } from '../../src/supervisor/scheduler.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { checkTools, type ToolOptions } from '../../src/calls/toolOptions.ts';
@@ -29,13 +31,17 @@ export interface StartedSession {
 }
 
 /** A session and its tools on a simulated clock. */
-export function startSession(options: SessionOptions, facts = new RecordedFacts()): StartedSession {
+export function startSession(
+  options: SessionOptions,
+  facts = new RecordedFacts(),
+  { toolCallRetry, ...more }: { readonly kept?: boolean; readonly toolCallRetry?: ToolCallRetryOptions } = {},
+): StartedSession {
   const clock = new SimulatedClock();
   const deadlines = new DeadlineQueue(clock);
   const signals = new SignalFanout();
   const targets = new Map<string, ToolTarget>();
-  const tools = createToolPort(targets, presets.toolCall.retry);
-  const session = new Session({ id: 'agent:main', clock, deadlines, facts, tools }, options);
+  const tools = createToolPort(targets, checkToolCallRetry(toolCallRetry), clock);
+  const session = new Session({ id: 'agent:main', clock, deadlines, facts, tools, ...more }, options);
   let incarnation = 0;
 
   function incarnate(): SessionRef {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLineSplitter } from '../../src/actors/lineSplitter.ts';
+import { createLineSplitter } from '../../src/protocol/lines.ts';
 
 /** Everything a splitter says about a stream that comes in these pieces. */
 function split(maxBytes: number, ...pieces: (string | Buffer)[]): string[] {

@@ -1,0 +1,81 @@
+import type { Meter } from './meter.ts';
+import { type Reading, type Unit, createProbe } from './probe.ts';
+import { median } from './statistics.ts';
+import type { Case, FigureName, Suite } from './suite.ts';
+
+/** How a suite is run. */
+export interface RunOptions {
+  readonly rounds: number;
+  /** Leaves out the long cases. */
+  readonly quick: boolean;
+  readonly meter: Meter;
+  /** Runs one case in a process of its own. */
+  readonly isolate: (suite: string, subject: string, of: string) => Promise<readonly Reading[]>;
+  /** Hears before each run what comes; for people who wait. */
+  readonly progress?: ((text: string) => void) | undefined;
+}
+
+/** All that was measured of one metric. */
+export interface Figure extends FigureName {
+  readonly unit: Unit;
+  readonly min: number;
+  readonly median: number;
+  /** One a round. */
+  readonly samples: readonly number[];
+}
+
+interface Run {
+  readonly of: string;
+  readonly subject: string;
+  readonly work: Case;
+}
+
+/**
+ * Runs every case of every subject once a round, subjects of one case one after the other, so that what disturbs the
+ * machine disturbs all of them; who is first changes with the round. One round before is thrown away: it warms the
+ * compiler. Processes of their own start cold anyway, and are left out of it.
+ */
+export async function runSuite(suite: Suite, options: RunOptions): Promise<Figure[]> {
+  const { rounds, quick, progress } = options;
+  const samples = new Map<string, { readonly name: FigureName; readonly unit: Unit; readonly values: number[] }>();
+  for (let round = 0; round <= rounds; round++) {
+    for (const run of plan(suite, round, quick)) {
+      if (round === 0 && (run.work.isolated === true || run.work.long === true)) continue;
+      progress?.(`${suite.name} ${round}/${rounds}: ${run.of}, ${run.subject}`);
+      const readings = await measure(suite, run, options);
+      if (round === 0) continue;
+      for (const { metric, unit, value } of readings) {
+        const name = { subject: run.subject, case: run.of, metric };
+        const key = JSON.stringify([run.of, metric, run.subject]);
+        const kept = samples.get(key) ?? { name, unit, values: [] };
+        samples.set(key, kept);
+        kept.values.push(value);
+      }
+    }
+  }
+  return [...samples.values()].map(({ name, unit, values }) => ({
+    ...name,
+    unit,
+    min: Math.min(...values),
+    median: median(values),
+    samples: values,
+  }));
+}
+
+function plan({ subjects }: Suite, round: number, quick: boolean): Run[] {
+  const first = round % subjects.length;
+  const inOrder = [...subjects.slice(first), ...subjects.slice(0, first)];
+  const cases = new Set(subjects.flatMap((subject) => Object.keys(subject.cases)));
+  return [...cases].flatMap((of) =>
+    inOrder.flatMap(({ name: subject, cases: { [of]: work } }) =>
+      work === undefined || (quick && work.long === true) ? [] : [{ of, subject, work }],
+    ),
+  );
+}
+
+async function measure(suite: Suite, run: Run, options: RunOptions): Promise<readonly Reading[]> {
+  if (run.work.isolated === true) return options.isolate(suite.name, run.subject, run.of);
+  const { probe, readings } = createProbe(options.meter);
+  await run.work.measure(probe);
+  return readings;
+}

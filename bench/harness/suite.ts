@@ -1,0 +1,67 @@
+import type { Probe } from './probe.ts';
+
+/** One comparison: what is measured, of whom, against whom, and what we promise. */
+export interface Suite {
+  readonly name: string;
+  /** What it compares and why that is fair, in a sentence or two. */
+  readonly about: string;
+  /** The subject the ratios are taken against. */
+  readonly baseline: string;
+  readonly subjects: readonly Subject[];
+  readonly targets: readonly Target[];
+}
+
+/** One of those compared. */
+export interface Subject {
+  readonly name: string;
+  /** What does the work, in half a sentence. */
+  readonly about: string;
+  /** By name; subjects are compared where they have a case of the same name. */
+  readonly cases: Readonly<Record<string, Case>>;
+}
+
+/** One thing a subject does, measured once a round. */
+export interface Case {
+  /** Does the work and records figures. Must leave nothing running. */
+  readonly measure: (probe: Probe) => void | Promise<void>;
+  /** Whether each run has a process of its own: for memory and for start-up. @defaultValue false */
+  readonly isolated?: boolean | undefined;
+  /** Whether `--quick` leaves it out. @defaultValue false */
+  readonly long?: boolean | undefined;
+}
+
+/** Names one figure: the least that was measured of a metric. */
+export interface FigureName {
+  readonly subject: string;
+  readonly case: string;
+  readonly metric: string;
+}
+
+/** A promise about one figure, or about the ratio of two. */
+export type Target = {
+  readonly says: string;
+  readonly of: FigureName;
+  /** What `of` is divided by. */
+  readonly over?: FigureName | undefined;
+} & ({ readonly atMost: number } | { readonly atLeast: number });
+
+/**
+ * Checks that a suite speaks only of subjects and cases it has.
+ * @throws RangeError that names the suite and what is unknown.
+ */
+export function defineSuite(suite: Suite): Suite {
+  const known = new Map(suite.subjects.map(({ name, cases }) => [name, cases]));
+  const check = (name: string, of?: string): void => {
+    const cases = known.get(name);
+    if (cases === undefined) throw new RangeError(`Suite \`${suite.name}\` has no subject \`${name}\``);
+    if (of !== undefined && cases[of] === undefined) {
+      throw new RangeError(`Subject \`${name}\` of suite \`${suite.name}\` has no case \`${of}\``);
+    }
+  };
+  check(suite.baseline);
+  for (const { of, over } of suite.targets) {
+    check(of.subject, of.case);
+    if (over !== undefined) check(over.subject, over.case);
+  }
+  return suite;
+}

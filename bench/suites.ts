@@ -1,0 +1,16 @@
+import type { Suite } from './harness/suite.ts';
+
+/** Loaded when asked for, so that a suite needs its peers only when it runs. */
+const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  supervisor: async () => (await import('./supervisor/suite.ts')).supervisorSuite,
+};
+
+/** Names of all suites, in the order they run. */
+export const suiteNames: readonly string[] = Object.keys(suites);
+
+/** @throws RangeError when there is none of this name */
+export function loadSuite(name: string): Promise<Suite> {
+  const load = suites[name];
+  if (load === undefined) throw new RangeError(`Unknown suite ${JSON.stringify(name)}`);
+  return load();
+}

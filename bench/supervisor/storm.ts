@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { Case } from '../harness/suite.ts';
+import type { Crew } from './crew.ts';
+import { answering } from './logic.ts';
+
+const siblings = 999;
+const culprit = 'culprit';
+const sliceMs = 500;
+const slices = 4;
+
+/**
+ * One of 1,000 children crashes 1,000 times a second while its siblings are asked from another thread, as requests come in
+ * by I/O: one at a time, at random moments. Quiet and crashing slices take turns.
+ */
+export function storm(crewOf: () => Crew): Case {
+  return {
+    async measure(probe) {
+      const crew = crewOf();
+      for (let i = 0; i < siblings; i++) crew.start(`sibling-${i}`, answering);
+      crew.keep(culprit, answering, () => {});
+      const asker = new Worker(new URL('./asker.js', import.meta.url));
+      asker.on('message', ({ ask }: { readonly ask?: number }) => {
+        if (ask === undefined) return;
+        crew.ref(`sibling-${ask}`)?.send({ type: 'ask', answered: () => asker.postMessage('answer') });
+      });
+      await once(asker, 'online');
+      const quietUs: number[] = [];
+      const crashingUs: number[] = [];
+      let crashes = 0;
+      for (let slice = 0; slice < slices; slice++) {
+        quietUs.push(...(await asked(asker, sliceMs)));
+        const crashing = crashEveryMs(crew);
+        crashingUs.push(...(await asked(asker, sliceMs)));
+        crashes += crashing.stop();
+        // The last crash is still being mended.
+        await delay(5);
+      }
+      await asker.terminate();
+      probe.latencies('quiet', quietUs);
+      probe.latencies('crashing', crashingUs);
+      probe.record('crashes', (crashes / (slices * sliceMs)) * 1000, '/s');
+      probe.record('restarts of siblings', crew.restartsWithout(culprit), '');
+      await crew.stop();
+    },
+  };
+}
+
+/** Round trips in µs of the questions of one slice. */
+async function asked(asker: Worker, forMs: number): Promise<readonly number[]> {
+  asker.postMessage({ siblings, forMs });
+  for (;;) {
+    const [message] = (await once(asker, 'message')) as [{ readonly roundTripsUs?: readonly number[] }];
+    if (message.roundTripsUs !== undefined) return message.roundTripsUs;
+  }
+}
+
+/** Keeps the pace when a timer is late. */
+function crashEveryMs(crew: Crew): { readonly stop: () => number } {
+  const start = performance.now();
+  let crashes = 0;
+  const timer = setInterval(() => {
+    const due = Math.floor(performance.now() - start);
+    const crash = (): void => {
+      if (crashes >= due) return;
+      crashes += 1;
+      crew.ref(culprit)?.send({ type: 'crash' });
+      // After the turn in which it is started again.
+      setImmediate(() => setImmediate(crash));
+    };
+    crash();
+  }, 1);
+  return {
+    stop() {
+      clearInterval(timer);
+      return crashes;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { FailureKind, FailureReason } from '../policy/failure.ts';
+import type { Call, Waiting } from './call.ts';
+
+/** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
+export interface CallWhy {
+  /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a free place or a probe. */
+  readonly phase: 'in_flight' | Waiting;
+  /** The attempt in flight, or the last one made; 0 before the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** How long the attempt in flight has shown no sign of life. */
+  readonly silentMs?: number | undefined;
+  /** What happens next if nothing else does. */
+  readonly next: { readonly rule: FailureReason | 'next_attempt'; readonly inMs: number };
+  readonly lastFailure?: { readonly kind: FailureKind; readonly message: string } | undefined;
+}
+
+/** Says what a call waits for; undefined once it is settled. */
+export function whyOf<I, O>(call: Call<I, O>, now: number): CallWhy | undefined {
+  if (call.settled) return undefined;
+  const { attempt, settings, attempts, lastFailure } = call;
+  const overall = { rule: 'overall_timeout' as const, inMs: call.overallDue - now };
+  const shared = {
+    attempt: attempts,
+    maxAttempts: settings.retry.maxAttempts,
+    ...(lastFailure !== undefined && { lastFailure: { kind: lastFailure.kind, message: lastFailure.message } }),
+  };
+  if (attempt === undefined) {
+    const { waiting = 'place', due } = call;
+    const isRetry = waiting === 'backoff' || waiting === 'pause';
+    const next = isRetry ? { rule: 'next_attempt' as const, inMs: due - now } : overall;
+    return { phase: waiting, ...shared, next: soonest([next, overall]) };
+  }
+  const limits = [
+    { rule: 'idle_timeout' as const, inMs: attempt.lastSignAt + settings.idleMs - now },
+    { rule: 'attempt_timeout' as const, inMs: attempt.startedAt + attempt.limitMs - now },
+    overall,
+  ];
+  return { phase: 'in_flight', ...shared, silentMs: now - attempt.lastSignAt, next: soonest(limits) };
+}
+
+/** The inner limit names the reason where two tie, as it does when they fire. */
+function soonest(rules: readonly CallWhy['next'][]): CallWhy['next'] {
+  const [first, ...rest] = rules as [CallWhy['next'], ...CallWhy['next'][]];
+  return rest.reduce((best, rule) => (rule.inMs < best.inMs ? rule : best), first);
+}

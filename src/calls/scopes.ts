@@ -1,0 +1,73 @@
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+import * as refusal from './refusal.ts';
+
+export interface ScopesParts<I, O> {
+  readonly name: string;
+  /** Ends the call that holds a scope. */
+  end(call: Call<I, O>, facts: FailureFacts): void;
+  refuse(call: Call<I, O>, facts: FailureFacts): void;
+  /** Nothing of its scope is at work any more for a call that waits for that. */
+  proceed(call: Call<I, O>): void;
+}
+
+/**
+ * Calls that share a scope, one at a time: a call holds its scope until it is settled, and what it started may go on behind. The
+ * next one starts when that has ended too.
+ */
+export class Scopes<I, O> {
+  readonly #parts: ScopesParts<I, O>;
+  readonly #holders = new Map<string, Call<I, O>>();
+  /** Attempts whose work has not ended, by scope. */
+  readonly #atWork = new Map<string, number>();
+
+  constructor(parts: ScopesParts<I, O>) {
+    this.#parts = parts;
+  }
+
+  /** The call that holds a scope. */
+  holder(scope: string): Call<I, O> | undefined {
+    return this.#holders.get(scope);
+  }
+
+  /** Lets a new call have its scope, where it has one. Ends the call that holds it, or refuses the new one: as that says. */
+  enter(call: Call<I, O>): void {
+    const { scope, replace } = call.settings;
+    if (scope === undefined) return;
+    const holder = this.#holders.get(scope);
+    if (holder !== undefined && replace !== true) {
+      this.#parts.refuse(call, refusal.scopeBusy(this.#parts.name, scope, undefined));
+      return;
+    }
+    // First: who hears of the end of the other may call into the same scope.
+    this.#holders.set(scope, call);
+    if (holder !== undefined) this.#parts.end(holder, refusal.replaced(scope, holder.attempt !== undefined));
+  }
+
+  /** The call is settled. */
+  leave(call: Call<I, O>): void {
+    const { scope } = call.settings;
+    if (scope !== undefined && this.#holders.get(scope) === call) this.#holders.delete(scope);
+  }
+
+  /** Whether work of an earlier attempt of its scope goes on. */
+  mustWait({ settings: { scope } }: Call<I, O>): boolean {
+    return scope !== undefined && this.#atWork.has(scope);
+  }
+
+  workStarted({ settings: { scope } }: Call<I, O>): void {
+    if (scope !== undefined) this.#atWork.set(scope, (this.#atWork.get(scope) ?? 0) + 1);
+  }
+
+  workEnded({ settings: { scope } }: Call<I, O>): void {
+    if (scope === undefined) return;
+    const left = (this.#atWork.get(scope) ?? 0) - 1;
+    if (left > 0) {
+      this.#atWork.set(scope, left);
+      return;
+    }
+    this.#atWork.delete(scope);
+    const holder = this.#holders.get(scope);
+    if (holder?.waiting === 'scope') this.#parts.proceed(holder);
+  }
+}

@@ -1,0 +1,45 @@
+import { constants } from 'node:os';
+import { type EndedBySignal, endedBySignal, type Io } from './io.ts';
+import { runCommandLine } from './run.ts';
+
+/** Runs a command line as this process, and leaves its exit code with it. */
+export async function main(words: readonly string[]): Promise<void> {
+  const controller = new AbortController();
+  let endedBy: EndedBySignal | undefined;
+  let leavesInterrupts = false;
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (signal === 'SIGINT' && leavesInterrupts) return;
+      // The first asks, so that children are stopped in order; the second does not wait for that.
+      if (endedBy !== undefined) process.exit(exitCodeOf(signal));
+      endedBy = endedBySignal(signal);
+      controller.abort(endedBy);
+    });
+  }
+
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // The reader is gone (`| head`); nothing that is written from now on can be of use to anyone.
+      if (error.code === 'EPIPE') controller.abort(error);
+      else process.exitCode = 1;
+    });
+  }
+
+  const io: Io = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    isTTY: process.stdout.isTTY,
+    columns: process.stdout.isTTY ? process.stdout.columns : Infinity,
+    signal: controller.signal,
+    leaveInterrupts: () => {
+      leavesInterrupts = true;
+    },
+    now: () => Date.now(),
+  };
+  const code = await runCommandLine(words, io);
+  process.exitCode = endedBy === undefined ? code : exitCodeOf(endedBy.signal);
+}
+
+const exitCodeOf = (signal: EndedBySignal['signal']): number => 128 + constants.signals[signal];

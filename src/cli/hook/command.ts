@@ -1,0 +1,31 @@
+import { defineCommand } from '../command.ts';
+import { UsageError } from '../errors.ts';
+
+/** How `unwedge hook` is written; what runs it is the light entry beside, which this file must not import. */
+export const hook = defineCommand({
+  name: 'hook',
+  summary: 'run a hook command so that its crash or hang cannot wedge the agent',
+  usage: 'hook [--timeout DURATION] [--on-failure allow|block] [--name NAME] [--db FILE] -- COMMAND [ARG...]',
+  details: [
+    'Passes stdin, stdout, stderr and any exit code of the command on as they are. A command that crashes by a signal,',
+    'hangs, or cannot be started exits 0 with one line on stderr; with --on-failure block it exits 2, which declines.',
+    'After 5 failures in a row it is not run for 1m: observers are skipped, guards (--on-failure block) decline.',
+    'Stop, SubagentStop, TaskCompleted and TeammateIdle never block for a failure: the agent could not end.',
+    'What the command leaves running in its process group is ended with it.',
+  ].join('\n'),
+  options: {
+    timeout: {
+      kind: 'duration',
+      help: 'limit on the whole run; else by the event: less than the host waits, 55s for most',
+    },
+    'on-failure': { kind: 'text', value: 'allow|block', help: 'what a failing hook means; else allow' },
+    name: { kind: 'text', value: 'NAME', help: 'what its failures are counted under; else the name of the command' },
+    'keep-background': { kind: 'flag', help: 'leave running what the command started in the background' },
+  },
+  run() {
+    throw new UsageError(missingCommand);
+  },
+});
+
+/** What is said when there is nothing to run. */
+export const missingCommand = 'No command given; write it after --, as in `unwedge hook -- COMMAND`';

@@ -1,0 +1,58 @@
+import { commandKey } from '../../policy/commandKey.ts';
+import { UsageError, unknown } from '../errors.ts';
+import { parseWords } from '../parse.ts';
+import { hook, missingCommand } from './command.ts';
+
+/** What a hook that fails means for what it is asked about. */
+export type OnFailure = 'allow' | 'block';
+
+/** A hook as the command line gives it. */
+export interface HookArgs {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What its failures are counted under, without the `hook:` before it. */
+  readonly name: string;
+  /** Limit on the whole run, in ms; undefined: by the event. */
+  readonly timeoutMs: number | undefined;
+  readonly onFailure: OnFailure;
+  readonly keepBackground: boolean;
+  readonly db: string | undefined;
+}
+
+const choices: readonly OnFailure[] = ['allow', 'block'];
+
+/**
+ * Reads the words after `unwedge hook`; undefined when help is asked for.
+ * @throws {@link UsageError} that names what is wrong.
+ */
+export function readHookArgs(words: readonly string[]): HookArgs | undefined {
+  const at = words.indexOf('--');
+  const options = at < 0 ? words : words.slice(0, at);
+  const [command, ...args] = at < 0 ? [] : words.slice(at + 1);
+  if (at < 0 && !options.some((word) => word === '--help' || word === '-h')) throw new UsageError(missingCommand);
+  const parsed = parseWords(hook.options, options, 'unwedge hook --help');
+  if (parsed.help) return undefined;
+  const { timeout, name, db, 'on-failure': onFailure = 'allow', 'keep-background': keepBackground } = parsed.args;
+  const choice = choices.find((known) => known === onFailure);
+  if (choice === undefined) throw unknown('value of --on-failure', onFailure, choices, 'unwedge hook --help');
+  if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
+  if (command === undefined || command === '') throw new UsageError(missingCommand);
+  return {
+    command,
+    args,
+    name: name ?? commandKey(command, args),
+    timeoutMs: timeout,
+    onFailure: choice,
+    keepBackground,
+    db,
+  };
+}
+
+/** Whether the words ask for failures to block, so far as they can be read. */
+export function asksToBlock(words: readonly string[]): boolean {
+  const at = words.indexOf('--');
+  const options = at < 0 ? words : words.slice(0, at);
+  return options.some(
+    (word, index) => word === '--on-failure=block' || (word === '--on-failure' && options[index + 1] === 'block'),
+  );
+}

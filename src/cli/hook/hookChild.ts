@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { killAtExit } from '../../actors/liveProcesses.ts';
+import { killMarked, markName, nextMark } from '../../actors/processMark.ts';
+import { killOrphansNow, killTreeNow, terminateTree } from '../../actors/processTree.ts';
+import { spawnFailure } from '../../actors/spawnFailure.ts';
+import type { FailureFacts } from '../../policy/failure.ts';
+import { type Background, readBackground } from '../../protocol/commandHook.ts';
+import { hookLimitMs } from '../../protocol/hookEvents.ts';
+import { systemClock } from '../../systemClock.ts';
+import type { HostInput } from './hostInput.ts';
+
+/** What of the child's two streams is held back until its verdict is known, in bytes; no hook has that much to say. */
+const maxOutputBytes = 8 * 1024 * 1024;
+/** What is looked at for the word that the hook goes on in the background, in bytes. */
+const longestAnnouncement = 4096;
+/** After the exit the rest of the output is waited for until it pauses so long, in ms: a grandchild may hold the pipe. */
+const drainMs = 100;
+const longestDrainMs = 1000;
+/** SIGKILL shows at once, or not for a long time. */
+const killMs = 300;
+
+export interface HookChildOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Limit on the run since this process started, in ms; undefined: by the event. */
+  readonly timeoutMs: number | undefined;
+  readonly keepBackground: boolean;
+  readonly input: HostInput;
+}
+
+/** How a hook ended, by itself or not. */
+export type HookEnd =
+  | { readonly how: 'exit'; readonly exitCode: number }
+  | { readonly how: 'signal'; readonly signal: string }
+  | { readonly how: 'timeout'; readonly limitMs: number }
+  | { readonly how: 'flood' }
+  | { readonly how: 'spawn'; readonly facts: FailureFacts }
+  /** This process was told to end. */
+  | { readonly how: 'told'; readonly signal: NodeJS.Signals };
+
+/** What there is to know about a hook that has ended. */
+export interface HookRun {
+  readonly end: HookEnd;
+  /** What it wrote and was not passed on yet. */
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+/** How long a hook may take to end on SIGTERM, in ms. */
+function graceMs(limitMs: number): number {
+  return Math.min(1000, limitMs / 5);
+}
+
+/**
+ * Runs the hook to its end, with pipes of its own: the host's input goes in as it comes, the output is held back. Never
+ * rejects. When it resolves, the hook and what it left in its group are gone,
+ * unless that was to be kept.
+ */
+export async function runHookChild(options: HookChildOptions): Promise<HookRun> {
+  const mark = nextMark(systemClock);
+  let child: ChildProcess;
+  try {
+    child = spawn(options.command, options.args, {
+      detached: true,
+      stdio: 'pipe',
+      env: { ...process.env, [markName]: mark },
+      windowsHide: true,
+    });
+  } catch (error) {
+    return notStarted(error, options);
+  }
+  return new HookChild(child, mark, options).run();
+}
+
+function notStarted(error: unknown, options: HookChildOptions): HookRun {
+  const end: HookEnd = { how: 'spawn', facts: spawnFailure(error, options) };
+  return { end, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+
+/** A hook that runs. The first reason to end it is kept. */
+class HookChild {
+  readonly #child: ChildProcess;
+  readonly #mark: string;
+  readonly #options: HookChildOptions;
+  readonly #held = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  #bytes = 0;
+  /** Set when it goes on in the background, so that the host has to hear it at once. */
+  #background: Background | undefined;
+  #end: HookEnd | undefined;
+  #limit: NodeJS.Timeout | undefined;
+  #exited = false;
+  #stop: (end: HookEnd) => void = () => undefined;
+
+  constructor(child: ChildProcess, mark: string, options: HookChildOptions) {
+    this.#child = child;
+    this.#mark = mark;
+    this.#options = options;
+  }
+
+  async run(): Promise<HookRun> {
+    const child = this.#child;
+    const failed = new Promise<unknown>((resolve) => child.once('error', resolve));
+    if (child.pid === undefined) return notStarted(await failed, this.#options);
+    const forget = killAtExit(child.pid);
+    const exited = new Promise<HookEnd>((resolve) => {
+      child.once('exit', (code, signal) => {
+        this.#exited = true;
+        resolve(signal === null ? { how: 'exit', exitCode: code ?? 0 } : { how: 'signal', signal });
+      });
+    });
+    const stopped = new Promise<HookEnd>((resolve) => {
+      this.#stop = resolve;
+    });
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    this.#hearSignals(child.pid);
+    if (child.stdin !== null) this.#options.input.passTo(child.stdin);
+    void this.#options.input.ended.then(() => this.#arm());
+    this.#holdOutput();
+    this.#arm();
+
+    this.#end = await Promise.race([exited, stopped]);
+    clearTimeout(this.#limit);
+    this.#options.input.close();
+    if (this.#exited) await this.#drain(closed);
+    else await this.#terminate(child.pid, exited);
+    if (!this.#options.keepBackground) killOrphansNow(child.pid);
+    forget();
+    return {
+      end: this.#end,
+      stdout: Buffer.concat(this.#held.stdout),
+      stderr: Buffer.concat(this.#held.stderr),
+    };
+  }
+
+  #hearSignals(pid: number): void {
+    let told = false;
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (!told && this.#end === undefined) {
+          told = true;
+          this.#stop({ how: 'told', signal });
+          return;
+        }
+        // Told twice, or while it is being ended already: at once.
+        killTreeNow(pid);
+        process.exit(128 + constants.signals[signal]);
+      });
+    }
+  }
+
+  #holdOutput(): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const source = this.#child[stream];
+      source?.on('error', () => undefined);
+      source?.on('data', (chunk: Buffer) => {
+        this.#bytes += chunk.length;
+        if (this.#bytes > maxOutputBytes) {
+          source.destroy();
+          this.#stop({ how: 'flood' });
+        } else if (this.#background !== undefined) process[stream].write(chunk);
+        else {
+          this.#held[stream].push(chunk);
+          if (stream === 'stdout' && this.#bytes <= longestAnnouncement) this.#lookForBackground();
+        }
+      });
+    }
+  }
+
+  /** A host that is told so in the first line stops waiting: it must hear it now. */
+  #lookForBackground(): void {
+    this.#background = readBackground(Buffer.concat(this.#held.stdout).toString('utf8'));
+    if (this.#background === undefined) return;
+    this.#arm();
+    for (const stream of ['stdout', 'stderr'] as const) {
+      process[stream].on('error', () => undefined);
+      for (const chunk of this.#held[stream].splice(0)) process[stream].write(chunk);
+    }
+  }
+
+  get #limitMs(): number {
+    return this.#options.timeoutMs ?? this.#background?.limitMs ?? hookLimitMs(this.#options.input.said?.event);
+  }
+
+  /** The time this process took to start counts too: the host has waited for it. */
+  #arm(): void {
+    clearTimeout(this.#limit);
+    if (this.#end !== undefined) return;
+    const limitMs = this.#limitMs;
+    const fire = (): void => {
+      // What is already in the pipes is read before the judgement: the loop may have been blocked.
+      setImmediate(() => setImmediate(() => this.#stop({ how: 'timeout', limitMs })));
+    };
+    this.#limit = systemTimeout(fire, Math.max(0, limitMs - performance.now()));
+  }
+
+  async #drain(closed: Promise<void>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const last = setTimeout(resolve, longestDrainMs);
+      const pause = setTimeout(resolve, drainMs);
+      const refresh = (): void => void pause.refresh();
+      for (const source of [this.#child.stdout, this.#child.stderr]) source?.on('data', refresh);
+      void closed.then(resolve).finally(() => {
+        clearTimeout(last);
+        clearTimeout(pause);
+      });
+    });
+  }
+
+  async #terminate(pid: number, exited: Promise<unknown>): Promise<void> {
+    const grace = graceMs(this.#limitMs);
+    const gone = terminateTree(pid, { graceMs: grace, clock: systemClock, exited }).then(() => killMarked(this.#mark));
+    const late = new Promise<void>((resolve) => void setTimeout(resolve, grace + killMs));
+    await Promise.race([gone, late]);
+    if (!this.#exited) killTreeNow(pid);
+  }
+}
+
+/** Node fires a timer of 2^31 ms or more at once. */
+function systemTimeout(callback: () => void, delayMs: number): NodeJS.Timeout {
+  return setTimeout(callback, Math.min(delayMs, 2 ** 31 - 1));
+}

@@ -1,0 +1,105 @@
+import type { Facts } from '../../policy/facts.ts';
+import type { Logger } from '../../policy/logger.ts';
+import type { HookInput } from '../../protocol/hookEvents.ts';
+import type { Store } from '../../store/store.ts';
+import { systemClock } from '../../systemClock.ts';
+import { hookMarker } from './hookMarker.ts';
+import { admitRun, countAnswer, countFailure, type HookAdmission, record } from './hookTally.ts';
+import type { HookFailure } from './hookVerdict.ts';
+
+/** The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long. */
+export interface HookCircuit {
+  /** @param leaseMs - how long the run may take, for others to wait if it is a probe. */
+  admit(leaseMs: number): Promise<HookAdmission>;
+  /** The hook proved life. */
+  answered(admission: HookAdmission): Promise<void>;
+  /** The run says nothing about the hook. */
+  ignored(admission: HookAdmission): Promise<void>;
+  /** Counts and records the failure; gives why it could not, in one line. */
+  failed(failure: HookFailure, about: HookInput | undefined, admission: HookAdmission): Promise<string | undefined>;
+}
+
+export interface HookCircuitOptions {
+  readonly name: string;
+  /** Absolute path of the database, or `:memory:`: then nothing is kept. */
+  readonly database: string;
+  /** How long the database may keep the hook waiting from now, in ms. */
+  readonly budgetMs: () => number;
+}
+
+/** The store is opened only when there is something to write, or the marker says that there is something to read. */
+export function createHookCircuit({ name, database, budgetMs }: HookCircuitOptions): HookCircuit {
+  const run = { key: `hook:${name}`, owner: `${process.pid}.${systemClock.wallNow()}` };
+  const marker = hookMarker(database, name);
+  const isKept = database !== ':memory:';
+  let trouble: string | undefined;
+  const note = (message: string): void => {
+    trouble ??= message;
+  };
+
+  /** Undefined when the database took too long. */
+  async function use<T>(work: (store: Store) => T | Promise<T>): Promise<T | undefined> {
+    const limitMs = budgetMs();
+    const done = withStore(database, note, work).catch((error: unknown) => {
+      note(String(error));
+      return undefined;
+    });
+    const late = new Promise<undefined>((resolve) => {
+      setTimeout(() => {
+        note(`the database did not answer within ${Math.round(limitMs)}ms`);
+        resolve(undefined);
+      }, limitMs);
+    });
+    return Promise.race([done, late]);
+  }
+
+  return {
+    async admit(leaseMs) {
+      if (!isKept || !marker.isThere()) return { admitted: true };
+      return (await use((store) => admitRun(store, run, leaseMs))) ?? { admitted: true };
+    },
+    async answered(admission) {
+      if (!isKept || !marker.isThere()) return;
+      marker.remove();
+      const isClean = await use((store) => countAnswer(store, run, probeOf(admission)));
+      if (isClean !== true) marker.leave();
+    },
+    async ignored(admission) {
+      if (probeOf(admission) !== undefined) await use((store) => store.breakers.releaseProbe(run.key, run.owner));
+    },
+    async failed(failure, about, admission) {
+      if (!isKept) return undefined;
+      const { event = '', action = '', session } = about ?? {};
+      await use(async (store) => {
+        record(store, { type: 'hook.failed', hook: name, event, action, session, error: failure.message });
+        if (failure.counts) await countFailure(store, run, failure.kind, probeOf(admission));
+        else store.breakers.releaseProbe(run.key, run.owner);
+      });
+      if (failure.counts) marker.leave();
+      return trouble;
+    },
+  };
+}
+
+function probeOf(admission: HookAdmission) {
+  return admission.admitted ? admission.probe : undefined;
+}
+
+async function withStore<T>(
+  path: string,
+  note: (message: string) => void,
+  work: (store: Store) => T | Promise<T>,
+): Promise<T> {
+  const { openStore } = await import('../../store/store.ts');
+  const logger: Logger = { debug: ignore, info: ignore, warn: note, error: note };
+  const store = await openStore({ path, clock: systemClock, facts: nobody, logger });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const nobody: Facts = { tell: ignore, wants: () => false };
+
+function ignore(): void {}

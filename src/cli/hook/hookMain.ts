@@ -1,0 +1,119 @@
+import { formatDuration } from '../../policy/duration.ts';
+import { blockExitCode } from '../../protocol/commandHook.ts';
+import { hookLimitMs, type HookInput } from '../../protocol/hookEvents.ts';
+import { storePath } from '../../store/paths.ts';
+import { UsageError } from '../errors.ts';
+import { sanitize } from '../sanitize.ts';
+import { asksToBlock, type HookArgs, readHookArgs } from './hookArgs.ts';
+import { runHookChild } from './hookChild.ts';
+import { createHookCircuit } from './hookCircuit.ts';
+import { failureExitCode, judgeHook } from './hookVerdict.ts';
+import { type HostInput, readHostInput } from './hostInput.ts';
+
+/** How long the host's input is waited for when the hook itself is not run, in ms. */
+const inputMs = 500;
+/** Its hosts wait the least. */
+const shortestEvent = 'SessionEnd';
+/** How long the store may take in any case, in ms: what is left, after a hook's whole limit, of the 1.5 s of SessionEnd. */
+const leastStoreMs = 300;
+/** What a lock of another process is worth waiting for, in ms. */
+const mostStoreMs = 5000;
+/** How long a host that does not read may keep this process, in ms. */
+const flushMs = 2000;
+
+/**
+ * `unwedge hook`: everything from the words after it to the end of this process. Loads neither XState nor zod, and the store
+ * only when there is something to read or to write.
+ */
+export async function hookMain(words: readonly string[]): Promise<void> {
+  const misuseCode = asksToBlock(words) ? blockExitCode : 1;
+  try {
+    const args = readHookArgs(words);
+    if (args === undefined) return await printHelp(words);
+    failOpen(args);
+    process.exit(await runHook(args));
+  } catch (error) {
+    const text = error instanceof UsageError ? error.message : String(error);
+    await write('stderr', `unwedge: ${sanitize(text)}\n`);
+    process.exit(misuseCode);
+  }
+}
+
+async function printHelp(words: readonly string[]): Promise<void> {
+  const [{ commandHelp }, { hook }] = await Promise.all([import('../help.ts'), import('./command.ts')]);
+  await write('stdout', commandHelp(hook, words.includes('--json')));
+}
+
+/** A bug of ours must not decide over what the hook was asked about. */
+function failOpen({ name, onFailure }: HookArgs): void {
+  process.on('uncaughtException', (error) => {
+    const exitCode = failureExitCode(onFailure, undefined);
+    void write('stderr', line(name, `It could not be supervised: ${String(error)}`, exitCode)).then(() =>
+      process.exit(exitCode),
+    );
+  });
+}
+
+async function runHook(args: HookArgs): Promise<number> {
+  const limitMs = args.timeoutMs ?? hookLimitMs('');
+  const input = readHostInput();
+  const circuit = createHookCircuit({
+    name: args.name,
+    database: storePath(args.db, process.env),
+    budgetMs() {
+      const leftMs = (args.timeoutMs ?? hookLimitMs(input.said?.event ?? shortestEvent)) - performance.now();
+      return Math.min(mostStoreMs, Math.max(leastStoreMs, leftMs));
+    },
+  });
+  const admission = await circuit.admit(limitMs);
+  if (!admission.admitted) {
+    const about = await saidSoon(input);
+    const exitCode = failureExitCode(args.onFailure, about?.event);
+    const wait = formatDuration(Math.ceil(admission.retryAfterMs / 1000) * 1000);
+    await write('stderr', line(args.name, `It failed too often and is not run for ${wait}`, exitCode));
+    return exitCode;
+  }
+  const run = await runHookChild({ ...args, input });
+  const verdict = judgeHook(run);
+  if (verdict.is === 'failed') {
+    const about = input.said ?? (run.end.how === 'spawn' ? await saidSoon(input) : undefined);
+    const exitCode = failureExitCode(args.onFailure, about?.event);
+    const trouble = await circuit.failed(verdict.failure, about, admission);
+    const text =
+      trouble === undefined ? verdict.failure.message : `${verdict.failure.message} (not recorded: ${trouble})`;
+    await write('stderr', line(args.name, text, exitCode));
+    return exitCode;
+  }
+  await Promise.all([write('stdout', run.stdout), write('stderr', run.stderr)]);
+  await circuit[verdict.is](admission);
+  return verdict.exitCode;
+}
+
+/** What the host says, if it says it at once. */
+async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
+  const late = new Promise<void>((resolve) => {
+    setTimeout(resolve, inputMs);
+  });
+  await Promise.race([input.ended, late]);
+  return input.said;
+}
+
+function line(name: string, message: string, exitCode: number): string {
+  const consequence = exitCode === blockExitCode ? 'it is a guard, so this is declined' : 'going on without it';
+  return `unwedge: hook ${sanitize(name)}: ${sanitize(message).replace(/\.$/, '')}; ${consequence}\n`;
+}
+
+/** Resolves when it is written, nobody reads any more, or whoever should does not. */
+function write(name: 'stdout' | 'stderr', data: string | Uint8Array): Promise<void> {
+  if (data.length === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const stream = process[name];
+    const late = setTimeout(resolve, flushMs);
+    const done = (): void => {
+      clearTimeout(late);
+      resolve();
+    };
+    stream.once('error', done);
+    stream.write(data, done);
+  });
+}

@@ -1,0 +1,48 @@
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
+
+/**
+ * A file beside the database that is there while a hook's circuit is open or has failures on record, so that the usual
+ * run of a sound hook need not open the database to learn that there is nothing to know. The database is the truth.
+ *
+ * A failure writes its row first and then the marker, a success removes the marker first and then the row: however two of them
+ * meet, a row with failures is never left without its marker.
+ */
+export interface HookMarker {
+  isThere(): boolean;
+  /** Never throws: without a marker failures are forgotten, no more. */
+  leave(): void;
+  remove(): void;
+}
+
+/** @param database - its absolute path. */
+export function hookMarker(database: string, name: string): HookMarker {
+  const path = `${database}-hook-${fileName(name)}`;
+  return {
+    isThere: () => existsSync(path),
+    leave: () => quietly(() => closeSync(openSync(path, 'a', 0o600))),
+    remove: () => quietly(() => rmSync(path, { force: true })),
+  };
+}
+
+const longestName = 100;
+
+/** The name as one that every file system takes, different for different names. */
+function fileName(name: string): string {
+  const safe = encodeURIComponent(name).replaceAll('*', '%2A');
+  return safe.length <= longestName ? safe : `${safe.slice(0, longestName)}-${hash(safe).toString(36)}`;
+}
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  return value >>> 0;
+}
+
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // A directory that cannot be written to has no database either.
+  }
+}

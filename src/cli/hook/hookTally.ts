@@ -1,0 +1,97 @@
+import { openForMs, trips } from '../../policy/breaker.ts';
+import type { Fact } from '../../policy/facts.ts';
+import type { FailureKind } from '../../policy/failure.ts';
+import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
+import { presets } from '../../policy/presets.ts';
+import type { Store } from '../../store/store.ts';
+import { systemClock } from '../../systemClock.ts';
+
+/** Whether a run may go out; `probe`: the circuit as it was when this run became the one that tries it. */
+export type HookAdmission =
+  | { readonly admitted: true; readonly probe?: PersistedBreaker | undefined }
+  | { readonly admitted: false; readonly retryAfterMs: number };
+
+/** One run of a hook, as its circuit knows it. */
+export interface HookRunName {
+  /** Of the circuit. */
+  readonly key: string;
+  /** Of this run: holds the lease of a probe. */
+  readonly owner: string;
+}
+
+const { breaker: policy } = presets.hook;
+
+/** Admits the run: freely while the circuit is closed, one at a time when it has been open for long enough. */
+export function admitRun(store: Store, { key, owner }: HookRunName, leaseMs: number): HookAdmission {
+  const row = store.breakers.load(key);
+  if (row?.state !== 'open') return { admitted: true };
+  const wallNow = systemClock.wallNow();
+  // The wall clock may have stepped: what is left is never more than the circuit was to stay open.
+  const leftMs = Math.min(row.openUntil - wallNow, row.lastOpenMs);
+  const holdMs = leaseMs + policy.probeLeaseGraceMs;
+  if (leftMs <= 0 && store.breakers.claimProbe(key, row.generation, owner, holdMs, wallNow)) {
+    return { admitted: true, probe: row };
+  }
+  const retryAfterMs = leftMs > 0 ? leftMs : leaseMs;
+  // Refusals come in floods: one record for each time the circuit opened.
+  if (store.read({ category: 'integration', integration: key, since: row.openedAt, limit: 1 }).length === 0) {
+    const message = `The circuit of ${key} is open`;
+    const refusal = { kind: 'circuit_open', message, retryAfterMs, refused: 0 } as const;
+    record(store, { type: 'call.refused', integration: key, call: owner, ...refusal });
+  }
+  return { admitted: false, retryAfterMs };
+}
+
+/**
+ * Counts a run that proved life: the count starts anew, and a probe closes the circuit. False when the circuit is open and this
+ * run has no say in it: it began before.
+ */
+export function countAnswer(store: Store, { key }: HookRunName, probe: PersistedBreaker | undefined): boolean {
+  const row = store.breakers.load(key) ?? neverOpened;
+  if (row.state === 'closed') store.breakers.saveFailures(key, row.generation, 0);
+  else if (row.generation === probe?.generation) {
+    store.breakers.save(key, { ...neverOpened, openedAt: row.openedAt, generation: row.generation + 1 });
+    record(store, { type: 'breaker.closed', integration: key });
+  } else return false;
+  return true;
+}
+
+/** Counts a run that failed, by the rules of the preset `hook`; a failed probe opens the circuit again. */
+export async function countFailure(
+  store: Store,
+  { key }: HookRunName,
+  kind: FailureKind,
+  probe: PersistedBreaker | undefined,
+): Promise<void> {
+  const row = store.breakers.load(key) ?? neverOpened;
+  const isOpen = row.state === 'open';
+  if (isOpen && row.generation !== probe?.generation) return;
+  const failures = isOpen ? row.failures + 1 : await countOne(store, key, row.generation);
+  if (!isOpen && !trips({ consecutive: failures, failures: 0, total: 0 }, policy)) return;
+  const openedAt = systemClock.wallNow();
+  const lastOpenMs = openForMs(policy, row.openings);
+  store.breakers.save(key, {
+    state: 'open',
+    openedAt,
+    openUntil: openedAt + lastOpenMs,
+    lastOpenMs,
+    openings: row.openings + 1,
+    failures,
+    generation: row.generation + 1,
+  });
+  record(store, { type: 'breaker.opened', integration: key, openForMs: lastOpenMs, kind });
+}
+
+/** How many failures there are in a row now, also when another process held the lock for a moment. */
+async function countOne(store: Store, key: string, generation: number): Promise<number> {
+  const counted = store.breakers.countFailure(key, generation);
+  if (counted !== undefined) return counted;
+  await store.flush();
+  const row = store.breakers.load(key);
+  return row?.generation === generation ? row.failures : 0;
+}
+
+/** Keeps a fact with the time of now. */
+export function record(store: Store, fact: Fact): void {
+  store.record({ ...fact, at: systemClock.wallNow() });
+}

@@ -1,0 +1,47 @@
+import type { Writable } from 'node:stream';
+import { type HookInput, readHookInput } from '../../protocol/hookEvents.ts';
+
+/** What of the input is kept to be read, in bytes; all of it is passed on, however long. */
+const maxKeptBytes = 8 * 1024 * 1024;
+
+/** What the host writes to the hook: passed on byte for byte as it comes, and read for what it is about. */
+export interface HostInput {
+  /** What it says; undefined before its end, and when it is no JSON that names an event or longer than 8 MiB. */
+  readonly said: HookInput | undefined;
+  /** Settles when the host has written all. It may never. */
+  readonly ended: Promise<void>;
+  passTo(child: Writable): void;
+  /** Stops reading. */
+  close(): void;
+}
+
+/** Starts reading; what nobody takes is dropped, so that the host is never kept waiting. */
+export function readHostInput(host: NodeJS.ReadStream = process.stdin): HostInput {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let said: HookInput | undefined;
+  host.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxKeptBytes) chunks.push(chunk);
+  });
+  const ended = new Promise<void>((resolve) => {
+    host.once('error', () => resolve());
+    host.once('end', () => {
+      if (bytes <= maxKeptBytes) said = readHookInput(Buffer.concat(chunks).toString('utf8'));
+      resolve();
+    });
+  });
+  return {
+    get said() {
+      return said;
+    },
+    ended,
+    passTo(child) {
+      // A hook may end or close its stdin without having read it.
+      child.on('error', () => undefined);
+      host.once('error', () => child.end());
+      host.pipe(child);
+    },
+    close: () => void host.destroy(),
+  };
+}

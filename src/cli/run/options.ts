@@ -1,0 +1,32 @@
+import type { Args, OptionSpecs } from '../command.ts';
+
+/** The options of `unwedge run`. */
+export const runOptions = {
+  timeout: { kind: 'duration', help: 'limit on the whole, retries included; else that of the policy' },
+  'attempt-timeout': {
+    kind: 'duration',
+    help: 'limit on each attempt; else that of the policy, for one attempt none',
+  },
+  'no-output-timeout': { kind: 'duration', help: 'limit on silence; else that of the policy' },
+  attempts: { kind: 'count', max: 100, defaultValue: 1, help: 'attempts in all' },
+  policy: {
+    kind: 'text',
+    value: 'PRESET',
+    help: 'limits and waits between attempts; else by the agent, or subprocess',
+  },
+  name: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'what its failures are counted under; else the name of the command or script',
+  },
+  'prompt-file': { kind: 'text', value: 'FILE', help: 'what each attempt gets on stdin; - is the stdin of unwedge' },
+  agent: {
+    kind: 'text',
+    value: 'AGENT',
+    help: 'whose output it is: claude, codex, none, or auto to tell by the command',
+  },
+  stream: { kind: 'flag', help: 'show the output of each attempt as it comes' },
+} as const satisfies OptionSpecs;
+
+/** What `unwedge run` is given. */
+export type RunArgs = Args<typeof runOptions>;

@@ -1,0 +1,51 @@
+import type { OutputStream } from '../../machines/subprocessInput.ts';
+
+/** Where the output of a child goes. */
+export interface Sink {
+  /** Takes bytes as they are. A promise says when it can take more; while it is pending the child is to wait. Never throws. */
+  write(chunk: Uint8Array, stream: OutputStream): Promise<void> | undefined;
+}
+
+/** Our own stdout and stderr. */
+export interface Streams {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+}
+
+/** The streams of this process as a sink, and as the place of our own words. */
+export interface OwnOutput extends Sink {
+  /** A line of ours, on stderr and on a line of its own. */
+  say(line: string): void;
+}
+
+const newline = 0x0a;
+
+/** Bytes pass as they are. A stream whose reader is gone takes everything and says nothing. */
+export function ownOutput(streams: Streams): OwnOutput {
+  let midLine = false;
+  return {
+    write(chunk, stream) {
+      const target = streams[stream];
+      if (stream === 'stderr' && chunk.length > 0) midLine = chunk.at(-1) !== newline;
+      if (!target.writable || target.write(chunk)) return undefined;
+      return untilWritable(target);
+    },
+    say(line) {
+      if (streams.stderr.writable) streams.stderr.write(`${midLine ? '\n' : ''}unwedge: ${line}\n`);
+      midLine = false;
+    },
+  };
+}
+
+/** Settles also when the reader is gone: nobody waits for it then. */
+function untilWritable(target: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const event of ends) target.off(event, done);
+      resolve();
+    };
+    for (const event of ends) target.on(event, done);
+  });
+}
+
+const ends = ['drain', 'error', 'close', 'finish'] as const;

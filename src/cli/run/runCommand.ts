@@ -1,0 +1,111 @@
+import type { RunResult } from '../../agentRuns.ts';
+import { formatDuration } from '../../policy/duration.ts';
+import type { Outcome } from '../../policy/failure.ts';
+import type { RunRequest } from '../../subprocessOptions.ts';
+import type { Io } from '../io.ts';
+import { sanitize, toJson } from '../sanitize.ts';
+import { exitCodeOf, exitCodes } from './exitCode.ts';
+import { type HeldOutput, holdOutput } from './heldOutput.ts';
+import { ownOutput, type Sink } from './output.ts';
+import { readPrompt } from './prompt.ts';
+import type { RunArgs } from './options.ts';
+import { planRun, type RunPlan } from './request.ts';
+import { type RunEnd, superviseRun } from './supervisedRun.ts';
+
+/** Does what `unwedge run` was asked to do. Gives the exit code. */
+export async function runCommand(args: RunArgs, io: Io, rest: readonly string[]): Promise<number> {
+  const plan = planRun(args, rest, { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY });
+  const own = ownOutput(process);
+  let request: RunRequest = {};
+  try {
+    if (plan.promptFile !== undefined) request = await readPrompt(plan.promptFile, io.signal);
+  } catch (error) {
+    if (io.signal.aborted) return exitCodes.ownError;
+    throw error;
+  }
+  if (plan.onTerminal) io.leaveInterrupts?.();
+
+  const held = new Map<number, HeldOutput>();
+  const sink: Sink = plan.json
+    ? { write: (chunk, stream) => (stream === 'stderr' ? own.write(chunk, stream) : undefined) }
+    : own;
+  const end = await superviseRun(plan, request, {
+    env: io.env,
+    signal: io.signal,
+    outputOf(attempt) {
+      if (!plan.holdsOutput) return sink;
+      for (const earlier of held.values()) earlier.discard();
+      const output = holdOutput();
+      held.set(attempt, output);
+      return output;
+    },
+    logger: {
+      debug: ignore,
+      info: ignore,
+      warn: (line) => own.say(sanitize(line)),
+      error: (line) => own.say(sanitize(line)),
+    },
+    onRetry({ attempt, kind, message, delayMs }) {
+      const next = `attempt ${attempt + 1} of ${plan.policy.retry.maxAttempts} in ${formatDuration(delayMs ?? 0)}`;
+      own.say(`attempt ${attempt} failed (${kind}: ${sanitize(message)}); ${next}`);
+    },
+    onBreaker(fact) {
+      if (fact.type === 'breaker.closed') own.say(`the circuit of ${sanitize(plan.name)} is closed again`);
+      else own.say(`the circuit of ${sanitize(plan.name)} is open now, for ${formatDuration(fact.openForMs)}`);
+    },
+  });
+  const last = [...held.values()].at(-1);
+  await last?.release(sink);
+  if (last?.trouble !== undefined)
+    own.say(`the output is not complete, it could not be held back: ${sanitize(last.trouble)}`);
+  const exitCode = exitCodeFor(end, io.signal);
+  for (const line of lastWords(plan, end, io.signal)) own.say(line);
+  if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode)));
+  return exitCode;
+}
+
+function exitCodeFor({ outcome, exit }: RunEnd, { aborted, reason }: AbortSignal): number {
+  if (aborted && reason instanceof Error && 'code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
+  return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit);
+}
+
+/** Why there is no other output, in one line; an exit code of the command's own speaks for itself. */
+function lastWords({ name }: RunPlan, { outcome }: RunEnd, { aborted }: AbortSignal): readonly string[] {
+  if (outcome.ok || aborted) return [];
+  const { kind, message, retryAfterMs, attempts, cause } = outcome.failure;
+  const later =
+    retryAfterMs === undefined ? '' : `; try again in ${formatDuration(Math.ceil(retryAfterMs / 1000) * 1000)}`;
+  if (kind === 'circuit_open') {
+    const why =
+      attempts === 0 || cause === undefined ? 'after repeated failures, the command was not run' : 'after this failure';
+    return [`the circuit of ${sanitize(name)} is open ${why}${later}`];
+  }
+  if (kind === 'unknown' || kind === 'permanent' || kind === 'auth' || kind === 'protocol') return [];
+  return [`${kind}: ${sanitize(message)}${later}`];
+}
+
+/** What `--json` prints. Output is text: bytes that are no UTF-8 are replaced. */
+function report(plan: RunPlan, { outcome, exit, attempts, elapsedMs }: RunEnd, exitCode: number) {
+  return {
+    name: plan.name,
+    command: [plan.command, ...plan.args],
+    ok: outcome.ok,
+    exit_code: exitCode,
+    attempts,
+    elapsed_ms: Math.round(elapsedMs),
+    ...failureReport(outcome),
+    command_exit_code: exit?.exitCode ?? null,
+    signal: exit?.signal ?? null,
+    stdout: exit?.stdout ?? null,
+    stderr: exit?.stderr ?? null,
+    agent: (outcome.ok ? outcome.value.agent : undefined) ?? null,
+  };
+}
+
+function failureReport(outcome: Outcome<RunResult>) {
+  if (outcome.ok) return {};
+  const { kind, reason, message, retryable, retryAfterMs } = outcome.failure;
+  return { kind, reason: reason ?? null, message, retryable, retry_after_ms: retryAfterMs ?? null };
+}
+
+function ignore(): void {}

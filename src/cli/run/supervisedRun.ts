@@ -1,0 +1,189 @@
+import { createAgentRuns, type RunResult } from '../../agentRuns.ts';
+import type { AttemptContext } from '../../calls/call.ts';
+import { Integration } from '../../calls/integration.ts';
+import { checkGatewayOptions } from '../../gatewayOptions.ts';
+import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
+import type { Clock } from '../../policy/clock.ts';
+import type { FactOf, Told } from '../../policy/facts.ts';
+import { AttemptError, type FailureReason, type Outcome } from '../../policy/failure.ts';
+import type { Logger } from '../../policy/logger.ts';
+import type { RegisterChild } from '../../policy/childRecord.ts';
+import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
+import { storePath } from '../../store/paths.ts';
+import type { RunRequest } from '../../subprocessOptions.ts';
+import { runProcess } from '../../subprocessRun.ts';
+import { superviseIntegration } from '../../superviseIntegration.ts';
+import { formatDuration } from '../../policy/duration.ts';
+import type { Environment } from '../../store/paths.ts';
+import { keptTroubles } from './keptTroubles.ts';
+import { asRun } from './outcome.ts';
+import type { Sink } from './output.ts';
+import type { RunPlan } from './request.ts';
+
+/** Time between the signal that asks the command to end and SIGKILL, in ms. */
+const graceMs = 5000;
+/** A run that lasts so long is entered in the store, for the next start to find what it left, in ms. */
+const lastingMs = 1000;
+/** How long the store may be waited for while another process writes, in ms. */
+const lockWaitMs = 1000;
+
+/** What a run is given. */
+export interface RunSurroundings {
+  readonly env: Environment;
+  /** Ends the run; a reason with a `signal` has that signal passed on. */
+  readonly signal: AbortSignal;
+  /** Where the output of an attempt goes. */
+  readonly outputOf: (attempt: number) => Sink;
+  readonly logger: Logger;
+  readonly onRetry: (fact: Told<FactOf<'call.retried'>>) => void;
+  readonly onBreaker: (fact: Told<FactOf<'breaker.opened'> | FactOf<'breaker.closed'>>) => void;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly outcome: Outcome<RunResult>;
+  /** How the process of the last attempt ended; undefined when there was none. */
+  readonly exit: ProcessExit | undefined;
+  readonly attempts: number;
+  readonly elapsedMs: number;
+}
+
+/**
+ * Runs a command as the one call of the one integration of a runtime, whose breaker is shared with other runs of the same name.
+ * Resolves when nothing of it is left. Never rejects.
+ */
+export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
+  const { env, signal, logger } = given;
+  const path = storePath(plan.db, env);
+  const owner = createRuntime(checkGatewayOptions({ store: path, logger }), { lockWaitMs });
+  const { runtime } = owner;
+  const { clock, bus } = runtime;
+  const troubles = await keptTroubles(path, plan.name);
+  const agents = createAgentRuns(clock, { command: plan.command, args: plan.args, agent: plan.agent });
+  let exit: ProcessExit | undefined;
+  let attempts = 0;
+
+  const call = superviseIntegration<RunRequest, RunResult>(runtime, {
+    name: plan.name,
+    policy: { ...plan.policy, abortGraceMs: graceMs + 2000 },
+    streak: 'shared',
+    describeTimeout,
+    amendTimeout: agents.amendTimeout,
+    async operation(input, context) {
+      const prepared = await agents.prepare(input, context);
+      exit = undefined;
+      attempts = context.attempt;
+      try {
+        const process = inputOf(plan, prepared.input, given.outputOf(context.attempt), context, clock);
+        const register = lateRegister(owner, plan);
+        exit = await runProcess(
+          runtime,
+          { id: `process:${plan.name}:${context.attempt}`, input: { ...process, register }, graceMs },
+          context,
+        );
+        return prepared.conclude(exit);
+      } catch (error) {
+        // Before the breaker hears of it: the store counts for all runs.
+        await owner.openStore();
+        throw error instanceof AttemptError ? new AttemptError(asRun(error.facts, exit)) : error;
+      } finally {
+        await prepared.end();
+      }
+    },
+  });
+  // A second signal ends this process at once; the lease of a probe would be held to its end.
+  const giveBack = (): void => call.stop();
+  process.once('exit', giveBack);
+  bus.on('call.retried', given.onRetry);
+  bus.on('breaker.opened', given.onBreaker);
+  bus.on('breaker.closed', given.onBreaker);
+
+  const startedAt = clock.now();
+  await owner.start({ storeLater: !troubles.known });
+  const outcome = await new Integration(call).call(request, { signal });
+  const elapsedMs = clock.now() - startedAt;
+  if (isWorthARecord(outcome, signal)) await owner.openStore();
+  if (outcome.ok && troubles.foundNow()) {
+    await owner.openStore();
+    await troubles.forget(runtime.store());
+  }
+  troubles.close();
+  await owner.stop({ first: () => call.stop() });
+  process.off('exit', giveBack);
+  return { outcome, exit, attempts, elapsedMs };
+}
+
+function inputOf(
+  plan: RunPlan,
+  prepared: Pick<SubprocessInput, 'args' | 'stdin' | 'env' | 'onOutput'>,
+  sink: Sink,
+  context: AttemptContext,
+  clock: Clock,
+): SubprocessInput {
+  const { limits } = plan.policy;
+  return {
+    ...prepared,
+    command: plan.command,
+    inherit: [
+      ...(plan.inheritsStdin ? (['stdin'] as const) : []),
+      ...(plan.inheritsStdout ? (['stdout'] as const) : []),
+    ],
+    sharesGroup: plan.onTerminal,
+    graceMs,
+    clock,
+    onOutput(chunk, stream) {
+      prepared.onOutput?.(chunk, stream);
+      const busy = sink.write(chunk, stream);
+      if (busy !== undefined && Number.isFinite(limits.idleMs)) touchUntil(busy, context, clock, limits.idleMs / 2);
+      return busy;
+    },
+  };
+}
+
+/** While our own reader is slow, the command cannot write: that is no silence of its own. */
+function touchUntil(busy: Promise<void>, { touch }: AttemptContext, clock: Clock, everyMs: number): void {
+  const again = (): void => {
+    touch();
+    timer = clock.setTimeout(again, everyMs, { ref: false });
+  };
+  let timer = clock.setTimeout(again, everyMs, { ref: false });
+  void busy.then(() => {
+    clock.clearTimeout(timer);
+    touch();
+  });
+}
+
+/** Enters a child that lives on; most are gone before that is worth opening a database. */
+function lateRegister(owner: RuntimeOwner, { policy }: RunPlan): RegisterChild {
+  const { runtime } = owner;
+  const { clock } = runtime;
+  // Before the first limit may pass: the failure has to be counted then.
+  const waitMs = Math.min(lastingMs, ...Object.values(policy.limits).map((limitMs: number) => limitMs / 2));
+  return (child) => {
+    let ended = false;
+    let forget: (() => void) | undefined;
+    const enter = async (): Promise<void> => {
+      await owner.openStore();
+      if (!ended) forget = runtime.register?.(child);
+    };
+    const timer = clock.setTimeout(() => void enter(), waitMs, { ref: false });
+    return () => {
+      ended = true;
+      clock.clearTimeout(timer);
+      forget?.();
+    };
+  };
+}
+
+/** A reader that has seen enough (`| head`) is no failure to look into. */
+function isWorthARecord(outcome: Outcome<unknown>, { reason }: AbortSignal): boolean {
+  const isBrokenPipe = reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
+  return !outcome.ok && !isBrokenPipe;
+}
+
+function describeTimeout(reason: FailureReason, limitMs: number): string {
+  const limit = formatDuration(limitMs);
+  return reason === 'idle_timeout'
+    ? `no output for ${limit}; the command was terminated`
+    : `not done within ${limit}; the command was terminated`;
+}

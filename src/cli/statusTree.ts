@@ -1,0 +1,37 @@
+import { readTreeAnswer } from '../control/answers.ts';
+import { readRuntimes } from '../store/runtimes.ts';
+import { treeText } from '../supervisor/treeText.ts';
+import type { Args } from './command.ts';
+import { readDatabase } from './database.ts';
+import type { Io } from './io.ts';
+import { askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
+import { sanitize, toJson } from './sanitize.ts';
+import { createStyle } from './style.ts';
+
+/** `unwedge status --tree`. Gives 0 when at least one runtime showed its tree, else 1. */
+export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
+  const now = io.now();
+  const { path, rows } = await readDatabase(args.db, io, (reader) => ({
+    path: reader.path,
+    rows: readRuntimes(reader),
+  }));
+  const asked = await askRuntimes(rows, io, 'tree', readTreeAnswer);
+  const shown = asked.filter(({ answer }) => answer !== undefined);
+  if (args.json) {
+    const runtimes = asked.map(({ runtime, answer, problem }) => ({ ...runtime, problem, tree: answer }));
+    io.stdout.write(toJson({ database: path, runtimes }));
+  } else {
+    const style = createStyle(io);
+    const width = Math.max(20, io.columns);
+    const texts = asked.flatMap(({ runtime, answer }) =>
+      answer === undefined ? [] : [`${style.bold(runtimeText(runtime, now))}\n${treeText(answer, { width })}`],
+    );
+    io.stdout.write(texts.join('\n'));
+  }
+  io.stderr.write(problemLines(asked, now));
+  if (shown.length > 0) return 0;
+  const lost =
+    'its supervision tree, child states and restarts cannot be shown; `unwedge status` shows what is on record';
+  io.stderr.write(`unwedge: No live runtime answers for ${sanitize(path)}: ${lost}.\n`);
+  return 1;
+}

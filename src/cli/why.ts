@@ -1,0 +1,51 @@
+import { readWhyAnswer } from '../control/answers.ts';
+import { nearest } from '../policy/nearest.ts';
+import { readRuntimes } from '../store/runtimes.ts';
+import { readSessionIds, readSessionRecords } from '../store/sessionRecords.ts';
+import { defineCommand } from './command.ts';
+import { readDatabase } from './database.ts';
+import { CommandError } from './errors.ts';
+import { askRuntimes, problemLines } from './liveRuntimes.ts';
+import { quoted, sanitize, toJson } from './sanitize.ts';
+import { recordsText, whyText } from './whyText.ts';
+
+export const why = defineCommand({
+  name: 'why',
+  summary: 'what a session waits for, and which rule will end it when',
+  usage: 'why SESSION [--json] [--db FILE]',
+  details: [
+    'Asks the running gateway that has the session: its turn, pending calls with their attempts, circuits and processes, questions to',
+    'people, and what its watchdog does next. Without one it shows what is on record: messages and calls that wait to be taken up.',
+  ].join('\n'),
+  options: {},
+  operands: ['SESSION'],
+  async run(args, io) {
+    const [session = ''] = args.operands;
+    const { path, rows, ids, records } = await readDatabase(args.db, io, (reader) => ({
+      path: reader.path,
+      rows: readRuntimes(reader),
+      ids: readSessionIds(reader),
+      records: readSessionRecords(reader, session),
+    }));
+    const asked = await askRuntimes(rows, io, 'why', readWhyAnswer, { session });
+    const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);
+    if (found?.answer !== undefined) {
+      io.stdout.write(
+        args.json ? toJson({ live: true, runtime: found.runtime, ...found.answer }) : whyText(found.answer),
+      );
+      return 0;
+    }
+    if (records === undefined) {
+      const near = nearest(session, ids);
+      const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
+      throw new CommandError(`No session ${quoted(session)} in ${sanitize(path)}.${guess}`);
+    }
+    if (args.json) io.stdout.write(toJson({ live: false, ...records }));
+    else {
+      io.stdout.write(recordsText(records, io.now()));
+      io.stderr.write(problemLines(asked, io.now()));
+      io.stderr.write('unwedge: No live gateway has it: attempts, processes and circuits cannot be shown.\n');
+    }
+    return 0;
+  },
+});

@@ -1,0 +1,95 @@
+import type { CallWhy } from '../calls/callWhy.ts';
+import { formatDuration } from '../policy/duration.ts';
+import type { SessionRecords } from '../store/sessionRecords.ts';
+import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
+import { sanitize } from './sanitize.ts';
+import { ago } from './timeText.ts';
+
+/** What a live session waits for, for people. */
+export function whyText(why: SessionWhy): string {
+  const { turn, waiting, next } = why;
+  const mailbox = `${waiting} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+  const head =
+    turn === undefined
+      ? `${sanitize(why.session)} is ${why.heldElsewhere ? 'held by another gateway' : sanitize(why.state)}; ${mailbox}.`
+      : `${sanitize(why.session)} processes ${sanitize(turn.message)} (${sanitize(turn.kind)}) for ${time(turn.sinceMs)}${
+          turn.delivery > 1 ? `, begun for the ${turn.delivery}. time` : ''
+        }; ${mailbox}.`;
+  const lines = [
+    head,
+    ...why.calls.flatMap(callLines),
+    ...why.questions.map(
+      ({ what, sinceMs, deadlineInMs }) =>
+        `  asks a person for ${time(sinceMs)}: ${sanitize(what)}; given up in ${time(deadlineInMs)}`,
+    ),
+  ];
+  if (turn !== undefined && why.calls.length + why.questions.length === 0) {
+    lines.push('  no call is pending: its handler is at work');
+  }
+  if (next !== undefined) lines.push(`Next: ${rules[next.rule](sanitize(next.what))} in ${time(next.inMs)}.`);
+  return `${lines.join('\n')}\n`;
+}
+
+const rules: Readonly<Record<NonNullable<SessionWhy['next']>['rule'], (what: string) => string>> = {
+  tool_call: (what) => `the watchdog ends ${what}`,
+  turn: (what) => `the watchdog ends ${what}`,
+  question: (what) => `nobody is waited for any more to answer ${what}`,
+};
+
+function callLines({ integration, tool, sinceMs, progress, target }: ToolCallWhy): string[] {
+  const lines = [`  ${sanitize(integration)} ${sanitize(tool)} for ${time(sinceMs)}: ${phaseText(progress)}`];
+  if (progress?.lastFailure !== undefined) {
+    const { kind, message } = progress.lastFailure;
+    lines.push(`    last attempt: ${kind}: ${sanitize(message)}`);
+  }
+  if (target !== undefined) {
+    const probe = target.probeInMs === undefined ? '' : `, probe in ${time(target.probeInMs)}`;
+    lines.push(
+      `    ${sanitize(integration)} is ${sanitize(target.state)}, circuit ${sanitize(target.circuit)}${probe}`,
+    );
+    const { pid, lastLine } = target.process ?? {};
+    const process = pid === undefined ? 'its process' : `process ${pid}`;
+    if (lastLine !== undefined) lines.push(`    ${process} said last: ${sanitize(lastLine)}`);
+    else if (pid !== undefined) lines.push(`    ${process} runs`);
+  }
+  return lines;
+}
+
+function phaseText(progress: CallWhy | undefined): string {
+  if (progress === undefined) return 'is being written to the store';
+  const { phase, attempt, maxAttempts, silentMs, next } = progress;
+  const attempts = `attempt ${attempt} of ${maxAttempts}`;
+  const then =
+    next.rule === 'next_attempt' ? `tried again in ${time(next.inMs)}` : `${next.rule} in ${time(next.inMs)}`;
+  if (phase === 'in_flight') return `${attempts} in flight, silent for ${time(silentMs ?? 0)}; ${then}`;
+  return `${waits[phase]}, ${attempt === 0 ? 'not tried yet' : `after ${attempts}`}; ${then}`;
+}
+
+const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = {
+  backoff: 'waits for its next attempt',
+  pause: 'waits for the end of a pause the other side asked for',
+  restart: 'waits for a restart',
+  place: 'waits for a free place',
+  probe: 'waits for a probe of the circuit',
+  scope: 'waits for the run of its scope to end',
+};
+
+/** What the records say of a session whose gateway does not answer. */
+export function recordsText({ session, messages, calls, aside }: SessionRecords, now: number): string {
+  const lines = [`${sanitize(session)}, by its records:`];
+  for (const { id, kind, state, deliveries, postedAt } of messages) {
+    const begun = deliveries === 0 ? '' : `, begun ${deliveries} ${deliveries === 1 ? 'time' : 'times'}`;
+    lines.push(`  message ${sanitize(id)} (${sanitize(kind)}) is ${state}${begun}, accepted ${ago(postedAt, now)}`);
+  }
+  for (const { call, integration, tool, startedAt, deadlineAt } of calls) {
+    const due = deadlineAt > now ? `due in ${time(deadlineAt - now)}` : `overdue for ${time(now - deadlineAt)}`;
+    lines.push(
+      `  call ${sanitize(call)}: ${sanitize(integration)} ${sanitize(tool)} pending, started ${ago(startedAt, now)}, ${due}`,
+    );
+  }
+  for (const { id, reason } of aside) lines.push(`  message ${sanitize(id)} was put aside: ${reason}`);
+  if (lines.length === 1) lines.push('  nothing waits and nothing is pending');
+  return `${lines.join('\n')}\n`;
+}
+
+const time = (ms: number): string => formatDuration(ms);

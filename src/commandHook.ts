@@ -1,0 +1,59 @@
+import { exitFacts } from './actors/processExit.ts';
+import type { HookEvent, HookHandler } from './actors/userHooks.ts';
+import type { AttemptContext } from './calls/call.ts';
+import type { SubprocessInput } from './machines/subprocessInput.ts';
+import { AttemptError, type FailureFacts } from './policy/failure.ts';
+import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from './protocol/commandHook.ts';
+import type { Runtime } from './runtime.ts';
+import { runProcess } from './subprocessRun.ts';
+
+/** A hook that is a command, as Claude Code's hooks are: JSON on stdin, exit 2 blocks, JSON on stdout is honoured. */
+export type HookCommand = Pick<
+  SubprocessInput,
+  'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow' | 'graceMs'
+>;
+
+/** How long a hook may take to end on SIGTERM, in ms, where nothing else is said: its host waits meanwhile at its own end. */
+const usualGraceMs = 1000;
+
+export interface CommandHookHandler {
+  readonly handler: HookHandler;
+  /** How long ending the command may take, in ms. */
+  readonly endsWithinMs: number;
+}
+
+/** A handler that runs the command, a process of its own for each event. Its answer is a {@link CommandHookAnswer}. */
+export function commandHookHandler(runtime: Runtime, name: string, command: HookCommand): CommandHookHandler {
+  const { graceMs = usualGraceMs } = command;
+  let runs = 0;
+  const handler = async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
+    const stdin = inputOf(event, command.cwd ?? process.cwd());
+    const input: SubprocessInput = { ...command, stdin, graceMs, register: runtime.register, clock: runtime.clock };
+    const exit = await runProcess(runtime, { id: `hook:${name}:${++runs}`, input, graceMs }, context);
+    if (exit.reason !== 'exit' || exit.exitCode === undefined) {
+      throw new AttemptError(exitFacts(exit) ?? failure('unknown', exit.message));
+    }
+    const { exitCode, stdout, stderr } = exit;
+    const verdict = judgeCommandHook(event.event, { exitCode, stdout: stdout.text, stderr: stderr.text });
+    if (verdict.ok) return verdict.answer;
+    // An exit code of its own proves that it lives; output that cannot be read does not.
+    throw new AttemptError(failure(exitCode === 0 ? 'protocol' : 'permanent', verdict.message, exitCode));
+  };
+  return { handler, endsWithinMs: graceMs + 2000 };
+}
+
+function inputOf(event: HookEvent, cwd: string): string {
+  try {
+    return commandHookInput(event, cwd);
+  } catch (cause) {
+    throw new AttemptError({
+      ...failure('permanent', 'The event cannot be written as JSON'),
+      outcome: 'not_started',
+      cause,
+    });
+  }
+}
+
+function failure(kind: FailureFacts['kind'], message: string, code?: number): FailureFacts {
+  return { kind, message, outcome: 'failed', code };
+}

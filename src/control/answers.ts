@@ -1,0 +1,79 @@
+import type { BreakerHandle } from '../calls/integration.ts';
+import type { SessionWhy } from '../sessions/why.ts';
+import type { TreeNode } from '../supervisor/tree.ts';
+
+/** An integration as its runtime sees it now. */
+export interface LiveIntegration {
+  readonly integration: string;
+  /** The state of its machine. */
+  readonly state: string;
+  readonly circuit: BreakerHandle['state'];
+  /** Attempts in flight. */
+  readonly inFlight: number;
+  /** Accepted calls without one: in backoff, paused, or waiting for a place or a restart. */
+  readonly waiting: number;
+  /** Of an open circuit, when the next call probes it, in ms from now; absent while it is held open. */
+  readonly probeInMs?: number | undefined;
+}
+
+/** A session as its runtime sees it now. */
+export interface LiveSession {
+  readonly session: string;
+  /** The state of its machine. */
+  readonly state: string;
+  /** Messages in its mailbox. */
+  readonly waiting: number;
+}
+
+/** What a runtime answers to `status`. */
+export interface LiveStatus {
+  readonly integrations: readonly LiveIntegration[];
+  readonly sessions: readonly LiveSession[];
+}
+
+/** An answer to `status`; undefined when it is none. A runtime may be of another version than who asks. */
+export function readStatusAnswer(value: unknown): LiveStatus | undefined {
+  const { integrations, sessions } = fieldsOf(value);
+  if (!Array.isArray(integrations) || !integrations.every(isIntegration)) return undefined;
+  return Array.isArray(sessions) && sessions.every(isSession) ? { integrations, sessions } : undefined;
+}
+
+/** An answer to `tree`; undefined when it is none. */
+export function readTreeAnswer(value: unknown): TreeNode | undefined {
+  return isNode(value) ? value : undefined;
+}
+
+/** An answer to `why`; undefined when it is none. */
+export function readWhyAnswer(value: unknown): SessionWhy | undefined {
+  const { session, state, waiting, calls, questions } = fieldsOf(value);
+  const isWhy = areTexts(session, state) && areNumbers(waiting) && Array.isArray(calls) && Array.isArray(questions);
+  return isWhy ? (value as SessionWhy) : undefined;
+}
+
+function isIntegration(value: unknown): value is LiveIntegration {
+  const { integration, state, circuit, inFlight, waiting, probeInMs } = fieldsOf(value);
+  return areTexts(integration, state, circuit) && areNumbers(inFlight, waiting, probeInMs ?? 0);
+}
+
+function isSession(value: unknown): value is LiveSession {
+  const { session, state, waiting } = fieldsOf(value);
+  return areTexts(session, state) && areNumbers(waiting);
+}
+
+function isNode(value: unknown): value is TreeNode {
+  const { id, type, state, restart, lastError, machineState, ...node } = fieldsOf(value);
+  const { incarnation, restarts, nextRestartInMs, queued, deadLetters, details, children } = node;
+  return (
+    areTexts(id, type, state, restart, lastError ?? '', machineState ?? '') &&
+    areNumbers(incarnation, restarts, nextRestartInMs ?? 0, queued ?? 0, deadLetters ?? 0) &&
+    typeof (details ?? {}) === 'object' &&
+    (children === undefined || (Array.isArray(children) && children.every(isNode)))
+  );
+}
+
+const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
+const areNumbers = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'number');
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,116 @@
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../policy/clock.ts';
+import { encodeError, encodeResult, parseRpc, type RpcId, type RpcRequest, rpcErrors } from '../protocol/jsonRpc.ts';
+import { createLineSplitter } from '../protocol/lines.ts';
+
+/**
+ * What clients may ask for, by name. A method gets the `params` as they came and gives, or promises, what JSON can hold; a TypeError or
+ * RangeError means that the params are wrong.
+ */
+export type Methods = Readonly<Record<string, (params: unknown) => unknown>>;
+
+export interface ServeOptions {
+  readonly methods: Methods;
+  readonly clock: Clock;
+  /** Longest request, in bytes. */
+  readonly maxLineBytes: number;
+  /** How long the client may take for a request, and to read its answer, in ms. */
+  readonly idleMs: number;
+}
+
+/**
+ * Answers one client until it leaves, takes too long or sends a line that is too long. The next request is read when the last answer is
+ * with the system, so a client that does not read holds one answer in memory. Never rejects.
+ */
+export async function serveClient(
+  socket: Socket,
+  { methods, clock, maxLineBytes, idleMs }: ServeOptions,
+): Promise<void> {
+  const lines: string[] = [];
+  let tooLong = false;
+  const splitter = createLineSplitter({
+    maxBytes: maxLineBytes,
+    onLine: (line) => lines.push(line),
+    onTooLong: () => {
+      tooLong = true;
+    },
+  });
+  let timer: Timer | undefined;
+  const arm = (): void => {
+    clock.clearTimeout(timer);
+    timer = clock.setTimeout(() => socket.destroy(), idleMs);
+  };
+
+  try {
+    arm();
+    for await (const chunk of socket) {
+      splitter.push(chunk as Buffer);
+      for (const line of lines.splice(0)) {
+        clock.clearTimeout(timer);
+        const answer = await answerTo(line, methods);
+        arm();
+        if (answer !== undefined) await write(socket, answer);
+      }
+      if (tooLong) {
+        const message = `A request may have ${maxLineBytes} bytes`;
+        await write(socket, encodeError(null, { code: rpcErrors.invalidRequest, message }));
+        return;
+      }
+    }
+  } catch {
+    // The client is gone, and with it whoever could be told.
+  } finally {
+    clock.clearTimeout(timer);
+    socket.destroy();
+  }
+}
+
+/** What a line is answered with; undefined when it asks for nothing. */
+async function answerTo(line: string, methods: Methods): Promise<string | undefined> {
+  const message = parseRpc(line);
+  switch (message.kind) {
+    case 'request':
+      return answer(message, methods);
+    case 'garbage':
+      return encodeError(message.id, { code: message.code, message: `Expected a request, got ${message.reason}` });
+    case 'notification':
+    case 'result':
+    case 'error':
+      return undefined;
+  }
+}
+
+async function answer({ id, method, params }: RpcRequest, methods: Methods): Promise<string> {
+  const run = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (run === undefined) {
+    const message = `Unknown method; known: ${Object.keys(methods).join(', ')}`;
+    return encodeError(id, { code: rpcErrors.methodNotFound, message });
+  }
+  let result: unknown;
+  try {
+    result = await run(params);
+  } catch (error) {
+    const isMisuse = error instanceof TypeError || error instanceof RangeError;
+    return refusal(id, isMisuse ? rpcErrors.invalidParams : rpcErrors.internal, error);
+  }
+  try {
+    return encodeResult(id, result);
+  } catch (error) {
+    return refusal(id, rpcErrors.internal, error);
+  }
+}
+
+function refusal(id: RpcId, code: number, error: unknown): string {
+  return encodeError(id, { code, message: error instanceof Error ? error.message : String(error) });
+}
+
+/** Resolves when the system has taken it all; rejects when the client is gone. */
+function write(socket: Socket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.write(text, (error) => {
+      // A destroyed socket calls back without an error.
+      if (error || socket.destroyed) reject(error ?? new Error('The client is gone'));
+      else resolve();
+    });
+  });
+}

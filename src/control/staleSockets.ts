@@ -1,0 +1,48 @@
+import { lstatSync, readdirSync, unlinkSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+
+/**
+ * Removes the sockets of a directory on which nobody listens any more: a runtime that was killed leaves its own behind.
+ * Sockets get their name when they listen already, so that a runtime which is just starting is not taken for a dead one.
+ * Resolves when all are looked at; never rejects.
+ */
+export async function removeStaleSockets(directory: string): Promise<void> {
+  const paths = socketsOf(directory);
+  await Promise.all(
+    paths.map(async (path) => {
+      if (await isDeserted(path)) remove(path);
+    }),
+  );
+}
+
+function socketsOf(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.endsWith('.sock'))
+      .map((name) => join(directory, name))
+      .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true);
+  } catch {
+    return [];
+  }
+}
+
+function isDeserted(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path);
+    socket.unref();
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Another runtime was faster.
+  }
+}

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { identifyNow } from './actors/processIdentity.ts';
+
+const separator = '~';
+let own: string | undefined;
+
+/** Who holds the leases of this process: one name for all its runtimes, by which others can tell whether it is still there. */
+export function leaseOwner(): string {
+  own ??= [process.pid, identifyNow(process.pid)?.start ?? '', randomUUID()].join(separator);
+  return own;
+}
+
+/** Whether a holder's process is certain to be gone, so that its lease need not be waited for. */
+export function isOwnerGone(owner: string): boolean {
+  const [pid, start = ''] = owner.split(separator);
+  const here = worldOf(identifyNow(process.pid)?.start ?? '');
+  const there = worldOf(start);
+  if (start === '' || here === undefined || there === undefined) return false;
+  if (there.boot !== here.boot) return true;
+  return there.namespace === here.namespace && identifyNow(Number(pid))?.start !== start;
+}
+
+/** The start of a process is its time, the boot of its machine and its namespace of pids. */
+function worldOf(start: string): { readonly boot: string; readonly namespace: string } | undefined {
+  const [, boot, namespace] = start.split('@');
+  return boot === undefined || namespace === undefined ? undefined : { boot, namespace };
+}

@@ -1,0 +1,144 @@
+import { assign, emit, fromCallback, setup } from 'xstate';
+
+/** One question to a person or a policy, and how long it may stay open. */
+export interface ApprovalInput {
+  /** Of the handler that is asked. */
+  readonly approval: string;
+  /** Names this question; unique within the runtime. */
+  readonly request: string;
+  /** What is to be approved, in short. */
+  readonly action: string;
+  readonly session?: string | undefined;
+  /** What the handler is to judge by. */
+  readonly payload?: unknown;
+  /** How long it is waited for the answer, in ms, above 0. */
+  readonly timeoutMs: number;
+}
+
+export type ApprovalDecision = 'accept' | 'decline';
+
+/** Why a question was declined without an answer: nobody answered in time, the handler crashed, or nobody asks any more. */
+export type ApprovalFailure = 'timeout' | 'crash' | 'unreadable' | 'cancelled' | 'stopped';
+
+export type ApprovalEvent =
+  | {
+      readonly type: 'approval.answered';
+      readonly decision: ApprovalDecision;
+      readonly reason?: string | undefined;
+      readonly value: unknown;
+    }
+  /** The handler threw, rejected (`crash`), or gave no answer (`unreadable`). */
+  | { readonly type: 'approval.failed'; readonly failure: 'crash' | 'unreadable'; readonly error: unknown }
+  /** Who asked withdraws the question. */
+  | { readonly type: 'approval.cancel' }
+  | { readonly type: 'shutdown' };
+
+/** How a question ended. Without an answer it is declined, whatever the reason. */
+export interface ApprovalEnd {
+  readonly decision: ApprovalDecision;
+  readonly reason?: string | undefined;
+  /** What the handler answered. */
+  readonly value?: unknown;
+  readonly failure?: ApprovalFailure | undefined;
+  readonly error?: unknown;
+}
+
+export type ApprovalEmitted =
+  | { readonly type: 'approval.requested'; readonly input: ApprovalInput }
+  | { readonly type: 'approval.completed'; readonly input: ApprovalInput; readonly end: ApprovalEnd };
+
+/** What the machine knows of its question. */
+export interface ApprovalContext {
+  readonly input: ApprovalInput;
+  readonly end: ApprovalEnd;
+}
+
+const declined = (failure: ApprovalFailure, error?: unknown): ApprovalEnd => ({ decision: 'decline', failure, error });
+
+/**
+ * One approval: `asking`, then `accepted` or `declined`. Only an answer that says so accepts; silence, a crash and everything
+ * that cannot be read decline. Answers after the end find nobody.
+ */
+export const approvalMachine = setup({
+  types: {
+    context: {} as ApprovalContext,
+    input: {} as ApprovalInput,
+    events: {} as ApprovalEvent,
+    emitted: {} as ApprovalEmitted,
+    output: {} as ApprovalEnd,
+  },
+  actors: {
+    handler: fromCallback<ApprovalEvent, ApprovalInput>(() => {
+      throw new Error('The slot `handler` of the approval machine is not filled');
+    }),
+  },
+  delays: {
+    deadline: ({ context }) => context.input.timeoutMs,
+    // After a blocked event loop timers fire before an answer that is already there.
+    turn: 0,
+  },
+  guards: {
+    accepts: (_, { decision }: { decision: ApprovalDecision }) => decision === 'accept',
+  },
+  actions: {
+    keepEnd: assign((_, end: ApprovalEnd) => ({ end })),
+    announceRequest: emit(({ context: { input } }) => ({ type: 'approval.requested' as const, input })),
+    announceEnd: emit(({ context: { input, end } }) => ({ type: 'approval.completed' as const, input, end })),
+  },
+}).createMachine({
+  id: 'approval',
+  // Where nothing else was said yet, the answer is no.
+  context: ({ input }) => ({ input, end: declined('stopped') }),
+  initial: 'asking',
+  states: {
+    asking: {
+      entry: 'announceRequest',
+      invoke: {
+        id: 'handler',
+        src: 'handler',
+        input: ({ context }) => context.input,
+        onError: {
+          target: 'declined',
+          actions: { type: 'keepEnd', params: ({ event }) => declined('crash', event.error) },
+        },
+      },
+      on: {
+        'approval.answered': [
+          {
+            guard: { type: 'accepts', params: ({ event }) => event },
+            target: 'accepted',
+            actions: {
+              type: 'keepEnd',
+              params: ({ event: { decision, reason, value } }) => ({ decision, reason, value }),
+            },
+          },
+          {
+            target: 'declined',
+            actions: {
+              type: 'keepEnd',
+              params: ({ event: { decision, reason, value } }) => ({ decision, reason, value }),
+            },
+          },
+        ],
+        'approval.failed': {
+          target: 'declined',
+          actions: { type: 'keepEnd', params: ({ event }) => declined(event.failure, event.error) },
+        },
+        'approval.cancel': { target: 'declined', actions: { type: 'keepEnd', params: declined('cancelled') } },
+        shutdown: { target: 'declined', actions: { type: 'keepEnd', params: declined('stopped') } },
+      },
+      initial: 'waiting',
+      states: {
+        waiting: { after: { deadline: 'judging' } },
+        judging: {
+          after: {
+            turn: { target: '#approval.declined', actions: { type: 'keepEnd', params: declined('timeout') } },
+          },
+        },
+      },
+    },
+    accepted: { type: 'final', entry: 'announceEnd' },
+    declined: { type: 'final', entry: 'announceEnd' },
+  },
+  output: ({ context }) => context.end,
+});

@@ -1,0 +1,30 @@
+/** A child process that was just started. */
+export interface StartedChild {
+  readonly pid: number;
+  /** In the environment of all that descends from it, and of nothing else. */
+  readonly mark: string;
+  readonly command: string;
+}
+
+/** Notes that a child lives; what is returned notes that it, and all below it, is gone. Neither throws. */
+export type RegisterChild = (child: StartedChild) => () => void;
+
+/** A live child as it is kept for the next runtime, should this one die first. */
+export interface ChildRecord extends StartedChild {
+  /** Opaque: tells the process from a later one of the same pid. */
+  readonly start: string;
+  /** Wall time, in ms since the epoch. */
+  readonly startedAt: number;
+  readonly ownerPid: number;
+  readonly ownerStart: string;
+}
+
+/** Where live children are kept. Nothing here throws. */
+export interface ChildRecords {
+  /** Every child that is kept, also those of other runtimes; empty when nothing can be read. */
+  list(): readonly ChildRecord[];
+  /** Keeps a child, with the commit of this event-loop turn. */
+  add(child: ChildRecord): void;
+  /** Forgets a child; one that was not yet written never is. */
+  remove(child: Pick<ChildRecord, 'pid' | 'start'>): void;
+}

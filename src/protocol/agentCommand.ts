@@ -1,0 +1,114 @@
+import type { AgentFormat, AgentName } from './agentReport.ts';
+
+/** Whose command it is; `auto`: told by the command and its arguments. */
+export type AgentOption = 'auto' | 'none' | AgentName;
+
+/** An agent's command line that answers one request and ends. */
+export interface AgentCommand {
+  readonly agent: AgentName;
+  readonly format: AgentFormat;
+}
+
+/**
+ * The agent behind a command and how it will print, undefined when it is none, or not one that answers once and ends
+ * (`claude` without `-p`, `codex` without `exec`).
+ * @param named - which agent it is where its name does not tell.
+ */
+export function agentCommand(
+  command: string,
+  args: readonly string[],
+  named: AgentOption = 'auto',
+): AgentCommand | undefined {
+  if (named === 'none') return undefined;
+  const agent = named === 'auto' ? agentNamed(command, args) : named;
+  if (agent === undefined || (named === 'auto' && !answersOnce(agent, args))) return undefined;
+  return { agent, format: formatOf(agent, beforeDashes(args)) };
+}
+
+const runners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
+const packages: readonly (readonly [name: string, agent: AgentName])[] = [
+  ['@anthropic-ai/claude-code', 'claude'],
+  ['@openai/codex', 'codex'],
+];
+
+function agentNamed(command: string, args: readonly string[]): AgentName | undefined {
+  const name = command.replace(/^.*[/\\]/, '').replace(/\.(?:exe|cmd|js|cjs|mjs)$/i, '');
+  if (name === 'claude' || name === 'codex') return name;
+  const run = runners.has(name) ? args.find((word) => !word.startsWith('-')) : undefined;
+  return packages.find(([known]) => run === known || run?.startsWith(`${known}@`) === true)?.[1];
+}
+
+function answersOnce(agent: AgentName, args: readonly string[]): boolean {
+  const words = agent === 'claude' ? ['-p', '--print'] : ['exec', 'e'];
+  return beforeDashes(args).some((word) => words.includes(word));
+}
+
+function formatOf(agent: AgentName, own: readonly string[]): AgentFormat {
+  if (agent === 'codex') return own.some((word) => /^--(?:experimental-)?json$/.test(word)) ? 'stream-json' : 'text';
+  const format = optionValue(own, '--output-format');
+  return format === 'json' || format === 'stream-json' ? format : 'text';
+}
+
+/** What comes after `--` are no options. */
+function beforeDashes(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  return end < 0 ? args : args.slice(0, end);
+}
+
+/** The value of a long option in either of its forms; the last one counts. */
+function optionValue(args: readonly string[], name: string): string | undefined {
+  let value: string | undefined;
+  for (const [index, word] of args.entries()) {
+    if (word === name) value = args[index + 1];
+    else if (word.startsWith(`${name}=`)) value = word.slice(name.length + 1);
+  }
+  return value;
+}
+
+/** Whether a run of Claude can be gone on with: it keeps its session unless told not to. */
+export function keepsSession(args: readonly string[]): boolean {
+  return !beforeDashes(args).includes('--no-session-persistence');
+}
+
+/** Whether the arguments name the session to begin; the same name cannot begin a second one. */
+export function beginsNamedSession(args: readonly string[]): boolean {
+  return optionValue(beforeDashes(args), '--session-id') !== undefined;
+}
+
+/** Claude's arguments for going on with a session instead of beginning one. */
+export function resumeArgs(args: readonly string[], sessionId: string): readonly string[] {
+  const own = beforeDashes(args);
+  const kept: string[] = [];
+  for (let index = 0; index < own.length; index++) {
+    const word = own[index] ?? '';
+    const next = own[index + 1];
+    if (word === '--session-id' || ((word === '--resume' || word === '-r') && next?.startsWith('-') === false)) index++;
+    else if (!/^(?:--(?:session-id|resume)=.*|--resume|-r|--continue|-c|--fork-session)$/.test(word)) kept.push(word);
+  }
+  // Not first: the words of what runs it (`npx PACKAGE`, `node FILE`) come before its options.
+  const at = kept.findIndex((word) => word === '-p' || word === '--print');
+  return [...kept.toSpliced(at < 0 ? kept.length : at, 0, '--resume', sessionId), ...args.slice(own.length)];
+}
+
+/** The arguments of Codex with its own retries switched off, where they name a provider of the user's own and say nothing of retries. */
+export function withoutCodexRetries(args: readonly string[]): readonly string[] {
+  const at = args.findIndex((word) => word === 'exec' || word === 'e') + 1;
+  return [...args.slice(0, at), ...retrySettings(args), ...args.slice(at)];
+}
+
+function retrySettings(args: readonly string[]): readonly string[] {
+  const settings = beforeDashes(args).flatMap((word, index, words) => {
+    if (word === '-c' || word === '--config') return [words[index + 1] ?? ''];
+    return word.startsWith('--config=') ? [word.slice('--config='.length)] : [];
+  });
+  const named = settings.findLast((each) => /^model_provider\s*=/.test(each));
+  const provider = /=\s*["']?([\w-]+)["']?\s*$/.exec(named ?? '')?.[1];
+  if (provider === undefined || ownProviders.has(provider)) return [];
+  return ['request_max_retries', 'stream_max_retries'].flatMap((count) => {
+    const key = `model_providers.${provider}.${count}`;
+    return settings.some((each) => each.startsWith(key)) ? [] : ['-c', `${key}=0`];
+  });
+}
+
+/** Codex refuses changes to those it brings itself. */
+const ownProviders: ReadonlySet<string> = new Set(['openai', 'ollama', 'lmstudio', 'oss', 'amazon-bedrock']);

@@ -1,0 +1,64 @@
+import type { FailureFacts } from '../policy/failure.ts';
+
+/** The agents' command lines whose output is understood. */
+export type AgentName = 'claude' | 'codex';
+
+/** What an agent's run printed on stdout: the answer alone (`text`), or messages of its protocol. */
+export type AgentFormat = 'text' | 'json' | 'stream-json';
+
+/** What a run has done to the world, as far as its stream told: `unknown` where it does not tell. */
+export type AgentEffects = 'none' | 'possible' | 'unknown';
+
+/** What an agent's command line said about its run, in its own protocol. */
+export interface AgentReport {
+  readonly agent: AgentName;
+  /** The answer, up to 1 MB; absent when there was none. */
+  readonly text?: string | undefined;
+  /** What the run can be resumed by. */
+  readonly sessionId?: string | undefined;
+  /** Whether tools ran that may have changed something. */
+  readonly effects: AgentEffects;
+  /** Whether it told its end; a run that was killed did not. */
+  readonly concluded: boolean;
+  /** Why it did not succeed, by its own word. */
+  readonly failure?: FailureFacts | undefined;
+}
+
+/** Hears the stdout of one run, line by line, and keeps only what judging it needs. */
+export interface AgentReader {
+  /** One line without its end; what is no message of the protocol is passed over. Never throws. */
+  line(text: string): void;
+  /** What is known so far. @param wallNow - wall time in ms, for limits that reset at a date. */
+  report(wallNow: number): AgentReport;
+}
+
+/** Longest answer that is kept, in characters. */
+const longestText = 1024 * 1024;
+
+/** The beginning of an answer, as long as is kept. */
+export function answer(text: string): string {
+  return text.length > longestText ? text.slice(0, longestText) : text;
+}
+
+/** A line as an object of the protocol; undefined when it is anything else. */
+export function messageIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  // Cheaper than parsing what cannot be a message.
+  if (!line.trimStart().startsWith('{')) return undefined;
+  try {
+    return recordIn(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value when it is an object of named fields. */
+export function recordIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined;
+}
+
+/** A value when it is a text that says something. */
+export function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}

@@ -1,0 +1,51 @@
+import type { AgentCommand } from './agentCommand.ts';
+import type { AgentReader, AgentReport } from './agentReport.ts';
+import { createClaudeReader } from './claudeOutput.ts';
+import { createCodexReader } from './codexExec.ts';
+import { createLineSplitter } from './lines.ts';
+
+/** Longest line that is read, in bytes: an answer with all that led to it may be one. */
+const longestLineBytes = 16 * 1024 * 1024;
+/** Above this, in characters, only what ends a run is worth parsing: results of tools can be as long as their files. */
+const longestCheapLine = 256 * 1024;
+
+/** The stdout of one agent's run, as it comes. Memory is bounded by the longest line. */
+export interface AgentStream {
+  push(chunk: Uint8Array): void;
+  /** The stream has ended: what is left is its last line. */
+  end(): void;
+  report(wallNow: number): AgentReport;
+  /** Whether a line was too long to be read. */
+  readonly missed: boolean;
+}
+
+/** Reads the output of an agent; of plain text it tells nothing but whose it is. */
+export function createAgentStream({ agent, format }: AgentCommand): AgentStream {
+  if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
+  const reader: AgentReader = agent === 'claude' ? createClaudeReader() : createCodexReader();
+  let missed = false;
+  const splitter = createLineSplitter({
+    maxBytes: longestLineBytes,
+    onLine(line) {
+      if (line.length <= longestCheapLine || ends(line)) reader.line(line);
+    },
+    onTooLong() {
+      missed = true;
+    },
+  });
+  return {
+    push: (chunk) => splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
+    end: () => splitter.end(),
+    report: (wallNow) => reader.report(wallNow),
+    get missed() {
+      return missed;
+    },
+  };
+}
+
+/** Text that a model or a tool wrote has its quotes escaped, so this is the message's own. */
+const ends = (line: string): boolean => /"type":"(?:result|agent_message|turn\.[a-z]+|assistant)"/.test(line);
+
+function silentStream(report: AgentReport): AgentStream {
+  return { push: () => undefined, end: () => undefined, report: () => report, missed: false };
+}

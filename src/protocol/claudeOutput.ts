@@ -1,0 +1,154 @@
+import { classify } from '../policy/classify.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
+import { ToolUses } from './claudeTools.ts';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads what `claude -p` prints with `--output-format json` (one result, or with `--verbose` an array of all messages) or
+ * `stream-json` (a message a line). Judged by the last result: `subtype` is `success` for failures of the API too, the exit code
+ * 0 for an interrupted run.
+ */
+export function createClaudeReader(): AgentReader {
+  const tools = new ToolUses();
+  let isStream = false;
+  let sessionId: string | undefined;
+  let result: Message | undefined;
+  /** When a limit of the account resets, in s since the epoch. */
+  let resetsAt: number | undefined;
+  let block: string | undefined;
+
+  const take = (message: Message): void => {
+    sessionId = textIn(message['session_id']) ?? sessionId;
+    switch (message['type']) {
+      case 'system':
+        isStream = true;
+        if (message['subtype'] === 'permission_denied') tools.notRun(message['tool_use_id']);
+        block = blockOf(message) ?? block;
+        break;
+      case 'assistant':
+        isStream = true;
+        tools.asked(message);
+        break;
+      case 'user':
+        tools.answered(message);
+        break;
+      case 'rate_limit_event':
+        resetsAt = resetOf(message) ?? resetsAt;
+        break;
+      case 'result':
+        result = message;
+        break;
+    }
+  };
+
+  return {
+    line(text) {
+      const message = messageIn(text);
+      if (message !== undefined) take(message);
+      else if (text.startsWith('[{')) for (const each of messagesIn(text)) take(each);
+    },
+    report(wallNow) {
+      const turns = result?.['num_turns'];
+      const effects = isStream
+        ? tools.effects
+        : result === undefined
+          ? 'unknown'
+          : turns === 0 || turns === 1
+            ? 'none'
+            : 'possible';
+      const failure = result === undefined ? undefined : failureOf(result, { wallNow, resetsAt, block });
+      const text = failure === undefined ? textIn(result?.['result']) : undefined;
+      return {
+        agent: 'claude',
+        text: text === undefined ? undefined : answer(text),
+        sessionId,
+        effects,
+        concluded: result !== undefined,
+        failure,
+      };
+    },
+  };
+}
+
+function messagesIn(line: string): readonly Message[] {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    return Array.isArray(parsed) ? parsed.map(recordIn).filter((each) => each !== undefined) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A hook that declined the prompt ends the run as a success; only this notice tells. */
+function blockOf(message: Message): string | undefined {
+  const outcome = recordIn(message['prompt_submit_outcome']);
+  return outcome?.['kind'] === 'blocked_by_hook' ? (textIn(outcome['reason']) ?? 'no reason given') : undefined;
+}
+
+function resetOf(message: Message): number | undefined {
+  const info = recordIn(message['rate_limit_info']) ?? message;
+  const at = info['resetsAt'];
+  return info['status'] === 'rejected' && typeof at === 'number' ? at : undefined;
+}
+
+interface Circumstances {
+  readonly wallNow: number;
+  readonly resetsAt: number | undefined;
+  readonly block: string | undefined;
+}
+
+const failed = (facts: Pick<FailureFacts, 'kind' | 'message'> & Partial<FailureFacts>): FailureFacts => ({
+  outcome: 'failed',
+  ...facts,
+});
+
+function failureOf(result: Message, { wallNow, resetsAt, block }: Circumstances): FailureFacts | undefined {
+  const text = textIn(result['result']);
+  const subtype = textIn(result['subtype']) ?? 'success';
+  const ended = textIn(result['terminal_reason']);
+  if (result['is_error'] !== true && subtype === 'success') {
+    const blocked = block ?? blockIn(text, result);
+    if (blocked !== undefined) return failed({ kind: 'permanent', message: `A hook declined the prompt: ${blocked}` });
+    if (ended === 'hook_stopped') return failed({ kind: 'permanent', message: 'A hook stopped the run' });
+    if (ended?.startsWith('aborted') === true) return interrupted;
+    if (text !== undefined || result['structured_output'] !== undefined) return undefined;
+    return failed({ kind: 'unknown', reason: 'empty_response', message: 'Claude gave an empty answer' });
+  }
+  if (ended?.startsWith('aborted') === true) return interrupted;
+  const message = text ?? errorsIn(result) ?? `Claude ended with ${subtype}`;
+  if (subtype.startsWith('error_max_')) return failed({ kind: 'permanent', message });
+  if (ended === 'prompt_too_long' || ended === 'blocking_limit') {
+    return failed({ kind: 'permanent', reason: 'context_length', message, status: statusOf(result) });
+  }
+  const facts = classify(evidence(result, message), { wallNow });
+  const hinted = facts.kind === 'rate_limit' || facts.kind === 'quota';
+  if (!hinted || facts.retryAfterMs !== undefined || resetsAt === undefined) return { ...facts, cause: undefined };
+  // What the account's limit says of itself is a matter of minutes or days, not of a pause.
+  return { ...facts, kind: 'quota', retryAfterMs: Math.max(0, resetsAt * 1000 - wallNow), cause: undefined };
+}
+
+const interrupted: FailureFacts = { kind: 'cancelled', message: 'Claude was interrupted', outcome: 'unknown' };
+
+/** Without the prompt that Claude repeats behind it. */
+function blockIn(text: string | undefined, result: Message): string | undefined {
+  const match = /^UserPromptSubmit operation blocked by hook:([\s\S]*?)(?:\n\s*Original prompt:|$)/.exec(text ?? '');
+  return match === null || result['num_turns'] !== 0 ? undefined : (match[1] ?? '').trim().slice(0, 300);
+}
+
+function errorsIn(result: Message): string | undefined {
+  const errors = result['errors'];
+  return Array.isArray(errors) ? textIn(errors.filter((each) => typeof each === 'string').join('; ')) : undefined;
+}
+
+function statusOf(result: Message): number | undefined {
+  const status = result['api_error_status'];
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** As an error of an API client has it, so that one set of rules judges both. */
+function evidence(result: Message, message: string): object {
+  const type = textIn(result['api_error_type']);
+  return { message, status: statusOf(result), ...(type !== undefined && { error: { type } }) };
+}

@@ -1,0 +1,82 @@
+import { classify } from '../policy/classify.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import { type AgentEffects, type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
+
+/** Items that act; messages, reasoning, plans and searches do not, and an item of type `error` is a warning. */
+const acting: ReadonlySet<string> = new Set([
+  'collab_tool_call',
+  'command_execution',
+  'dynamic_tool_call',
+  'file_change',
+  'mcp_tool_call',
+]);
+
+/**
+ * Reads what `codex exec --json` prints, an event a line. Judged by the last event that ends a turn: the exit code is 0 for failed
+ * turns of some releases. A run may hold the same answer once for each of Codex's own attempts; the last one counts.
+ */
+export function createCodexReader(): AgentReader {
+  let sessionId: string | undefined;
+  let text: string | undefined;
+  let effects: AgentEffects = 'none';
+  let ended: 'completed' | 'failed' | undefined;
+  let error: string | undefined;
+
+  return {
+    line(line) {
+      const event = messageIn(line);
+      switch (event?.['type']) {
+        case 'thread.started':
+          sessionId = textIn(event['thread_id']) ?? sessionId;
+          break;
+        case 'turn.started':
+          ended = undefined;
+          error = undefined;
+          break;
+        case 'item.started':
+        case 'item.updated':
+        case 'item.completed': {
+          const item = recordIn(event['item']);
+          const type = textIn(item?.['type']) ?? textIn(item?.['item_type']) ?? '';
+          if (acting.has(type) && item?.['status'] !== 'declined') effects = 'possible';
+          if (type === 'agent_message' || type === 'assistant_message') text = textIn(item?.['text']) ?? text;
+          break;
+        }
+        case 'turn.completed':
+          ended = 'completed';
+          break;
+        case 'turn.failed':
+          ended = 'failed';
+          error = textIn(recordIn(event['error'])?.['message']) ?? textIn(event['error']) ?? error;
+          break;
+        case 'error':
+          // Before the end of the turn it is a notice of a retry; what ends the turn says whether it was more.
+          error = textIn(event['message']) ?? error;
+          break;
+      }
+    },
+    report(wallNow) {
+      const failure =
+        ended === 'failed' ? failureOf(error, wallNow) : ended === undefined ? undefined : emptiness(text);
+      return {
+        agent: 'codex',
+        text: failure === undefined && ended === 'completed' && text !== undefined ? answer(text) : undefined,
+        sessionId,
+        effects,
+        concluded: ended !== undefined,
+        // A run that ends without a turn's end says why in its last error.
+        failure: failure ?? (ended === undefined && error !== undefined ? failureOf(error, wallNow) : undefined),
+      };
+    },
+  };
+}
+
+function failureOf(error: string | undefined, wallNow: number): FailureFacts {
+  const facts = classify(new Error(error ?? 'Codex says that its turn failed'), { wallNow });
+  return { ...facts, cause: undefined };
+}
+
+function emptiness(text: string | undefined): FailureFacts | undefined {
+  if (text !== undefined) return undefined;
+  return { kind: 'unknown', reason: 'empty_response', message: 'Codex gave an empty answer', outcome: 'failed' };
+}

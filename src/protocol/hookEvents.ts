@@ -1,0 +1,94 @@
+/** What is known of an event of Claude Code's hooks. Events that are not in the table are as good as those that are. */
+interface EventRow {
+  /** The whole time the host gives the hooks of this event, in ms, where it is not the usual one. */
+  readonly hostMs?: number;
+  /** Whether a block undoes or prevents something; without it a block is a message to people or to the model. */
+  readonly blocks?: false;
+  /** A block has the agent go on working: a hook that fails must not, or the agent could never end. */
+  readonly keepsWorking?: true;
+}
+
+const rows: Readonly<Record<string, EventRow>> = {
+  UserPromptSubmit: { hostMs: 30_000 },
+  PreModelSwitch: { hostMs: 30_000 },
+  PostModelSwitch: { hostMs: 30_000, blocks: false },
+  MessageDisplay: { hostMs: 10_000, blocks: false },
+  SessionEnd: { hostMs: 1500, blocks: false },
+  SessionStart: { blocks: false },
+  Setup: { blocks: false },
+  InstructionsLoaded: { blocks: false },
+  Notification: { blocks: false },
+  SubagentStart: { blocks: false },
+  PermissionDenied: { blocks: false },
+  PostCompact: { blocks: false },
+  StopFailure: { blocks: false },
+  CwdChanged: { blocks: false },
+  FileChanged: { blocks: false },
+  DirectoryAdded: { blocks: false },
+  WorktreeRemove: { blocks: false },
+  Stop: { keepsWorking: true },
+  SubagentStop: { keepsWorking: true },
+  TaskCompleted: { keepsWorking: true },
+  TeammateIdle: { keepsWorking: true },
+};
+
+const unremarkable: EventRow = {};
+
+/** Hosts give 600 s, older ones 60 s; what must end before them must end before the shorter. */
+const usualHostMs = 60_000;
+/** Where nobody says which event it is. */
+const unknownEventMs = 10_000;
+/** What is kept of the host's time for ending the hook and writing down why, as a share of the limit. */
+const reserve = 0.6;
+const longestReserveMs = 5000;
+
+/**
+ * How long a command hook may run, in ms: less than its host waits for it, by what ending it takes. SessionEnd, whose host
+ * waits 1.5 s in all, gets 900 ms.
+ * @param event - undefined when it is not known: then 10 s.
+ */
+export function hookLimitMs(event: string | undefined): number {
+  if (event === undefined) return unknownEventMs;
+  const hostMs = rowOf(event).hostMs ?? usualHostMs;
+  return Math.floor(Math.max(hostMs - longestReserveMs, hostMs / (1 + reserve)) / 100) * 100;
+}
+
+/** Whether a block of this event's hooks prevents what it is about; true for an event we do not know. */
+export function canBlock(event: string): boolean {
+  return rowOf(event).blocks !== false;
+}
+
+/** Whether a guard that fails may block: not where a block has the agent go on working for ever. */
+export function mayBlockOnFailure(event: string | undefined): boolean {
+  return event === undefined || rowOf(event).keepsWorking !== true;
+}
+
+function rowOf(event: string): EventRow {
+  return (Object.hasOwn(rows, event) ? rows[event] : undefined) ?? unremarkable;
+}
+
+/** What a wrapper of a hook understands of the JSON its host writes to it. */
+export interface HookInput {
+  readonly event: string;
+  readonly session: string | undefined;
+  /** The tool's name for events of tools, else ''. */
+  readonly action: string;
+}
+
+/** Undefined when it is no JSON object that names its event. Never throws. */
+export function readHookInput(json: string): HookInput | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { hook_event_name: event, session_id: session, tool_name: action } = value as Record<string, unknown>;
+  if (typeof event !== 'string' || event === '') return undefined;
+  return {
+    event,
+    session: typeof session === 'string' ? session : undefined,
+    action: typeof action === 'string' ? action : '',
+  };
+}

@@ -1,0 +1,45 @@
+import type { Outcome } from '../policy/failure.ts';
+import type { Message } from './mailbox.ts';
+import type { Kept } from './sessionStore.ts';
+
+/** The answer to a message. */
+export type Acceptance =
+  | {
+      readonly accepted: true;
+      readonly id: string;
+      /** Whether the message survives the end of this process. */
+      readonly durable: boolean;
+      /** The end of the message's turn; never rejects. */
+      readonly processed: Promise<Outcome<unknown>>;
+    }
+  | {
+      readonly accepted: false;
+      /** `duplicate`: one with this key was accepted before, see `id`. `owned_elsewhere`: the session lives in another process. */
+      readonly reason: RefusalReason | 'duplicate';
+      readonly id?: string | undefined;
+    };
+
+/** Why a session takes no message now. */
+export type RefusalReason = 'mailbox_full' | 'stopped' | 'owned_elsewhere';
+
+/** An accepted message on its way. */
+export interface Envelope {
+  readonly id: string;
+  readonly number: number;
+  readonly message: Message;
+  /** Deliveries of earlier runs that did not end. */
+  readonly deliveries: number;
+  readonly processed: Promise<Outcome<unknown>>;
+  readonly settle: (outcome: Outcome<unknown>) => void;
+  /** Absent where nothing is kept. */
+  kept: Promise<Kept> | undefined;
+}
+
+/** @param session - id of the session, the first part of the message's. */
+export function makeEnvelope(session: string, number: number, message: Message, deliveries = 0): Envelope {
+  let settle: (outcome: Outcome<unknown>) => void = () => undefined;
+  const processed = new Promise<Outcome<unknown>>((resolve) => {
+    settle = resolve;
+  });
+  return { id: `${session}-m${number}`, number, message, deliveries, processed, settle, kept: undefined };
+}

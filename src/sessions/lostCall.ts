@@ -1,0 +1,38 @@
+import type { FactOf } from '../policy/facts.ts';
+import type { Failure } from '../policy/failure.ts';
+import type { LostCall } from './sessionStore.ts';
+import { errorResult, type ToolResult } from './toolResult.ts';
+
+/** The answer to a call whose gateway died: it was dispatched, for all that is known, and its answer is lost. */
+export function lostCallResult(call: LostCall, wallNow: number): ToolResult {
+  return errorResult(lost(call), Math.max(0, wallNow - call.startedAt));
+}
+
+/** The record of a call whose gateway died. */
+export function lostCallFact(call: LostCall): FactOf<'session.tool_failed'> {
+  const { session, turn, tool, integration } = call;
+  const { kind, message } = lost(call);
+  return {
+    type: 'session.tool_failed',
+    session,
+    turn,
+    call: call.call,
+    tool,
+    integration,
+    kind,
+    retries: 0,
+    synthetic: true,
+    message,
+  };
+}
+
+function lost({ integration, tool }: LostCall): Failure {
+  return {
+    kind: 'crash',
+    message: `The gateway ended while ${tool} was under way`,
+    outcome: 'unknown',
+    integration,
+    attempts: 1,
+    retryable: false,
+  };
+}

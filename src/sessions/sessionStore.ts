@@ -1,0 +1,119 @@
+import type { Effect } from '../policy/effects.ts';
+import type { HistoryEntry } from './history.ts';
+import type { Message } from './mailbox.ts';
+import type { ToolResult } from './toolResult.ts';
+
+/**
+ * What became of a write: `durable` survives the end of this process, `volatile` is accepted and does not (the store is out of order),
+ * `fenced` was not made, since another runtime has taken the session over.
+ */
+export type Kept = 'durable' | 'volatile' | 'fenced';
+
+/** A message as it is kept. Times are wall time in ms since the epoch. */
+export interface StoredMessage {
+  /** From 1, in the order of acceptance; never used twice in a session. */
+  readonly number: number;
+  readonly message: Message;
+  /** By which a second one is recognised. */
+  readonly key: string | undefined;
+  readonly at: number;
+}
+
+/** How a message came to its end: its turn ended well or not, it was put aside, or a newer heartbeat took its place. */
+export type MessageEnd = 'done' | 'failed' | 'dropped';
+
+/** A tool call as it is written before it is dispatched. */
+export interface StoredCall {
+  readonly call: string;
+  readonly turn: number;
+  readonly integration: string;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly effect: Effect | undefined;
+  /** Its place in the history. */
+  readonly seq: number;
+  readonly at: number;
+  readonly deadlineAt: number;
+}
+
+/** A message of an earlier incarnation that was not processed to its end. */
+export interface WaitingMessage extends StoredMessage {
+  /** How often it was begun; each of these ended with its runtime. */
+  readonly deliveries: number;
+}
+
+/** Why a message is not delivered again. */
+export type AsideReason = 'poison' | 'expired' | 'malformed';
+
+/** What an earlier incarnation left of a session. */
+export interface Recovered {
+  /** To be delivered, in order. */
+  readonly waiting: readonly WaitingMessage[];
+  readonly aside: readonly { readonly number: number; readonly reason: AsideReason }[];
+  /** Calls that were pending; each is answered. */
+  readonly lost: readonly LostCall[];
+  readonly history: readonly HistoryEntry[];
+  /** Keys in use and the messages they belong to, oldest first. */
+  readonly keys: readonly (readonly [key: string, message: number])[];
+  readonly lastMessage: number;
+  readonly lastTurn: number;
+  readonly lastSeq: number;
+}
+
+/** What may be recovered. */
+export interface RecoveryLimits {
+  /** A message that was begun this often and never ended is put aside. */
+  readonly maxDeliveries: number;
+  /** A message older than this is put aside, in ms. */
+  readonly maxAgeMs: number;
+  /** Entries of the history that are read back. */
+  readonly historyLimit: number;
+  readonly wallNow: number;
+  /** Makes the result of a call whose runtime died. */
+  readonly answer: (call: LostCall) => ToolResult;
+}
+
+/** Either the session is this runtime's now, or it belongs to another one that lives. */
+export type Claim =
+  | { readonly held: false; readonly ledger: SessionLedger; readonly recovered: Recovered }
+  | { readonly held: true; readonly by: string };
+
+/**
+ * One session's rows, for the runtime that claimed it. Every write carries the fence of the claim, checked together with the write. Writes take
+ * effect in the order they are made. Nothing here throws or rejects.
+ */
+export interface SessionLedger {
+  /** Keeps a message; it may be acknowledged when this resolves. */
+  post(message: StoredMessage): Promise<Kept>;
+  /** Notes that a message's turn begins. */
+  take(message: number, turn: number, seq: number, wallNow: number): void;
+  /** Notes that a turn ended without its message having been processed, through no fault of its own: it waits again. */
+  putBack(message: number): Promise<Kept>;
+  finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept>;
+  /** Keeps a call; it may be dispatched when this resolves. */
+  open(call: StoredCall): Promise<Kept>;
+  /** Settles a call that is pending; one that is settled keeps its result, and this one is kept apart as late. */
+  settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept>;
+  /** Forgets turns before this one that are over. */
+  forget(beforeTurn: number): void;
+  /** Gives the session up: another runtime may claim it. */
+  release(): Promise<void>;
+}
+
+/** A call whose runtime died. */
+export interface LostCall {
+  readonly session: string;
+  readonly call: string;
+  readonly turn: number;
+  readonly integration: string;
+  readonly tool: string;
+  readonly startedAt: number;
+}
+
+/** Where sessions are kept: the boundary another engine can implement. Nothing here throws or rejects. */
+export interface SessionStore {
+  /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
+  claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
+  /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims. */
+  recoverCalls(limits: Pick<RecoveryLimits, 'wallNow' | 'answer'>): Promise<readonly LostCall[]>;
+}

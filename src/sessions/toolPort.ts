@@ -1,0 +1,42 @@
+import type { CallWhy } from '../calls/callWhy.ts';
+import type { Effect } from '../policy/effects.ts';
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { TargetWhy } from './why.ts';
+
+/** A call under way that can be ended from outside. */
+export interface PendingCall {
+  end(facts: FailureFacts): void;
+  /** What it waits for as of now; undefined once it is settled. */
+  why(): CallWhy | undefined;
+}
+
+export interface ToolCallSettings {
+  readonly session: string;
+  readonly effect: Effect | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** What is left for the call, waits and retries included, in ms. */
+  readonly overallMs: number;
+  /** Whether `overallMs` is a limit the tool declared for itself, which then is that of each attempt too. */
+  readonly longRunning: boolean;
+  /** Gets a value that came after the call had been answered. */
+  readonly late: (value: unknown) => void;
+}
+
+/** How a session reaches its tools; retries of a session's call are decided by the session's policy alone. */
+export interface ToolPort {
+  /**
+   * Starts one supervised call; `settled` is told its one outcome and the attempts made, maybe before this returns.
+   * @throws RangeError when there is no integration of that name.
+   */
+  call(
+    integration: string,
+    tool: string,
+    input: unknown,
+    options: ToolCallSettings,
+    settled: (outcome: Outcome<unknown>, attempts: number) => void,
+  ): PendingCall;
+  /** The limit a tool declares for itself, in ms, when it is long-running. */
+  longRunningMs(integration: string, tool: string): number | undefined;
+  /** What an integration says of itself; undefined when there is none of that name. */
+  why(integration: string): TargetWhy | undefined;
+}

@@ -1,0 +1,258 @@
+import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import type { Clock } from '../policy/clock.ts';
+import { type Effect, effects } from '../policy/effects.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
+import { checkDuration, checkKeys, checkOneOf } from '../policy/options.ts';
+import type { History } from './history.ts';
+import type { Kept, SessionLedger } from './sessionStore.ts';
+import type { PendingCall, ToolCallSettings, ToolPort } from './toolPort.ts';
+import { errorResult, type ToolResult } from './toolResult.ts';
+import { turnEnds } from './turnEnds.ts';
+import { CallWatch, type TurnWatch } from './watch.ts';
+import type { ToolCallWhy } from './why.ts';
+
+export interface ToolCallOptions {
+  /** What the call may do to the world; decides what may be retried after a lost answer. @defaultValue the tool's own, else unspecified */
+  readonly effect?: Effect | undefined;
+  /**
+   * Declares the call long-running: its own limit in ms, in place of the session's watchdog limit. @defaultValue the watchdog's 5 min
+   */
+  readonly longRunningMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the tool calls of a turn are made of. */
+export interface TurnCallsParts {
+  readonly session: string;
+  readonly number: number;
+  readonly clock: Clock;
+  readonly deadlines: DeadlineQueue;
+  readonly facts: Facts;
+  readonly tools: ToolPort;
+  readonly history: History;
+  /** Where calls are written before they are dispatched; absent where nothing is kept. */
+  readonly ledger: SessionLedger | undefined;
+  readonly toolCallMs: number;
+  readonly watch: TurnWatch;
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly integration: string;
+  readonly startedAt: number;
+  /** Until then nothing of it can have taken effect. */
+  dispatched: boolean;
+  pending: PendingCall | undefined;
+  readonly watch: CallWatch;
+  readonly resolve: (result: ToolResult) => void;
+}
+
+/** The tool calls of one turn: each is in the history and the ledger before it is dispatched, and is answered once. */
+export class TurnCalls {
+  readonly #parts: TurnCallsParts;
+  readonly #open = new Map<string, OpenCall>();
+  #lastCall = 0;
+  #over = false;
+
+  constructor(parts: TurnCallsParts) {
+    this.#parts = parts;
+  }
+
+  /** The calls that are pending, and when the watchdog ends each. */
+  pending(): readonly (ToolCallWhy & { readonly watchdogInMs: number })[] {
+    const { clock, tools } = this.#parts;
+    const now = clock.now();
+    return [...this.#open.values()].map(({ id, integration, tool, startedAt, watch, pending }) => ({
+      call: id,
+      integration,
+      tool,
+      sinceMs: now - startedAt,
+      progress: pending?.why(),
+      target: tools.why(integration),
+      watchdogInMs: watch.due - now,
+    }));
+  }
+
+  /** Ends every pending call and refuses new ones. */
+  end(facts: FailureFacts): void {
+    this.#over = true;
+    for (const call of [...this.#open.values()]) this.#end(call, facts);
+  }
+
+  /** Starts a call; `resolve` gets its one result, maybe before this returns. */
+  start(
+    integration: string,
+    tool: string,
+    input: unknown,
+    options: ToolCallOptions,
+    resolve: (result: ToolResult) => void,
+  ): void {
+    const { clock, deadlines, history, ledger, tools, watch } = this.#parts;
+    const id = `${this.#parts.session}-${this.#parts.number}-${++this.#lastCall}`;
+    const startedAt = clock.now();
+    if (this.#over) {
+      resolve(errorResult(this.#failure(integration, { ...turnEnds.ended, outcome: 'not_started' }), 0));
+      return;
+    }
+    const at = clock.wallNow();
+    const seq = history.addCall({
+      type: 'tool_call',
+      turn: this.#parts.number,
+      call: id,
+      integration,
+      tool,
+      input,
+      at,
+    });
+    const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
+    const limitMs = declaredMs ?? this.#parts.toolCallMs;
+    const callWatch = new CallWatch(startedAt + limitMs, () => this.#watchdogFired(id, limitMs));
+    const call: OpenCall = {
+      id,
+      tool,
+      integration,
+      startedAt,
+      watch: callWatch,
+      resolve,
+      dispatched: false,
+      pending: undefined,
+    };
+    this.#open.set(id, call);
+    watch.pendingCalls++;
+    watch.progressed();
+    deadlines.set(callWatch);
+    const settings: ToolCallSettings = {
+      session: this.#parts.session,
+      effect: options.effect,
+      signal: options.signal,
+      // A hair longer than the watchdog's limit: when both have come, it is the watchdog that names the reason.
+      overallMs: limitMs + 1,
+      longRunning: declaredMs !== undefined,
+      late: (value) => this.#late(id, tool, value),
+    };
+    if (ledger === undefined) {
+      this.#dispatch(call, input, settings);
+      return;
+    }
+    const { effect } = options;
+    const deadlineAt = at + limitMs;
+    const row = { call: id, turn: this.#parts.number, integration, tool, input, effect, seq, at, deadlineAt };
+    void ledger.open(row).then((kept) => this.#written(call, kept, input, settings));
+  }
+
+  /** The call is in the ledger, or cannot be: only now may it have effects. */
+  #written(call: OpenCall, kept: Kept, input: unknown, settings: ToolCallSettings): void {
+    // The watchdog or the end of the turn may have been faster than the commit.
+    if (!this.#open.has(call.id)) return;
+    if (kept === 'fenced') this.#end(call, turnEnds.takenOver);
+    else this.#dispatch(call, input, settings);
+  }
+
+  #dispatch(call: OpenCall, input: unknown, settings: ToolCallSettings): void {
+    const { id, integration, tool } = call;
+    call.dispatched = true;
+    try {
+      call.pending = this.#parts.tools.call(integration, tool, input, settings, (outcome, attempts) =>
+        this.#settled(id, outcome, attempts),
+      );
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#finish(
+        id,
+        this.#failure(integration, { kind: 'permanent', reason: 'not_found', message, outcome: 'not_started' }),
+      );
+    }
+  }
+
+  #settled(id: string, outcome: Outcome<unknown>, attempts: number): void {
+    const call = this.#open.get(id);
+    if (call === undefined) return;
+    if (!outcome.ok) this.#finish(id, outcome.failure);
+    else this.#answer(call, { status: 'ok', value: outcome.value, retries: Math.max(0, attempts - 1) });
+  }
+
+  /** Never given to the agent, which has its answer; kept beside it for people. */
+  #late(id: string, tool: string, value: unknown): void {
+    // Of an earlier attempt: the call is still being tried, and has no answer it could be late for.
+    if (this.#open.has(id)) return;
+    const { clock, facts, ledger } = this.#parts;
+    facts.tell({ type: 'session.late_result', session: this.#parts.session, turn: this.#parts.number, call: id, tool });
+    void ledger?.settle(id, { status: 'ok', value, retries: 0 }, 0, clock.wallNow());
+  }
+
+  #watchdogFired(id: string, limitMs: number): void {
+    const call = this.#open.get(id);
+    if (call === undefined) return;
+    const { tool } = call;
+    this.#parts.facts.tell({
+      type: 'session.watchdog_fired',
+      session: this.#parts.session,
+      turn: this.#parts.number,
+      rule: 'tool_call',
+      limitMs,
+      tool,
+    });
+    this.#end(call, {
+      kind: 'watchdog',
+      message: `${tool} did not answer within ${limitMs} ms`,
+      outcome: 'unknown',
+    });
+  }
+
+  /** Ends a call for a reason of the session's. The agent's answer does not depend on what the call path makes of it. */
+  #end(call: OpenCall, facts: FailureFacts): void {
+    const known: FailureFacts = call.dispatched ? facts : { ...facts, outcome: 'not_started' };
+    call.pending?.end(known);
+    this.#finish(call.id, this.#failure(call.integration, known));
+  }
+
+  #finish(id: string, failure: Failure): void {
+    const call = this.#open.get(id);
+    if (call === undefined) return;
+    const result = errorResult(failure, this.#parts.clock.now() - call.startedAt);
+    this.#answer(call, result);
+    const { integration, tool } = call;
+    this.#parts.facts.tell({
+      type: 'session.tool_failed',
+      session: this.#parts.session,
+      turn: this.#parts.number,
+      call: id,
+      tool,
+      integration,
+      kind: failure.kind,
+      retries: result.retries,
+      synthetic: 'synthetic' in result,
+      message: failure.message,
+    });
+  }
+
+  #answer(call: OpenCall, result: ToolResult): void {
+    const { clock, deadlines, history, ledger, watch } = this.#parts;
+    this.#open.delete(call.id);
+    deadlines.remove(call.watch);
+    watch.pendingCalls--;
+    watch.progressed();
+    const at = clock.wallNow();
+    const seq = history.addResult({ type: 'tool_result', turn: this.#parts.number, call: call.id, result, at });
+    // In the queue before whatever the agent does next, and so committed before it.
+    if (seq !== undefined) void ledger?.settle(call.id, result, seq, at);
+    call.resolve(result);
+  }
+
+  #failure(integration: string, facts: FailureFacts): Failure {
+    return { ...facts, integration, attempts: facts.outcome === 'not_started' ? 0 : 1, retryable: false };
+  }
+}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkToolCall(options: ToolCallOptions): void {
+  checkKeys('options', options, ['effect', 'longRunningMs', 'signal']);
+  const { effect, longRunningMs, signal } = options;
+  if (effect !== undefined) checkOneOf('options.effect', effect, effects);
+  if (longRunningMs !== undefined) checkDuration('options.longRunningMs', longRunningMs);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError('Expected `options.signal` to be an AbortSignal');
+  }
+}

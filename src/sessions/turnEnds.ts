@@ -1,0 +1,21 @@
+import type { FailureFacts } from '../policy/failure.ts';
+
+/** What ends a message or a turn for a reason of the session's. */
+export const turnEnds = {
+  stopped: { kind: 'cancelled', reason: 'stopped', message: 'The session stops', outcome: 'cancelled' },
+  stalled: { kind: 'watchdog', message: 'The turn made no progress', outcome: 'unknown' },
+  restarted: { kind: 'crash', message: 'The session was restarted', outcome: 'unknown' },
+  dropped: { kind: 'cancelled', message: 'A newer heartbeat took its place', outcome: 'not_started' },
+  ended: {
+    kind: 'cancelled',
+    reason: 'turn_ended',
+    message: 'The turn of this call has ended',
+    outcome: 'cancelled',
+  },
+  takenOver: {
+    kind: 'cancelled',
+    reason: 'taken_over',
+    message: 'Another gateway has taken the session over',
+    outcome: 'unknown',
+  },
+} as const satisfies Readonly<Record<string, FailureFacts>>;

@@ -1,0 +1,162 @@
+import { judge, type Liveness, type ProcessWorld } from '../actors/processIdentity.ts';
+import type { Connection } from './connection.ts';
+import type { Database, SqlRow } from './database.ts';
+import type { DatabaseReader } from './reader.ts';
+import type { WriteQueue } from './writeQueue.ts';
+
+/** How often a live run renews its row, in ms. */
+export const renewEveryMs = 60_000;
+/** A run of which the system cannot say whether it lives counts as dead after so long without renewal, in ms. */
+const unknownForMs = 5 * renewEveryMs;
+
+/** One run of a runtime. Times are wall time in ms since the epoch. */
+export interface RuntimeRow {
+  readonly id: string;
+  readonly pid: number;
+  /** By which its process is told from a later one of the same pid; empty when the system did not say. */
+  readonly processStart: string;
+  readonly startedAt: number;
+  readonly renewedAt: number;
+  /** What it calls itself, for people. */
+  readonly name: string;
+  /** Where it is reached; undefined when it listens nowhere. */
+  readonly socket: string | undefined;
+}
+
+/** A run, and whether its process is still there. */
+export interface JudgedRuntime extends RuntimeRow {
+  readonly liveness: Liveness;
+}
+
+/** The runs of this database as its runtimes see them. Nothing here throws; a store that is out of order is left alone. */
+export interface Runtimes {
+  /** Enters a run or renews it, with the commit of this turn. */
+  enter(run: RuntimeRow): void;
+  /** Takes a run off. */
+  leave(id: string): void;
+  /** Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does. */
+  removeDead(world: ProcessWorld, wallNow: number): void;
+}
+
+export interface RuntimesOptions {
+  readonly connection: Connection;
+  readonly queue: WriteQueue;
+}
+
+export function createRuntimes({ connection, queue }: RuntimesOptions): Runtimes {
+  /** What is to be entered and is not committed; a store that is degraded for long gets one write for each, not one a minute. */
+  const pending = new Map<string, RuntimeRow>();
+
+  function rows(): readonly RuntimeRow[] {
+    if (queue.degraded) return [];
+    try {
+      return connection.use(selectRuntimes);
+    } catch (error) {
+      queue.report(error);
+      return [];
+    }
+  }
+
+  return {
+    enter(run) {
+      const queued = pending.has(run.id);
+      pending.set(run.id, run);
+      if (queued) return;
+      queue.add({
+        run: (database) => upsertRuntime(database, pending.get(run.id) ?? run),
+        committed: () => pending.delete(run.id),
+      });
+    },
+    leave(id) {
+      queue.add({ run: (database) => deleteRuntime(database, id) });
+    },
+    removeDead(world, wallNow) {
+      const dead = judgeRuntimes(rows(), world, wallNow).filter(({ liveness }) => liveness === 'dead');
+      if (dead.length === 0) return;
+      queue.add({
+        run(database) {
+          for (const { id } of dead) deleteRuntime(database, id);
+        },
+      });
+    },
+  };
+}
+
+/** Runs in memory are known to their own process, which needs no row to find them. */
+export const noRuntimes: Runtimes = {
+  enter: () => undefined,
+  leave: () => undefined,
+  removeDead: () => undefined,
+};
+
+/**
+ * Runs that a database lists, oldest first; none in one that never had a runtime of this version.
+ * @throws what SQLite reports.
+ */
+export function readRuntimes({ database }: DatabaseReader): readonly RuntimeRow[] {
+  const table = database
+    .prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'unwedge_runtimes'`)
+    .get();
+  return table === undefined ? [] : selectRuntimes(database);
+}
+
+/**
+ * Judges each run by pid and process start. One that cannot be judged is `unknown` as long as it is renewed.
+ * @param wallNow - wall time in ms since the epoch.
+ */
+export function judgeRuntimes(
+  rows: readonly RuntimeRow[],
+  world: ProcessWorld,
+  wallNow: number,
+): readonly JudgedRuntime[] {
+  return rows.map((row) => {
+    const liveness = judge(world, { pid: row.pid, start: row.processStart });
+    const forgotten = liveness === 'unknown' && wallNow - row.renewedAt >= unknownForMs;
+    return { ...row, liveness: forgotten ? 'dead' : liveness };
+  });
+}
+
+const columns = 'id, pid, process_start, started_at, renewed_at, name, socket';
+
+function selectRuntimes(database: Database): readonly RuntimeRow[] {
+  return database.prepare(`SELECT ${columns} FROM unwedge_runtimes ORDER BY started_at, id`).all().map(toRuntime);
+}
+
+/** One run, if it is entered. */
+export function selectRuntime(database: Database, id: string): RuntimeRow | undefined {
+  const row = database.prepare(`SELECT ${columns} FROM unwedge_runtimes WHERE id = ?`).get(id);
+  return row === undefined ? undefined : toRuntime(row);
+}
+
+function toRuntime(row: SqlRow): RuntimeRow {
+  return {
+    id: String(row['id']),
+    pid: Number(row['pid']),
+    processStart: String(row['process_start']),
+    startedAt: Number(row['started_at']),
+    renewedAt: Number(row['renewed_at']),
+    name: String(row['name']),
+    socket: typeof row['socket'] === 'string' ? row['socket'] : undefined,
+  };
+}
+
+function upsertRuntime(database: Database, run: RuntimeRow): void {
+  database
+    .prepare(
+      `INSERT INTO unwedge_runtimes (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET renewed_at = excluded.renewed_at, socket = excluded.socket`,
+    )
+    .run(
+      run.id,
+      run.pid,
+      run.processStart,
+      Math.round(run.startedAt),
+      Math.round(run.renewedAt),
+      run.name,
+      run.socket ?? null,
+    );
+}
+
+function deleteRuntime(database: Database, id: string): void {
+  database.prepare('DELETE FROM unwedge_runtimes WHERE id = ?').run(id);
+}

@@ -1,0 +1,84 @@
+import type { DatabaseReader } from './reader.ts';
+import { fromJson } from './json.ts';
+
+/** What a database says of a session that no live runtime answers for. Times are wall time in ms since the epoch. */
+export interface SessionRecords {
+  readonly session: string;
+  /** Messages that wait or have been begun, at most 100, oldest first. */
+  readonly messages: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly state: 'waiting' | 'taken';
+    readonly deliveries: number;
+    readonly postedAt: number;
+  }[];
+  /** Calls without a result, at most 100. */
+  readonly calls: readonly {
+    readonly call: string;
+    readonly integration: string;
+    readonly tool: string;
+    readonly startedAt: number;
+    readonly deadlineAt: number;
+  }[];
+  /** Messages that are not delivered any more, the last 100. */
+  readonly aside: readonly { readonly id: string; readonly reason: string }[];
+}
+
+/** Ids of the sessions that are kept, at most 1000. @throws what SQLite reports. */
+export function readSessionIds({ database }: DatabaseReader): readonly string[] {
+  if (!hasSessions({ database })) return [];
+  const rows = database.prepare('SELECT id FROM unwedge_sessions ORDER BY id LIMIT 1000').all();
+  return rows.map((row) => String(row['id']));
+}
+
+/** Undefined for a session that was never kept here. @throws what SQLite reports. */
+export function readSessionRecords({ database }: DatabaseReader, session: string): SessionRecords | undefined {
+  if (!hasSessions({ database })) return undefined;
+  if (database.prepare('SELECT 1 FROM unwedge_sessions WHERE id = ?').get(session) === undefined) return undefined;
+  const messages = database
+    .prepare(
+      `SELECT number, body, state, deliveries, posted_at FROM unwedge_messages
+       WHERE session = ? AND state IN ('waiting', 'taken') ORDER BY number LIMIT 100`,
+    )
+    .all(session);
+  const calls = database
+    .prepare(
+      `SELECT id, integration, tool, started_at, deadline_at FROM unwedge_calls
+       WHERE session = ? AND state = 'pending' ORDER BY seq LIMIT 100`,
+    )
+    .all(session);
+  const aside = database
+    .prepare(
+      `SELECT number, state FROM unwedge_messages
+       WHERE session = ? AND state IN ('poison', 'expired', 'malformed') ORDER BY number DESC LIMIT 100`,
+    )
+    .all(session);
+  return {
+    session,
+    messages: messages.map((row) => ({
+      id: `${session}-m${Number(row['number'])}`,
+      kind: kindOf(row['body']),
+      state: row['state'] === 'taken' ? 'taken' : 'waiting',
+      deliveries: Number(row['deliveries']),
+      postedAt: Number(row['posted_at']),
+    })),
+    calls: calls.map((row) => ({
+      call: String(row['id']),
+      integration: String(row['integration']),
+      tool: String(row['tool']),
+      startedAt: Number(row['started_at']),
+      deadlineAt: Number(row['deadline_at']),
+    })),
+    aside: aside.map((row) => ({ id: `${session}-m${Number(row['number'])}`, reason: String(row['state']) })),
+  };
+}
+
+function hasSessions({ database }: Pick<DatabaseReader, 'database'>): boolean {
+  const table = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'unwedge_sessions'`;
+  return database.prepare(table).get() !== undefined;
+}
+
+function kindOf(body: unknown): string {
+  const kind = (fromJson(body)?.value as { kind?: unknown } | null | undefined)?.kind;
+  return typeof kind === 'string' ? kind : 'unreadable';
+}

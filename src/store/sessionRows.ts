@@ -1,0 +1,139 @@
+import type { HistoryEntry } from '../sessions/history.ts';
+import type { Message } from '../sessions/mailbox.ts';
+import type { AsideReason, Recovered, RecoveryLimits, WaitingMessage } from '../sessions/sessionStore.ts';
+import type { ToolResult } from '../sessions/toolResult.ts';
+import type { Database, SqlRow } from './database.ts';
+import { fromJson } from './json.ts';
+
+/** Keys remembered, the latest of a session. */
+const maxKeys = 10_000;
+
+/** What is kept of a session, for the runtime that has just claimed it; what cannot be delivered is put aside for good. */
+export function selectSession(database: Database, session: string, limits: RecoveryLimits): Omit<Recovered, 'lost'> {
+  const { waiting, aside } = unprocessed(database, session, limits);
+  const last = database
+    .prepare(
+      `SELECT (SELECT max(number) FROM unwedge_messages WHERE session = ?1) AS message,
+              max(coalesce((SELECT max(turn) FROM unwedge_messages WHERE session = ?1), 0),
+                  coalesce((SELECT max(turn) FROM unwedge_calls WHERE session = ?1), 0)) AS turn,
+              max(coalesce((SELECT max(seq) FROM unwedge_messages WHERE session = ?1), 0),
+                  coalesce((SELECT max(max(seq), coalesce(max(result_seq), 0)) FROM unwedge_calls WHERE session = ?1), 0)) AS seq`.replaceAll(
+        '?1',
+        '?',
+      ),
+    )
+    .get(session, session, session, session, session);
+  const keys = database
+    .prepare(
+      'SELECT key, number FROM unwedge_messages WHERE session = ? AND key IS NOT NULL ORDER BY number DESC LIMIT ?',
+    )
+    .all(session, maxKeys)
+    .reverse();
+  return {
+    waiting,
+    aside,
+    history: history(database, session, limits.historyLimit),
+    keys: keys.map((row) => [String(row['key']), Number(row['number'])] as const),
+    lastMessage: Number(last?.['message'] ?? 0),
+    lastTurn: Number(last?.['turn'] ?? 0),
+    lastSeq: Number(last?.['seq'] ?? 0),
+  };
+}
+
+function unprocessed(
+  database: Database,
+  session: string,
+  { maxDeliveries, maxAgeMs, wallNow }: RecoveryLimits,
+): Pick<Recovered, 'waiting' | 'aside'> {
+  const waiting: WaitingMessage[] = [];
+  const aside: { number: number; reason: AsideReason }[] = [];
+  const rows = database
+    .prepare(`SELECT * FROM unwedge_messages WHERE session = ? AND state IN ('waiting', 'taken') ORDER BY number`)
+    .all(session);
+  for (const row of rows) {
+    const number = Number(row['number']);
+    const message = messageOf(row);
+    const deliveries = Number(row['deliveries']);
+    const at = Number(row['posted_at']);
+    const reason: AsideReason | undefined =
+      message === undefined
+        ? 'malformed'
+        : deliveries >= maxDeliveries
+          ? 'poison'
+          : wallNow - at > maxAgeMs
+            ? 'expired'
+            : undefined;
+    if (message !== undefined && reason === undefined) {
+      const key = row['key'] === null ? undefined : String(row['key']);
+      waiting.push({ number, message, key, at, deliveries });
+      continue;
+    }
+    aside.push({ number, reason: reason ?? 'malformed' });
+    database
+      .prepare(`UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER) WHERE session = ? AND number = ?`)
+      .run(reason ?? 'malformed', Math.round(wallNow), session, number);
+  }
+  return { waiting, aside };
+}
+
+/** Calls without a result are those of a runtime that lives; there are none in a session that was just claimed. */
+function history(database: Database, session: string, limit: number): readonly HistoryEntry[] {
+  const calls = database
+    .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'settled' ORDER BY seq DESC LIMIT ?`)
+    .all(session, Math.ceil(limit / 2));
+  const messages = database
+    .prepare('SELECT * FROM unwedge_messages WHERE session = ? AND seq IS NOT NULL ORDER BY seq DESC LIMIT ?')
+    .all(session, limit);
+  const placed: (readonly [seq: number, entry: HistoryEntry])[] = [];
+  for (const row of messages) {
+    const message = messageOf(row);
+    if (message === undefined) continue;
+    const [turn, at, id] = [Number(row['turn']), Number(row['taken_at']), `${session}-m${Number(row['number'])}`];
+    placed.push([Number(row['seq']), { type: 'message', turn, id, message, at }]);
+  }
+  for (const row of calls) placed.push(...callEntries(row));
+  const entries = placed.sort(([a], [b]) => a - b).map(([, entry]) => entry);
+  return whole(entries, limit);
+}
+
+/** The latest turns that fit, each whole: a cut within one could part a call from its result. */
+function whole(entries: readonly HistoryEntry[], limit: number): HistoryEntry[] {
+  const cut = entries[entries.length - limit - 1]?.turn;
+  if (cut === undefined) return [...entries];
+  return entries.slice(entries.findLastIndex(({ turn }) => turn === cut) + 1);
+}
+
+function callEntries(row: SqlRow): (readonly [number, HistoryEntry])[] {
+  const result = fromJson(row['result']);
+  // A result that cannot be read leaves its call out too: a history has both or neither.
+  if (result === undefined) return [];
+  const [turn, call] = [Number(row['turn']), String(row['id'])];
+  const [integration, tool] = [String(row['integration']), String(row['tool'])];
+  const input = fromJson(row['input'])?.value;
+  const opened: HistoryEntry = {
+    type: 'tool_call',
+    turn,
+    call,
+    integration,
+    tool,
+    input,
+    at: Number(row['started_at']),
+  };
+  const answered: HistoryEntry = {
+    type: 'tool_result',
+    turn,
+    call,
+    result: result.value as ToolResult,
+    at: Number(row['settled_at']),
+  };
+  return [
+    [Number(row['seq']), opened],
+    [Number(row['result_seq']), answered],
+  ];
+}
+
+function messageOf(row: SqlRow): Message | undefined {
+  const body = fromJson(row['body'])?.value;
+  if (typeof body !== 'object' || body === null || !('kind' in body) || typeof body.kind !== 'string') return undefined;
+  return body as Message;
+}

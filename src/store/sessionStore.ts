@@ -1,0 +1,112 @@
+import type { Claim, LostCall, Recovered, RecoveryLimits, SessionStore } from '../sessions/sessionStore.ts';
+import type { Database, SqlRow } from './database.ts';
+import { toJson } from './json.ts';
+import { createSessionLedger } from './sessionLedger.ts';
+import { type RuntimeRow, selectRuntime } from './runtimes.ts';
+import { selectSession } from './sessionRows.ts';
+import type { WriteQueue } from './writeQueue.ts';
+
+/** Who claims sessions. */
+export interface RuntimeIdentity {
+  /** The id it has entered itself with, see {@link Runtimes}. */
+  readonly id: string;
+  /** Whether another run that is entered still lives; asked inside a transaction. */
+  readonly isAlive: (run: RuntimeRow) => boolean;
+}
+
+/** Sessions in SQLite. */
+export function createSessionStore(queue: WriteQueue, { id: runtime, isAlive }: RuntimeIdentity): SessionStore {
+  /** Runs one transaction behind the writes made before it; undefined when the store is out of order. */
+  function transact<T>(work: (database: Database) => T): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      if (queue.refuses()) {
+        resolve(undefined);
+        return;
+      }
+      let result: T | undefined;
+      let tooLate = false;
+      queue.add({
+        run: (database) => {
+          if (!tooLate) result = work(database);
+        },
+        committed: () => resolve(result),
+        postponed: () => {
+          tooLate = true;
+          resolve(undefined);
+        },
+      });
+    });
+  }
+
+  /** A run that has left is as dead as one that died. */
+  function lives(database: Database, owner: string): boolean {
+    const run = selectRuntime(database, owner);
+    return run !== undefined && isAlive(run);
+  }
+
+  return {
+    async claim(session, limits): Promise<Claim | undefined> {
+      const claimed = await transact((database) => claim(database, session, limits));
+      if (claimed === undefined || 'by' in claimed) return claimed;
+      const ledger = createSessionLedger({ queue, session, runtime, fence: claimed.fence });
+      return { held: false, ledger, recovered: claimed.recovered };
+    },
+    async recoverCalls(limits) {
+      const lost = await transact((database) => {
+        const pending = database
+          .prepare(`SELECT * FROM unwedge_calls WHERE state = 'pending' AND runtime <> ? ORDER BY started_at, id`)
+          .all(runtime);
+        return pending
+          .filter((row) => !lives(database, String(row['runtime'])))
+          .map((row) => settleLost(database, row, limits));
+      });
+      return lost ?? [];
+    },
+  };
+
+  function claim(
+    database: Database,
+    session: string,
+    limits: RecoveryLimits,
+  ): { held: true; by: string } | { fence: number; recovered: Recovered } {
+    const row = database.prepare('SELECT owner, fence FROM unwedge_sessions WHERE id = ?').get(session);
+    const owner = row?.['owner'];
+    if (typeof owner === 'string' && owner !== runtime && lives(database, owner)) return { held: true, by: owner };
+    const fence = Number(row?.['fence'] ?? 0) + 1;
+    database
+      .prepare(
+        `INSERT INTO unwedge_sessions (id, owner, fence) VALUES (?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, fence = excluded.fence`,
+      )
+      .run(session, runtime, fence);
+    const pending = database
+      .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq`)
+      .all(session);
+    const lost = pending.map((row) => settleLost(database, row, limits));
+    return { fence, recovered: { ...selectSession(database, session, limits), lost } };
+  }
+}
+
+/** The owner is dead: the state of the row alone decides. */
+function settleLost(
+  database: Database,
+  row: SqlRow,
+  { wallNow, answer }: Pick<RecoveryLimits, 'wallNow' | 'answer'>,
+): LostCall {
+  const call: LostCall = {
+    session: String(row['session']),
+    call: String(row['id']),
+    turn: Number(row['turn']),
+    integration: String(row['integration']),
+    tool: String(row['tool']),
+    startedAt: Number(row['started_at']),
+  };
+  database
+    .prepare(
+      `UPDATE unwedge_calls SET state = 'settled', result = ?, settled_at = CAST(? AS INTEGER),
+         result_seq = (SELECT max(max(seq), coalesce(max(result_seq), 0)) + 1 FROM unwedge_calls WHERE session = ?)
+       WHERE id = ? AND state = 'pending'`,
+    )
+    .run(toJson(answer(call)), Math.round(wallNow), call.session, call.call);
+  return call;
+}

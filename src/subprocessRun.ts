@@ -1,0 +1,92 @@
+import type { AnyActorRef } from 'xstate';
+import { processLogic } from './actors/process.ts';
+import type { AttemptContext } from './calls/call.ts';
+import type { ProcessExit, SubprocessEmitted, SubprocessInput } from './machines/subprocess.ts';
+import type { EndSignal } from './machines/subprocessEvents.ts';
+import { readString } from './policy/errorChain.ts';
+import { AttemptError } from './policy/failure.ts';
+import type { Runtime } from './runtime.ts';
+
+/** One attempt of a subprocess integration. */
+export interface ProcessRun {
+  /** Names the child of the root supervisor; unique. */
+  readonly id: string;
+  readonly input: SubprocessInput;
+  /** Time between SIGTERM and SIGKILL, in ms. */
+  readonly graceMs: number;
+}
+
+/**
+ * Runs a command as a temporary child of the root supervisor until it has ended, and everything below it. Aborting the context's
+ * signal ends it; output is a sign of life. Rejects with an {@link AttemptError} when there was no run to end.
+ */
+export function runProcess(runtime: Runtime, run: ProcessRun, context: AttemptContext): Promise<ProcessExit> {
+  const { id, input, graceMs } = run;
+  return new Promise((resolve, reject) => {
+    const { signal } = context;
+    if (signal.aborted) {
+      reject(endedEarly(input.command));
+      return;
+    }
+    let started: AnyActorRef | undefined;
+    const kill = (): void => {
+      started?.send({ type: 'process.kill', reason: killReason(signal.reason), signal: endSignal(signal.reason) });
+    };
+    // Before the start: a command that cannot be spawned may end in the middle of it.
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      runtime.root.startChild({
+        id,
+        logic: processLogic,
+        input,
+        restart: 'temporary',
+        shutdown: graceMs + 2000,
+        onStart: (ref) => {
+          started = ref;
+          ref.on('*', (event: unknown) => tell(event as SubprocessEmitted));
+        },
+        onExit: ({ error }) => {
+          signal.removeEventListener('abort', kill);
+          const exit = (started?.getSnapshot() as { output?: ProcessExit } | undefined)?.output;
+          if (exit === undefined) reject(error ?? endedEarly(input.command));
+          else resolve(exit);
+        },
+      });
+    } catch (error) {
+      signal.removeEventListener('abort', kill);
+      reject(notStarted(input.command, error));
+    }
+
+    function tell(event: SubprocessEmitted): void {
+      if (event.type === 'process.output') context.touch();
+      else runtime.bus.tell({ ...event, process: id });
+    }
+  });
+}
+
+/** The supervisor took no child, or the child threw before there was a process. */
+function notStarted(command: string, cause: unknown): AttemptError {
+  return new AttemptError({ kind: 'spawn', message: `${command} was not started`, outcome: 'not_started', cause });
+}
+
+/** The supervisor stopped the run before it had an end of its own. */
+function endedEarly(command: string): AttemptError {
+  return new AttemptError({
+    kind: 'cancelled',
+    reason: 'stopped',
+    message: `${command} was stopped`,
+    outcome: 'cancelled',
+  });
+}
+
+/** The signal that whoever ends the run was ended by is passed on. */
+function endSignal(reason: unknown): EndSignal | undefined {
+  return endSignals.find((signal) => signal === readString(reason, 'signal'));
+}
+
+const endSignals: readonly EndSignal[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+
+function killReason(reason: unknown): 'cancelled' | 'overall-timeout' | 'no-output-timeout' {
+  if (!(reason instanceof AttemptError) || reason.facts.kind !== 'timeout') return 'cancelled';
+  return reason.facts.reason === 'idle_timeout' ? 'no-output-timeout' : 'overall-timeout';
+}

@@ -1,0 +1,71 @@
+import type { AnyActorRef } from 'xstate';
+import { errorChain, longestMessage } from '../policy/errorChain.ts';
+import type { FactOf } from '../policy/facts.ts';
+import { type Exit, messageOf, stackOf } from './exit.ts';
+import { machineStateOf } from './machineState.ts';
+import { type Child, type Supervision, guard, tell } from './supervision.ts';
+
+/** An incarnation that is over. */
+export interface Death {
+  readonly exit: Exit;
+  /** Undefined when there was nothing to create. */
+  readonly ref: AnyActorRef | undefined;
+  /** Whether it ended before its start was over. */
+  readonly inStart: boolean;
+}
+
+export type Crash = FactOf<'child.crashed'>;
+
+/** What happens next. */
+export type Outlook = Pick<Crash, 'next' | 'nextRestartInMs'>;
+
+/** Longest event type in a report, in characters. */
+const longestType = 100;
+
+/**
+ * The report on an incarnation that failed, made before anything is done about it. Undefined when it did not fail, or when
+ * nobody listens. It carries no event but the type of the last one, and no context of a machine: both may hold secrets.
+ */
+export function crashReport(supervision: Supervision, child: Child, death: Death, outlook: Outlook): Crash | undefined {
+  const { surroundings, path } = supervision;
+  if (death.exit.reason !== 'failure') return undefined;
+  if (guard(surroundings, 'child.crashed', () => surroundings.facts?.wants('child.crashed')) !== true) return undefined;
+  const { spec, lastEvent } = child;
+  const { ref } = death;
+  const { error } = death.exit;
+  const causes = causesOf(error);
+  const machineState = ref === undefined ? undefined : machineStateOf(ref);
+  const details = ref === undefined ? undefined : guard(surroundings, 'details', () => spec.details?.(ref));
+  return {
+    type: 'child.crashed',
+    child: spec.id,
+    path: [...path, spec.id],
+    incarnation: child.incarnation,
+    elapsedMs: surroundings.clock.now() - child.startedAt,
+    error: messageOf(error),
+    stack: stackOf(error),
+    ...(causes.length > 0 && { causes }),
+    ...(machineState !== undefined && { machineState }),
+    ...(lastEvent !== undefined && { lastEvent: lastEvent.slice(0, longestType) }),
+    queued: child.held?.length ?? 0,
+    restarts: child.restarts,
+    ...(details !== undefined && { details }),
+    ...outlook,
+  };
+}
+
+/** Tells a report, where there is one. */
+export function tellCrash({ surroundings }: Supervision, crash: Crash | undefined): void {
+  if (crash !== undefined) tell(surroundings, crash);
+}
+
+/** What is behind an error, nearest first: its causes, and the errors of an aggregate. */
+function causesOf(error: unknown): string[] {
+  return errorChain(error)
+    .slice(1)
+    .map((cause) => `${nameOf(cause)}${messageOf(cause)}`.slice(0, longestMessage));
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error && error.name !== 'Error' ? `${error.name}: ` : '';
+}

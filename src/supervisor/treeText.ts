@@ -1,0 +1,156 @@
+import { formatDuration } from '../policy/duration.ts';
+import { checkInteger, checkKeys } from '../policy/options.ts';
+import type { TreeNode } from './tree.ts';
+
+/** How a tree is shown as text. */
+export interface TreeTextOptions {
+  /**
+   * Children shown of each supervisor; at least 0, `Infinity` for all. Those that are not running come before those that are;
+   * of the others there is a line that counts them by state. @defaultValue 50
+   */
+  readonly maxChildren?: number | undefined;
+  /** Longest line, in characters; at least 20, `Infinity` for no limit. @defaultValue 160 */
+  readonly width?: number | undefined;
+}
+
+interface Column {
+  readonly title: string;
+  readonly right?: boolean;
+  readonly of: (node: TreeNode) => string;
+}
+
+/** What stands before a node, and before its children. */
+interface Branches {
+  readonly own: string;
+  readonly below: string;
+}
+
+/** A node behind its branches, or a line of text in their place. */
+interface Row {
+  readonly branches: string;
+  readonly node: TreeNode | undefined;
+  readonly text: string;
+}
+
+const gap = '  ';
+const longestName = 60;
+const longestState = 30;
+const longestCell = 1000;
+const grouped = new Intl.NumberFormat('en-US');
+
+const columns: readonly Column[] = [
+  { title: 'STATE', of: stateText },
+  { title: 'MACHINE', of: ({ machineState }) => fit(plain(machineState ?? ''), longestState) },
+  { title: 'RESTARTS', right: true, of: ({ restarts }) => number(restarts) },
+  { title: 'QUEUED', right: true, of: ({ queued }) => number(queued) },
+  { title: 'DEAD LETTERS', right: true, of: ({ deadLetters }) => number(deadLetters) },
+  { title: 'DETAILS', of: ({ details }) => fit(detailsText(details ?? {}), longestName) },
+  { title: 'LAST ERROR', of: ({ lastError }) => plain(lastError ?? '') },
+];
+
+/**
+ * The tree as aligned lines for people, one for each child, under a heading; columns that would be empty are left out. Text
+ * of children is made harmless: one line, no control characters.
+ * @throws TypeError or RangeError that names the option and its value.
+ *
+ * @example
+ * process.stdout.write(treeText(gateway.tree(), { maxChildren: 20 }));
+ */
+export function treeText(node: TreeNode, options: TreeTextOptions = {}): string {
+  checkKeys('options', options, ['maxChildren', 'width']);
+  const rows: Row[] = [];
+  addRows(rows, node, { own: '', below: '' }, checkLimit('maxChildren', options.maxChildren ?? 50, 0));
+  const width = checkLimit('width', options.width ?? 160, 20);
+  const lines = [['NAME', ...columns.map(({ title }) => title)], ...rows.map(cells)];
+  const used = columns.map((_, index) => lines.slice(1).some((line) => (line[index + 1] ?? '') !== ''));
+  const widths = columns.map((_, index) => longest(lines.map((line) => line[index + 1] ?? '')));
+  const nameWidth = longest(lines.filter((line) => line.length > 1).map(([name = '']) => name));
+  const text = lines.map(([name = '', ...rest]) => {
+    const padded = rest.map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.right === true));
+    return fit([name.padEnd(nameWidth), ...padded.filter((_, index) => used[index])].join(gap).trimEnd(), width);
+  });
+  return `${text.join('\n')}\n`;
+}
+
+function addRows(rows: Row[], node: TreeNode, { own, below }: Branches, maxChildren: number): void {
+  const children = node.children ?? [];
+  const shown = choose(children, maxChildren);
+  rows.push({ branches: own, node, text: node.id });
+  for (const [index, child] of shown.entries()) {
+    const last = index === children.length - 1;
+    const branches = last ? { own: `${below}└─ `, below: `${below}   ` } : { own: `${below}├─ `, below: `${below}│  ` };
+    addRows(rows, child, branches, maxChildren);
+  }
+  if (shown.length < children.length) {
+    rows.push({ branches: `${below}└─ `, node: undefined, text: leftOut(children, new Set(shown)) });
+  }
+}
+
+/** In start order. Who looks at a tree looks for trouble, so what runs gives way to what does not. */
+function choose(children: readonly TreeNode[], max: number): readonly TreeNode[] {
+  if (children.length <= max) return children;
+  const troubled = new Set(children.filter(({ state }) => state !== 'running').slice(0, max));
+  let room = max - troubled.size;
+  return children.filter((child) => troubled.has(child) || (child.state === 'running' && room-- > 0));
+}
+
+function leftOut(children: readonly TreeNode[], shown: ReadonlySet<TreeNode>): string {
+  const counts = new Map<string, number>();
+  for (const child of children) {
+    if (!shown.has(child)) counts.set(child.state, (counts.get(child.state) ?? 0) + 1);
+  }
+  const states = Array.from(counts, ([state, count]) => `${number(count)} ${state}`);
+  return `… and ${number(children.length - shown.size)} more (${states.join(', ')})`;
+}
+
+function cells({ branches, node, text }: Row): string[] {
+  if (node === undefined) return [branches + text];
+  return [branches + fit(clean(text), longestName), ...columns.map(({ of }) => clean(of(node)))];
+}
+
+function stateText({ state, nextRestartInMs }: TreeNode): string {
+  if (nextRestartInMs === undefined) return state;
+  return `${state}, ${nextRestartInMs === 0 ? 'now' : `in ${formatDuration(Math.ceil(nextRestartInMs))}`}`;
+}
+
+function detailsText(details: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(details).map(([key, value]) => {
+    return `${key}=${plain(value)}`;
+  });
+  return parts.join(' ');
+}
+
+function plain(value: unknown): string {
+  try {
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+  } catch {
+    return '?';
+  }
+}
+
+function number(value: number | undefined): string {
+  return value === undefined ? '' : grouped.format(value);
+}
+
+function clean(text: string): string {
+  return text
+    .slice(0, longestCell)
+    .replaceAll(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ')
+    .trim();
+}
+
+function fit(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}
+
+function pad(text: string, width: number, right: boolean): string {
+  return right ? text.padStart(width) : text.padEnd(width);
+}
+
+function longest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, text.length), 0);
+}
+
+function checkLimit(name: string, value: number, min: number): number {
+  return value === Number.POSITIVE_INFINITY ? value : checkInteger(name, value, min);
+}

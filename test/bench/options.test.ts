@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { parseOptions } from '../../bench/harness/options.ts';
+
+const known = ['supervisor', 'calls'];
+const parse = (...words: string[]) => parseOptions(words, known);
+
+describe('the command line of the benchmark', () => {
+  it('runs every suite in 5 rounds when nothing is said, in 2 when it is to be quick', () => {
+    expect(parse()).toMatchObject({ suites: known, rounds: 5, quick: false, json: false });
+    expect(parse('--quick')).toMatchObject({ suites: known, rounds: 2, quick: true });
+  });
+
+  it('takes suites and options in any order, each suite once', () => {
+    const options = parse('calls', '--json', '--rounds', '7', 'calls', '--quick');
+    expect(options).toMatchObject({ suites: ['calls'], json: true, rounds: 7, quick: true });
+  });
+
+  it.each([
+    [['supervisors'], 'Unknown suite "supervisors"; known: supervisor, calls; did you mean supervisor?'],
+    [['toString'], 'Unknown suite "toString"; known: supervisor, calls'],
+    [['--jsn'], 'Unknown option "--jsn"; known: --json, --rounds, --quick, --help; did you mean --json?'],
+    [['-x'], 'Unknown option "-x"; known: --json, --rounds, --quick, --help'],
+    [['--json=1'], 'Option --json takes no value, got "1"'],
+    [['--rounds'], 'Expected --rounds to be an integer from 1 to 1000, got nothing'],
+    [['--rounds', '0'], 'Expected --rounds to be an integer from 1 to 1000, got "0"'],
+    [['--rounds', '1001'], 'Expected --rounds to be an integer from 1 to 1000, got "1001"'],
+    [['--rounds=2.5'], 'Expected --rounds to be an integer from 1 to 1000, got "2.5"'],
+  ])('refuses %j in one line', (words, message) => {
+    expect(() => parse(...words)).toThrow(new RangeError(message));
+  });
+
+  it('gives help whatever else is wrong', () => {
+    expect(parse('nothing', '--help').help).toBe(true);
+  });
+});

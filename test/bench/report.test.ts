@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { reportOf, textOf } from '../../bench/harness/report.ts';
+import { runSuite } from '../../bench/harness/rounds.ts';
+import type { Suite, Target } from '../../bench/harness/suite.ts';
+import { type Verdict, judge } from '../../bench/harness/verdict.ts';
+import { costs, fakeMeter, twoSubjects } from './fakes.ts';
+
+const ours = { subject: 'ours', case: 'work', metric: 'cost' };
+const plain = { ...ours, subject: 'plain' };
+
+/** Ours costs 30 or 45, plain 20 or 30; each minimum is from another round. */
+function suite(...targets: Target[]): Suite {
+  return twoSubjects(costs(0, 30, 45), costs(0, 30, 20), targets);
+}
+
+async function figuresOf(of: Suite) {
+  return runSuite(of, { rounds: 2, quick: false, meter: fakeMeter(), isolate: async () => [] });
+}
+
+async function verdict(target: Target): Promise<Verdict | undefined> {
+  const judged = suite(target);
+  return judge(judged, await figuresOf(judged))[0];
+}
+
+describe('the verdict on a target', () => {
+  it('compares a minimum with its bound, which is still met itself', async () => {
+    expect(await verdict({ says: 'cost', of: ours, atMost: 30 })).toMatchObject({ value: 30, met: true });
+    expect(await verdict({ says: 'cost', of: ours, atMost: 29.9 })).toMatchObject({ met: false, limit: '≤ 29.9' });
+  });
+
+  it('compares the ratio of two minima', async () => {
+    expect(await verdict({ says: 'ratio', of: ours, over: plain, atMost: 1.5 })).toMatchObject({
+      value: 1.5,
+      met: true,
+    });
+    expect(await verdict({ says: 'ratio', of: ours, over: plain, atMost: 1.49 })).toMatchObject({ met: false });
+  });
+
+  it('knows lower bounds', async () => {
+    expect(await verdict({ says: 'pace', of: ours, atLeast: 30 })).toMatchObject({ met: true, limit: '≥ 30' });
+    expect(await verdict({ says: 'pace', of: ours, atLeast: 30.1 })).toMatchObject({ met: false });
+  });
+
+  it('is open where a figure was not measured', async () => {
+    const missing = { ...ours, metric: 'heap' };
+    expect(await verdict({ says: 'heap', of: missing, atMost: 1 })).toMatchObject({ value: undefined, met: undefined });
+    expect(await verdict({ says: 'heap', of: ours, over: missing, atMost: 1 })).toMatchObject({ met: undefined });
+  });
+});
+
+describe('the report of a benchmark', () => {
+  it('says for machines all that was measured, with ratios against the baseline', async () => {
+    const run = suite({ says: 'cost', of: ours, atMost: 30 });
+    const report: unknown = JSON.parse(JSON.stringify(reportOf(run, await figuresOf(run))));
+    expect(report).toEqual({
+      name: 'fake',
+      about: 'Two fakes.',
+      baseline: 'plain',
+      figures: expect.arrayContaining([
+        { ...ours, unit: 'µs', min: 30, median: 37.5, samples: [30, 45], ratio: 1.5 },
+        { ...plain, unit: 'µs', min: 20, median: 25, samples: [30, 20], ratio: 1 },
+      ]) as unknown,
+      targets: [{ says: 'cost', value: 30, limit: '≤ 30', met: true }],
+    });
+  });
+
+  it('says for people a row for each figure and a line for each target', async () => {
+    const missing = { ...ours, metric: 'heap' };
+    const run = suite(
+      { says: 'cost', of: ours, atMost: 30 },
+      { says: 'ratio', of: ours, over: plain, atMost: 1.2 },
+      { says: 'memory', of: missing, atMost: 9 },
+    );
+    expect(textOf(run, reportOf(run, await figuresOf(run)))).toBe(
+      `fake: Two fakes.
+  ours: the fake one
+  plain: the plain one
+
+CASE  FIGURE           OURS        PLAIN  ours/plain
+work  cost, µs  30.0 (37.5)  20.0 (25.0)        1.50
+
+✓ cost: 30.0, ≤ 30
+✗ ratio: 1.50, ≤ 1.2
+- memory: not measured, ≤ 9
+`,
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { type Figure, type RunOptions, runSuite } from '../../bench/harness/rounds.ts';
+import type { Case, Suite } from '../../bench/harness/suite.ts';
+import { costs, fakeMeter, twoSubjects } from './fakes.ts';
+
+function run(suite: Suite, options: Partial<RunOptions> = {}): Promise<Figure[]> {
+  return runSuite(suite, { rounds: 3, quick: false, meter: fakeMeter(), isolate: async () => [], ...options });
+}
+
+function noted(journal: string[], name: string): Case {
+  return { measure: () => void journal.push(name) };
+}
+
+describe('the rounds of a benchmark', () => {
+  it('run the subjects of a case one after the other, another one first each time', async () => {
+    const journal: string[] = [];
+    await run(twoSubjects(noted(journal, 'o'), noted(journal, 'p')));
+    expect(journal.join('')).toBe('op' + 'po' + 'op' + 'po');
+  });
+
+  it('throw the round away in which the compiler warms up', async () => {
+    const figures = await run(twoSubjects(costs(1, 30, 20, 40), costs(1, 10, 10, 10)));
+    expect(figures.find(({ subject }) => subject === 'ours')?.samples).toEqual([30, 20, 40]);
+  });
+
+  it('give the minimum and the median of each metric', async () => {
+    const figures = await run(twoSubjects(costs(0, 50, 20, 30, 41), costs(0, 1, 1, 1, 1)), { rounds: 4 });
+    expect(figures.find(({ subject }) => subject === 'ours')).toMatchObject({
+      metric: 'cost',
+      unit: 'µs',
+      min: 20,
+      median: 35.5,
+    });
+  });
+
+  it('measure an isolated case in a process of its own, each round, without a warm-up', async () => {
+    const asked: string[] = [];
+    const isolate = async (...names: string[]) => {
+      asked.push(names.join('/'));
+      return [{ metric: 'heap', unit: 'B' as const, value: 7 }];
+    };
+    const here = () => {
+      throw new Error('measured here');
+    };
+    const figures = await run(twoSubjects({ measure: here, isolated: true }, costs(1, 1)), { rounds: 1, isolate });
+    expect(asked).toEqual(['fake/ours/work']);
+    expect(figures).toContainEqual(expect.objectContaining({ subject: 'ours', metric: 'heap', samples: [7] }));
+  });
+
+  it('leave a long case out when they are quick, and out of the warm-up when not', async () => {
+    const journal: string[] = [];
+    const suite = twoSubjects({ ...noted(journal, 'o'), long: true }, noted(journal, 'p'));
+    await run(suite, { rounds: 1, quick: true });
+    expect(journal.join('')).toBe('pp');
+    await run(suite, { rounds: 1 });
+    expect(journal.join('')).toBe('pp' + 'p' + 'po');
+  });
+});

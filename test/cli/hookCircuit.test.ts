@@ -1,0 +1,133 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { hasSqlite } from '../store/startStore.ts';
+import { RecordedFacts } from '../support/facts.ts';
+import { program, request, startHook } from './startHook.ts';
+
+const key = 'hook:guard';
+
+/** A wrapped hook that crashes until its file is there. */
+function startGuard() {
+  const started = startHook();
+  const file = join(started.directory, 'sound');
+  const named = ['--name', 'guard'];
+
+  async function withStore<T>(work: (store: Store) => T): Promise<T> {
+    const store = await openStore({ path: started.db, clock: systemClock, facts: new RecordedFacts() });
+    const result = work(store);
+    await store.close();
+    return result;
+  }
+
+  return {
+    ...started,
+    run: (...options: string[]) =>
+      started.run([...named, ...options, '--', ...program('fail-once', file)], request('PreToolUse')),
+    async fail(times: number): Promise<void> {
+      for (let count = 0; count < times; count++) await this.run();
+    },
+    mend: () => writeFileSync(file, ''),
+    withStore,
+    circuit: () => withStore(({ breakers }) => breakers.load(key)),
+    /** Changes what is kept of the circuit, as time would. */
+    keep: (change: Partial<PersistedBreaker>) =>
+      withStore(({ breakers }) => {
+        const row = breakers.load(key);
+        if (row !== undefined) breakers.save(key, { ...row, ...change });
+      }),
+    marked: () => readdirSync(started.directory).some((name) => name.endsWith('-hook-guard')),
+  };
+}
+
+describe.skipIf(!hasSqlite)('the circuit of a wrapped hook', () => {
+  it('[H-3] [M-8] is open after 5 failures in a row: observers are skipped, guards decline', async () => {
+    const guard = startGuard();
+    const { run, mend, circuit, events } = guard;
+    await guard.fail(4);
+    expect(await circuit()).toMatchObject({ state: 'closed', failures: 4 });
+    await run();
+    expect(await circuit()).toMatchObject({ state: 'open', lastOpenMs: 60_000, openings: 1 });
+    mend();
+    expect(await run()).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('is not run for') as string,
+    });
+    expect(await run('--on-failure', 'block')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('declined') as string,
+    });
+    expect((await events()).map(({ event }) => event)).toEqual([
+      ...Array.from({ length: 5 }, () => 'hook/error'),
+      'breaker/opened',
+      'integration/refused',
+    ]);
+    expect(guard.marked()).toBe(true);
+  });
+
+  it('[H-3] counts only failures in a row, and leaves no trace once the hook is sound', async () => {
+    const guard = startGuard();
+    await guard.fail(4);
+    expect(guard.marked()).toBe(true);
+    guard.mend();
+    expect(await guard.run()).toMatchObject({ code: 0, stderr: '' });
+    expect(await guard.circuit()).toMatchObject({ state: 'closed', failures: 0 });
+    expect(guard.marked()).toBe(false);
+  });
+
+  it('[H-3] does not open the database while there is nothing to know', async () => {
+    const { run, mend, db } = startGuard();
+    mend();
+    expect(await run()).toMatchObject({ code: 0 });
+    expect(existsSync(db)).toBe(false);
+  });
+
+  it('[H-3] [M-8] is tried by one run once its time is over, and closed by its success', async () => {
+    const guard = startGuard();
+    await guard.fail(5);
+    await guard.keep({ openUntil: 1 });
+    guard.mend();
+    expect(await guard.run()).toMatchObject({ code: 0, stderr: '' });
+    expect(await guard.circuit()).toMatchObject({ state: 'closed', failures: 0, openings: 0 });
+    expect((await guard.events()).at(-1)).toMatchObject({ event: 'breaker/closed', integration: key });
+    expect(guard.marked()).toBe(false);
+  });
+
+  it('[H-3] [M-8] is open again when the run that tries it fails', async () => {
+    const guard = startGuard();
+    await guard.fail(5);
+    await guard.keep({ openUntil: 1 });
+    expect(await guard.run()).toMatchObject({ stderr: expect.stringContaining('crashed') as string });
+    expect(await guard.circuit()).toMatchObject({ state: 'open', openings: 2 });
+    expect(await guard.run()).toMatchObject({ stderr: expect.stringContaining('is not run for') as string });
+  });
+
+  it('[H-3] [M-8] is not tried while another process tries it', async () => {
+    const guard = startGuard();
+    await guard.fail(5);
+    await guard.keep({ openUntil: 1 });
+    await guard.withStore(({ breakers }) => {
+      const generation = breakers.load(key)?.generation ?? 0;
+      expect(breakers.claimProbe(key, generation, 'another', 60_000, Date.now())).toBe(true);
+    });
+    expect(await guard.run()).toMatchObject({ code: 0, stderr: expect.stringContaining('is not run for') as string });
+  });
+
+  it('[M-8] counts the failures of runs side by side', async () => {
+    const guard = startGuard();
+    await Promise.all(Array.from({ length: 5 }, () => guard.run()));
+    expect(await guard.circuit()).toMatchObject({ state: 'open' });
+  });
+
+  it('is told from others by the name', async () => {
+    const guard = startGuard();
+    await guard.fail(5);
+    expect(await guard.run('--name', 'other')).toMatchObject({
+      stderr: expect.stringContaining('hook other: It crashed') as string,
+    });
+  });
+});

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/** What a file imports when it is loaded: neither types nor what is imported later. */
+const importsOf = (path: string): string[] =>
+  [...readFileSync(path, 'utf8').matchAll(/^(?:import|export)\s(?!type\b)[\w*{][^;'=()]*?\sfrom\s'([^']+)'/gm)].map(
+    ([, from]) => from ?? '',
+  );
+
+describe('the entry of unwedge hook', () => {
+  it('[H-3] loads only what Node brings and light files of ours', () => {
+    const packages = new Set<string>();
+    const seen = new Set<string>();
+    const walk = (path: string): void => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      for (const from of importsOf(path)) {
+        if (from.startsWith('.')) walk(resolve(dirname(path), from));
+        else packages.add(from);
+      }
+    };
+    walk(fileURLToPath(new URL('../../src/cli/hook/hookMain.ts', import.meta.url)));
+    expect(seen.size).toBeGreaterThan(10);
+    expect([...packages].filter((name) => !name.startsWith('node:'))).toEqual([]);
+    // Each takes as long to load as everything of ours together.
+    for (const slow of ['node:crypto', 'node:http', 'node:module', 'node:sqlite']) expect(packages).not.toContain(slow);
+    expect([...seen].filter((path) => path.includes('/store/') && !path.endsWith('/paths.ts'))).toEqual([]);
+  });
+});

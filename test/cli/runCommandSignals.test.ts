@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { allGone, isAlive } from '../actors/startProcess.ts';
+import { fixture, type Run, startPlace } from './startRun.ts';
+
+/** Pids of a command that is ready, and of its child in a session of its own. */
+async function pidsOf(run: Run): Promise<number[]> {
+  const [line] = await run.seen(/\{.*\}/);
+  return Object.values(JSON.parse(line) as Record<string, number>);
+}
+
+describe('unwedge run that is told to end', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('[L-4] [S-3] passes %s on and exits with 128+n', async (signal, code) => {
+    const text = `process.on('${signal}', () => { console.log('got ${signal}'); process.exit(3); });
+      setInterval(() => {}, 1e6); console.log('ready');`;
+    const run = startPlace().start(['--', process.execPath, '-e', text]);
+    await run.seen(/ready/);
+    run.child.kill(signal);
+    const ended = await run.ended;
+    expect(ended).toMatchObject({ code, stderr: '' });
+    expect(ended.stdout.toString()).toBe(`ready\ngot ${signal}\n`);
+  });
+
+  it('[I-3] [L-4] leaves no process behind, also none in a session of its own', async () => {
+    const run = startPlace().start(['--', process.execPath, fixture('forker.mjs')]);
+    const pids = await pidsOf(run);
+    run.child.kill('SIGTERM');
+    await run.ended;
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it('[L-4] forces the end with the second signal', async () => {
+    const run = startPlace().start(['--', process.execPath, fixture('stubborn.mjs')]);
+    const pids = await pidsOf(run);
+    run.child.kill('SIGINT');
+    run.child.kill('SIGTERM');
+    run.child.kill('SIGTERM');
+    expect([130, 143]).toContain((await run.ended).code);
+    await allGone(...pids);
+  });
+
+  it('[I-3] ends what a command left in the background', async () => {
+    const run = startPlace().start(['--', 'sh', '-c', 'sleep 1000 & echo $!']);
+    const [pid] = await run.seen(/\d+/);
+    expect((await run.ended).code).toBe(0);
+    expect(isAlive(Number(pid))).toBe(false);
+  });
+
+  it('[L-4] ends quietly, and the command with it, when nobody reads on', async () => {
+    const run = startPlace().start(['--', 'sh', '-c', 'echo $$; exec yes'], { unread: true });
+    const pid = await new Promise<number>((resolve) => {
+      run.child.stdout.once('data', (chunk) => {
+        run.child.stdout.destroy();
+        resolve(Number.parseInt(String(chunk), 10));
+      });
+    });
+    expect(await run.ended).toMatchObject({ code: 141, stderr: '' });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('[L-4] waits for its prompt no longer than it may', async () => {
+    const run = startPlace().start(['--prompt-file', '-', '--', 'cat']);
+    run.child.stdin.write('half a prompt');
+    // Its handlers are there when it has taken what was written.
+    await new Promise((resolve) => run.child.stdin.once('drain', resolve).write(Buffer.alloc(1_000_000)));
+    run.child.kill('SIGTERM');
+    expect((await run.ended).code).toBe(143);
+  });
+});

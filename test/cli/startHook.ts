@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { openReader } from '../../src/store/reader.ts';
+import { readEvents } from '../../src/store/query.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const fixture = fileURLToPath(new URL('../fixtures/hook.mjs', import.meta.url));
+
+/** A fixture as the command of a hook. */
+export const program = (...args: string[]): string[] => [process.execPath, fixture, ...args];
+
+/** What a host writes to a hook. */
+export const request = (event: string): string =>
+  JSON.stringify({ hook_event_name: event, session_id: 's1', tool_name: 'Bash', tool_input: { command: 'ls' } });
+
+function environmentOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+/** The wrapper with a database of its own. */
+export function startHook() {
+  const directory = temporaryDirectory();
+  const db = join(directory, 'hook.sqlite');
+  const env = { PATH: process.env['PATH'] ?? '', HOME: directory, UNWEDGE_DB: db };
+  const spawn = (words: readonly string[]) =>
+    execa(process.execPath, [main, 'hook', ...words], {
+      env,
+      extendEnv: false,
+      reject: false,
+      stripFinalNewline: false,
+      encoding: 'buffer',
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  return {
+    directory,
+    db,
+    spawn,
+    /** Processes that have this database in their environment. */
+    left: () =>
+      readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`UNWEDGE_DB=${db}`)),
+    /** Runs it to its end; `input` is written and closed. */
+    async run(words: readonly string[], input: string | Uint8Array = '') {
+      const child = spawn(words);
+      child.stdin.on('error', () => undefined);
+      child.stdin.end(input);
+      const { exitCode, signal, stdout, stderr } = await child;
+      return {
+        code: exitCode,
+        signal,
+        stdout: Buffer.from(stdout).toString('utf8'),
+        stderr: Buffer.from(stderr).toString('utf8'),
+      };
+    },
+    /** What is on record, as `category/type` with the fields. */
+    async events() {
+      const reader = await openReader(db);
+      try {
+        return readEvents(reader, { limit: 100 }).map(({ category, type, metadata }) => ({
+          event: `${category}/${type}`,
+          ...metadata,
+        }));
+      } finally {
+        reader.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { Fact, Told } from '../../src/policy/facts.ts';
+import type { Message } from '../../src/sessions/mailbox.ts';
+import type { MessageHandler } from '../../src/sessions/sessionOptions.ts';
+import { hasSqlite } from '../store/startStore.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const program = fileURLToPath(new URL('../fixtures/keptGateway.mjs', import.meta.url));
+const freshPath = (): string => join(temporaryDirectory(), 'gateway.sqlite');
+
+/** A gateway whose session takes messages by `onMessage`; every fact it tells is kept. */
+function makeGateway(store: string, onMessage: MessageHandler) {
+  const gateway = createGateway({ store, control: false });
+  const facts: Told<Fact>[] = [];
+  gateway.on('*', (fact) => void facts.push(fact));
+  gateway.integration('kb', {}, ({ input }: { input: unknown }) => input);
+  const session = gateway.session('agent:main', { onMessage });
+  onTestFinished(() => gateway.stop());
+  return { gateway, session, facts };
+}
+
+async function accept(session: ReturnType<Gateway['session']>, message: Message, key?: string) {
+  const acceptance = await session.send(message, key === undefined ? {} : { key });
+  if (!acceptance.accepted) throw new Error(`refused: ${acceptance.reason}`);
+  return acceptance;
+}
+
+/** Starts the fixture; `line` waits for what it prints. */
+function startProgram(store: string): { child: ChildProcess; line: (text: string) => Promise<void> } {
+  const child = spawn(process.execPath, [program, store], { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  return {
+    child,
+    async line(text) {
+      for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
+        if (next.value === text) return;
+      }
+      throw new Error(`the program ended before it said: ${text}`);
+    },
+  };
+}
+
+describe.skipIf(!hasSqlite)('a session that is kept', () => {
+  it('[I-5] says that a message is durable, and goes on where it was after a restart', async () => {
+    const store = freshPath();
+    const first = makeGateway(store, (message, turn) => turn.tool('kb', 'query', message.data));
+    await first.gateway.start();
+    const acceptance = await accept(first.session, { kind: 'user', text: 'hello', data: { n: 1 } });
+    expect(acceptance).toMatchObject({ durable: true, id: 'agent:main-m1' });
+    await acceptance.processed;
+    const { history } = first.session;
+    await first.gateway.stop();
+    const second = makeGateway(store, () => undefined);
+    await second.gateway.start();
+    expect(second.session.history).toEqual(history.map((entry) => ({ ...entry, at: Math.round(entry.at) })));
+    expect(await accept(second.session, { kind: 'user' })).toMatchObject({ id: 'agent:main-m2' });
+  });
+
+  it('[I-5] takes messages before the start and acknowledges them after it', async () => {
+    const { gateway, session } = makeGateway(freshPath(), ({ text }) => text);
+    const early = accept(session, { kind: 'user', text: 'early' });
+    await gateway.start();
+    expect(await early).toMatchObject({ durable: true });
+    expect(await (await early).processed).toEqual({ ok: true, value: 'early' });
+  });
+
+  it('[G-9] refuses a second message of the same key, also after a restart', async () => {
+    const store = freshPath();
+    const first = makeGateway(store, () => undefined);
+    await first.gateway.start();
+    await accept(first.session, { kind: 'user' }, 'k-1');
+    const duplicate = { accepted: false, reason: 'duplicate', id: 'agent:main-m1' };
+    expect(await first.session.send({ kind: 'user' }, { key: 'k-1' })).toEqual(duplicate);
+    await first.gateway.stop();
+    const second = makeGateway(store, () => undefined);
+    await second.gateway.start();
+    expect(await second.session.send({ kind: 'user' }, { key: 'k-1' })).toEqual(duplicate);
+  });
+
+  it('[I-5] delivers after a stop what waited, and the message whose turn was cut off, uncounted', async () => {
+    const store = freshPath();
+    const first = makeGateway(store, (_message, turn) => {
+      return new Promise((_, reject) => turn.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    });
+    await first.gateway.start();
+    const acceptance = await accept(first.session, { kind: 'user', text: 'one' });
+    await accept(first.session, { kind: 'user', text: 'two' });
+    await first.gateway.stop();
+    expect(await acceptance.processed).toMatchObject({ ok: false });
+    const seen: unknown[] = [];
+    const second = makeGateway(store, ({ text }, turn) => seen.push([text, turn.delivery]));
+    await second.gateway.start();
+    await accept(second.session, { kind: 'user', text: 'three' }).then(({ processed }) => processed);
+    expect(seen).toEqual([
+      ['one', 1],
+      ['two', 1],
+      ['three', 1],
+    ]);
+  });
+
+  it('[G-11] [I-1] [I-2] after kill -9 answers the lost call and delivers what was accepted', async () => {
+    const store = freshPath();
+    const { child, line } = startProgram(store);
+    await line('ready');
+    child.stdin?.write('1\n2\n');
+    await line('accepted 2 true');
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    const seen: unknown[] = [];
+    const { gateway, session, facts } = makeGateway(store, ({ data }, turn) => seen.push([data, turn.delivery]));
+    await gateway.start();
+    await accept(session, { kind: 'user', data: 'next' }).then(({ processed }) => processed);
+    expect(seen).toEqual([
+      [{ n: 1 }, 2],
+      [{ n: 2 }, 1],
+      ['next', 1],
+    ]);
+    expect(session.history.slice(0, 4)).toMatchObject([
+      { type: 'message', turn: 1, id: 'agent:main-m1' },
+      { type: 'tool_call', call: 'agent:main-1-1' },
+      { type: 'tool_result', result: { synthetic: true, kind: 'crash', outcome: 'unknown' } },
+      { type: 'message', turn: 2, id: 'agent:main-m1' },
+    ]);
+    expect(facts.filter(({ type }) => type === 'session.tool_failed')).toMatchObject([{ call: 'agent:main-1-1' }]);
+    expect(facts.filter(({ type }) => type === 'session.resumed')).toMatchObject([{ waiting: 2 }]);
+  });
+
+  it('[G-14] puts a message aside that ended its gateway three times, and goes on with the next', async () => {
+    const store = freshPath();
+    for (let time = 0; time < 3; time++) {
+      const { child, line } = startProgram(store);
+      await line('ready');
+      if (time === 0) child.stdin?.write('1\n');
+      await line('calling 1');
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    }
+    const seen: unknown[] = [];
+    const { gateway, session, facts } = makeGateway(store, ({ text }) => seen.push(text));
+    await gateway.start();
+    await accept(session, { kind: 'user', text: 'next' }).then(({ processed }) => processed);
+    expect(seen).toEqual(['next']);
+    expect(facts.filter(({ type }) => type === 'session.message_aside')).toMatchObject([
+      { message: 'agent:main-m1', reason: 'poison' },
+    ]);
+  });
+
+  it('[G-11] leaves a session alone whose gateway lives, and says so', async () => {
+    const store = freshPath();
+    const first = makeGateway(store, ({ text }) => text);
+    await first.gateway.start();
+    const second = makeGateway(store, () => 'stolen');
+    await second.gateway.start();
+    expect(await second.session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'owned_elsewhere' });
+    expect(second.facts.filter(({ type }) => type === 'session.held')).toHaveLength(1);
+    const { processed } = await accept(first.session, { kind: 'user', text: 'mine' });
+    expect(await processed).toEqual({ ok: true, value: 'mine' });
+  });
+
+  it('is not kept when it is asked not to be', async () => {
+    const gateway = createGateway({ store: freshPath(), control: false });
+    onTestFinished(() => gateway.stop());
+    const session = gateway.session('scratch', { onMessage: () => undefined, durable: false });
+    await gateway.start();
+    expect(await accept(session, { kind: 'user', data: () => 1 })).toMatchObject({ durable: false });
+  });
+
+  it('refuses data that is not JSON at once', async () => {
+    const { session } = makeGateway(freshPath(), () => undefined);
+    expect(() => session.send({ kind: 'user', data: 1n })).toThrow('Expected `message.data` to be JSON');
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { createClaudeReader } from '../../src/protocol/claudeOutput.ts';
+
+const wallNow = Date.UTC(2026, 10, 21, 12);
+
+function read(...messages: readonly (object | string)[]) {
+  const reader = createClaudeReader();
+  for (const message of messages) reader.line(typeof message === 'string' ? message : JSON.stringify(message));
+  return reader.report(wallNow);
+}
+
+const init = { type: 'system', subtype: 'init', session_id: 's-1' };
+const uses = (name: string, id = 't1') => ({
+  type: 'assistant',
+  message: { content: [{ type: 'tool_use', id, name, input: {} }] },
+});
+const result = (fields: object) => ({ subtype: 'success', is_error: false, num_turns: 1, ...fields, type: 'result' });
+const apiError = (status: number | null, text: string, fields: object = {}) =>
+  result({ is_error: true, api_error_status: status, terminal_reason: 'api_error', result: text, ...fields });
+
+describe('the output of claude', () => {
+  it('[S-10] that succeeds gives its text and its session', () => {
+    const report = read(init, result({ result: 'hello', session_id: 's-1', terminal_reason: 'completed' }));
+    expect(report).toMatchObject({ text: 'hello', sessionId: 's-1', concluded: true, effects: 'none' });
+    expect(report.failure).toBeUndefined();
+  });
+
+  it('[S-10] is one array of messages when it is json and verbose', () => {
+    expect(read(JSON.stringify([init, uses('Bash'), result({ result: 'hello' })]))).toMatchObject({
+      text: 'hello',
+      effects: 'possible',
+    });
+  });
+
+  it.each([
+    [429, 'API Error: Request rejected (429) · slow down', { kind: 'rate_limit', status: 429 }],
+    [529, 'API Error: Repeated 529 Overloaded errors. The API is at capacity', { kind: 'overloaded', status: 529 }],
+    [503, 'API Error: 503 Service unavailable. This is a server-side issue', { kind: 'transient', status: 503 }],
+    [401, 'Invalid API key · Fix external API key', { kind: 'auth', status: 401 }],
+    [403, 'Failed to authenticate. API Error: 403 no', { kind: 'auth', status: 403 }],
+    [400, 'Credit balance is too low', { kind: 'quota' }],
+    [402, 'API Error: 402 billing', { kind: 'quota' }],
+    [404, "There's an issue with the selected model (x).", { kind: 'permanent', reason: 'not_found' }],
+    [413, 'Request too large (max 32MB).', { kind: 'permanent', reason: 'message_too_large' }],
+    [400, 'API Error: 400 bad field', { kind: 'permanent' }],
+    [null, 'API Error: Connection refused — a firewall may be blocking it (ECONNREFUSED)', { kind: 'transient' }],
+    [null, "API Error: Can't reach the API server — check your internet or DNS (EAI_AGAIN)", { kind: 'transient' }],
+    [null, 'Request timed out. If the API is slow to answer, set API_TIMEOUT_MS above 3000.', { kind: 'timeout' }],
+    [null, 'API Error: Overloaded', { kind: 'overloaded' }],
+    [null, 'API Error: Internal server error', { kind: 'transient' }],
+    [null, 'API Error: Stream ended without receiving any events', { kind: 'transient' }],
+    [null, 'API Error: JSON Parse error: Unterminated string', { kind: 'protocol' }],
+    [null, 'Not logged in · Please run /login', { kind: 'auth' }],
+    [null, "API Error: Claude's response exceeded the 128000 output token maximum.", { kind: 'permanent' }],
+    [null, "API Error: Opus 5.5's safeguards flagged this message (x)", { kind: 'permanent' }],
+    [429, "You've hit your session limit · resets 3pm", { kind: 'quota' }],
+  ])('[S-10] [R-5] with status %s and "%s" is judged by them, though its subtype is success', (status, text, facts) => {
+    expect(read(apiError(status, text)).failure).toMatchObject({ ...facts, message: text });
+  });
+
+  it.each(['prompt_too_long', 'blocking_limit'])('[S-10] ended by %s is a context that is full', (terminal_reason) => {
+    const failure = { kind: 'permanent', reason: 'context_length' };
+    expect(read(apiError(400, 'Prompt is too long', { terminal_reason })).failure).toMatchObject(failure);
+  });
+
+  it('[S-10] that was interrupted is cancelled, though the exit code is 0', () => {
+    const aborted = {
+      subtype: 'error_during_execution',
+      is_error: true,
+      terminal_reason: 'aborted_tools',
+      errors: ['x'],
+    };
+    expect(read(result(aborted)).failure).toMatchObject({ kind: 'cancelled', outcome: 'unknown' });
+  });
+
+  it('[S-10] tells the errors of a run without a result text', () => {
+    const errors = ['No conversation found with session ID: s-9'];
+    const failure = read(result({ subtype: 'error_during_execution', is_error: true, errors })).failure;
+    expect(failure).toMatchObject({ kind: 'permanent', reason: 'not_found', message: errors[0] });
+  });
+
+  it('[S-10] that used up its turns or its budget is permanent', () => {
+    const errors = ['Reached maximum number of turns (2)'];
+    const failure = read(result({ subtype: 'error_max_turns', is_error: true, errors })).failure;
+    expect(failure).toMatchObject({ kind: 'permanent', message: errors[0] });
+  });
+
+  it('[S-9] with an empty answer is unknown, with structured output alone it is well', () => {
+    expect(read(result({ result: '' })).failure).toMatchObject({ kind: 'unknown', reason: 'empty_response' });
+    expect(read(result({ result: '', structured_output: { a: 1 } })).failure).toBeUndefined();
+  });
+
+  it('[S-10] whose prompt a hook declined is permanent, and never repeats the prompt', () => {
+    const text = 'UserPromptSubmit operation blocked by hook:\n[x]: not on fridays\n\n\nOriginal prompt: my secret';
+    const told = read(result({ result: text, num_turns: 0 })).failure;
+    expect(told?.kind).toBe('permanent');
+    expect(told?.message).toContain('not on fridays');
+    expect(told?.message).not.toContain('secret');
+    const notice = {
+      type: 'system',
+      subtype: 'informational',
+      prompt_submit_outcome: { kind: 'blocked_by_hook', reason: 'no' },
+    };
+    expect(read(init, notice, result({ result: text })).failure?.message).toBe('A hook declined the prompt: no');
+  });
+
+  it('[S-10] that a hook stopped has not succeeded', () => {
+    expect(read(result({ terminal_reason: 'hook_stopped', result: '' })).failure).toMatchObject({ kind: 'permanent' });
+  });
+
+  it('[S-10] with two results is judged by the last', () => {
+    expect(read(result({ result: 'first' }), apiError(529, 'API Error: 529 Overloaded')).failure?.kind).toBe(
+      'overloaded',
+    );
+    expect(read(apiError(529, 'API Error: 529 Overloaded'), result({ result: 'second' }))).toMatchObject({
+      text: 'second',
+    });
+  });
+
+  it('[S-10] is not taken for an error by what the model says', () => {
+    const text = 'HTTP 503, 429 rate_limit_error, Not logged in';
+    expect(read(init, result({ result: text })).failure).toBeUndefined();
+  });
+
+  it('[R-3] gives the time at which a limit of the account resets, as a quota', () => {
+    const event = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: wallNow / 1000 + 90 } };
+    const failure = read(event, apiError(429, 'API Error: Request rejected (429) · limit')).failure;
+    expect(failure).toMatchObject({ kind: 'quota', retryAfterMs: 90_000 });
+  });
+
+  it('[S-10] has not ended without a result', () => {
+    expect(read(init, uses('Bash'))).toMatchObject({ concluded: false, sessionId: 's-1' });
+  });
+
+  it('[S-10] passes over noise, half lines, unknown types and keys of odd kinds', () => {
+    const noise = [
+      '',
+      'warming up',
+      '{"type":"result"',
+      '[]',
+      '[{',
+      'null',
+      '{"type":7}',
+      { type: 'assistant', message: 4 },
+    ];
+    const odd = [{ type: 'user', message: { content: [null, 1, {}] }, tool_result_meta: [0] }, { type: 'from_2031' }];
+    expect(read(...noise, ...odd, init, result({ result: 'fine' }))).toMatchObject({ text: 'fine', effects: 'none' });
+  });
+});
+
+describe('the tools of a run of claude', () => {
+  const answered = (fields: object, meta: object = {}) => ({
+    type: 'user',
+    message: { content: [{ type: 'tool_result', tool_use_id: 't1', ...fields }] },
+    tool_result_meta: [{ id: 't1', ...meta }],
+  });
+
+  it('[R-12] may have effects from the moment they are asked for', () => {
+    expect(read(init, uses('Bash')).effects).toBe('possible');
+    expect(read(init, uses('mcp__kb__write')).effects).toBe('possible');
+  });
+
+  it('[R-12] that only read have none', () => {
+    expect(read(init, uses('Read'), uses('Grep')).effects).toBe('none');
+  });
+
+  it('[R-12] that were denied, unknown or refused have none', () => {
+    const denied = { type: 'system', subtype: 'permission_denied', tool_use_id: 't1' };
+    expect(read(init, uses('Bash'), denied, answered({ content: 'no' })).effects).toBe('none');
+    expect(read(init, uses('Bash'), answered({ content: 'no' }, { non_execution_kind: 'user-rejected' })).effects).toBe(
+      'none',
+    );
+    expect(read(init, uses('X'), answered({ content: '<tool_use_error>No such tool' })).effects).toBe('none');
+  });
+
+  it('[R-12] that ran have effects, whatever they answered', () => {
+    expect(read(init, uses('Bash'), answered({ content: 'Exit code 1', is_error: true })).effects).toBe('possible');
+  });
+
+  it('[R-12] are told by the turns where there is only a result, and not at all without one', () => {
+    expect(read(apiError(529, 'API Error: Overloaded', { num_turns: 2 })).effects).toBe('possible');
+    expect(read(apiError(529, 'API Error: Overloaded')).effects).toBe('none');
+    expect(read().effects).toBe('unknown');
+  });
+
+  it('[R-12] count as having run when more are asked for than are kept in mind', () => {
+    const content = Array.from({ length: 1001 }, (_, n) => ({ type: 'tool_use', id: `t${n}`, name: 'Bash' }));
+    const denials = content.map(({ id }) => ({ type: 'system', subtype: 'permission_denied', tool_use_id: id }));
+    expect(read({ type: 'assistant', message: { content } }, ...denials).effects).toBe('possible');
+  });
+});

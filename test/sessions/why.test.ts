@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { startSession } from '../support/startSession.ts';
+
+describe('why a session waits', () => {
+  it('[L-5] is for nothing while it is idle', () => {
+    const { session } = startSession({ onMessage: () => undefined });
+    expect(session.why()).toEqual({
+      session: 'agent:main',
+      state: 'idle',
+      waiting: 0,
+      heldElsewhere: false,
+      calls: [],
+      questions: [],
+    });
+  });
+
+  it('[L-5] is a call in flight: its silence, the limit that ends the attempt, and the watchdog', async () => {
+    const { session, clock, tool } = startSession({ onMessage: (_message, turn) => turn.tool('kb', 'query') });
+    tool('kb', () => new Promise(() => undefined));
+    void session.send({ kind: 'user' });
+    void session.send({ kind: 'user' });
+    await clock.advance(10_000);
+    expect(session.why()).toMatchObject({
+      state: 'processing',
+      waiting: 1,
+      turn: { turn: 1, message: 'agent:main-m1', kind: 'user', delivery: 1, sinceMs: 10_000 },
+      calls: [
+        {
+          call: 'agent:main-1-1',
+          integration: 'kb',
+          tool: 'query',
+          sinceMs: 10_000,
+          progress: {
+            phase: 'in_flight',
+            attempt: 1,
+            silentMs: 10_000,
+            next: { rule: 'idle_timeout', inMs: 110_000 },
+          },
+          target: { state: 'calling', circuit: 'closed' },
+        },
+      ],
+      next: { rule: 'tool_call', inMs: 290_000, what: 'query' },
+    });
+  });
+
+  it('[L-5] is the next attempt of a call in backoff, with what its last one met', async () => {
+    const { session, clock, tool } = startSession({ onMessage: (_message, turn) => turn.tool('kb', 'query') });
+    tool('kb', () => Promise.reject(new Error('HTTP 503')));
+    void session.send({ kind: 'user' });
+    await clock.advance(40);
+    expect(session.why().calls).toMatchObject([
+      {
+        progress: {
+          phase: 'backoff',
+          attempt: 1,
+          next: { rule: 'next_attempt', inMs: 60 },
+          lastFailure: { kind: 'transient', message: 'HTTP 503' },
+        },
+      },
+    ]);
+  });
+
+  it('[L-5] is a circuit that is open, and when it may be tried', async () => {
+    const { session, clock, tool } = startSession({ onMessage: (_message, turn) => turn.tool('slow', 'query') });
+    const path = tool('slow', () => new Promise(() => undefined));
+    void session.send({ kind: 'user' });
+    await clock.settle();
+    path.link.isolate();
+    expect(session.why().calls).toMatchObject([{ target: { state: 'open', circuit: 'isolated' } }]);
+  });
+
+  it('[L-5] is the handler itself, and the limit of the turn', async () => {
+    const { session, clock } = startSession({ onMessage: () => new Promise(() => undefined) });
+    void session.send({ kind: 'user' });
+    await clock.advance(60_000);
+    expect(session.why()).toMatchObject({ calls: [], next: { rule: 'turn', inMs: 540_000, what: 'turn 1' } });
+  });
+
+  it('[L-5] is a person, and the deadline of the question', async () => {
+    const { session, clock } = startSession({
+      onMessage: (_message, turn) => turn.ask('delete?', () => new Promise(() => undefined), { timeoutMs: 120_000 }),
+    });
+    void session.send({ kind: 'user' });
+    await clock.advance(20_000);
+    expect(session.why()).toMatchObject({
+      questions: [{ what: 'delete?', sinceMs: 20_000, deadlineInMs: 100_000 }],
+      next: { rule: 'question', inMs: 100_000, what: 'delete?' },
+    });
+  });
+});

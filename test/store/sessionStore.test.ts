@@ -1,0 +1,32 @@
+import { conformsToSessionStore, type Engine } from './sessionStoreConformance.ts';
+import { hasSqlite, openDatabase, startStore } from './startStore.ts';
+
+async function startSqlite(): Promise<Engine> {
+  const { store, clock, path } = await startStore();
+  const dead = new Set<string>();
+  return {
+    runtime(id) {
+      store.runtimes.enter({
+        id,
+        pid: 1,
+        processStart: '',
+        startedAt: clock.wallNow(),
+        renewedAt: clock.wallNow(),
+        name: id,
+        socket: undefined,
+      });
+      const sessions = store.sessions({ id, isAlive: (run) => !dead.has(run.id) });
+      if (sessions === undefined) throw new Error('a file keeps sessions');
+      return sessions;
+    },
+    kill: (id) => void dead.add(id),
+    settle: () => clock.settle(),
+    damage(session, message) {
+      openDatabase(path)
+        .prepare('UPDATE unwedge_messages SET body = ? WHERE session = ? AND number = ?')
+        .run('{"kind":', session, message);
+    },
+  };
+}
+
+if (hasSqlite) conformsToSessionStore('SQLite', startSqlite);

@@ -1,0 +1,65 @@
+import type {
+  Claim,
+  Kept,
+  Recovered,
+  SessionLedger,
+  SessionStore,
+  StoredCall,
+  StoredMessage,
+} from '../../src/sessions/sessionStore.ts';
+
+const nothing: Recovered = {
+  waiting: [],
+  aside: [],
+  lost: [],
+  history: [],
+  keys: [],
+  lastMessage: 0,
+  lastTurn: 0,
+  lastSeq: 0,
+};
+
+/** A store whose commits a test holds back: `commit` lets everything written so far be kept. */
+export class HeldStore implements SessionStore {
+  /** What was written, in order: `post 1`, `open c-1` … */
+  readonly writes: string[] = [];
+  held: string | undefined = undefined;
+  recovered: Partial<Recovered> = {};
+  #waiting: ((kept: Kept) => void)[] = [];
+
+  commit(kept: Kept = 'durable'): void {
+    for (const resolve of this.#waiting.splice(0)) resolve(kept);
+  }
+
+  #write(what: string): Promise<Kept> {
+    this.writes.push(what);
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  claim(): Promise<Claim | undefined> {
+    if (this.held !== undefined) return Promise.resolve({ held: true, by: this.held });
+    return Promise.resolve({ held: false, ledger: this.#ledger(), recovered: { ...nothing, ...this.recovered } });
+  }
+
+  recoverCalls(): Promise<[]> {
+    return Promise.resolve([]);
+  }
+
+  #ledger(): SessionLedger {
+    return {
+      post: ({ number }: StoredMessage) => this.#write(`post ${number}`),
+      take: (message) => void this.writes.push(`take ${message}`),
+      putBack: (message) => this.#write(`put back ${message}`),
+      finish: (message, end) => this.#write(`${end} ${message}`),
+      open: ({ call }: StoredCall) => this.#write(`open ${call}`),
+      settle: (call, { status }) => this.#write(`settle ${call} ${status}`),
+      forget: (turn) => void this.writes.push(`forget ${turn}`),
+      release: () => {
+        this.writes.push('release');
+        return Promise.resolve();
+      },
+    };
+  }
+}
