@@ -11,7 +11,9 @@ const dist = join(root, 'dist');
 const entry = join('cli', 'main.js');
 const started = new Date();
 
-const inputs = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => newest(join(root, name)));
+const inputs = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) =>
+  newest(join(root, name)),
+);
 if (process.argv.includes('--force') || builtAt() < Math.max(...inputs)) await build();
 
 function builtAt() {

@@ -17,11 +17,21 @@ export async function bundleCommandLine(tree) {
   const build = await rolldown({
     input: { main: join(cli, 'main.js') },
     platform: 'node',
-    external: (id, _importer, isResolved) => (isResolved ? id.startsWith(demo) : externalPackages.some((name) => isOf(id, name))),
+    external: (id, _importer, isResolved) =>
+      isResolved ? id.startsWith(demo) : externalPackages.some((name) => isOf(id, name)),
     makeAbsoluteExternalsRelative: true,
     logLevel: 'warn',
+    // The hook's command is there already when the others ask for it.
+    checks: { ineffectiveDynamicImport: false },
   });
-  const { output } = await build.generate({ format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+  const light = await loadedBy(join(cli, 'hook', 'hookMain.js'));
+  const { output } = await build.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    // One file to load for a hook, which an agent runs at every tool call; the others share it.
+    codeSplitting: { groups: [{ name: 'hook', test: (id) => light.has(id) }] },
+  });
   await build.close();
   rmSync(cli, { recursive: true });
   mkdirSync(cli);
@@ -29,16 +39,27 @@ export async function bundleCommandLine(tree) {
   writeFileSync(join(cli, 'LICENSES.txt'), licenses(output.flatMap(({ modules }) => Object.keys(modules))));
 }
 
+/** The modules that an entry loads before it does anything: not what it imports later. */
+async function loadedBy(entry) {
+  const later = { name: 'later', resolveDynamicImport: () => ({ id: 'later', external: true }) };
+  const build = await rolldown({ input: entry, platform: 'node', plugins: [later], logLevel: 'warn' });
+  const { output } = await build.generate({ format: 'esm' });
+  await build.close();
+  return new Set(output.flatMap(({ modules }) => Object.keys(modules)));
+}
+
 const isOf = (id, name) => id === name || id.startsWith(`${name}/`);
 
 /** The licenses of what is bundled ask to be kept with every copy. */
 function licenses(modules) {
   const packages = new Set(modules.map(packageOf).filter((path) => path !== undefined));
-  const texts = [...packages].sort().map((path) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-    const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
-    return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(path, file), 'utf8').trim()}\n`;
-  });
+  const texts = [...packages]
+    .sort((a, b) => a.localeCompare(b))
+    .map((path) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+      const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
+      return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(path, file), 'utf8').trim()}\n`;
+    });
   return `The files beside this one contain parts of these packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }
 

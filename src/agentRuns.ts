@@ -48,11 +48,10 @@ interface Trail {
   stream: AgentStream | undefined;
   /** Resolves when its process is gone: two at once in one session would get in each other's way. */
   ended: Promise<void>;
-  resumed: boolean;
 }
 
 /** What a session is told that goes on after its run was cut short; the request itself is in its history. */
-export const resumePrompt =
+const resumePrompt =
   'The last run of this session ended before it was done. Go on with the request. Some of it may have taken effect: ' +
   'check what was done before doing it again.';
 
@@ -79,7 +78,7 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions): Agent
       const ended = new Promise<void>((resolve) => {
         release = resolve;
       });
-      const trail: Trail = { command, args: given, stream, ended, resumed: sessionId !== undefined };
+      const trail: Trail = { command, args: given, stream, ended };
       trails.set(context.call, trail);
       return {
         input: {
@@ -122,8 +121,6 @@ function conclude(exit: ProcessExit, trail: Trail, context: AttemptContext, opti
 /** Says what is known of the effect of a failed run, and whether the next one goes on where it ended. */
 function withEffects(facts: FailureFacts, trail: Trail, { effect }: AttemptContext, wallNow: number): FailureFacts {
   const { effects } = trail.stream?.report(wallNow) ?? { effects: 'unknown' };
-  // A session that cannot be found again says nothing of what its lost run did.
-  if (trail.resumed && facts.reason === 'not_found') return { ...facts, outcome: 'unknown' };
   if (effects === 'unknown' || facts.outcome === 'not_started' || facts.outcome === 'cancelled') return facts;
   if (effects === 'none') return facts.kind === 'cancelled' ? facts : { ...facts, outcome: 'failed' };
   const harmless = effect === 'readOnly' || effect === 'idempotent';

@@ -22,10 +22,10 @@ export interface ClaudeLog {
   flush(): Promise<void>;
 }
 
-export const claudeLogName = 'claude_invocations.jsonl';
+const claudeLogName = 'claude_invocations.jsonl';
 
 /** Above this, in bytes, the file is put aside as `.1`, in place of the last one: twice this is the most there is. */
-export const largestLogBytes = 10 * 1024 * 1024;
+const largestLogBytes = 10 * 1024 * 1024;
 
 const flushLimitMs = 1000;
 

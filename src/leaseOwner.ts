@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { identifyNow } from './actors/processIdentity.ts';
 
 const separator = '~';
+// Not by node:crypto: loading it takes longer than a short run.
+const nonce = Math.floor(Math.random() * 2 ** 48).toString(16);
 let own: string | undefined;
 
 /** Who holds the leases of this process: one name for all its runtimes, by which others can tell whether it is still there. */
 export function leaseOwner(): string {
-  own ??= [process.pid, identifyNow(process.pid)?.start ?? '', randomUUID()].join(separator);
+  own ??= [process.pid, identifyNow(process.pid)?.start ?? '', nonce].join(separator);
   return own;
 }
 

@@ -11,8 +11,8 @@ export interface Restartable {
 const longestList = 20;
 
 /**
- * Restarts what is behind a name: the process of an integration that has one, else its circuit; or the actor of a session. Takes names as they
- * were declared, an integration before a session before a hook, and those the tree shows.
+ * Restarts what is behind a name: the process of an integration that has one, else its circuit; or the actor of a session.
+ * Takes names as they were declared, an integration before a session before a hook, and those the tree shows.
  * @throws RangeError that lists the known names when there is none of this one.
  */
 export function restartNamed(name: string, { root, paths, sessions }: Restartable): void {

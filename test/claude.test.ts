@@ -48,6 +48,12 @@ describe('a call of Claude', () => {
     expect(fake.runs()).toHaveLength(5);
   });
 
+  it('[C-4] without credit says to come back later at once', async () => {
+    const broke = { status: 400, error: 'Credit balance is too low' };
+    const { invoke } = await startClaude([broke]);
+    expect(await invoke()).toMatchObject({ success: false, attempts: 1, errorType: 'rate_limit' });
+  });
+
   it('[C-2] with a wrong key is not tried again', async () => {
     const { invoke, waits } = await startClaude([badKey]);
     expect(await invoke()).toMatchObject({ success: false, errorType: 'auth', attempts: 1, totalWaitTime: 0 });

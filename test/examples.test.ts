@@ -42,7 +42,11 @@ describe('the README', () => {
 
 describe('the examples', () => {
   it('are all run here', () => {
-    expect(readdirSync(new URL('../examples', import.meta.url)).sort()).toEqual(['embed.mjs', 'servers.mjs']);
+    expect(readdirSync(new URL('../examples', import.meta.url)).sort()).toEqual([
+      'claude-settings.json',
+      'embed.mjs',
+      'servers.mjs',
+    ]);
   });
 
   it('use a real server, a command and a hook', async () => {

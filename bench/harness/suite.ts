@@ -30,7 +30,7 @@ export interface Case {
   readonly long?: boolean | undefined;
 }
 
-/** Names one figure: the least that was measured of a metric. */
+/** Names one figure. */
 export interface FigureName {
   readonly subject: string;
   readonly case: string;
@@ -43,6 +43,8 @@ export type Target = {
   readonly of: FigureName;
   /** What `of` is divided by. */
   readonly over?: FigureName | undefined;
+  /** Which of the rounds counts: the one that was disturbed least, or, for what is a ratio already, the middle one. @defaultValue 'min' */
+  readonly by?: 'min' | 'median' | undefined;
 } & ({ readonly atMost: number } | { readonly atLeast: number });
 
 /**

@@ -11,11 +11,12 @@ export interface Verdict {
   readonly met: boolean | undefined;
 }
 
-/** Judges each target by the minima: the rounds that were disturbed least. */
+/** Judges each target. */
 export function judge({ targets }: Suite, figures: readonly Figure[]): Verdict[] {
   return targets.map((target) => {
-    const of = find(figures, target.of)?.min;
-    const over = target.over === undefined ? 1 : find(figures, target.over)?.min;
+    const { by = 'min' } = target;
+    const of = find(figures, target.of)?.[by];
+    const over = target.over === undefined ? 1 : find(figures, target.over)?.[by];
     const value = of === undefined || over === undefined ? undefined : of / over;
     const atMost = 'atMost' in target;
     const bound = atMost ? target.atMost : target.atLeast;

@@ -42,8 +42,8 @@ export const supervisorSuite = defineSuite({
     },
     {
       says: 'p99 of their answers against quiet',
-      of: { subject: 'unwedge', case: noise, metric: 'crashing p99' },
-      over: { subject: 'unwedge', case: noise, metric: 'quiet p99' },
+      of: { subject: 'unwedge', case: noise, metric: 'p99 crashing/quiet' },
+      by: 'median',
       atMost: 1.5,
     },
   ],

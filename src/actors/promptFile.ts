@@ -7,7 +7,7 @@ import { identify, type ProcessIdentity, seeWorld } from './processIdentity.ts';
 /** What the name of every directory that holds a prompt begins with. */
 export const promptPrefix = 'unwedge-prompt-';
 /** The only files of such a directory: the prompt, and whose it is. */
-export const promptFiles = ['prompt', 'owner'] as const;
+const promptFiles = ['prompt', 'owner'] as const;
 
 /** A prompt on disk, for as long as somebody reads it. */
 export interface PromptFile {

@@ -192,6 +192,8 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
   attach(ref: IntegrationRef, { open, down = false }: Beginning = {}): void {
     if (this.#stopped) return;
     this.#outage.needsRestart();
+    // Before its attempts are ended: that our own machine is gone says nothing about the other side.
+    this.link.detach();
     for (const call of this.#attempts.calls) this.end(call, refusal.machineLost(this.name));
     const first: IntegrationEvent[] = [];
     if (open !== undefined) first.push({ type: 'breaker.restore', ...open });

@@ -140,7 +140,7 @@ export class MachineLink {
 
   /** Whether an attempt admitted then may still change the state now. */
   isCurrent(generation: number, incarnation: object): boolean {
-    return incarnation === this.#ref && generation === this.generation;
+    return this.#isAlive && incarnation === this.#ref && generation === this.generation;
   }
 
   send(event: IntegrationEvent): void {

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import * as module from 'node:module';
 
+const { enableCompileCache } = module as typeof module & { readonly enableCompileCache?: () => unknown };
 // Node 22.8 and newer.
-if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function') module.enableCompileCache();
+enableCompileCache?.();
 
 const [name, ...words] = process.argv.slice(2);
 // A hook runs before and after every tool call of an agent: its way loads nothing of the others'.

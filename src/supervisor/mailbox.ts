@@ -16,9 +16,9 @@ export type Overflow = 'refuse' | 'drop_oldest' | 'drop_newest';
  * soon as it runs again, ahead of all that is sent after them; one that makes it fail is not delivered again, those behind
  * it wait for the next incarnation. What waits becomes dead letters when no start is to come.
  *
- * A live actor needs no mailbox: XState has it process each event before `send` returns. Only what is sent to it from within its own processing
- * waits, inside XState; that is not bounded here, and lost with an incarnation that fails. So is what goes past the supervisor, to the
- * actor itself.
+ * A live actor needs no mailbox: it processes an event before `send` returns. Only what is sent to it from within its own
+ * processing waits, inside XState, where nothing bounds it and an incarnation that fails takes it along. Nor is anything
+ * held, counted or told that is sent to the actor itself, past the supervisor.
  */
 export interface MailboxOptions {
   /** Messages that may wait; at least 0, which keeps none, as in OTP. @defaultValue 0 */

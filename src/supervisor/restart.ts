@@ -77,7 +77,7 @@ function afterEnd(supervision: Supervision, child: Child, death: Death): void {
   const decided = child.state === 'stopping' || child.state === 'stopped' || child.next !== 'stopped';
   if (decided || plan !== undefined || !isActive(supervision)) {
     rest(supervision, child, death, child.next);
-    if (plan !== undefined) resumePlan(supervision, plan, (member) => startAgain(supervision, member));
+    if (plan !== undefined) resumePlan(supervision, plan);
   } else if (wantsRestart(child, death.exit) && !(death.inStart && death.exit.reason === 'normal')) {
     comeBack(supervision, child, death);
   } else {

@@ -13,28 +13,37 @@ export function planStart(
   start: (child: Child) => void,
 ): StartPlan {
   const { clock } = supervision.surroundings;
-  const plan: StartPlan = { members, at: clock.now() + delayMs, waiting: members.length, timer: undefined, due: false };
+  const plan: StartPlan = {
+    members,
+    at: clock.now() + delayMs,
+    run() {
+      plan.timer = undefined;
+      runPlan(plan, supervision, start);
+    },
+    waiting: members.length,
+    timer: undefined,
+    due: false,
+  };
   for (const child of members) {
     leavePlan(supervision, child);
     child.plan = plan;
     becomes(child, waitingState);
   }
-  const run = (): void => {
-    plan.timer = undefined;
-    runPlan(supervision, plan, start);
-  };
-  if (delayMs > 0) plan.timer = clock.setTimeout(run, delayMs);
-  else clock.nextTurn(run);
+  if (delayMs > 0) plan.timer = clock.setTimeout(plan.run, delayMs);
+  else clock.nextTurn(plan.run);
   return plan;
 }
 
-/** Takes a child out of the plan it waits in; the timer goes with the last one. */
+/** Takes a child out of the plan it waits in; the timer goes with the last one, and nobody waits for who left. */
 export function leavePlan(supervision: Supervision, child: Child): void {
   const { plan } = child;
   if (plan === undefined) return;
   child.plan = undefined;
   plan.waiting -= 1;
-  if (plan.waiting > 0) return;
+  if (plan.waiting > 0) {
+    resumePlan(supervision, plan);
+    return;
+  }
   supervision.surroundings.clock.clearTimeout(plan.timer);
   plan.timer = undefined;
 }
@@ -46,20 +55,17 @@ export function becomes(child: Child, state: 'stopped' | 'restarting' | 'quarant
 }
 
 /** Runs a plan whose time came while a member was on its way out, now that this one is gone. */
-export function resumePlan(supervision: Supervision, plan: StartPlan, start: (child: Child) => void): void {
-  if (!plan.due) return;
-  supervision.surroundings.clock.nextTurn(() => {
-    runPlan(supervision, plan, start);
-  });
+export function resumePlan({ surroundings }: Supervision, plan: StartPlan): void {
+  if (plan.due) surroundings.clock.nextTurn(plan.run);
 }
 
-function runPlan(supervision: Supervision, plan: StartPlan, start: (child: Child) => void): void {
+function runPlan(plan: StartPlan, supervision: Supervision, start: (child: Child) => void): void {
   const members = plan.members.filter((child) => child.plan === plan);
   plan.due = members.some((child) => child.ref !== undefined);
   if (plan.due) return;
   for (const child of members) {
-    // A failed start further up the order plans the whole group anew.
-    if (child.plan !== plan) return;
+    // A failed start further up the order plans the whole group anew; a hook of one may have stopped another.
+    if (child.plan !== plan) continue;
     leavePlan(supervision, child);
     child.next = 'stopped';
     start(child);

@@ -59,6 +59,8 @@ export interface StartPlan {
   readonly members: readonly Child[];
   /** Monotonic ms. */
   readonly at: number;
+  /** Starts the members that have not left, or notes that it is due; does nothing when all have. */
+  readonly run: () => void;
   /** Members that have not left. */
   waiting: number;
   timer: Timer | undefined;

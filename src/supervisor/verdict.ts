@@ -3,9 +3,9 @@ import { addRestart, forget, heaviest } from './restartWindow.ts';
 import { type Child, type Supervision, windowOf } from './supervision.ts';
 
 /**
- * What becomes of a child that is to come back. It is restarted after a delay, while `aside`, which has used up the window of the
- * supervisor, goes to quarantine; or it goes to quarantine itself, because of its own window or (`gaveUp`) the supervisor's; or its supervisor
- * fails with it.
+ * What becomes of a child that is to come back. It is restarted after a delay, while `aside`, which has used up the window
+ * of the supervisor, goes to quarantine; or it goes there itself, because of its own window or (`gaveUp`) the supervisor's;
+ * or its supervisor fails with it.
  */
 export type Verdict =
   | { readonly next: 'restart'; readonly delayMs: number; readonly aside: Child | undefined }
@@ -25,8 +25,8 @@ export function judge(supervision: Supervision, child: Child): Verdict {
 }
 
 /**
- * Who answers for a window that is used up: below the root and in a group strategy the child itself; else the child with most
- * restarts, which gives its room up. Undefined when that one is not up any more: there is room then, and nobody to blame.
+ * Who answers for a window that is used up: below the root and in a group strategy the child itself; else the one with
+ * most restarts, which gives its room up. Undefined when that one is not up any more: there is room then, and nobody to blame.
  */
 function culpritOf({ window, root, options, children }: Supervision, child: Child, now: number): Child | undefined {
   const { id } = child.spec;

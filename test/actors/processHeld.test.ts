@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../support/deferred.ts';
-import { fixture, nextTurn, startProcess } from './startProcess.ts';
-
-const flood = { command: process.execPath, args: [fixture('flood.mjs'), '3'] };
+import { nextTurn, startProcess } from './startProcess.ts';
 
 describe('a process whose output is taken slowly', () => {
   it('[S-7] is not read while its listener is busy', async () => {
     const { promise, resolve } = deferred<void>();
     let heard = 0;
-    const { done } = startProcess({
-      ...flood,
+    const { done } = startProcess('flood', ['3'], {
       onOutput(chunk) {
         heard += chunk.length;
         return promise;
@@ -25,7 +22,7 @@ describe('a process whose output is taken slowly', () => {
 
   it('[S-7] is heard to its end, also what it left in the pipe', async () => {
     let heard = '';
-    const { done } = startProcess({
+    const { done } = startProcess('', [], {
       command: 'sh',
       args: ['-c', 'echo one; echo two >&2; head -c 60000 /dev/zero; echo three'],
       onOutput(chunk) {
@@ -41,7 +38,7 @@ describe('a process whose output is taken slowly', () => {
 describe('a process that is told to end', () => {
   it('[S-3] gets the signal that was asked for', async () => {
     const text = `process.on('SIGINT', () => process.exit(3)); setInterval(() => {}, 1e6); console.log('ready')`;
-    const { actor, done, firstLine } = startProcess({ command: process.execPath, args: ['-e', text] });
+    const { actor, done, firstLine } = startProcess('', [], { args: ['-e', text] });
     await firstLine;
     actor.send({ type: 'process.kill', signal: 'SIGINT' });
     expect(await done).toMatchObject({ reason: 'cancelled', exitCode: 3 });

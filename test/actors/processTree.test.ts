@@ -71,6 +71,18 @@ describe('terminating a tree', () => {
     expect(await terminateTree(root.pid ?? 0, { clock: systemClock, exited })).toBeUndefined();
   });
 
+  it('[S-8] of a process that is no child of ours is over when that is gone', async () => {
+    const { pid } = await startTree('forker');
+    await terminateTree(pid, { graceMs: 600_000, clock: systemClock });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('[S-8] leaves a process alone that started at another time', async () => {
+    const { pid } = await startTree('forker');
+    await terminateTree(pid, { graceMs: 0, clock: systemClock, startTime: 'earlier' });
+    expect(isAlive(pid)).toBe(true);
+  });
+
   it('[S-3] ends what a process that is gone left in its group', async () => {
     const { pid, child, exited } = await startTree('orphanPipe');
     await exited;

@@ -8,9 +8,9 @@ import { costs, fakeMeter, twoSubjects } from './fakes.ts';
 const ours = { subject: 'ours', case: 'work', metric: 'cost' };
 const plain = { ...ours, subject: 'plain' };
 
-/** Ours costs 30 or 45, plain 20 or 30; each minimum is from another round. */
+/** Ours costs 30 or 50, plain 20 or 30; each minimum is from another round. */
 function suite(...targets: Target[]): Suite {
-  return twoSubjects(costs(0, 30, 45), costs(0, 30, 20), targets);
+  return twoSubjects(costs(0, 30, 50), costs(0, 30, 20), targets);
 }
 
 async function figuresOf(of: Suite) {
@@ -36,6 +36,13 @@ describe('the verdict on a target', () => {
     expect(await verdict({ says: 'ratio', of: ours, over: plain, atMost: 1.49 })).toMatchObject({ met: false });
   });
 
+  it('compares medians where it says so', async () => {
+    expect(await verdict({ says: 'cost', of: ours, by: 'median', atMost: 40 })).toMatchObject({ value: 40, met: true });
+    expect(await verdict({ says: 'cost', of: ours, over: plain, by: 'median', atMost: 9 })).toMatchObject({
+      value: 1.6,
+    });
+  });
+
   it('knows lower bounds', async () => {
     expect(await verdict({ says: 'pace', of: ours, atLeast: 30 })).toMatchObject({ met: true, limit: '≥ 30' });
     expect(await verdict({ says: 'pace', of: ours, atLeast: 30.1 })).toMatchObject({ met: false });
@@ -57,7 +64,7 @@ describe('the report of a benchmark', () => {
       about: 'Two fakes.',
       baseline: 'plain',
       figures: expect.arrayContaining([
-        { ...ours, unit: 'µs', min: 30, median: 37.5, samples: [30, 45], ratio: 1.5 },
+        { ...ours, unit: 'µs', min: 30, median: 40, samples: [30, 50], ratio: 1.5 },
         { ...plain, unit: 'µs', min: 20, median: 25, samples: [30, 20], ratio: 1 },
       ]) as unknown,
       targets: [{ says: 'cost', value: 30, limit: '≤ 30', met: true }],
@@ -77,7 +84,7 @@ describe('the report of a benchmark', () => {
   plain: the plain one
 
 CASE  FIGURE           OURS        PLAIN  ours/plain
-work  cost, µs  30.0 (37.5)  20.0 (25.0)        1.50
+work  cost, µs  30.0 (40.0)  20.0 (25.0)        1.50
 
 ✓ cost: 30.0, ≤ 30
 ✗ ratio: 1.50, ≤ 1.2

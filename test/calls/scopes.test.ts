@@ -212,6 +212,20 @@ it('[S-6] an open circuit refuses a call of a scope that still ends its work', a
   expect(await call('second', held)).toMatchObject({ failure: { kind: 'circuit_open' } });
 });
 
+it('[S-6] [M-3] a probe waits for the work of its scope', async () => {
+  const breaker = { consecutiveFailures: 1, resetTimeoutMs: 50 };
+  const { integration, attempt, seen, clock } = startIntegration({ abortGraceMs: graceMs, breaker });
+  void integration.call('first', { ...held, attemptMs: 100 });
+  await clock.advance(150);
+  const second = integration.call('second', held);
+  expect(seen).toHaveLength(1);
+  attempt(0).reject(fault('cancelled'));
+  await clock.settle();
+  attempt(1).resolve('alive');
+  expect(await second).toMatchObject({ ok: true });
+  expect(integration.breaker.state).toBe('closed');
+});
+
 it('[S-6] [I-3] nothing waits in a scope when its integration stops', async () => {
   const { call, path, deadlines } = startHeld();
   const second = call('second', replacing);

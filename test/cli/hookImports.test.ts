@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -27,5 +27,24 @@ describe('the entry of unwedge hook', () => {
     // Each takes as long to load as everything of ours together.
     for (const slow of ['node:crypto', 'node:http', 'node:module', 'node:sqlite']) expect(packages).not.toContain(slow);
     expect([...seen].filter((path) => path.includes('/store/') && !path.endsWith('/paths.ts'))).toEqual([]);
+  });
+});
+
+/** The same of a built file, which may have no white space to spare. */
+const builtImportsOf = (file: URL): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/\b(?:import|export)[^'"()=]*?\bfrom\s*["']([^"']+)["']/g)].map(
+    ([, from]) => from ?? '',
+  );
+
+describe('the built hook', () => {
+  it('[H-3] is one file beside its entry, which imports nothing but Node', () => {
+    const cli = new URL('../../dist/cli/', import.meta.url);
+    const [entry = '', ...others] = readdirSync(cli).filter((name) => name.startsWith('hookMain-'));
+    expect(others).toEqual([]);
+    const imported = builtImportsOf(new URL(entry, cli));
+    expect(imported).toEqual([expect.stringMatching(/^\.\/hook-[\w-]+\.js$/)]);
+    const inner = builtImportsOf(new URL(imported[0] ?? '', cli));
+    expect(inner).toContain('node:child_process');
+    expect(inner.filter((from) => !from.startsWith('node:'))).toEqual([]);
   });
 });

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fixture, startPlace } from './startRun.ts';
 
@@ -101,8 +100,8 @@ describe('unwedge run', () => {
   });
 
   it('leaves no database behind when there is nothing to keep', async () => {
-    const { directory, run } = startPlace();
+    const { left, run } = startPlace();
     expect((await run(['--', 'true'])).code).toBe(0);
-    expect(readdirSync(directory)).toEqual([]);
+    expect(left()).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fixture, startPlace } from './startRun.ts';
@@ -60,7 +60,7 @@ describe('unwedge run with more than one attempt', () => {
     const words = ['--attempts', '2', '--', process.execPath, fixture('flood.mjs'), '3'];
     const { stdout } = await place.run(words);
     expect(stdout.toString()).toBe(`first\n${'x'.repeat(3 * 1024 * 1024)}last\n`);
-    expect(readdirSync(place.directory)).toEqual([]);
+    expect(place.left()).toEqual([]);
   });
 });
 

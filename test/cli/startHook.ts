@@ -16,6 +16,11 @@ export const program = (...args: string[]): string[] => [process.execPath, fixtu
 export const request = (event: string): string =>
   JSON.stringify({ hook_event_name: event, session_id: 's1', tool_name: 'Bash', tool_input: { command: 'ls' } });
 
+/** Pids of processes that have `variable`, as `NAME=value`, in their environment. */
+export function processesWith(variable: string): readonly string[] {
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(variable));
+}
+
 function environmentOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
@@ -43,8 +48,7 @@ export function startHook() {
     db,
     spawn,
     /** Processes that have this database in their environment. */
-    left: () =>
-      readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`UNWEDGE_DB=${db}`)),
+    left: () => processesWith(`UNWEDGE_DB=${db}`),
     /** Runs it to its end; `input` is written and closed. */
     async run(words: readonly string[], input: string | Uint8Array = '') {
       const child = spawn(words);

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,6 +37,8 @@ export interface Place {
   /** Runs it with an empty stdin to its end. */
   run(words: readonly string[], stdin?: string): Promise<RanRun>;
   breaker(name: string): (PersistedBreaker & { readonly lease_owner: string | null }) | undefined;
+  /** What is in its directory, besides what Node keeps there for itself. */
+  left(): string[];
   /** The time of the next probe is now. */
   makeDue(): void;
 }
@@ -92,6 +94,7 @@ export function startPlace(): Place {
       return ended;
     },
     breaker: (name) => openDatabase(db).prepare('SELECT * FROM unwedge_breakers WHERE name = ?').get(name) as never,
+    left: () => readdirSync(directory).filter((name) => name !== 'node-compile-cache'),
     makeDue: () => openDatabase(db).exec('UPDATE unwedge_breakers SET open_until = 1'),
   };
 }

@@ -69,7 +69,7 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
   it('names the nearest session when there is none of the id', async () => {
     const { db, env } = await startBusy();
     const { code, stderr } = await runBuilt(['why', 'agent:mian', '--db', db], env);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Did you mean `agent:main`?')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Did you mean "agent:main"?')]);
   });
 });
 

@@ -86,6 +86,17 @@ describe('the control server', () => {
     await client.closed;
   });
 
+  it('[L-5] lets a client go that asks for nothing', async () => {
+    const { path, clock } = await startControl({ idleMs: 30_000 });
+    const [client, other] = [await connect(path), await connect(path)];
+    other.send(request(1, 'echo'));
+    await other.next();
+    await clock.advance(29_999);
+    expect(client.socket.destroyed).toBe(false);
+    await clock.advance(1);
+    await client.closed;
+  });
+
   it('[L-5] holds one answer for a client that does not read, and lets it go in time', async () => {
     let asked = 0;
     const { path, clock } = await startControl({

@@ -47,6 +47,13 @@ describe('a run of claude', () => {
     expect(await run()).toMatchObject({ ok: true, value: { agent: { text: 'hello' } } });
   });
 
+  it('[S-2] may be silent until its end, unless it streams', async () => {
+    const idleMs = async (args: readonly string[]) => (await startClaude([{}], args)).claude.policy.limits.idleMs;
+    expect(await idleMs(['-p'])).toBe(Number.POSITIVE_INFINITY);
+    expect(await idleMs(['-p', '--output-format', 'json'])).toBe(Number.POSITIVE_INFINITY);
+    expect(await idleMs(stream)).toBe(180_000);
+  });
+
   it('[S-9] as text is judged by what it prints instead of an answer', async () => {
     const { run } = await startClaude([overloaded, { text: 'hello' }], ['-p']);
     expect(await run()).toMatchObject({ ok: true, value: { agent: { text: 'hello' } } });
@@ -110,6 +117,13 @@ describe('a run of claude that may have changed something', () => {
     const { run, fake } = await startClaude([{ tools: ['Bash'], hang: true }, { text: 'done' }], stream);
     expect(await run(undefined, { idleMs: 1500 })).toMatchObject({ ok: true });
     expect(fake.runs()[1]?.args).toContain('--resume');
+  });
+
+  it('[R-12] is gone on with only when the process before is gone', async () => {
+    const stubborn = { tools: ['Bash'], hang: true, stubborn: true };
+    const { run, fake } = await startClaude([stubborn, { text: 'done' }], stream, { graceMs: 1500 });
+    expect(await run(undefined, { idleMs: 2500 })).toMatchObject({ ok: true });
+    expect(fake.runs()[1]?.alone).toBe(true);
   });
 
   it('[R-12] is not tried again when its session is not kept', async () => {

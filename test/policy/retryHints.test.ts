@@ -46,7 +46,7 @@ describe('a time in a text', () => {
     ['"resets_in_seconds": 90', 90_000],
     [`{"resets_at":${now / 1000 + 60}}`, 60_000],
     [`Claude AI usage limit reached|${now / 1000 + 3600}`, 3_600_000],
-    ['try again in 400 days', undefined],
+    ['try again in 400 days', 7 * 86_400_000],
     ['try again in a moment', undefined],
     ['try again in 5 months', undefined],
   ])('[R-3] of %s is %s ms', (text, expected) => {

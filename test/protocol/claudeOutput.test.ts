@@ -71,6 +71,8 @@ describe('the output of claude', () => {
       errors: ['x'],
     };
     expect(read(result(aborted)).failure).toMatchObject({ kind: 'cancelled', outcome: 'unknown' });
+    const quiet = { terminal_reason: 'aborted_streaming', result: 'half an ans' };
+    expect(read(result(quiet)).failure?.kind).toBe('cancelled');
   });
 
   it('[S-10] tells the errors of a run without a result text', () => {

@@ -45,7 +45,7 @@ describe('the output of codex exec --json', () => {
     ['{"error":{"type":"invalid_request_error","message":"bad"}}', { kind: 'permanent' }],
     ['something new', { kind: 'unknown' }],
   ])('[S-10] [R-5] whose turn failed with "%s" is judged by it, whatever the exit code', (message, facts) => {
-    expect(read(started, failed(message)).failure).toMatchObject(facts);
+    expect(read(started, failed(message))).toMatchObject({ concluded: true, failure: facts });
   });
 
   it('[S-10] is no failure for notices of retries and warnings on the way', () => {

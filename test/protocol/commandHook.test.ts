@@ -86,6 +86,8 @@ describe('the JSON output of a command hook', () => {
   it('[H-2] is a deny when it says both', () => {
     const output = { decision: 'approve', ...specific({ permissionDecision: 'deny' }) };
     expect(judgeJson('PreToolUse', output)).toMatchObject({ answer: { decision: 'block', permission: 'deny' } });
+    const both = specific({ permissionDecision: 'allow', decision: { behavior: 'deny' } });
+    expect(judgeJson('PreToolUse', both)).toMatchObject({ answer: { decision: 'block', permission: 'deny' } });
   });
 
   it.each([

@@ -148,15 +148,15 @@ export class CircuitModel {
     this.#move('crashed');
   }
 
-  /** The next incarnation: new counters; isolations are their holders', and an open circuit stays open. */
+  /** The next incarnation: failures in a row still count, isolations are their holders', and an open circuit stays open. */
   reborn(): void {
     this.dead = false;
     this.overwhelmed = false;
     this.pausedUntil = 0;
+    this.#window = [];
     this.#move('crashed');
     if (!this.#mayComeBack) return;
-    if (this.isolations > 0 || this.openings > 0) this.#move('open');
-    else this.#close();
+    this.#move(this.isolations > 0 || this.openings > 0 ? 'open' : 'closed');
   }
 
   /** Work that would not end was written off. */

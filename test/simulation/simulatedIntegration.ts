@@ -124,6 +124,8 @@ export class SimulatedIntegration {
     this.failed.push({ row, failure });
     const { judge, clock, reacting } = this.#world;
     if (failure.kind === 'too_many_requests') {
+      // Who hears of the refusal may free places, or stop everything, before the caller is told.
+      if (reacting || this.stopped) return;
       const waiting = [...this.rows.values()].filter((other) => other !== row && isWaiting(other)).length;
       const full = this.attempts.full || (this.hasProbe && waiting >= this.policy.maxInFlight);
       judge.expect(full, 'M-9', () => `${row.label} is refused for want of a place, while there is one`);

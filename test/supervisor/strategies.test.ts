@@ -112,6 +112,27 @@ describe('the strategy', () => {
     expect(root.count().active).toBe(3);
   });
 
+  it('[V-2] starts the others when the last one they wait for is stopped by hand', async () => {
+    const { root, clock, crash, journal } = startGroup('one_for_all', { d: { logic: stubborn, shutdown: 1000 } });
+    crash('a');
+    await clock.advance(500);
+    void root.stopChild('d');
+    await clock.advance(500);
+    expect(journal).toEqual(['!a', '-b', '-c', '+a', '+c', '+b', '-d']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('[V-2] starts those that are left when one is stopped by hand while the others start', async () => {
+    const stopped: string[] = [];
+    const started = startGroup('one_for_all', {
+      d: { onStart: (_ref, n) => void (n > 1 && started.root.stopChild('c').then(() => stopped.push('c'))) },
+    });
+    started.crash('a');
+    await started.clock.advance(100);
+    expect(started.journal.slice(4)).toEqual(['+d', '+a', '+b']);
+    expect([started.node('c')?.state, stopped]).toEqual(['stopped', ['c']]);
+  });
+
   it('[V-2] puts the group aside together, and releases it together', async () => {
     const { root, clock, crash } = startGroup('rest_for_one', { a: { intensity: 0 } });
     crash('a');

@@ -16,6 +16,8 @@ export interface FakeRun {
   /** Tools it runs first; told in `stream-json` only. */
   readonly tools?: readonly string[];
   readonly hang?: boolean;
+  /** It does not end by SIGTERM. */
+  readonly stubborn?: boolean;
   readonly kill?: 'SIGKILL' | 'SIGTERM';
 }
 
@@ -24,6 +26,8 @@ export interface SeenRun {
   readonly args: readonly string[];
   readonly stdin: string;
   readonly retries?: string;
+  /** Whether no earlier run was alive. */
+  readonly alone: boolean;
   readonly pid: number;
 }
 

@@ -4,6 +4,7 @@ import { hookLimitMs, type HookInput } from '../../protocol/hookEvents.ts';
 import { storePath } from '../../store/paths.ts';
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
+import { hook } from './command.ts';
 import { asksToBlock, type HookArgs, readHookArgs } from './hookArgs.ts';
 import { runHookChild } from './hookChild.ts';
 import { createHookCircuit } from './hookCircuit.ts';
@@ -40,7 +41,7 @@ export async function hookMain(words: readonly string[]): Promise<void> {
 }
 
 async function printHelp(words: readonly string[]): Promise<void> {
-  const [{ commandHelp }, { hook }] = await Promise.all([import('../help.ts'), import('./command.ts')]);
+  const { commandHelp } = await import('../help.ts');
   await write('stdout', commandHelp(hook, words.includes('--json')));
 }
 

@@ -14,9 +14,12 @@ export interface HookMarker {
   remove(): void;
 }
 
-/** @param database - its absolute path. */
-export function hookMarker(database: string, name: string): HookMarker {
-  const path = `${database}-hook-${fileName(name)}`;
+/**
+ * @param database - its absolute path.
+ * @param kind - of what the name is: hooks and runs of the same name do not share a circuit.
+ */
+export function hookMarker(database: string, name: string, kind: 'hook' | 'run' = 'hook'): HookMarker {
+  const path = `${database}-${kind}-${fileName(name)}`;
   return {
     isThere: () => existsSync(path),
     leave: () => quietly(() => closeSync(openSync(path, 'a', 0o600))),

@@ -15,7 +15,7 @@ import { runProcess } from '../../subprocessRun.ts';
 import { superviseIntegration } from '../../superviseIntegration.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Environment } from '../../store/paths.ts';
-import { keptTroubles } from './keptTroubles.ts';
+import { circuitTrace } from './circuitTrace.ts';
 import { asRun } from './outcome.ts';
 import type { Sink } from './output.ts';
 import type { RunPlan } from './request.ts';
@@ -58,7 +58,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const owner = createRuntime(checkGatewayOptions({ store: path, logger }), { lockWaitMs });
   const { runtime } = owner;
   const { clock, bus } = runtime;
-  const troubles = await keptTroubles(path, plan.name);
+  const trace = circuitTrace(path, plan.name);
   const agents = createAgentRuns(clock, { command: plan.command, args: plan.args, agent: plan.agent });
   let exit: ProcessExit | undefined;
   let attempts = 0;
@@ -99,15 +99,11 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   bus.on('breaker.closed', given.onBreaker);
 
   const startedAt = clock.now();
-  await owner.start({ storeLater: !troubles.known });
+  await owner.start({ storeLater: !trace.isThere() });
   const outcome = await new Integration(call).call(request, { signal });
   const elapsedMs = clock.now() - startedAt;
-  if (isWorthARecord(outcome, signal)) await owner.openStore();
-  if (outcome.ok && troubles.foundNow()) {
-    await owner.openStore();
-    await troubles.forget(runtime.store());
-  }
-  troubles.close();
+  if (isWorthARecord(outcome, signal) || trace.isThere()) await owner.openStore();
+  trace.update(runtime.store(), outcome.ok);
   await owner.stop({ first: () => call.stop() });
   process.off('exit', giveBack);
   return { outcome, exit, attempts, elapsedMs };

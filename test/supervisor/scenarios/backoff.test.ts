@@ -105,6 +105,7 @@ describe('the wait before a restart', () => {
     const { root, clock, crash, node } = startCrashing();
     crash('a');
     await root.stopChild('a');
+    expect(clock.pending).toBe(0);
     root.deleteChild('a');
     root.startChild({ id: 'a', logic: worker, systemId: 'new' });
     const replacement = root.ref('a');

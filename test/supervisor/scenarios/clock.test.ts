@@ -75,6 +75,7 @@ describe.each(jumps)('a wall clock that jumps %s', (_name, jumpMs) => {
 
   it('[V-5] scenario 40: gives a stubborn child exactly its limit', async () => {
     const { root, clock } = startRoot([{ id: 'a', logic: stubborn, shutdown: 1000 }]);
+    clock.stepWall(jumpMs);
     void root.stop();
     clock.stepWall(jumpMs);
     await clock.advance(999);

@@ -5,10 +5,14 @@ import { polite } from '../actors.ts';
 import { startRoot } from '../startRoot.ts';
 
 /** A child `a` that notes what it takes, and fails at `bad`. */
-const startNoting = (spec: Partial<ChildSpec> = {}) => {
+const startNoting = ({
+  reactions = {},
+  ...spec
+}: Partial<ChildSpec> & { reactions?: Record<string, () => void> } = {}) => {
   const taken: string[] = [];
   const take = (_: unknown, { type }: EventObject): void => {
     taken.push(type);
+    reactions[type]?.();
     if (type === 'bad') throw new Error('bad message');
   };
   const noting = setup({ actions: { take } }).createMachine({
@@ -43,11 +47,14 @@ describe('messages that wait for a restart', () => {
 
   it('[V-6] scenario 28: are handed on in order, ahead of what comes during that', async () => {
     const { root, clock, send, taken } = startNoting({
-      onStart: (_ref, n) => n === 2 && root.send('a', { type: 'late' }),
+      onStart: (_ref, n) => n === 2 && root.send('a', { type: 'second' }),
+      reactions: { first: () => void send('third') },
     });
-    send('bad', 'one', 'two');
+    send('bad', 'first');
     await clock.advance(100);
-    expect(taken).toEqual(['bad', 'one', 'two', 'late']);
+    expect(taken).toEqual(['bad', 'first', 'second', 'third']);
+    expect(send('fourth')).toEqual([true]);
+    expect(taken.at(-1)).toBe('fourth');
   });
 
   it.each([

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { findDriver } from '../../dist/store/driver.js';
+import { seededRandom } from '../../dist/testing/index.js';
+
+const program = fileURLToPath(new URL('gatewayUnderLoad.mjs', import.meta.url));
+/** Messages without an answer that a driver keeps on their way. */
+const onTheirWay = 40;
+
+/**
+ * Kills a gateway under load with SIGKILL at random points, `times` times, then lets one finish, and checks what is left.
+ * @returns {Promise<{seed: number, kills: number, accepted: number, redelivered: number, poisoned: number, lostCalls: number, violations: string[]}>}
+ */
+export async function killGateway({ times, seed, progress = () => undefined }) {
+  const directory = mkdtempSync(join(tmpdir(), 'unwedge-chaos-'));
+  const files = { database: join(directory, 'gateway.sqlite'), journal: join(directory, 'journal') };
+  const load = { random: seededRandom(seed), sent: 0, unanswered: new Map(), accepted: new Set(), refused: [] };
+  try {
+    for (let kill = 1; kill <= times; kill++) {
+      // Sometimes before it has started, mostly in the middle of its work.
+      const lines = Math.floor(load.random() * 120);
+      await run(files, load, { killAfterLines: lines });
+      progress(kill, load.accepted.size);
+    }
+    await run(files, load, {});
+    return { seed, kills: times, ...(await judge(files, load)) };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** One life of the gateway; without `killAfterLines` it ends by itself once every message was answered and processed. */
+async function run({ database, journal }, load, { killAfterLines }) {
+  const child = spawn(process.execPath, [program, database, journal], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  // It is killed: what it did not read is nobody's loss.
+  child.stdin.on('error', () => undefined);
+  let lines = 0;
+  let ended = false;
+  const kill = () => {
+    ended = true;
+    child.kill('SIGKILL');
+  };
+  if (killAfterLines === 0) kill();
+  const send = (key, session) => {
+    load.unanswered.set(key, session);
+    child.stdin.write(`${session} ${key}\n`);
+  };
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [what, key, more] = line.split(' ');
+    // What was sent before the last kill and never answered may have been accepted: sent again under the same key, it is known.
+    if (what === 'ready') for (const [unanswered, session] of load.unanswered) send(unanswered, session);
+    if (what === 'accepted') {
+      load.unanswered.delete(key);
+      if (more === 'true') load.accepted.add(key);
+      else load.refused.push(`${key} was accepted without being durable`);
+    }
+    if (what === 'refused') load.refused.push(`${key} was refused: ${more}`);
+    if (killAfterLines === undefined) {
+      if (load.unanswered.size === 0) child.stdin.end();
+      continue;
+    }
+    if (!ended && ++lines >= killAfterLines) kill();
+    while (!ended && load.unanswered.size < onTheirWay) {
+      send(`k-${load.sent++}`, `s-${Math.floor(load.random() * 4)}`);
+    }
+  }
+  await exited;
+}
+
+async function judge({ database: path, journal }, { accepted, refused }) {
+  const found = await findDriver();
+  if (!found.ok) throw new Error(found.reason);
+  const database = found.driver.open(path, { busyTimeoutMs: 5000 });
+  const violations = [...refused];
+  const notes = readNotes(journal);
+  let redelivered = 0;
+  let poisoned = 0;
+  const messages = new Map();
+  for (const row of database.prepare('SELECT key, state, deliveries FROM unwedge_messages').all()) {
+    if (messages.has(row.key)) violations.push(`${row.key} was accepted twice`);
+    messages.set(row.key, row);
+  }
+  for (const key of accepted) {
+    const row = messages.get(key);
+    if (row === undefined) violations.push(`${key} was acknowledged and is gone`);
+    else if (row.state === 'poison') poisoned++;
+    else if (row.state !== 'done') violations.push(`${key} was acknowledged and is ${row.state}`);
+    if (row?.deliveries > 1) redelivered++;
+  }
+  for (const [key, { state, deliveries }] of messages) {
+    const times = notes.processed.get(key) ?? 0;
+    if (state === 'done' && times === 0) violations.push(`${key} is done and was never processed`);
+    // Only a kill between the end of the handler and its commit may have it processed again, and that is counted.
+    if (times > deliveries) violations.push(`${key} was processed ${times} times in ${deliveries} deliveries`);
+  }
+  const calls = database.prepare('SELECT id, state, result FROM unwedge_calls').all();
+  for (const { id, state, result } of calls) {
+    if (state !== 'settled' || result === null) violations.push(`call ${id} has no result`);
+  }
+  const lostCalls = calls.filter(({ result }) => JSON.parse(result).synthetic === true).length;
+  database.close();
+  for (const pid of notes.children) if (isSilentChild(pid)) violations.push(`child ${pid} is left behind`);
+  return { accepted: accepted.size, redelivered, poisoned, lostCalls, violations };
+}
+
+function readNotes(journal) {
+  const notes = { processed: new Map(), children: [] };
+  for (const line of readFileSync(journal, 'utf8').split('\n')) {
+    const [what, word] = line.split(' ');
+    if (what === 'processed') notes.processed.set(word, (notes.processed.get(word) ?? 0) + 1);
+    if (what === 'child') notes.children.push(Number(word));
+  }
+  return notes;
+}
+
+/** The pid may have been given to somebody else since; where there is no /proc, none is found. */
+function isSilentChild(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('silent.mjs');
+  } catch {
+    return false;
+  }
+}
