@@ -5,6 +5,7 @@ import type { AttemptContext } from './calls/call.ts';
 import type { ProcessExit } from './machines/subprocessExit.ts';
 import type { SubprocessInput } from './machines/subprocessInput.ts';
 import type { Clock } from './policy/clock.ts';
+import type { Effect } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
 import {
   type AgentCommand,
@@ -66,6 +67,7 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions): Agent
       const given = [...(options.args ?? []), ...(request.args ?? [])];
       const command = agentCommand(options.command, given, options.agent);
       const sessionId = before === undefined ? undefined : sessionToResume(before, given, clock.wallNow());
+      refuseRepetition(before, sessionId, context, clock.wallNow());
       const asked = sessionId === undefined ? request : resumedRequest(request, before, clock.wallNow());
       const args = sessionId === undefined ? given : resumeArgs(given, sessionId);
       const delivered =
@@ -121,12 +123,28 @@ function conclude(exit: ProcessExit, trail: Trail, context: AttemptContext, opti
 /** Says what is known of the effect of a failed run, and whether the next one goes on where it ended. */
 function withEffects(facts: FailureFacts, trail: Trail, { effect }: AttemptContext, wallNow: number): FailureFacts {
   const { effects } = trail.stream?.report(wallNow) ?? { effects: 'unknown' };
-  if (effects === 'unknown' || facts.outcome === 'not_started' || facts.outcome === 'cancelled') return facts;
+  if (facts.outcome === 'not_started' || facts.outcome === 'cancelled') return facts;
+  // What was refused in the end may have begun with an act, where nothing tells that it has not.
+  if (effects === 'unknown') return effect === 'mutating' ? { ...facts, outcome: 'unknown' } : facts;
   if (effects === 'none') return facts.kind === 'cancelled' ? facts : { ...facts, outcome: 'failed' };
-  const harmless = effect === 'readOnly' || effect === 'idempotent';
   if (sessionToResume(trail, trail.args, wallNow) !== undefined)
     return { ...facts, outcome: 'unknown', resumable: true };
-  return { ...facts, outcome: 'unknown', ...(!harmless && { shouldRetry: false }) };
+  return { ...facts, outcome: 'unknown', ...(!isHarmless(effect) && { shouldRetry: false }) };
+}
+
+const isHarmless = (effect: Effect | undefined): boolean => effect === 'readOnly' || effect === 'idempotent';
+
+/** A run that is told to end may act before it does, after its call was promised another attempt. */
+function refuseRepetition(
+  before: Trail | undefined,
+  sessionId: string | undefined,
+  { effect }: AttemptContext,
+  wallNow: number,
+): void {
+  if (before?.stream?.report(wallNow).effects !== 'possible' || isHarmless(effect)) return;
+  if (sessionId !== undefined && effect !== 'mutating') return;
+  const message = 'It is not tried again: the run before may have changed something while it was ended';
+  throw new AttemptError({ kind: 'unknown', message, outcome: 'unknown', shouldRetry: false, breaker: 'ignored' });
 }
 
 /** The session in which the next attempt goes on; undefined when it begins from the start. */

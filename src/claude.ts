@@ -78,6 +78,8 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
   const running = new Map<string, Invocation>();
   let lastCall = 0;
   let starting: Promise<void> | undefined;
+  const stopping = new AbortController();
+  const asked = new Set<Promise<unknown>>();
 
   const note = ({ prompt, call }: Invocation, line: ClaudeLogLine): void => log?.write(call.logDir, prompt, line);
   const since = (at: number): number => seconds(Math.max(0, clock.now() - at));
@@ -110,7 +112,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
       file = systemPrompt === undefined || fitsInline(systemPrompt) ? undefined : await writePromptFile(systemPrompt);
       const outcome = await integration.call(requestOf(prompt, call, file), {
         label,
-        signal: call.signal,
+        signal: call.signal === undefined ? stopping.signal : AbortSignal.any([call.signal, stopping.signal]),
         maxAttempts: call.maxAttempts,
         backoff: call.backoff,
         attemptMs: call.timeoutMs,
@@ -149,14 +151,22 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     async invokeClaude(prompt, callOptions = {}) {
       try {
         if (typeof prompt !== 'string') throw new TypeError('Expected `prompt` to be a string');
-        return await ask(prompt, checkClaudeCall(callOptions, defaults));
+        const asking = ask(prompt, checkClaudeCall(callOptions, defaults));
+        asked.add(asking);
+        try {
+          return await asking;
+        } finally {
+          asked.delete(asking);
+        }
       } catch (error) {
         return refused(error);
       }
     },
     async stop() {
       unsubscribe();
+      stopping.abort(new Error('Claude is stopped'));
       if (options.gateway === undefined) await gateway.stop();
+      await Promise.allSettled(asked);
       await log?.flush();
     },
   };

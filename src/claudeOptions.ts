@@ -1,6 +1,7 @@
 import type { Gateway } from './gateway.ts';
 import type { BackoffPolicy } from './policy/backoff.ts';
 import type { Clock, Random } from './policy/clock.ts';
+import { read } from './policy/errorChain.ts';
 import type { Logger } from './policy/logger.ts';
 import { checkBoolean, checkInteger, checkKeys, checkName, checkNumber, checkTexts, show } from './policy/options.ts';
 
@@ -79,6 +80,9 @@ export function checkClaudeOptions(options: ClaudeOptions, environment: Environm
   if (options.command !== undefined) checkName('options.command', options.command);
   if (options.args !== undefined) checkTexts('options.args', options.args);
   if (options.log !== undefined) checkBoolean('options.log', options.log);
+  if (options.gateway !== undefined && typeof read(options.gateway, 'subprocess') !== 'function') {
+    throw new TypeError('Expected `options.gateway` to be a gateway');
+  }
   const call: ClaudeCall = {
     model: undefined,
     systemPrompt: undefined,

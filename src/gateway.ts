@@ -15,7 +15,7 @@ import { sessionMachine, type SessionRef } from './machines/session.ts';
 import { type McpIntegrationOptions, type McpToolRequest, superviseMcpServer } from './mcpServer.ts';
 import { type Effect, effects } from './policy/effects.ts';
 import type { FactOf, FactType, Told } from './policy/facts.ts';
-import { checkFunction, checkKeys, checkName, checkOneOf } from './policy/options.ts';
+import { checkFunction, checkKeys, checkName, checkObject, checkOneOf } from './policy/options.ts';
 import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
 import { guardProcess, type ProcessGuardOptions } from './processGuard.ts';
 import { restartNamed } from './restartNamed.ts';
@@ -146,9 +146,10 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     { effect, tools }: AboutTools,
     request: ToolTarget['request'],
     toolName?: (input: I) => string,
+    behind?: ToolTarget['behind'],
   ): Integration<I, O> {
     paths.set(path.name, path);
-    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request });
+    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request, behind });
     const toolOf = toolName === undefined || tools.size === 0 ? undefined : (input: I) => tools.get(toolName(input));
     return new Integration(path, effect, toolOf);
   }
@@ -174,13 +175,15 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     },
     mcpServer(name, mcpOptions) {
       declare(name);
+      checkObject(name, mcpOptions);
       const about = checkAbout(name, mcpOptions);
-      const path = superviseMcpServer(runtime, name, mcpOptions);
+      const { path, behind } = superviseMcpServer(runtime, name, mcpOptions);
       return add(
         path,
         about,
         (tool, input) => ({ name: tool, arguments: input ?? {} }),
         (input) => (input as Partial<McpToolRequest> | undefined)?.name ?? '',
+        behind,
       );
     },
     subprocess(name, subprocessOptions) {

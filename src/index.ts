@@ -41,6 +41,9 @@ export { type PolicyInput, type PresetName, presets } from './policy/presets.ts'
 export type { ProcessGuardOptions, UncaughtOrigin } from './processGuard.ts';
 export type { CommandHookAnswer } from './protocol/commandHook.ts';
 export type { AgentEffects, AgentName, AgentReport } from './protocol/agentReport.ts';
+export type { TranscriptFormat } from './protocol/transcript/detect.ts';
+export type { RepairCounts, RepairRule, TranscriptFinding, TranscriptReport } from './protocol/transcript/findings.ts';
+export { repairTranscript, type RepairOptions, type TranscriptRepair } from './protocol/transcript/repairTranscript.ts';
 export type { HistoryEntry } from './sessions/history.ts';
 export type { MailboxOptions, Message } from './sessions/mailbox.ts';
 export type { Acceptance } from './sessions/acceptance.ts';

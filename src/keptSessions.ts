@@ -1,16 +1,14 @@
-import { judge, type ProcessWorld } from './actors/processIdentity.ts';
+import type { ProcessWorld } from './actors/processIdentity.ts';
 import type { Clock, Timer } from './policy/clock.ts';
 import type { Facts } from './policy/facts.ts';
+import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from './sessions/lostCall.ts';
 import type { Session } from './sessions/session.ts';
 import type { SessionStore } from './sessions/sessionStore.ts';
-import { renewEveryMs, type RuntimeRow } from './store/runtimes.ts';
 import type { Store } from './store/store.ts';
 
-/** How often a session that another runtime holds is asked for again, in ms. */
+/** How often a session that is not claimed is asked for again, in ms. */
 const claimEveryMs = 10_000;
-/** A run that has not renewed its row for so long is dead to sessions, whatever its process does: its event loop does not turn. In ms. */
-const leaseMs = 5 * renewEveryMs;
 
 export interface KeptSessionsParts {
   readonly clock: Clock;
@@ -38,54 +36,41 @@ export interface KeptSessions {
 
 export function createKeptSessions({ clock, facts, store: storeOf, seeWorld }: KeptSessionsParts): KeptSessions {
   const sessions = new Set<Session>();
+  const owners = createOwners(clock);
   let store: SessionStore | undefined;
   let started = false;
   let stopped = false;
   let timer: Timer | undefined;
-  let world: ProcessWorld = { entries: [], boot: '', namespace: '' };
-  /** When the world was looked at, in wall time. */
-  let seenAt = 0;
-
-  function isAlive(run: RuntimeRow): boolean {
-    // It started after we looked: it cannot be in what we saw.
-    if (run.startedAt >= seenAt) return true;
-    if (judge(world, { pid: run.pid, start: run.processStart }) === 'dead') return false;
-    return clock.wallNow() - run.renewedAt < leaseMs;
-  }
-
-  function see(seen: ProcessWorld, at: number): void {
-    world = seen;
-    seenAt = at;
-  }
 
   async function open(session: Session): Promise<void> {
     if (store === undefined) session.goesUnkept();
-    else await session.open(store);
+    else await session.open(store, planClaims);
   }
 
-  /** While a session is held elsewhere its owner may die at any time. */
+  /** While a session is held elsewhere its owner may die at any time; while the store is out of order it may recover. */
   function planClaims(): void {
-    if (stopped || timer !== undefined || ![...sessions].some(({ heldElsewhere }) => heldElsewhere)) return;
+    if (stopped || timer !== undefined || ![...sessions].some(({ unclaimed }) => unclaimed)) return;
     timer = clock.setTimeout(() => {
       timer = undefined;
-      void claimHeld().then(planClaims);
+      void claim().then(planClaims);
     }, claimEveryMs);
   }
 
-  async function claimHeld(): Promise<void> {
-    const at = clock.wallNow();
-    see(await seeWorld(), at);
-    for (const session of sessions) if (!stopped && session.heldElsewhere) await open(session);
+  async function claim(): Promise<void> {
+    const [at, seenAt] = [clock.now(), clock.wallNow()];
+    owners.see(await seeWorld(), at, seenAt);
+    for (const session of sessions) if (!stopped && session.unclaimed) await open(session);
   }
 
   return {
     async start(run) {
-      see(run.world, run.seenAt);
-      store = storeOf()?.sessions({ id: run.id, isAlive });
-      started = true;
+      owners.see(run.world, clock.now(), run.seenAt);
+      store = storeOf()?.sessions({ id: run.id, isAlive: owners.isAlive });
       const wallNow = clock.wallNow();
       const lost = await store?.recoverCalls({ wallNow, answer: (call) => lostCallResult(call, wallNow) });
       for (const call of lost ?? []) facts.tell(lostCallFact(call));
+      // Those added until now, each once; later ones are opened as they are added.
+      started = true;
       await Promise.all([...sessions].map(open));
       planClaims();
     },

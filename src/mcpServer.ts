@@ -1,6 +1,5 @@
-import { show } from './policy/options.ts';
-import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mcpConnection.ts';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mcpConnection.ts';
 import { createHangWatch } from './actors/hangWatch.ts';
 import { toolResult } from './actors/mcpCall.ts';
 import type { ToolOptions } from './calls/toolOptions.ts';
@@ -8,8 +7,10 @@ import type { CallPath } from './calls/callPath.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
 import type { Effect } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
+import { show } from './policy/options.ts';
 import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
 import type { Runtime } from './runtime.ts';
+import type { TargetWhy } from './sessions/why.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
 
 export interface McpIntegrationOptions extends McpServerOptions {
@@ -27,6 +28,12 @@ export interface McpToolRequest {
   readonly arguments?: Record<string, unknown> | undefined;
 }
 
+export interface SupervisedMcpServer {
+  readonly path: CallPath<McpToolRequest, CallToolResult>;
+  /** The server's process as of now, and what it printed last outside the protocol. */
+  readonly behind: () => TargetWhy['process'];
+}
+
 /**
  * An integration over an MCP server that this runtime keeps alive: one connection at a time, a permanent child of the root
  * supervisor, which restarts it as long as the gateway runs. One breaker for the server, not one per tool.
@@ -35,10 +42,12 @@ export function superviseMcpServer(
   runtime: Runtime,
   name: string,
   { policy: policyInput, effect: _effect, tools: _tools, ...server }: McpIntegrationOptions,
-): CallPath<McpToolRequest, CallToolResult> {
+): SupervisedMcpServer {
   const policy = resolvePolicy(name, policyInput, presets.mcp);
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
+  /** What the server printed last outside the protocol. */
+  let lastLine: string | undefined;
   const hangWatch = createHangWatch({ connection: () => connection });
 
   const child = mcpChild({
@@ -53,7 +62,10 @@ export function superviseMcpServer(
       connection = undefined;
       path.crashed(facts);
     },
-    onStray: (stream, line) => runtime.bus.tell({ type: 'process.stray_output', process: childId, stream, line }),
+    onStray(stream, line) {
+      lastLine = line;
+      runtime.bus.tell({ type: 'process.stray_output', process: childId, stream, line });
+    },
   });
 
   const path = superviseIntegration(runtime, {
@@ -75,7 +87,7 @@ export function superviseMcpServer(
       if (connection === undefined || !(await connection.ping())) throw notConnected(name);
     },
     startsDown: () => connection === undefined,
-    restartInMs: () => runtime.root.tree().children?.find(({ id }) => id === childId)?.nextRestartInMs,
+    restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
     // A server that does not answer a ping either is hung, and is killed to be restarted.
     onSilence: () => void hangWatch.suspect(),
   });
@@ -91,7 +103,7 @@ export function superviseMcpServer(
       ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: childId }));
     },
   });
-  return path;
+  return { path, behind: () => ({ pid: connection?.pid, lastLine }) };
 
   function tellToolError(request: McpToolRequest, error: AttemptError): void {
     const { name: tool, arguments: input } = request;

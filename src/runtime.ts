@@ -7,8 +7,7 @@ import type { CheckedGatewayOptions } from './gatewayOptions.ts';
 import type { RegisterChild } from './policy/childRecord.ts';
 import type { Clock, Random } from './policy/clock.ts';
 import type { Fact, Told } from './policy/facts.ts';
-import { storedTypes } from './store/record.ts';
-import { openStore, type Store, type StoreOptions } from './store/store.ts';
+import type { Store, StoreOptions } from './store/store.ts';
 import type { ChildSpec } from './supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from './supervisor/supervisor.ts';
 import { type Bus, createBus } from './telemetry/bus.ts';
@@ -58,7 +57,7 @@ export interface RuntimeOwner {
   /** Opens the store and starts what was added, in order. @throws Error when it was started or stopped before. */
   start(options?: StartOptions): Promise<void>;
   /** Opens the store of a runtime that was started without; later calls join the first. Never rejects. */
-  openStore(): Promise<void>;
+  readonly openStore: () => Promise<void>;
   /** Stops every child in reverse order, then closes the store and the bus. Always resolves; later calls join the first. */
   stop(steps?: StopSteps): Promise<void>;
 }
@@ -104,7 +103,7 @@ export function createRuntime(options: CheckedGatewayOptions, { lockWaitMs }: St
     async start({ storeLater = false } = {}) {
       if (state !== 'new') throw new Error(`The gateway ${state === 'stopped' ? 'is stopped' : 'was started already'}`);
       state = 'starting';
-      if (storeLater) for (const type of storedTypes) bus.on(type, keepEarly);
+      if (storeLater) bus.on('*', keepEarly);
       else await open();
       // Stopped while the store was opening: stop() closes it.
       if (stopping !== undefined) return;
@@ -120,11 +119,14 @@ export function createRuntime(options: CheckedGatewayOptions, { lockWaitMs }: St
   };
 
   async function open(): Promise<void> {
-    opening ??= openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs });
-    const opened = await opening;
+    // Imported now: a short-lived process that has nothing to keep is spared the loading.
+    opening ??= import('./store/store.ts').then(({ openStore }) =>
+      openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs }),
+    );
+    const [opened, { storedTypes }] = await Promise.all([opening, import('./store/record.ts')]);
     if (stopping !== undefined || store !== undefined) return;
     store = opened;
-    for (const type of storedTypes) bus.off(type, keepEarly);
+    bus.off('*', keepEarly);
     for (const fact of early.splice(0)) opened.record(fact);
     for (const type of storedTypes) bus.on(type, (fact) => opened.record(fact));
     if (opened.children !== undefined) {

@@ -22,7 +22,8 @@ export interface SubprocessOptions
   readonly agent?: AgentOption | undefined;
   /**
    * How the prompt of a run reaches the command: on stdin, in a private file whose path replaces `{promptFile}` in the arguments,
-   * or in place of `{prompt}` in them, up to 10,000 bytes; a longer one goes by stdin then.
+   * or in place of `{prompt}` in them, up to 10,000 bytes; a longer one goes by stdin then, and so does
+   * one that begins with a dash and would be taken for an option.
    * @defaultValue what the arguments have a placeholder for, else 'stdin'
    */
   readonly promptBy?: PromptBy | undefined;

@@ -41,6 +41,8 @@ export function createToolPort(
         label: tool,
         session: options.session,
         signal: options.signal,
+        scope: options.scope,
+        replace: options.replace,
         fallback: undefined,
         late: options.late,
         patterns,

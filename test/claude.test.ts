@@ -30,6 +30,28 @@ describe('a call of Claude', () => {
     });
   });
 
+  it('[C-1] [I-1] ends when its Claude is stopped, which leaves the gateway of others alone', async () => {
+    const { claude, gateway, log, settled } = await startClaude([{ hang: true }]);
+    const ended = vi.fn();
+    const running = claude.invokeClaude('say hi').finally(ended);
+    await settled(gateway.wait('process.started'));
+    await settled(claude.stop());
+    expect(ended).toHaveBeenCalled();
+    expect(await running).toMatchObject({ success: false, error: 'Cancelled: Claude is stopped', attempts: 1 });
+    expect(log()).toMatchObject([{ status: 'error' }]);
+    expect(await claude.invokeClaude('again')).toMatchObject({ success: false, error: 'Cancelled: Claude is stopped' });
+    await gateway.integration('other', {}, () => 'fine').call(1);
+  });
+
+  it('[R-8] [C-1] still ends by the signal of its caller', async () => {
+    const { claude, gateway, settled } = await startClaude([{ hang: true }]);
+    const controller = new AbortController();
+    const running = claude.invokeClaude('say hi', { signal: controller.signal });
+    await settled(gateway.wait('process.started'));
+    controller.abort(new Error('enough'));
+    expect(await settled(running)).toMatchObject({ success: false, error: 'Cancelled: enough' });
+  });
+
   it('[C-2] is tried again after a rate limit, and succeeds', async () => {
     const { invoke } = await startClaude([rateLimited, rateLimited, { text: 'hello' }]);
     expect(await invoke()).toMatchObject({ success: true, output: 'hello', attempts: 3, totalWaitTime: 6 });
@@ -196,6 +218,7 @@ describe('the environment of Claude', () => {
 
   it('[C-1] has options of its kind only', () => {
     expect(() => createClaude({ timeout: 0 })).toThrow('`options.timeout`');
+    expect(() => createClaude({ gateway: {} as never })).toThrow('`options.gateway`');
     expect(() => createClaude({ retry: { jitterFactor: 2 } })).toThrow('`options.retry.jitterFactor`');
     expect(() => createClaude({ modell: 'x' } as object)).toThrow('did you mean model?');
   });

@@ -19,6 +19,7 @@ describe('the public names', () => {
         "invokeClaude",
         "openClawReason",
         "presets",
+        "repairTranscript",
         "sessionMachine",
         "subprocessMachine",
         "supervisorLogic",

@@ -5,14 +5,16 @@ import { SignalFanout } from '../src/calls/signalFanout.ts';
 import type { IntegrationRef } from '../src/machines/integration.ts';
 import { resolvePolicy } from '../src/policy/presets.ts';
 import { createRootSupervisor } from '../src/supervisor/supervisor.ts';
+import type { Store } from '../src/store/store.ts';
 import { superviseIntegration } from '../src/superviseIntegration.ts';
 import { createBus } from '../src/telemetry/bus.ts';
 import { SimulatedClock } from '../src/testing/simulatedClock.ts';
 import { type Deferred, deferred, isSettled } from './support/deferred.ts';
+import { hasSqlite, startStore } from './store/startStore.ts';
 import { fault } from './support/startIntegration.ts';
 
 /** An integration under a root supervisor, whose actor can be made to crash; it is back after 100 ms. */
-function start() {
+function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveFailures?: number } = {}) {
   const clock = new SimulatedClock();
   const bus = createBus({ clock });
   const random = (): number => 0.5;
@@ -27,12 +29,12 @@ function start() {
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       root,
-      store: () => undefined,
+      store: () => store,
       supervise: (spec) => void root.startChild(spec),
     },
     {
       name: 'kb',
-      policy: resolvePolicy('kb', { breaker: { consecutiveFailures: 1 }, limits: { attemptMs: 600_000 } }),
+      policy: resolvePolicy('kb', { breaker: { consecutiveFailures }, limits: { attemptMs: 600_000 } }),
       operation: () => {
         const attempt = deferred<string>();
         attempts.push(attempt);
@@ -63,6 +65,19 @@ function start() {
     },
   };
 }
+
+describe.skipIf(!hasSqlite)('failures of an earlier run', () => {
+  it('[M-8] count towards the opening of the circuit', async () => {
+    const { store } = await startStore();
+    store.breakers.saveFailures('kb', 0, 1);
+    await store.flush();
+    const { clock, integration, attempts } = start({ store, consecutiveFailures: 2 });
+    void integration.call('fails', { maxAttempts: 1 });
+    attempts[0]?.reject(fault('transient'));
+    await clock.settle();
+    expect(integration.state).toBe('open');
+  });
+});
 
 describe('the actor of an integration that crashed', () => {
   it('[M-8] has its next incarnation find the circuit open, until the time it was to be', async () => {

@@ -47,7 +47,8 @@ async function reap(options: OrphanOptions, kept: readonly ChildRecord[]): Promi
   const { records, clock, facts, logger, see = seeWorld } = options;
   const world = await see();
   for (const child of kept) if (isStale(child, world, clock.wallNow())) records.remove(child);
-  const left = kept.filter((child) => ownerOf(child, world) === 'dead' && !isOurAncestor(child));
+  const ancestors = ancestorsOf(process.pid, world);
+  const left = kept.filter((child) => ownerOf(child, world) === 'dead' && !isAbove(child, ancestors, world));
   const running = left.filter((child) => judge(world, child) === 'alive');
 
   await Promise.all(
@@ -75,8 +76,18 @@ const ownerOf = ({ ownerPid, ownerStart }: ChildRecord, world: ProcessWorld) =>
 const isStale = (child: ChildRecord, world: ProcessWorld, wallNow: number): boolean =>
   ownerOf(child, world) === 'unknown' && wallNow - child.startedAt > unknownForMs;
 
-/** We may be what an orphaned agent started, or started below it. */
-const isOurAncestor = ({ mark }: ChildRecord): boolean => process.env[markName] === mark;
+/** We may be what an orphaned agent started, or started below it: then its mark may be hidden by that of a runtime in between. */
+const isAbove = (child: ChildRecord, ancestors: ReadonlySet<number>, world: ProcessWorld): boolean =>
+  process.env[markName] === child.mark || (ancestors.has(child.pid) && judge(world, child) === 'alive');
+
+function ancestorsOf(pid: number, { entries }: ProcessWorld): ReadonlySet<number> {
+  const parents = new Map(entries.map((entry) => [entry.pid, entry.parent]));
+  const ancestors = new Set<number>();
+  for (let at = parents.get(pid); at !== undefined && at > 1 && !ancestors.has(at); at = parents.get(at)) {
+    ancestors.add(at);
+  }
+  return ancestors;
+}
 
 const startTime = ({ pid }: ChildRecord, { entries }: ProcessWorld): string | undefined =>
   entries.find((entry) => entry.pid === pid)?.startTime;

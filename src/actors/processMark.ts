@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../policy/clock.ts';
-import { listProcesses, pidsOfATurn, readProcessNow } from './processTable.ts';
+import { listProcesses, listYoungerProcesses, pidsOfATurn } from './processTable.ts';
 
 /** Environment variable by which everything that descends from one run is known, whoever its parent is by now. */
 export const markName = 'UNWEDGE_RUN';
@@ -27,11 +27,9 @@ export async function killMarked(...marks: readonly string[]): Promise<ReadonlyS
   if (process.platform !== 'linux' || marks.length === 0) return seen;
   const wanted = new Set(marks);
   // What descends from this process is younger; most of a machine is not.
-  const since = marks.every((mark) => mark.includes(nonce)) ? Number(readProcessNow(process.pid)?.startTime ?? 0) : 0;
+  const list = marks.every((mark) => mark.includes(nonce)) ? listYoungerProcesses : listProcesses;
   for (let round = 0; round < maxRounds; round++) {
-    const candidates = (await listProcesses()).filter(
-      ({ pid, zombie, startTime }) => !zombie && pid > 1 && pid !== process.pid && Number(startTime) >= since,
-    );
+    const candidates = (await list()).filter(({ pid, zombie }) => !zombie && pid > 1 && pid !== process.pid);
     let killed = 0;
     for (const [index, { pid }] of candidates.entries()) {
       if (index % pidsOfATurn === pidsOfATurn - 1) await nextTurn();

@@ -54,18 +54,52 @@ export const pidsOfATurn = 64;
 async function walk(): Promise<readonly ProcessEntry[]> {
   try {
     if (process.platform !== 'linux') return parsePs((await runFile('ps', psArguments, psOptions)).stdout);
-    const pids = readdirSync('/proc').filter(isPid);
-    const entries: ProcessEntry[] = [];
-    for (let at = 0; at < pids.length; at += pidsOfATurn) {
-      if (at > 0) await nextTurn();
-      for (const pid of pids.slice(at, at + pidsOfATurn)) {
-        const entry = readStat(pid);
-        if (entry !== undefined) entries.push(entry);
-      }
-    }
-    return entries;
+    return await readInTurns(readdirSync('/proc').filter(isPid));
   } catch {
     return [];
+  }
+}
+
+async function readInTurns(pids: readonly string[]): Promise<readonly ProcessEntry[]> {
+  const entries: ProcessEntry[] = [];
+  for (let at = 0; at < pids.length; at += pidsOfATurn) {
+    if (at > 0) await nextTurn();
+    for (const pid of pids.slice(at, at + pidsOfATurn)) {
+      const entry = readStat(pid);
+      if (entry !== undefined) entries.push(entry);
+    }
+  }
+  return entries;
+}
+
+/** In this time no machine gives out every pid there is, in s. */
+const pidsLastFor = 5;
+
+/**
+ * The processes that began after this one. For a process that is young itself that is a short look: pids are given out in turn,
+ * unless they have begun anew since. Linux only. Never rejects.
+ */
+export async function listYoungerProcesses(): Promise<readonly ProcessEntry[]> {
+  const since = Number(readProcessNow(process.pid)?.startTime ?? 0);
+  const entries = isYoung() ? await readYounger() : await listProcesses();
+  return entries.filter(({ pid, startTime }) => pid !== process.pid && Number(startTime) >= since);
+}
+
+async function readYounger(): Promise<readonly ProcessEntry[]> {
+  try {
+    return await readInTurns(readdirSync('/proc').filter((name) => isPid(name) && Number(name) > process.pid));
+  } catch {
+    return [];
+  }
+}
+
+function isYoung(): boolean {
+  if (process.uptime() > pidsLastFor) return false;
+  try {
+    const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+    return lastPid >= process.pid;
+  } catch {
+    return false;
   }
 }
 

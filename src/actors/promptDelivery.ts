@@ -42,7 +42,7 @@ export async function deliverPrompt(prompt: string, route: PromptRoute): Promise
     });
     return { args: filled(args, inFile, file.path), stdin, remove: file.remove };
   }
-  if (by === 'argument' && fitsInline(prompt)) return { args: filled(args, inline, prompt), stdin, remove: nothing };
+  if (by === 'argument' && fitsInline(prompt) && !isOption(prompt, args)) return { args: filled(args, inline, prompt), stdin, remove: nothing };
   if (stdin !== undefined) throw refused('The prompt goes by stdin, and so does what was given for stdin');
   if (by === 'stdin') return { args, stdin: prompt, remove: nothing };
   const embedded = args.find((word) => word.includes(inline) && word !== inline);
@@ -56,6 +56,13 @@ export async function deliverPrompt(prompt: string, route: PromptRoute): Promise
 /** Whether a text may be an argument: a null byte would end it. */
 export function fitsInline(prompt: string): boolean {
   return Buffer.byteLength(prompt) <= longestInlineBytes && !prompt.includes('\0');
+}
+
+/** Whether a prompt that is an argument of its own would be read as an option: behind `--` nothing is. */
+function isOption(prompt: string, args: readonly string[]): boolean {
+  const at = args.findIndex((word) => word.includes(inline));
+  const isWhole = at < 0 || args.some((word) => word === inline);
+  return isWhole && prompt.startsWith('-') && !args.slice(0, at < 0 ? args.length : at).includes('--');
 }
 
 function placeholderOf(args: readonly string[]): PromptBy {

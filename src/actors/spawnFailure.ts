@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readString } from '../policy/errorChain.ts';
 import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 import { show } from '../policy/options.ts';
 
@@ -21,12 +22,20 @@ const shortages = new Map([
  * What an error of starting a process means, thrown or emitted. Looks at the file system to tell a missing command from a
  * missing working directory, which Node does not. Never throws.
  */
-export function spawnFailure(error: unknown, { command, cwd }: SpawnCommand): FailureFacts {
-  const code = codeOf(error);
+export function spawnFailure(thrown: unknown, { command, cwd }: SpawnCommand): FailureFacts {
+  const code = codeOf(thrown);
+  const error = withoutArguments(thrown, code);
   const shortage = shortages.get(code ?? '');
   if (shortage !== undefined)
     return facts('transient', code, `Cannot start ${show(command)}: ${shortage} (${code})`, error);
   return facts('spawn', code, `Cannot start ${show(command)}: ${explanation(code, command, cwd, error)}`, error);
+}
+
+/** The arguments may hold a prompt: execa tells them in its message and its stack, Node in a field of the error. */
+function withoutArguments(error: unknown, code: string | undefined): unknown {
+  if (!(error instanceof Error) || !('escapedCommand' in error || 'spawnargs' in error)) return error;
+  const bare = new Error(readString(error, 'originalMessage') ?? error.message);
+  return code === undefined ? bare : Object.assign(bare, { code });
 }
 
 function explanation(code: string | undefined, command: string, cwd: string | undefined, error: unknown): string {

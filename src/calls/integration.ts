@@ -154,10 +154,7 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
   }
   if (effect !== undefined) checkOneOf('options.effect', effect, effects);
   if (label !== undefined) checkName('options.label', label);
-  if (scope !== undefined) checkName('options.scope', scope);
-  if (replace !== undefined) checkBoolean('options.replace', replace);
-  if (replace === true && scope === undefined)
-    throw new RangeError('Expected `options.scope` beside `options.replace`');
+  checkScope(options);
   if (maxAttempts !== undefined) checkInteger('options.maxAttempts', maxAttempts);
   if (fallback !== undefined) checkFunction('options.fallback', fallback);
   return {
@@ -180,6 +177,14 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
     signal,
     fallback,
   };
+}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkScope({ scope, replace }: Pick<CallOptions<unknown, unknown>, 'scope' | 'replace'>): void {
+  if (scope !== undefined) checkName('options.scope', scope);
+  if (replace !== undefined) checkBoolean('options.replace', replace);
+  if (replace === true && scope === undefined)
+    throw new RangeError('Expected `options.scope` beside `options.replace`');
 }
 
 /** What the machine's state means for the circuit. */

@@ -20,6 +20,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'run a hook command so that its crash or hang cannot wedge the agent',
     load: async () => (await import('./hook/command.ts')).hook,
   },
+  repair: {
+    summary: 'make a transcript well-formed: every tool call has exactly one result',
+    load: async () => (await import('./repair/command.ts')).repair,
+  },
   restart: {
     summary: 'restart what is behind an integration, or a session, of a running gateway',
     load: async () => (await import('./restart.ts')).restart,

@@ -54,12 +54,16 @@ export function checkName(name: string, value: unknown): string {
   return value;
 }
 
+/** @throws TypeError when `value` is not a string. */
+export function checkText(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError(expected(name, 'a string', value));
+  return value;
+}
+
 /** @throws TypeError that names the element when `value` is no array of strings. */
 export function checkTexts(name: string, value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw new TypeError(expected(name, 'an array of strings', value));
-  value.forEach((text: unknown, index) => {
-    if (typeof text !== 'string') throw new TypeError(expected(`${name}[${index}]`, 'a string', text));
-  });
+  value.forEach((text: unknown, index) => checkText(`${name}[${index}]`, text));
   return value as readonly string[];
 }
 
@@ -81,12 +85,17 @@ export function checkOneOf<T extends string>(name: string, value: unknown, choic
   return found;
 }
 
-/** @throws TypeError when `value` is no plain object, RangeError when it has a key that is not in `keys`. */
-export function checkKeys(name: string, value: unknown, keys: readonly string[]): void {
+/** @throws TypeError when `value` is no object. */
+export function checkObject(name: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new TypeError(expected(name, 'an object', value));
   }
-  for (const key of Object.keys(value)) {
+}
+
+/** @throws TypeError when `value` is no plain object, RangeError when it has a key that is not in `keys`. */
+export function checkKeys(name: string, value: unknown, keys: readonly string[]): void {
+  checkObject(name, value);
+  for (const key of Object.keys(value as object)) {
     if (!keys.includes(key)) {
       const close = nearest(key, keys);
       const guess = close === undefined ? '' : `; did you mean ${close}?`;

@@ -24,19 +24,26 @@ export function createAgentStream({ agent, format }: AgentCommand): AgentStream 
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
   const reader: AgentReader = agent === 'claude' ? createClaudeReader() : createCodexReader();
   let missed = false;
+  /** What was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
+  let unread = false;
   const splitter = createLineSplitter({
     maxBytes: longestLineBytes,
     onLine(line) {
       if (line.length <= longestCheapLine || ends(line)) reader.line(line);
+      else if (agent === 'codex') unread = true;
     },
     onTooLong() {
       missed = true;
+      unread = true;
     },
   });
   return {
     push: (chunk) => splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
     end: () => splitter.end(),
-    report: (wallNow) => reader.report(wallNow),
+    report(wallNow) {
+      const report = reader.report(wallNow);
+      return unread && report.effects === 'none' ? { ...report, effects: 'possible' } : report;
+    },
     get missed() {
       return missed;
     },

@@ -1,5 +1,6 @@
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts } from '../policy/failure.ts';
+import { clampHint } from '../policy/hints.ts';
 import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
 import { ToolUses } from './claudeTools.ts';
 
@@ -20,7 +21,7 @@ export function createClaudeReader(): AgentReader {
   let block: string | undefined;
 
   const take = (message: Message): void => {
-    sessionId = textIn(message['session_id']) ?? sessionId;
+    sessionId = sessionOf(message) ?? sessionId;
     switch (message['type']) {
       case 'system':
         isStream = true;
@@ -81,6 +82,12 @@ function messagesIn(line: string): readonly Message[] {
   }
 }
 
+/** It becomes an argument, where a leading dash would make it an option. */
+function sessionOf(message: Message): string | undefined {
+  const id = textIn(message['session_id']);
+  return id?.startsWith('-') === true ? undefined : id;
+}
+
 /** A hook that declined the prompt ends the run as a success; only this notice tells. */
 function blockOf(message: Message): string | undefined {
   const outcome = recordIn(message['prompt_submit_outcome']);
@@ -126,7 +133,7 @@ function failureOf(result: Message, { wallNow, resetsAt, block }: Circumstances)
   const hinted = facts.kind === 'rate_limit' || facts.kind === 'quota';
   if (!hinted || facts.retryAfterMs !== undefined || resetsAt === undefined) return { ...facts, cause: undefined };
   // What the account's limit says of itself is a matter of minutes or days, not of a pause.
-  return { ...facts, kind: 'quota', retryAfterMs: Math.max(0, resetsAt * 1000 - wallNow), cause: undefined };
+  return { ...facts, kind: 'quota', retryAfterMs: clampHint(resetsAt * 1000 - wallNow), cause: undefined };
 }
 
 const interrupted: FailureFacts = { kind: 'cancelled', message: 'Claude was interrupted', outcome: 'unknown' };

@@ -31,7 +31,7 @@ export interface Envelope {
   readonly deliveries: number;
   readonly processed: Promise<Outcome<unknown>>;
   readonly settle: (outcome: Outcome<unknown>) => void;
-  /** Absent where nothing is kept. */
+  /** Absent for one that is not in the ledger: nothing is kept, or was not when it came. */
   kept: Promise<Kept> | undefined;
 }
 

@@ -58,9 +58,16 @@ export class History {
     return this.#turns.keys().next().value ?? 0;
   }
 
-  /** Takes up what was kept of an earlier run, whose last entry had the place `lastSeq`. */
-  restore(entries: readonly HistoryEntry[], lastSeq: number): void {
+  /**
+   * Takes up what was kept, whose last turn and entry had the numbers `lastTurn` and `lastSeq`. It is what counts; turns after it
+   * that are here already, and were never kept, stay.
+   */
+  restore(entries: readonly HistoryEntry[], lastTurn: number, lastSeq: number): void {
+    const later = [...this.#turns.values()].flat().filter(({ turn }) => turn > lastTurn);
+    this.#turns.clear();
+    this.#size = 0;
     for (const entry of entries) this.#add(entry);
+    for (const entry of later) this.#add(entry);
     this.#lastSeq = Math.max(this.#lastSeq, lastSeq);
   }
 

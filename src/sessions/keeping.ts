@@ -4,26 +4,42 @@ import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lostCallFact, lostCallResult } from './lostCall.ts';
 import type { Message } from './mailbox.ts';
-import type { Kept, MessageEnd, Recovered, RecoveryLimits, SessionLedger, SessionStore } from './sessionStore.ts';
-
-/** Keys remembered of a session. */
-const maxKeys = 10_000;
+import {
+  type Claim,
+  type Kept,
+  maxKeys,
+  type MessageEnd,
+  type Recovered,
+  type RecoveryLimits,
+  type SessionLedger,
+  type SessionStore,
+} from './sessionStore.ts';
 
 export interface KeepingParts {
   readonly session: string;
   readonly clock: Clock;
   readonly facts: Facts;
+  /** The session is this runtime's, with what an earlier one left of it. */
+  readonly claimed: (recovered: Recovered) => void;
   /** Another runtime has claimed the session. */
   readonly lost: () => void;
+}
+
+/** A message that was accepted under a key. */
+interface Known {
+  readonly number: number;
+  readonly kept: Promise<Kept> | undefined;
 }
 
 /** What a session has to do with the store: whose it is, and what is written of it. Without a store it does nothing. */
 export class Keeping {
   readonly #parts: KeepingParts;
-  readonly #wanted: boolean;
-  readonly #keys = new Map<string, number>();
+  readonly #keys = new Map<string, Known>();
+  #wanted: boolean;
   #ledger: SessionLedger | undefined = undefined;
   #held = false;
+  #claiming = false;
+  #again: () => void = () => undefined;
   #opening: Promise<void> | undefined = undefined;
   #open: () => void = () => undefined;
 
@@ -47,6 +63,11 @@ export class Keeping {
     return this.#held;
   }
 
+  /** Whether the session is to be kept and is not this runtime's. */
+  get unclaimed(): boolean {
+    return this.#wanted && this.#ledger === undefined;
+  }
+
   /** The rows of this session, while it is this runtime's. Its answers are watched: one that is fenced ends the session here. */
   get ledger(): SessionLedger | undefined {
     return this.#ledger;
@@ -54,50 +75,69 @@ export class Keeping {
 
   /** @throws TypeError when a message that is to be kept cannot be. */
   check(message: Message): void {
-    if (!this.#wanted || message.data === undefined) return;
+    const { data } = message;
+    if (!this.#wanted || data === undefined || typeof data === 'string') return;
     try {
-      if (JSON.stringify(message.data) !== undefined) return;
+      if (JSON.stringify(data) !== undefined) return;
     } catch {
       // Cycles and numbers beyond JSON: said below.
     }
-    throw new TypeError(`Expected \`message.data\` to be JSON, as the session is kept, got ${show(message.data)}`);
+    throw new TypeError(`Expected \`message.data\` to be JSON, as the session is kept, got ${show(data)}`);
   }
 
   /** The message that was accepted under a key. */
-  messageOf(key: string): number | undefined {
+  known(key: string): Known | undefined {
     return this.#keys.get(key);
   }
 
   post({ number, message }: Envelope, key: string | undefined): Promise<Kept> | undefined {
-    if (key !== undefined) this.#remember(key, number);
-    return this.#ledger?.post({ number, message, key, at: this.#parts.clock.wallNow() });
+    const kept = this.#ledger?.post({ number, message, key, at: this.#parts.clock.wallNow() });
+    if (key !== undefined) this.#remember(key, { number, kept });
+    return kept;
   }
 
-  end(message: number, end: MessageEnd | 'put_back', error: string | undefined): Promise<Kept> | undefined {
-    if (end === 'put_back') return this.#ledger?.putBack(message);
-    return this.#ledger?.finish(message, end, this.#parts.clock.wallNow(), error);
+  /** Writes a message's end; undefined for one that is not in the ledger. */
+  end({ number, kept }: Envelope, end: MessageEnd | 'put_back', error: string | undefined): Promise<Kept> | undefined {
+    if (kept === undefined) return undefined;
+    if (end === 'put_back') return this.#ledger?.putBack(number);
+    return this.#ledger?.finish(number, end, this.#parts.clock.wallNow(), error);
   }
 
-  /** Claims the session. @returns what an earlier run left of it, unless it stays with another runtime. */
+  /**
+   * Claims the session, unless it is being claimed. While a live runtime is known to have it, it stays with that one.
+   * @param again - called when the session has been taken over, and is to be claimed again some time.
+   */
   async open(
     store: SessionStore,
     limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs' | 'historyLimit'>,
-  ): Promise<Recovered | undefined> {
-    if (!this.#wanted) return undefined;
-    const { session, clock, facts } = this.#parts;
+    again: () => void,
+  ): Promise<void> {
+    if (!this.unclaimed || this.#claiming) return;
+    this.#claiming = true;
+    this.#again = again;
+    const { session, clock } = this.#parts;
     const wallNow = clock.wallNow();
-    const claim = await store.claim(session, { ...limits, wallNow, answer: (call) => lostCallResult(call, wallNow) });
-    if (claim?.held === true) {
+    const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
+    try {
+      this.#take(await store.claim(session, { ...limits, wallNow, answer }));
+    } finally {
+      this.#claiming = false;
+    }
+  }
+
+  #take(claim: Claim | undefined): void {
+    const { session, facts } = this.#parts;
+    if (claim === undefined) return;
+    if (claim.held) {
       if (!this.#held) facts.tell({ type: 'session.held', session, by: claim.by });
       this.#held = true;
-      return undefined;
+      return;
     }
     this.#held = false;
-    if (claim === undefined) return undefined;
     this.#ledger = this.#watched(claim.ledger);
-    for (const [key, number] of claim.recovered.keys) this.#remember(key, number);
+    for (const [key, number] of claim.recovered.keys) this.#remember(key, { number, kept: durable });
+    this.#parts.claimed(claim.recovered);
     this.#tell(claim.recovered);
-    return claim.recovered;
   }
 
   /** Lets those in who wait, whatever came of the claim. */
@@ -106,9 +146,16 @@ export class Keeping {
     this.#open();
   }
 
+  /** There is no store to keep the session in. */
+  goUnkept(): void {
+    this.#wanted = false;
+    this.opened();
+  }
+
   /** Gives the session up. */
   async release(): Promise<void> {
     const ledger = this.#ledger;
+    this.#wanted = false;
     this.#ledger = undefined;
     await ledger?.release();
   }
@@ -127,31 +174,39 @@ export class Keeping {
   #watched(ledger: SessionLedger): SessionLedger {
     const watch = (kept: Promise<Kept>): Promise<Kept> =>
       kept.then((what) => {
-        if (what === 'fenced') this.#fenced();
+        // A turn of an earlier claim may still write under the fence of that one.
+        if (what === 'fenced' && this.#ledger === watched) this.#fenced();
         return what;
       });
-    return {
-      ...ledger,
+    const watched: SessionLedger = {
       post: (message) => watch(ledger.post(message)),
+      take: (message, turn, seq, wallNow) => watch(ledger.take(message, turn, seq, wallNow)),
       putBack: (message) => watch(ledger.putBack(message)),
       finish: (message, end, wallNow, error) => watch(ledger.finish(message, end, wallNow, error)),
       open: (call) => watch(ledger.open(call)),
       settle: (call, result, seq, wallNow) => watch(ledger.settle(call, result, seq, wallNow)),
+      forget: (beforeTurn) => ledger.forget(beforeTurn),
+      release: () => ledger.release(),
     };
+    return watched;
   }
 
   #fenced(): void {
-    if (this.#ledger === undefined) return;
     this.#ledger = undefined;
     this.#held = true;
+    // What was accepted under them is the other runtime's to know; a message of which it never heard may be sent again.
+    this.#keys.clear();
     this.#parts.facts.tell({ type: 'session.taken_over', session: this.#parts.session });
     this.#parts.lost();
+    this.#again();
   }
 
-  #remember(key: string, number: number): void {
-    this.#keys.set(key, number);
+  #remember(key: string, known: Known): void {
+    this.#keys.set(key, known);
     if (this.#keys.size <= maxKeys) return;
     const [oldest] = this.#keys.keys();
     if (oldest !== undefined) this.#keys.delete(oldest);
   }
 }
+
+const durable: Promise<Kept> = Promise.resolve('durable');

@@ -4,10 +4,13 @@ import type { Message } from './mailbox.ts';
 import type { ToolResult } from './toolResult.ts';
 
 /**
- * What became of a write: `durable` survives the end of this process, `volatile` is accepted and does not (the store is out of order),
- * `fenced` was not made, since another runtime has taken the session over.
+ * What became of a write: `durable` survives the end of this process, `volatile` is not promised to (the store is out of order, or has
+ * no row it could change), `fenced` was not made, since another runtime has taken the session over.
  */
 export type Kept = 'durable' | 'volatile' | 'fenced';
+
+/** Keys of a session that are remembered, the latest. */
+export const maxKeys = 10_000;
 
 /** A message as it is kept. Times are wall time in ms since the epoch. */
 export interface StoredMessage {
@@ -85,8 +88,8 @@ export type Claim =
 export interface SessionLedger {
   /** Keeps a message; it may be acknowledged when this resolves. */
   post(message: StoredMessage): Promise<Kept>;
-  /** Notes that a message's turn begins. */
-  take(message: number, turn: number, seq: number, wallNow: number): void;
+  /** Counts a delivery of a message; its turn may begin when this resolves, so that one which ends its runtime at once is counted. */
+  take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept>;
   /** Notes that a turn ended without its message having been processed, through no fault of its own: it waits again. */
   putBack(message: number): Promise<Kept>;
   finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept>;

@@ -14,6 +14,8 @@ export interface ToolCallSettings {
   readonly session: string;
   readonly effect: Effect | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly scope: string | undefined;
+  readonly replace: boolean | undefined;
   /** What is left for the call, waits and retries included, in ms. */
   readonly overallMs: number;
   /** Whether `overallMs` is a limit the tool declared for itself, which then is that of each attempt too. */

@@ -1,4 +1,5 @@
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import { checkScope } from '../calls/integration.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import type { Facts } from '../policy/facts.ts';
@@ -20,6 +21,10 @@ export interface ToolCallOptions {
    */
   readonly longRunningMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Calls of one scope of an integration run one at a time, those of other sessions included; a second one is refused. @defaultValue none */
+  readonly scope?: string | undefined;
+  /** Ends the call that holds the scope instead of being refused; only with `scope`. @defaultValue false */
+  readonly replace?: boolean | undefined;
 }
 
 /** What the tool calls of a turn are made of. */
@@ -127,6 +132,8 @@ export class TurnCalls {
       session: this.#parts.session,
       effect: options.effect,
       signal: options.signal,
+      scope: options.scope,
+      replace: options.replace,
       // A hair longer than the watchdog's limit: when both have come, it is the watchdog that names the reason.
       overallMs: limitMs + 1,
       longRunning: declaredMs !== undefined,
@@ -248,8 +255,9 @@ export class TurnCalls {
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkToolCall(options: ToolCallOptions): void {
-  checkKeys('options', options, ['effect', 'longRunningMs', 'signal']);
+  checkKeys('options', options, ['effect', 'longRunningMs', 'signal', 'scope', 'replace']);
   const { effect, longRunningMs, signal } = options;
+  checkScope(options);
   if (effect !== undefined) checkOneOf('options.effect', effect, effects);
   if (longRunningMs !== undefined) checkDuration('options.longRunningMs', longRunningMs);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {

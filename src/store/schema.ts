@@ -133,12 +133,14 @@ export interface Schema {
  */
 export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'): Schema {
   let ours = isOurs(database);
+  // First of all: of one that is too new nothing is changed, its journal mode included.
+  const version = versionOf(database, ours);
   if (ours) database.exec('PRAGMA journal_mode = WAL');
   // Without WAL anything below FULL can lose the file of somebody else to a power cut.
   if (database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal') {
     database.exec(`PRAGMA synchronous = ${synchronous}`);
   }
-  if (versionOf(database, ours) < migrations.length) {
+  if (version < migrations.length) {
     database.immediate(() => {
       // Looked at again behind the lock: another process may have been faster, and it may not be one of ours.
       ours = isOurs(database);

@@ -1,134 +1,124 @@
-import type { Kept, MessageEnd, SessionLedger, StoredCall, StoredMessage } from '../sessions/sessionStore.ts';
+import {
+  type Kept,
+  maxKeys,
+  type MessageEnd,
+  type SessionLedger,
+  type StoredCall,
+  type StoredMessage,
+} from '../sessions/sessionStore.ts';
 import type { ToolResult } from '../sessions/toolResult.ts';
+import { type Claimed, createFence } from './sessionFence.ts';
 import type { Database } from './database.ts';
 import { toJson } from './json.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
-export interface LedgerParts {
-  readonly queue: WriteQueue;
-  readonly session: string;
-  /** The runtime that claimed the session. */
-  readonly runtime: string;
-  readonly fence: number;
-}
-
-/** True for the fence this write was made under; a row of the session that says otherwise makes the write change nothing. */
-const fenced = 'EXISTS (SELECT 1 FROM unwedge_sessions WHERE id = ? AND fence = ?)';
-
 /** One session's rows over the store's write queue: writes of one event-loop turn share a commit, in the order they were made. */
-export function createSessionLedger({ queue, session, runtime, fence }: LedgerParts): SessionLedger {
-  /** @param change - the number of rows it changed; none means that the fence has gone up. */
-  function keep(change: (database: Database) => number): Promise<Kept> {
+export function createSessionLedger(queue: WriteQueue, claimed: Claimed): SessionLedger {
+  const { session, runtime } = claimed;
+  const holds = createFence(claimed);
+  /** Messages and calls that were refused at the door: they have no row, and get none by what is written of them later. */
+  const rowless = new Set<number | string>();
+
+  /** @param change - the number of rows it changed. */
+  function write(change: (database: Database) => number): Promise<Kept> {
     return new Promise((resolve) => {
-      // A full queue refuses; then nothing is kept and the answer says so.
-      if (queue.refuses()) {
-        resolve('volatile');
-        return;
-      }
       // Stays so for a row that a foreign database refuses.
-      let changed: number | undefined;
+      let kept: Kept = 'volatile';
       queue.add({
-        run: (database) => {
-          changed = change(database);
+        run(database, _schema, transaction) {
+          if (!holds(database, transaction)) kept = 'fenced';
+          else kept = change(database) > 0 ? 'durable' : 'volatile';
         },
-        committed: () => resolve(changed === undefined ? 'volatile' : changed > 0 ? 'durable' : 'fenced'),
+        committed: () => resolve(kept),
         postponed: () => resolve('volatile'),
       });
     });
   }
 
+  /** Makes the row of a message or a call; a full queue refuses it. */
+  function insert(id: number | string, change: (database: Database) => number): Promise<Kept> {
+    if (!queue.refuses()) return write(change);
+    rowless.add(id);
+    return Promise.resolve('volatile');
+  }
+
+  /** Not refused: a row is owed its end, or it would come to life again. There are at most a few of these for each row. */
+  function update(id: number | string, change: (database: Database) => number): Promise<Kept> {
+    return rowless.has(id) ? Promise.resolve('volatile') : write(change);
+  }
+
+  /** The same, for what is written of it last. */
+  function end(id: number | string, change: (database: Database) => number): Promise<Kept> {
+    return rowless.delete(id) ? Promise.resolve('volatile') : write(change);
+  }
+
   return {
     post: ({ number, message, key, at }: StoredMessage) => {
       const body = toJson(message);
-      return keep((database) =>
+      return insert(number, (database) =>
         database
           .prepare(
             `INSERT INTO unwedge_messages (session, number, body, key, state, posted_at)
-             SELECT ?, ?, ?, ?, 'waiting', CAST(? AS INTEGER) WHERE ${fenced}`,
+             VALUES (?, ?, ?, ?, 'waiting', CAST(? AS INTEGER))`,
           )
-          .run(session, number, body, key ?? null, Math.round(at), session, fence),
+          .run(session, number, body, key ?? null, Math.round(at)),
       );
     },
-    take(message, turn, seq, wallNow) {
-      void keep((database) =>
+    take: (message, turn, seq, wallNow) =>
+      update(message, (database) =>
         database
           .prepare(
             `UPDATE unwedge_messages
              SET state = 'taken', deliveries = deliveries + 1, turn = ?, seq = ?, taken_at = CAST(? AS INTEGER)
-             WHERE session = ? AND number = ? AND ${fenced}`,
+             WHERE session = ? AND number = ?`,
           )
-          .run(turn, seq, Math.round(wallNow), session, message, session, fence),
-      );
-    },
+          .run(turn, seq, Math.round(wallNow), session, message),
+      ),
     putBack: (message) =>
-      keep((database) =>
+      end(message, (database) =>
         database
           .prepare(
             `UPDATE unwedge_messages SET state = 'waiting', deliveries = max(0, deliveries - 1)
-             WHERE session = ? AND number = ? AND ${fenced}`,
+             WHERE session = ? AND number = ?`,
           )
-          .run(session, message, session, fence),
+          .run(session, message),
       ),
-    finish: (message: number, end: MessageEnd, wallNow: number, error?: string) =>
-      keep((database) =>
+    finish: (message: number, how: MessageEnd, wallNow: number, error?: string) =>
+      end(message, (database) =>
         database
           .prepare(
             `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER), error = ?
-             WHERE session = ? AND number = ? AND ${fenced}`,
+             WHERE session = ? AND number = ?`,
           )
-          .run(end, Math.round(wallNow), error ?? null, session, message, session, fence),
+          .run(how, Math.round(wallNow), error ?? null, session, message),
       ),
     open: ({ call, turn, integration, tool, input, effect, seq, at, deadlineAt }: StoredCall) => {
       const json = toJson(input);
-      return keep((database) =>
+      const times = [Math.round(at), Math.round(deadlineAt)] as const;
+      return insert(call, (database) =>
         database
           .prepare(
             `INSERT INTO unwedge_calls (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq)
-             SELECT ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), ? WHERE ${fenced}`,
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), ?)`,
           )
-          .run(
-            call,
-            session,
-            turn,
-            integration,
-            tool,
-            json,
-            effect ?? null,
-            runtime,
-            Math.round(at),
-            Math.round(deadlineAt),
-            seq,
-            session,
-            fence,
-          ),
+          .run(call, session, turn, integration, tool, json, effect ?? null, runtime, ...times, seq),
       );
     },
-    settle: (call, result, seq, wallNow) => {
+    settle: (call, result: ToolResult, seq, wallNow) => {
       const json = toJson(result);
       const at = Math.round(wallNow);
-      return keep((database) => settleOnce(database, { session, fence, call, json, seq, at }));
+      return end(call, (database) => settleOnce(database, { call, json, seq, at }));
     },
     forget(beforeTurn) {
-      void keep((database) => {
-        const over = `session = ? AND turn < ? AND ${fenced}`;
-        const calls = database.prepare(`DELETE FROM unwedge_calls WHERE state = 'settled' AND ${over}`);
-        const messages = database.prepare(
-          `DELETE FROM unwedge_messages WHERE state IN ('done', 'failed', 'dropped') AND ${over}`,
-        );
-        return calls.run(session, beforeTurn, session, fence) + messages.run(session, beforeTurn, session, fence);
-      });
+      void write((database) => forget(database, session, beforeTurn));
     },
     async release() {
-      await keep((database) =>
-        database.prepare('UPDATE unwedge_sessions SET owner = NULL WHERE id = ? AND fence = ?').run(session, fence),
-      );
+      await write((database) => database.prepare('UPDATE unwedge_sessions SET owner = NULL WHERE id = ?').run(session));
     },
   };
 }
 
 interface Settlement {
-  readonly session: string;
-  readonly fence: number;
   readonly call: string;
   readonly json: string;
   readonly seq: number;
@@ -136,18 +126,29 @@ interface Settlement {
 }
 
 /** The first result stands; a second one is kept beside it. */
-function settleOnce(database: Database, { session, fence, call, json, seq, at }: Settlement): number {
+function settleOnce(database: Database, { call, json, seq, at }: Settlement): number {
   const settled = database
     .prepare(
       `UPDATE unwedge_calls SET state = 'settled', result = ?, result_seq = ?, settled_at = CAST(? AS INTEGER)
-       WHERE id = ? AND state = 'pending' AND ${fenced}`,
+       WHERE id = ? AND state = 'pending'`,
     )
-    .run(json, seq, at, call, session, fence);
+    .run(json, seq, at, call);
   if (settled > 0) return settled;
   return database
     .prepare(
-      `UPDATE unwedge_calls SET late_result = ?, late_at = CAST(? AS INTEGER)
-       WHERE id = ? AND late_result IS NULL AND ${fenced}`,
+      `UPDATE unwedge_calls SET late_result = ?, late_at = CAST(? AS INTEGER) WHERE id = ? AND late_result IS NULL`,
     )
-    .run(json, at, call, session, fence);
+    .run(json, at, call);
+}
+
+/** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */
+function forget(database: Database, session: string, beforeTurn: number): number {
+  const over = `session = ? AND (state IN ('done', 'failed') AND turn < ? OR state = 'dropped')`;
+  const last = 'SELECT max(number) FROM unwedge_messages WHERE session = ?';
+  const calls = database.prepare(`DELETE FROM unwedge_calls WHERE state = 'settled' AND session = ? AND turn < ?`);
+  const messages = database.prepare(
+    `DELETE FROM unwedge_messages WHERE ${over} AND (key IS NULL OR number <= (${last}) - ${maxKeys})`,
+  );
+  const texts = database.prepare(`UPDATE unwedge_messages SET body = '{}', seq = NULL WHERE ${over} AND body <> '{}'`);
+  return calls.run(session, beforeTurn) + messages.run(session, beforeTurn, session) + texts.run(session, beforeTurn);
 }

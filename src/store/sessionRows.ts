@@ -1,12 +1,15 @@
 import type { HistoryEntry } from '../sessions/history.ts';
 import type { Message } from '../sessions/mailbox.ts';
-import type { AsideReason, Recovered, RecoveryLimits, WaitingMessage } from '../sessions/sessionStore.ts';
+import {
+  type AsideReason,
+  maxKeys,
+  type Recovered,
+  type RecoveryLimits,
+  type WaitingMessage,
+} from '../sessions/sessionStore.ts';
 import type { ToolResult } from '../sessions/toolResult.ts';
 import type { Database, SqlRow } from './database.ts';
 import { fromJson } from './json.ts';
-
-/** Keys remembered, the latest of a session. */
-const maxKeys = 10_000;
 
 /** What is kept of a session, for the runtime that has just claimed it; what cannot be delivered is put aside for good. */
 export function selectSession(database: Database, session: string, limits: RecoveryLimits): Omit<Recovered, 'lost'> {

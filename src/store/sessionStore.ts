@@ -48,7 +48,7 @@ export function createSessionStore(queue: WriteQueue, { id: runtime, isAlive }: 
     async claim(session, limits): Promise<Claim | undefined> {
       const claimed = await transact((database) => claim(database, session, limits));
       if (claimed === undefined || 'by' in claimed) return claimed;
-      const ledger = createSessionLedger({ queue, session, runtime, fence: claimed.fence });
+      const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence });
       return { held: false, ledger, recovered: claimed.recovered };
     },
     async recoverCalls(limits) {

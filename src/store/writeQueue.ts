@@ -19,8 +19,8 @@ const retryMs = 1_000;
 
 /** One write. */
 export interface Write {
-  /** Runs inside a transaction, and again if that fails. */
-  run(database: Database, schema: Schema): void;
+  /** Runs inside a transaction, and again if that fails. @param transaction - another object for each. */
+  run(database: Database, schema: Schema, transaction: object): void;
   /** Called once, after the commit. */
   committed?(): void;
   /** Called at most once, when the commit has to wait for the store to recover, or will not come at all. */
@@ -118,8 +118,9 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
       connection.use((database, schema) => {
         // The first contact takes no lock: an up-to-date database can be opened while another process writes.
         if (batch.length === 0 && episode === undefined) return;
+        const transaction = {};
         database.immediate(() => {
-          for (const write of batch) run(write, database, schema);
+          for (const write of batch) run(write, database, schema, transaction);
         });
       });
     } catch (error) {
@@ -130,9 +131,9 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
   }
 
   // A foreign database may have constraints of its own; a row it refuses would be refused for ever and hold up the rest.
-  function run(write: Write, database: Database, schema: Schema): void {
+  function run(write: Write, database: Database, schema: Schema, transaction: object): void {
     try {
-      write.run(database, schema);
+      write.run(database, schema, transaction);
     } catch (error) {
       const trouble = diagnose(error, path);
       if (!trouble.refusedRow) throw error;

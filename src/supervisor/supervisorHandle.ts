@@ -15,7 +15,7 @@ import {
   removeChild,
 } from './supervision.ts';
 import { checkSignificance, checkUnique } from './supervisorOptions.ts';
-import { type ChildCount, type ChildInfo, type TreeNode, countChildren, listChildren, treeOf } from './tree.ts';
+import { type ChildCount, type ChildInfo, type TreeNode, countChildren, listChildren, nodeOf, treeOf } from './tree.ts';
 
 /** What can be asked of a supervisor, the root or a nested one. */
 export interface Supervisor {
@@ -55,6 +55,8 @@ export interface Supervisor {
   /** The live supervisor behind a child. It is another one after a restart of that child. */
   nested(id: string): Supervisor | undefined;
   tree(): TreeNode;
+  /** One direct child as the tree shows it; undefined when there is none of this id. */
+  node(id: string): TreeNode | undefined;
   /** Its direct children in start order; those of a nested supervisor are `nested(id)?.children()`. */
   children(): readonly ChildInfo[];
   count(): ChildCount;
@@ -76,8 +78,9 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
     startChild(spec) {
       checkActive(supervision);
       const checked = checkChildSpec(spec);
-      checkUnique(checked.id, (id) => children.has(id));
-      if (checked.systemId !== undefined) checkUnique(checked.systemId, (name) => whereis(name) !== undefined);
+      checkUnique('id', checked.id, (id) => children.has(id));
+      if (checked.systemId !== undefined)
+        checkUnique('systemId', checked.systemId, (name) => whereis(name) !== undefined);
       checkSignificance(checked, supervision.options.autoShutdown);
       return startNewChild(supervision, checked);
     },
@@ -112,6 +115,7 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
       return nested === undefined ? undefined : supervisorHandle(nested);
     },
     tree: () => treeOf(supervision),
+    node: (id) => nodeOf(supervision, id),
     children: () => listChildren(supervision),
     count: () => countChildren(supervision),
     monitor: (id, callback) => watchChild(supervision, id, callback),

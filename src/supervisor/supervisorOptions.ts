@@ -65,7 +65,7 @@ export function checkSubtreeOptions(options: SubtreeOptions): CheckedSubtreeOpti
   const children = (options.children ?? []).map(checkChildSpec);
   const ids = new Set<string>();
   for (const spec of children) {
-    checkUnique(spec.id, (id) => ids.has(id));
+    checkUnique('id', spec.id, (id) => ids.has(id));
     checkSignificance(spec, autoShutdown);
     ids.add(spec.id);
   }
@@ -91,9 +91,11 @@ export function checkSupervisorOptions(options: SupervisorOptions): CheckedSubtr
   return checkSubtreeOptions(options);
 }
 
-/** @throws RangeError when there is a child of this id. */
-export function checkUnique(id: string, taken: (id: string) => boolean): void {
-  if (taken(id)) throw new RangeError(`Expected \`id\` to be unique among the children, got ${show(id)} again`);
+/** @throws RangeError when the value is taken. */
+export function checkUnique(option: 'id' | 'systemId', value: string, taken: (value: string) => boolean): void {
+  if (!taken(value)) return;
+  const among = option === 'id' ? 'among the children' : 'in the tree';
+  throw new RangeError(`Expected \`${option}\` to be unique ${among}, got ${show(value)} again`);
 }
 
 /** @throws RangeError when a child is significant under a supervisor that never looks at it. */

@@ -80,6 +80,12 @@ export function listChildren(supervision: Supervision): ChildInfo[] {
   }));
 }
 
+/** One direct child as the tree shows it, without walking the others; undefined when there is none of this id. */
+export function nodeOf(supervision: Supervision, id: string): TreeNode | undefined {
+  const child = supervision.children.get(id);
+  return child === undefined ? undefined : childNode(supervision, child);
+}
+
 /** Counts the direct children of a supervisor. */
 export function countChildren(supervision: Supervision): ChildCount {
   const count = { specs: 0, active: 0, restarting: 0, quarantined: 0, workers: 0, supervisors: 0 };

@@ -143,6 +143,15 @@ describe('reaping orphans', () => {
     expect(kept()).toEqual([record]);
   });
 
+  it('[S-8] spares one above it that another runtime in between hides', async () => {
+    const { pid, record, world } = await startOrphan('silent');
+    const entries = world.entries.map((entry) => (entry.pid === process.pid ? { ...entry, parent: pid } : entry));
+    const { done, kept } = startReaping([record], async () => ({ ...world, entries }));
+    await done;
+    expect(isAlive(pid)).toBe(true);
+    expect(kept()).toEqual([record]);
+  });
+
   it('[S-8] ends after 10 s when the system does not answer', async () => {
     const clock = new SimulatedClock();
     const { record } = await startOrphan('silent');

@@ -19,6 +19,14 @@ describe('a prompt', () => {
     expect(await deliverPrompt('a\0b', { args: ['{prompt}'] })).toMatchObject({ args: [], stdin: 'a\0b' });
   });
 
+  it('[S-5] that begins with a dash is no argument of its own, where it would be an option', async () => {
+    const prompt = '--dangerously-skip-permissions';
+    expect(await deliverPrompt(prompt, { args: ['-p', '{prompt}'] })).toMatchObject({ args: ['-p'], stdin: prompt });
+    expect(await deliverPrompt(prompt, { args: ['-p'], promptBy: 'argument' })).toMatchObject({ stdin: prompt });
+    expect((await deliverPrompt(prompt, { args: ['--', '{prompt}'] })).args).toEqual(['--', prompt]);
+    expect((await deliverPrompt(prompt, { args: ['--text={prompt}'] })).args).toEqual([`--text=${prompt}`]);
+  });
+
   it('[S-5] too long for a part of an argument is refused before anything is started', async () => {
     const delivery = deliverPrompt('x'.repeat(10_001), { args: ['--text={prompt}'] });
     const facts = { kind: 'permanent', reason: 'message_too_large', outcome: 'not_started' };

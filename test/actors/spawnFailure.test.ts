@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { spawnFailure } from '../../src/actors/spawnFailure.ts';
 import { fixture } from './startProcess.ts';
@@ -42,6 +43,17 @@ describe('a failed start', () => {
   it('finds the code of a wrapped error and keeps the error', () => {
     const error = new Error('wrapped', { cause: errno('EMFILE') });
     expect(spawnFailure(error, { command: 'cli' })).toMatchObject({ kind: 'transient', code: 'EMFILE', cause: error });
+  });
+
+  it.each(['ENOENT', 'ELOOP'])('[O-8] keeps no argument of an error for %s, which may be a prompt', (code) => {
+    const cause = Object.assign(errno(code), { spawnargs: ['my secret'] });
+    const fields = { code, originalMessage: cause.message, escapedCommand: "cli 'my secret'" };
+    const wrapped = Object.assign(new Error(`Command failed: cli 'my secret'`, { cause }), fields);
+    for (const error of [wrapped, cause]) {
+      const facts = spawnFailure(error, { command: 'cli' });
+      expect(inspect(facts, { depth: 9, showHidden: true })).not.toContain('my secret');
+      expect(facts).toMatchObject({ code, cause: { message: `spawn ${code}`, code } });
+    }
   });
 
   it('takes what is no error', () => {

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync, chmodSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, chmodSync } from 'node:fs';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allGone, fixture, nextTurn } from '../actors/startProcess.ts';
@@ -61,6 +62,15 @@ describe('unwedge hook', () => {
   it('[H-3] runs a hook that does not read its stdin', async () => {
     const { run } = startHook();
     expect(await run(['--', 'true'], 'x'.repeat(1024 * 1024))).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('[H-3] takes all that the host writes, though the hook has closed its stdin and goes on', async () => {
+    const { spawn } = startHook();
+    const child = spawn(['--timeout', '1h', '--', 'sh', '-c', 'exec sleep 1000 <&-']);
+    child.stdin.end('x'.repeat(4 * 1024 * 1024));
+    await once(child.stdin, 'finish');
+    child.kill('SIGTERM');
+    expect((await child).exitCode).toBe(143);
   });
 
   it('[H-3] [I-3] does not wait for a grandchild that holds the pipes, and ends it', async () => {
@@ -145,6 +155,13 @@ describe('a hook that fails', () => {
     expect(await events()).toMatchObject([{ event: 'hook/error', hook_name: 'hook.mjs' }]);
   });
 
+  it.skipIf(process.platform !== 'linux')('[H-3] [I-3] because it hangs takes along what left its tree', async () => {
+    const { run, left } = startHook();
+    const { code } = await run(['--timeout', '1s', '--', 'sh', '-c', '(setsid sleep 1000 &); sleep 1000']);
+    expect(code).toBe(0);
+    expect(left()).toEqual([]);
+  });
+
   it('[H-3] because it hangs blocks with --on-failure block, but not where the agent could then never end', async () => {
     const { run } = startHook();
     const words = ['--on-failure', 'block', '--timeout', '300ms', '--', 'sleep', '1000'];
@@ -156,7 +173,9 @@ describe('a hook that fails', () => {
       code: 0,
       stderr: expect.stringContaining('going on') as string,
     });
-    expect(await run(['--on-failure=block', '--', 'no-such-hook'], request('Stop'))).toMatchObject({ code: 0 });
+    for (const command of [['no-such-hook'], ['sh', '-c', 'kill -9 $$']]) {
+      expect(await run(['--on-failure=block', '--', ...command], request('Stop'))).toMatchObject({ code: 0 });
+    }
   });
 
   it('[H-3] because it floods is ended', async () => {
@@ -177,7 +196,9 @@ describe('a hook that fails', () => {
 
   it('[H-3] [O-2] is not kept from ending by a database that cannot be used', async () => {
     const { run, directory } = startHook();
-    const { code, stderr } = await run(['--db', directory, '--', 'no-such-hook']);
+    const taken = join(directory, 'taken');
+    mkdirSync(taken);
+    const { code, stderr } = await run(['--db', taken, '--', 'no-such-hook']);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^unwedge: hook no-such-hook: .*\(not recorded: .*\); going on without it\n$/);
   });

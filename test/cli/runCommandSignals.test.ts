@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { allGone, isAlive } from '../actors/startProcess.ts';
-import { fixture, type Run, startPlace } from './startRun.ts';
+import { fixture, main, type Run, startPlace } from './startRun.ts';
 
 /** Pids of a command that is ready, and of its child in a session of its own. */
 async function pidsOf(run: Run): Promise<number[]> {
@@ -68,5 +71,22 @@ describe('unwedge run that is told to end', () => {
     await new Promise((resolve) => run.child.stdin.once('drain', resolve).write(Buffer.alloc(1_000_000)));
     run.child.kill('SIGTERM');
     expect((await run.ended).code).toBe(143);
+  });
+});
+
+/** Runs a command on a terminal of its own, whose keyboard is its stdin. */
+const script = '/usr/bin/script';
+
+describe.skipIf(process.platform !== 'linux' || !existsSync(script))('unwedge run on a terminal', () => {
+  it('[L-4] lets the command read from it', async () => {
+    const command = `'${process.execPath}' '${main}' run -- sh -c 'read x </dev/tty; echo "tty said $x"; test -t 1'`;
+    const terminal = spawn(script, ['-qefc', command, '/dev/null'], {
+      env: { ...process.env, UNWEDGE_DB: ':memory:' },
+    });
+    let seen = '';
+    terminal.stdout.on('data', (chunk) => (seen += String(chunk)));
+    terminal.stdin.write('typed\n');
+    expect(await once(terminal, 'close')).toEqual([0, null]);
+    expect(seen).toContain('tty said typed');
   });
 });

@@ -6,7 +6,7 @@ import { openReader } from '../../src/store/reader.ts';
 import { readEvents } from '../../src/store/query.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const fixture = fileURLToPath(new URL('../fixtures/hook.mjs', import.meta.url));
 
 /** A fixture as the command of a hook. */

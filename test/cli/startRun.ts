@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
 import { openDatabase } from '../store/startStore.ts';
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** The path of a program of test/fixtures. */
 export const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));

@@ -33,7 +33,8 @@ describe('asking a live runtime', () => {
   });
 
   it('[L-5] says that nobody is there', async () => {
-    expect(await ask('/nonexistent/one.sock')).toEqual({ ok: false, reason: 'absent', message: 'nobody listens' });
+    for (const path of ['/nonexistent/one.sock', ''])
+      expect(await ask(path)).toEqual({ ok: false, reason: 'absent', message: 'nobody listens' });
   });
 
   it('gives the message of a refusal', async () => {

@@ -91,9 +91,9 @@ describe('a command as a hook', () => {
   it('[H-2] gets the event as JSON on stdin, and its JSON output is honoured', async () => {
     const { run } = await startHook(program('echo'));
     const { decision, reports } = await run();
-    const [{ value }] = reports as [{ value: { systemMessage: string } }];
+    const value = reports[0]?.value as { systemMessage: string } | undefined;
     expect(decision).toBe('continue');
-    expect(JSON.parse(value.systemMessage)).toEqual({
+    expect(JSON.parse(value?.systemMessage ?? '')).toEqual({
       hook_event_name: 'PreToolUse',
       session_id: 's1',
       tool_name: 'Bash',

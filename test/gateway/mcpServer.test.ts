@@ -49,6 +49,25 @@ describe('an MCP server', () => {
     });
   });
 
+  it('[L-5] is named with its process to who asks why a session waits', async () => {
+    const { gateway, echo, pid } = await startServer();
+    const session = gateway.session('agent:main', {
+      onMessage: (_message, turn) => turn.tool('kb', long.name, long.arguments),
+    });
+    await echo();
+    void session.send({ kind: 'user' });
+    await gateway.wait('session.turn_started');
+    expect(gateway.why('agent:main').calls).toMatchObject([
+      { integration: 'kb', target: { state: 'calling', circuit: 'closed', process: { pid: pid() } } },
+    ]);
+    expect(gateway.why('agent:main').calls[0]?.target?.process?.lastLine).toContain('Starting default (STDIO) server');
+  });
+
+  it('says what is wrong when it is declared without options', () => {
+    const { mcpServer } = createGateway();
+    expect(() => mcpServer('kb', undefined as never)).toThrow('Expected `kb` to be an object, got undefined');
+  });
+
   it('[P-1] that is killed in a call that may be repeated repeats it after its restart', async () => {
     const { kb, echo, pid } = await startServer();
     await echo();

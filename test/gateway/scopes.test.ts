@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway } from '../../src/index.ts';
+import { createGateway, type ToolCallOptions } from '../../src/index.ts';
 import { fixture, isAlive } from '../actors/startProcess.ts';
 
 async function startCommand(graceMs: number) {
@@ -42,5 +42,45 @@ describe('runs of one scope', () => {
     expect(await run).toMatchObject({ failure: { kind: 'cancelled' } });
     expect(await exited).toMatchObject({ pid, reason: 'cancelled' });
     expect(isAlive(pid)).toBe(false);
+  });
+});
+
+describe('tool calls of one scope', () => {
+  async function startTurns(options: ToolCallOptions) {
+    const gateway = createGateway({ control: false });
+    onTestFinished(() => gateway.stop());
+    const hung = gateway.integration('search', {}, (_input, { signal }) => {
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+    });
+    gateway.session('main', {
+      onMessage: (_message, turn) => {
+        void turn.tool('search', 'query', 1, options);
+        return turn.tool('search', 'query', 2, options);
+      },
+    });
+    await gateway.start();
+    return { gateway, hung };
+  }
+
+  it('[S-6] refuse each other', async () => {
+    const { gateway } = await startTurns({ scope: 'chat' });
+    const failed = gateway.wait('session.tool_failed');
+    await gateway.session('main').send({ kind: 'message', text: 'go' });
+    expect(await failed).toMatchObject({ kind: 'too_many_requests', tool: 'query' });
+  });
+
+  it('[S-6] replace each other where they say so, and are cancelled by their scope', async () => {
+    const { gateway, hung } = await startTurns({ scope: 'chat', replace: true });
+    const replaced = gateway.wait('session.tool_failed');
+    await gateway.session('main').send({ kind: 'message', text: 'go' });
+    expect(await replaced).toMatchObject({ kind: 'cancelled', message: 'Replaced by a newer call of the scope chat' });
+    expect(hung.cancelScope('chat')).toBe(true);
+  });
+
+  it('[S-6] cannot replace without a scope', async () => {
+    const { gateway } = await startTurns({ replace: true });
+    const failed = gateway.wait('session.turn_ended');
+    await gateway.session('main').send({ kind: 'message', text: 'go' });
+    expect(await failed).toMatchObject({ ok: false });
   });
 });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type SubprocessOptions } from '../../src/index.ts';
 import { isAlive } from '../support/temporary.ts';
@@ -55,6 +56,21 @@ describe('a command', () => {
     const { cli } = await startCommand({ command: 'no-such-command-anywhere' });
     expect(await cli.call({})).toMatchObject({ ok: false, failure: { kind: 'spawn', code: 'ENOENT', attempts: 1 } });
   });
+
+  it.each([
+    ['is not there', 'no-such-command-anywhere'],
+    ['has too long a name', 'x'.repeat(300)],
+  ])(
+    '[O-8] [S-4] that %s says nothing of its arguments',
+    async (_why, command) => {
+      const { cli, gateway } = await startCommand({ command, args: ['{prompt}'] });
+      const told: unknown[] = [];
+      gateway.on('*', (fact) => told.push(fact));
+      const outcome = await cli.call({ prompt: 'my secret', args: ['--token=my secret'] });
+      expect(outcome).toMatchObject({ failure: { kind: 'spawn' } });
+      expect(inspect([outcome, told], { depth: 9, showHidden: true })).not.toContain('my secret');
+    },
+  );
 
   it('[S-9] that exits with an error says what it wrote to stderr', async () => {
     const { cli } = await startCommand();

@@ -40,6 +40,22 @@ describe("the stream of an agent's output", () => {
     expect(stream.report(0)).toMatchObject({ text: 'hello' });
   });
 
+  it('[R-12] may have told of an act in a line that was not read', () => {
+    const codex = { agent: 'codex', format: 'stream-json' } as const;
+    const act = { type: 'item.started', item: { arguments: megabyte, type: 'mcp_tool_call' } };
+    for (const [command, line, effects] of [
+      [codex, bytes({ type: 'item.completed', item: { type: 'reasoning', text: 'x' } }), 'none'],
+      [codex, bytes(act), 'possible'],
+      [claude, Buffer.from(`${megabyte.repeat(17)}\n`), 'possible'],
+      [claude, bytes({ type: 'user', message: megabyte }), 'none'],
+    ] as const) {
+      const stream = createAgentStream(command);
+      stream.push(bytes({ type: 'system' }));
+      stream.push(line);
+      expect(stream.report(0).effects).toBe(effects);
+    }
+  });
+
   it('[R-12] of plain text says nothing of effects', () => {
     const stream = createAgentStream({ agent: 'claude', format: 'text' });
     stream.push(bytes(result));

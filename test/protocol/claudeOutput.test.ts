@@ -130,6 +130,16 @@ describe('the output of claude', () => {
     expect(failure).toMatchObject({ kind: 'quota', retryAfterMs: 90_000 });
   });
 
+  it('[R-3] believes no reset of an account that is further away than a week', () => {
+    const event = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1e306 } };
+    const failure = read(event, apiError(429, 'API Error: Request rejected (429) · limit')).failure;
+    expect(failure).toMatchObject({ kind: 'quota', retryAfterMs: 7 * 24 * 3_600_000 });
+  });
+
+  it('[S-10] takes no session whose name would be an option', () => {
+    expect(read(init, { type: 'system', session_id: '--dangerously-skip-permissions' }).sessionId).toBe('s-1');
+  });
+
   it('[S-10] has not ended without a result', () => {
     expect(read(init, uses('Bash'))).toMatchObject({ concluded: false, sessionId: 's-1' });
   });

@@ -41,6 +41,7 @@ describe('a kept session', () => {
   it('[I-5] tells the end of a message when it is committed, not before', async () => {
     const { session, clock, store } = await startKept(() => 'done');
     const acceptance = session.send({ kind: 'user' });
+    await clock.settle();
     store.commit();
     const given = (await acceptance) as Extract<Acceptance, { accepted: true }>;
     const outcome = noted(given.processed);
@@ -57,6 +58,8 @@ describe('a kept session', () => {
     tool('kb', () => ++calls);
     void session.send({ kind: 'user' });
     await clock.settle();
+    store.commit();
+    await clock.settle();
     expect([calls, store.writes.at(-1)]).toEqual([0, 'open agent:main-1-1']);
     store.commit();
     await clock.settle();
@@ -71,6 +74,8 @@ describe('a kept session', () => {
     let calls = 0;
     tool('kb', () => ++calls);
     void session.send({ kind: 'user' });
+    await clock.settle();
+    store.commit();
     await clock.advance(300_000);
     expect(results).toMatchObject([{ synthetic: true, kind: 'watchdog', outcome: 'not_started' }]);
     store.commit();
@@ -86,8 +91,8 @@ describe('a kept session', () => {
     let calls = 0;
     tool('kb', () => ++calls);
     const first = session.send({ kind: 'user' });
-    store.commit();
     const waits = session.send({ kind: 'user' });
+    await clock.settle();
     store.commit();
     await clock.settle();
     store.commit('fenced');
@@ -131,11 +136,10 @@ describe('a kept session', () => {
     };
     const kinds: string[] = [];
     const { session, clock } = await startKept(({ kind }) => kinds.push(kind), { mailbox: { limit: 1 } }, store);
-    await clock.settle();
+    await store.commitAll(clock);
     const acceptance = session.send({ kind: 'new' });
-    store.commit();
+    await store.commitAll(clock);
     expect(await acceptance).toMatchObject({ id: 'agent:main-m8' });
-    await clock.settle();
     expect(kinds).toEqual(['old-1', 'old-2', 'old-3', 'new']);
   });
 
@@ -157,8 +161,7 @@ describe('a kept session', () => {
       policy: { limits: { attemptMs: 1000, idleMs: 1000 }, retry: { maxAttempts: 1 } },
     });
     void session.send({ kind: 'user' });
-    await clock.settle();
-    store.commit();
+    await store.commitAll(clock);
     await clock.advance(1000);
     answer('late');
     await clock.settle();
@@ -176,8 +179,7 @@ describe('a kept session', () => {
       policy: { limits: { attemptMs: 1000, idleMs: 1000 } },
     });
     void session.send({ kind: 'user' });
-    await clock.settle();
-    store.commit();
+    await store.commitAll(clock);
     await clock.advance(1100);
     answers[0]?.('too late');
     await clock.settle();
@@ -191,7 +193,180 @@ describe('a kept session', () => {
   it('forgets in the store what its history no longer holds', async () => {
     const { session, clock, store } = await startKept(() => undefined, { historyLimit: 10 });
     for (let message = 0; message < 64; message++) void session.send({ kind: 'user' });
-    await clock.settle();
+    await store.commitAll(clock);
     expect(store.writes).toContain('forget 55');
+  });
+
+  it('[G-14] begins a turn when its delivery is counted, not before', async () => {
+    let begun = 0;
+    const { session, clock, store } = await startKept(() => ++begun);
+    void session.send({ kind: 'user' });
+    await clock.settle();
+    expect([begun, store.writes]).toEqual([0, ['post 1', 'take 1']]);
+    store.commit();
+    await clock.settle();
+    expect(begun).toBe(1);
+  });
+
+  it('[I-5] puts a message back that is stopped before its turn has begun', async () => {
+    let begun = 0;
+    const { session, clock, store } = await startKept(() => ++begun);
+    void session.send({ kind: 'user' });
+    await clock.settle();
+    session.close();
+    await store.commitAll(clock);
+    expect([begun, store.writes.at(-1)]).toEqual([0, 'put back 1']);
+  });
+
+  it('[G-8] never begins a turn that stalls before its delivery is counted', async () => {
+    let begun = 0;
+    const { session, clock, store } = await startKept(() => ++begun);
+    void session.send({ kind: 'user' });
+    await clock.advance(600_000);
+    expect([session.state, store.writes.at(-1)]).toEqual(['idle', 'failed 1']);
+    await store.commitAll(clock);
+    expect(begun).toBe(0);
+  });
+
+  it('[I-5] refuses a message that another runtime was faster than, and does not know its key', async () => {
+    const { session, clock, store } = await startKept(() => 'done');
+    const first = session.send({ kind: 'user' }, { key: 'k' });
+    const second = session.send({ kind: 'user' }, { key: 'k' });
+    await clock.settle();
+    store.commit('fenced');
+    const refused = { accepted: false, reason: 'owned_elsewhere' };
+    expect(await Promise.all([first, second])).toEqual([refused, refused]);
+    await session.open(store);
+    const again = session.send({ kind: 'user' }, { key: 'k' });
+    await store.commitAll(clock);
+    expect(await again).toMatchObject({ accepted: true, durable: true });
+  });
+
+  it('[I-5] calls a message a duplicate when the first one is committed, not before', async () => {
+    const { session, clock, store } = await startKept(() => 'done');
+    void session.send({ kind: 'user' }, { key: 'k' });
+    const duplicate = noted(session.send({ kind: 'user' }, { key: 'k' }));
+    await clock.settle();
+    expect(duplicate.value).toBeUndefined();
+    await store.commitAll(clock);
+    expect(duplicate.value).toMatchObject({ reason: 'duplicate', id: 'agent:main-m1' });
+  });
+
+  it('[G-11] asks to be claimed again when it was taken over, and is not ended by what an older turn still writes', async () => {
+    const store = new HeldStore();
+    const { session, clock, tool } = startSession(
+      { onMessage: (_message, turn) => turn.tool('kb', 'query') },
+      undefined,
+      {
+        kept: true,
+      },
+    );
+    let asked = 0;
+    await session.open(store, () => asked++);
+    tool('kb', () => new Promise(() => undefined));
+    void session.send({ kind: 'user' });
+    await store.commitAll(clock);
+    void session.send({ kind: 'user' });
+    store.commit('fenced');
+    // The call of the turn that was cut off is settled under the old fence.
+    await clock.settle();
+    expect([asked, session.unclaimed, store.writes.at(-1)]).toEqual([1, true, 'settle agent:main-1-1 error']);
+    await session.open(store);
+    store.commit('fenced');
+    await clock.settle();
+    expect([asked, session.unclaimed]).toEqual([1, false]);
+  });
+
+  it('[G-12] holds each call once after it was taken over and came back', async () => {
+    const { session, clock, store, tool } = await startKept((_message, turn) => turn.tool('kb', 'query'));
+    tool('kb', () => 'value');
+    void session.send({ kind: 'user' });
+    await store.commitAll(clock);
+    const before = session.history;
+    void session.send({ kind: 'user' });
+    store.commit('fenced');
+    await clock.settle();
+    store.recovered = { history: before, lastTurn: 2, lastMessage: 2, lastSeq: 4 };
+    await session.open(store);
+    expect(session.history).toEqual(before);
+  });
+
+  it('[G-11] is claimed once however often it is opened at the same time', async () => {
+    const store = new HeldStore();
+    const { session } = startSession({ onMessage: () => 'done' }, undefined, { kept: true });
+    await Promise.all([session.open(store), session.open(store)]);
+    await session.open(store);
+    expect(store.claims).toBe(1);
+  });
+
+  it('[G-11] stays with the runtime that has it while the store is out of order', async () => {
+    const store = new HeldStore();
+    store.held = 'other';
+    const { session } = await startKept(() => 'done', {}, store);
+    store.outOfOrder = true;
+    await session.open(store);
+    expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'owned_elsewhere' });
+  });
+
+  it('refuses more senders before it is open than its mailbox holds', async () => {
+    const { session } = startSession({ onMessage: () => 'done', mailbox: { limit: 2 } }, undefined, { kept: true });
+    void session.send({ kind: 'user' });
+    void session.send({ kind: 'user' });
+    expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'mailbox_full' });
+  });
+});
+
+describe('a kept session whose store is out of order', () => {
+  const startUnclaimed = async (onMessage: MessageHandler) => {
+    const store = new HeldStore();
+    store.outOfOrder = true;
+    return startKept(onMessage, {}, store);
+  };
+
+  it('[I-5] takes messages, which are not durable', async () => {
+    const { session, store } = await startUnclaimed(() => 'done');
+    expect(await session.send({ kind: 'user' })).toMatchObject({ accepted: true, durable: false });
+    expect([session.unclaimed, store.writes]).toEqual([true, []]);
+  });
+
+  it('[G-11] delivers what was accepted before once it can be claimed, and then keeps what comes', async () => {
+    const seen: unknown[] = [];
+    const { session, clock, store } = await startUnclaimed(({ text }) => seen.push(text));
+    void session.send({ kind: 'user', text: 'volatile' });
+    await clock.settle();
+    store.outOfOrder = false;
+    const old = { number: 1, message: { kind: 'user', text: 'old' }, key: undefined, at: 0, deliveries: 0 };
+    store.recovered = { waiting: [old], lastMessage: 1, lastTurn: 1, lastSeq: 1 };
+    await session.open(store);
+    await store.commitAll(clock);
+    const acceptance = session.send({ kind: 'user', text: 'new' });
+    await store.commitAll(clock);
+    expect(seen).toEqual(['volatile', 'old', 'new']);
+    expect(await acceptance).toMatchObject({ durable: true });
+  });
+
+  it('[I-5] [G-12] takes nothing it has not kept for what an earlier run left', async () => {
+    const { session, clock, store, tool } = await startUnclaimed((_message, turn) => turn.tool('kb', 'query'));
+    let answer: (value: string) => void = () => undefined;
+    tool('kb', () => new Promise((resolve) => (answer = resolve)));
+    const acceptance = (await session.send({ kind: 'user' })) as Extract<Acceptance, { accepted: true }>;
+    await clock.settle();
+    store.outOfOrder = false;
+    const at = clock.wallNow();
+    store.recovered = {
+      history: [{ type: 'message', turn: 1, id: 'agent:main-m1', message: { kind: 'old' }, at }],
+      ...{ lastMessage: 1, lastTurn: 1, lastSeq: 1 },
+    };
+    await session.open(store);
+    answer('value');
+    expect(await acceptance.processed).toMatchObject({ ok: true });
+    expect(store.writes).toEqual([]);
+    expect(session.history.map(({ type, turn }) => [type, turn > 1])).toEqual([
+      ['message', false],
+      ['message', true],
+      ['tool_call', true],
+      ['tool_result', true],
+    ]);
+    expect(acceptance.id).not.toBe('agent:main-m1');
   });
 });

@@ -97,6 +97,7 @@ describe.skipIf(!hasSqlite)('the status of a database', () => {
         failures10m: 2,
         failures24h: 4,
         lastError: { at: now - minute, kind: 'timeout', error: '1 min ago' },
+        circuit: 'closed',
         breaker: undefined,
       },
     ]);

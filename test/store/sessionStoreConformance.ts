@@ -79,7 +79,7 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       expect(await after(engine, ledger.post(message(1)))).toBe('durable');
       expect(await after(engine, ledger.post(message(2, 'key-2')))).toBe('durable');
       expect(await after(engine, ledger.post(message(3)))).toBe('durable');
-      ledger.take(1, 1, 1, now);
+      void ledger.take(1, 1, 1, now);
       expect(await after(engine, ledger.finish(1, 'done', now))).toBe('durable');
       engine.kill('a');
       const { recovered } = await own(engine, engine.runtime('b'));
@@ -118,7 +118,7 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
         old.open(call('c-2', 3)),
         old.settle('c-1', { status: 'ok', value: 'too late', retries: 0 }, 4, now),
       ];
-      old.take(2, 9, 9, now);
+      void old.take(2, 9, 9, now);
       old.forget(99);
       expect(await after(engine, Promise.all(writes))).toEqual(Array(5).fill('fenced'));
       engine.kill('b');
@@ -185,7 +185,7 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
         const { ledger, recovered } = await own(engine, engine.runtime(id));
         if (id === 'a') await after(engine, ledger.post(message(1)));
         else expect(recovered.waiting).toMatchObject([{ number: 1, deliveries: id === 'b' ? 1 : 2 }]);
-        ledger.take(1, 1, 1, now);
+        void ledger.take(1, 1, 1, now);
         await engine.settle();
         engine.kill(id);
       }
@@ -199,7 +199,7 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       const engine = await start();
       const { ledger } = await own(engine, engine.runtime('a'));
       await after(engine, ledger.post(message(1)));
-      ledger.take(1, 1, 1, now);
+      void ledger.take(1, 1, 1, now);
       expect(await after(engine, ledger.putBack(1))).toBe('durable');
       engine.kill('a');
       expect((await own(engine, engine.runtime('b'))).recovered.waiting).toMatchObject([{ number: 1, deliveries: 0 }]);
@@ -233,7 +233,7 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       const { ledger } = await own(engine, engine.runtime('a'));
       for (const turn of [1, 2, 3]) {
         await after(engine, ledger.post(message(turn)));
-        ledger.take(turn, turn, turn * 10, now);
+        void ledger.take(turn, turn, turn * 10, now);
         await after(engine, ledger.open(call(`c-${turn}`, turn * 10 + 1, turn)));
         await after(engine, ledger.settle(`c-${turn}`, lost, turn * 10 + 2, now));
         await after(engine, ledger.finish(turn, 'done', now));
@@ -249,11 +249,57 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       );
     });
 
+    it('[M-11] takes a second late result, and one of a call it has forgotten, for no loss of the session', async () => {
+      const engine = await start();
+      const { ledger } = await own(engine, engine.runtime('a'));
+      await after(engine, ledger.open(call('c-1', 1)));
+      expect(await after(engine, ledger.settle('c-1', lost, 2, now))).toBe('durable');
+      expect(await after(engine, ledger.settle('c-1', lost, 0, now))).toBe('durable');
+      expect(await after(engine, ledger.settle('c-1', lost, 0, now))).toBe('volatile');
+      ledger.forget(5);
+      expect(await after(engine, ledger.settle('c-1', lost, 0, now))).toBe('volatile');
+      expect(await after(engine, ledger.finish(9, 'done', now))).toBe('volatile');
+    });
+
+    it('[G-14] counts a delivery when it says so', async () => {
+      const engine = await start();
+      const { ledger } = await own(engine, engine.runtime('a'));
+      await after(engine, ledger.post(message(1)));
+      expect(await after(engine, ledger.take(1, 1, 1, now))).toBe('durable');
+      engine.kill('a');
+      const { recovered } = await own(engine, engine.runtime('b'));
+      expect(recovered.waiting).toMatchObject([{ number: 1, deliveries: 1 }]);
+    });
+
+    it('[G-9] remembers the key of a message whose turn it has forgotten, and forgets the rest of it', async () => {
+      const engine = await start();
+      const { ledger } = await own(engine, engine.runtime('a'));
+      for (const [number, end] of [
+        [1, 'done'],
+        [2, 'dropped'],
+        [3, 'failed'],
+      ] as const) {
+        await after(engine, ledger.post(message(number, `key-${number}`)));
+        if (end !== 'dropped') await after(engine, ledger.take(number, number, number, now));
+        await after(engine, ledger.finish(number, end, now));
+      }
+      ledger.forget(3);
+      await engine.settle();
+      engine.kill('a');
+      const { recovered } = await own(engine, engine.runtime('b'));
+      expect(recovered.keys).toEqual([
+        ['key-1', 1],
+        ['key-2', 2],
+        ['key-3', 3],
+      ]);
+      expect(recovered.history).toMatchObject([{ id: 's-m3' }]);
+    });
+
     it('[G-12] forgets turns that are over, and no call or message that is not', async () => {
       const engine = await start();
       const { ledger } = await own(engine, engine.runtime('a'));
       await after(engine, ledger.post(message(1)));
-      ledger.take(1, 1, 1, now);
+      void ledger.take(1, 1, 1, now);
       await after(engine, ledger.open(call('c-1', 2)));
       ledger.forget(5);
       await engine.settle();

@@ -7,6 +7,7 @@ import type {
   StoredCall,
   StoredMessage,
 } from '../../src/sessions/sessionStore.ts';
+import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 const nothing: Recovered = {
   waiting: [],
@@ -24,11 +25,19 @@ export class HeldStore implements SessionStore {
   /** What was written, in order: `post 1`, `open c-1` … */
   readonly writes: string[] = [];
   held: string | undefined = undefined;
+  /** Whether it cannot be read now. */
+  outOfOrder = false;
+  claims = 0;
   recovered: Partial<Recovered> = {};
   #waiting: ((kept: Kept) => void)[] = [];
 
   commit(kept: Kept = 'durable'): void {
     for (const resolve of this.#waiting.splice(0)) resolve(kept);
+  }
+
+  /** Commits until nothing is written any more. */
+  async commitAll(clock: SimulatedClock): Promise<void> {
+    for (await clock.settle(); this.#waiting.length > 0; await clock.settle()) this.commit();
   }
 
   #write(what: string): Promise<Kept> {
@@ -39,6 +48,8 @@ export class HeldStore implements SessionStore {
   }
 
   claim(): Promise<Claim | undefined> {
+    this.claims++;
+    if (this.outOfOrder) return Promise.resolve(undefined);
     if (this.held !== undefined) return Promise.resolve({ held: true, by: this.held });
     return Promise.resolve({ held: false, ledger: this.#ledger(), recovered: { ...nothing, ...this.recovered } });
   }
@@ -50,7 +61,7 @@ export class HeldStore implements SessionStore {
   #ledger(): SessionLedger {
     return {
       post: ({ number }: StoredMessage) => this.#write(`post ${number}`),
-      take: (message) => void this.writes.push(`take ${message}`),
+      take: (message) => this.#write(`take ${message}`),
       putBack: (message) => this.#write(`put back ${message}`),
       finish: (message, end) => this.#write(`${end} ${message}`),
       open: ({ call }: StoredCall) => this.#write(`open ${call}`),

@@ -121,7 +121,6 @@ class HookChild {
 
     this.#end = await Promise.race([exited, stopped]);
     clearTimeout(this.#limit);
-    this.#options.input.close();
     if (this.#exited) await this.#drain(closed);
     else await this.#terminate(child.pid, exited);
     if (!this.#options.keepBackground) killOrphansNow(child.pid);

@@ -11,14 +11,14 @@ import { createHookCircuit } from './hookCircuit.ts';
 import { failureExitCode, judgeHook } from './hookVerdict.ts';
 import { type HostInput, readHostInput } from './hostInput.ts';
 
-/** How long the host's input is waited for when the hook itself is not run, in ms. */
+/** How long the host's input is waited for when the hook has ended or is not run, in ms. */
 const inputMs = 500;
 /** Its hosts wait the least. */
 const shortestEvent = 'SessionEnd';
 /** How long the store may take in any case, in ms: what is left, after a hook's whole limit, of the 1.5 s of SessionEnd. */
 const leastStoreMs = 300;
 /** What a lock of another process is worth waiting for, in ms. */
-const mostStoreMs = 5000;
+const mostStoreMs = 2000;
 /** How long a host that does not read may keep this process, in ms. */
 const flushMs = 2000;
 
@@ -77,7 +77,8 @@ async function runHook(args: HookArgs): Promise<number> {
   const run = await runHookChild({ ...args, input });
   const verdict = judgeHook(run);
   if (verdict.is === 'failed') {
-    const about = input.said ?? (run.end.how === 'spawn' ? await saidSoon(input) : undefined);
+    // A hook may fail before its input was read; one that hung has had the time.
+    const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
     const exitCode = failureExitCode(args.onFailure, about?.event);
     const trouble = await circuit.failed(verdict.failure, about, admission);
     const text =

@@ -11,8 +11,6 @@ export interface HostInput {
   /** Settles when the host has written all. It may never. */
   readonly ended: Promise<void>;
   passTo(child: Writable): void;
-  /** Stops reading. */
-  close(): void;
 }
 
 /** Starts reading; what nobody takes is dropped, so that the host is never kept waiting. */
@@ -40,8 +38,9 @@ export function readHostInput(host: NodeJS.ReadStream = process.stdin): HostInpu
       // A hook may end or close its stdin without having read it.
       child.on('error', () => undefined);
       host.once('error', () => child.end());
+      // A pipe that breaks stops the stream; the host still has to get rid of the rest.
+      child.on('unpipe', () => host.resume());
       host.pipe(child);
     },
-    close: () => void host.destroy(),
   };
 }

@@ -12,6 +12,7 @@ import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
 import { storePath } from '../../store/paths.ts';
 import type { RunRequest } from '../../subprocessOptions.ts';
 import { runProcess } from '../../subprocessRun.ts';
+import { systemClock } from '../../systemClock.ts';
 import { superviseIntegration } from '../../superviseIntegration.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Environment } from '../../store/paths.ts';
@@ -26,6 +27,9 @@ const graceMs = 5000;
 const lastingMs = 1000;
 /** How long the store may be waited for while another process writes, in ms. */
 const lockWaitMs = 1000;
+
+/** Also monotonic: `performance` is loaded when it is first used, which takes longer than the rest of a short run's reckoning. */
+const lightClock: Clock = { ...systemClock, now: () => process.uptime() * 1000 };
 
 /** What a run is given. */
 export interface RunSurroundings {
@@ -55,7 +59,7 @@ export interface RunEnd {
 export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
   const { env, signal, logger } = given;
   const path = storePath(plan.db, env);
-  const owner = createRuntime(checkGatewayOptions({ store: path, logger }), { lockWaitMs });
+  const owner = createRuntime(checkGatewayOptions({ store: path, logger, clock: lightClock }), { lockWaitMs });
   const { runtime } = owner;
   const { clock, bus } = runtime;
   const trace = circuitTrace(path, plan.name);
@@ -75,7 +79,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
       attempts = context.attempt;
       try {
         const process = inputOf(plan, prepared.input, given.outputOf(context.attempt), context, clock);
-        const register = lateRegister(owner, plan);
+        const register = registerLater(owner, plan);
         exit = await runProcess(
           runtime,
           { id: `process:${plan.name}:${context.attempt}`, input: { ...process, register }, graceMs },
@@ -149,22 +153,15 @@ function touchUntil(busy: Promise<void>, { touch }: AttemptContext, clock: Clock
   });
 }
 
-/** Enters a child that lives on; most are gone before that is worth opening a database. */
-function lateRegister(owner: RuntimeOwner, { policy }: RunPlan): RegisterChild {
-  const { runtime } = owner;
-  const { clock } = runtime;
+/** Has a child that lives on entered in the store; most are gone before that is worth opening a database. */
+function registerLater({ runtime, openStore }: RuntimeOwner, { policy }: RunPlan): RegisterChild {
+  const { clock, register } = runtime;
   // Before the first limit may pass: the failure has to be counted then.
   const waitMs = Math.min(lastingMs, ...Object.values(policy.limits).map((limitMs: number) => limitMs / 2));
   return (child) => {
-    let ended = false;
-    let forget: (() => void) | undefined;
-    const enter = async (): Promise<void> => {
-      await owner.openStore();
-      if (!ended) forget = runtime.register?.(child);
-    };
-    const timer = clock.setTimeout(() => void enter(), waitMs, { ref: false });
+    const forget = register?.(child);
+    const timer = clock.setTimeout(() => void openStore(), waitMs);
     return () => {
-      ended = true;
       clock.clearTimeout(timer);
       forget?.();
     };

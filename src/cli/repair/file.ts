@@ -1,0 +1,138 @@
+import { realpathSync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { TranscriptFormat } from '../../protocol/transcript/detect.ts';
+import type { TranscriptReport } from '../../protocol/transcript/findings.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { repairDocument } from './document.ts';
+import { type Pieces, replaceFile, writeNew } from './replace.ts';
+import { repairLog } from './sessionFile.ts';
+
+/** Where the result goes. */
+export type Target = 'nowhere' | 'in-place' | { readonly out: string };
+
+/** What was found in a file and done about it. */
+export interface FileRepair extends TranscriptReport {
+  readonly file: string;
+  /** Undefined for plain messages without tools. */
+  readonly format: TranscriptFormat | undefined;
+  /** What `at` of its findings counts. */
+  readonly unit: 'line' | 'entry';
+  /** The file that was written; undefined when none was. */
+  readonly written?: string | undefined;
+  /** The original, when it was repaired in place. */
+  readonly backup?: string | undefined;
+}
+
+/** A repair that was worked out and not yet written. */
+export interface Draft extends TranscriptReport {
+  readonly format: TranscriptFormat | undefined;
+  readonly unit: 'line' | 'entry';
+  /** The repaired file, piece by piece. */
+  readonly pieces: () => Pieces;
+}
+
+/** An open file and how to stop reading it. */
+export interface Source {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly size: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Repairs a file. The result is written beside its place and put there whole; until then nothing is changed.
+ * @throws {@link CommandError} that names the file when it cannot be done, {@link UsageError} when `out` is the file itself.
+ */
+export async function repairFile(
+  file: string,
+  target: Target,
+  format: TranscriptFormat | undefined,
+  signal: AbortSignal,
+): Promise<FileRepair> {
+  const before = checkedFile(file);
+  if (typeof target === 'object') checkOut(target.out, before);
+  // What a link names is repaired; the link stays one.
+  const path = realpathSync(file);
+  const handle = await orFail(`Cannot read ${file}`, open(path, 'r'));
+  try {
+    const source = { path: file, handle, size: before.size, signal };
+    const draft = await orFail(`Cannot read ${file}`, draftOf(source, format));
+    const { pieces: _pieces, ...report } = draft;
+    const isUnchanged = (): void => {
+      signal.throwIfAborted();
+      if (!isSame(before, statSync(path, { throwIfNoEntry: false }))) {
+        throw new CommandError(
+          `${file} was changed while it was read; end what writes it and try again. Nothing was done.`,
+        );
+      }
+    };
+    isUnchanged();
+    if (target === 'nowhere' || (target === 'in-place' && draft.repairs === 0)) return { file, ...report };
+    if (target === 'in-place') {
+      const backup = await orFail(`Cannot write ${file}`, replaceFile(path, draft.pieces(), before.mode, isUnchanged));
+      return { file, ...report, written: file, backup };
+    }
+    await orFail(`Cannot write ${target.out}`, writeNew(target.out, draft.pieces(), before.mode, isUnchanged));
+    return { file, ...report, written: target.out };
+  } catch (error) {
+    if (signal.aborted) throw new CommandError(`Interrupted; ${file} was not changed.`, { cause: error });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Only one of the two fits a file; without a name the text tells. */
+async function draftOf(source: Source, format: TranscriptFormat | undefined): Promise<Draft> {
+  const start = Buffer.alloc(Math.min(source.size, 64 * 1024));
+  await source.handle.read(start, 0, start.length, 0);
+  if (start.includes(0)) throw new CommandError(`${source.path} is binary, not a transcript.`);
+  const isArray = /^\uFEFF?\s*\[/.test(start.toString('utf8'));
+  if (format !== undefined && format !== 'claude-code') return repairDocument(source, format);
+  const log = isArray ? undefined : await repairLog(source, format);
+  return log ?? repairDocument(source, format);
+}
+
+function checkedFile(file: string): Stats {
+  let found: Stats | undefined;
+  try {
+    found = statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new CommandError(`Cannot read ${file}: ${messageOf(error)}`, { cause: error });
+  }
+  if (found === undefined) throw new CommandError(`There is no file ${file}.`);
+  if (found.isDirectory()) throw new CommandError(`${file} is a directory; name one transcript in it.`);
+  if (!found.isFile()) throw new CommandError(`${file} is not a regular file.`);
+  if (found.size === 0) throw new CommandError(`${file} is empty.`);
+  return found;
+}
+
+function checkOut(out: string, source: Stats): void {
+  const found = statSync(out, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.ino === source.ino && found.dev === source.dev) {
+    throw new UsageError('--out names FILE itself; leave it out to repair in place, with a backup');
+  }
+  throw new CommandError(`${out} exists already; nothing was written.`);
+}
+
+function isSame(before: Stats, now: Stats | undefined): boolean {
+  return now !== undefined && now.ino === before.ino && now.size === before.size && now.mtimeMs === before.mtimeMs;
+}
+
+async function orFail<T>(what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    // A system call that failed; anything else is a bug and keeps its stack.
+    if (error instanceof Error && 'syscall' in error) {
+      throw new CommandError(`${what}: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

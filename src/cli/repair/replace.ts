@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { copyFile, link, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { CommandError } from '../errors.ts';
+
+/** The content of a file, piece by piece. */
+export type Pieces = AsyncIterable<Buffer | string>;
+
+/**
+ * Puts a new content in the place of a file and gives the path of its backup.
+ * @param mode - of the new file.
+ * @param check - throws when it must not happen after all; called when the new content is safely on disk.
+ */
+export async function replaceFile(path: string, pieces: Pieces, mode: number, check: () => void): Promise<string> {
+  return written(path, pieces, mode, async (temporary) => {
+    check();
+    const backup = await backUp(path);
+    await rename(temporary, path);
+    return backup;
+  });
+}
+
+/** Writes a file that does not exist yet, whole or not at all. */
+export async function writeNew(path: string, pieces: Pieces, mode: number, check: () => void): Promise<void> {
+  await written(path, pieces, mode, async (temporary) => {
+    check();
+    // Unlike a rename, a link never replaces what came to be there meanwhile.
+    const isThere = await linked(temporary, path);
+    if (isThere) throw new CommandError(`${path} exists already; nothing was written.`);
+    await rm(temporary);
+  });
+}
+
+async function written<T>(
+  path: string,
+  pieces: Pieces,
+  mode: number,
+  place: (temporary: string) => Promise<T>,
+): Promise<T> {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  const handle = await open(temporary, 'wx', 0o600);
+  try {
+    try {
+      for await (const piece of pieces) await handle.writeFile(piece);
+      await handle.chmod(mode & 0o7777);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    return await place(temporary);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Most backups of one file that are kept apart. */
+const mostBackups = 1000;
+
+async function backUp(path: string): Promise<string> {
+  for (let count = 1; count <= mostBackups; count++) {
+    const backup = `${path}.bak${count === 1 ? '' : count}`;
+    if (!(await linked(path, backup))) return backup;
+  }
+  throw new CommandError(`There are ${mostBackups} backups of ${path}; remove some. Nothing was done.`);
+}
+
+/** Gives a file a second name. Gives whether there is one of that name already. */
+async function linked(path: string, name: string): Promise<boolean> {
+  try {
+    await link(path, name);
+    return false;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return true;
+  }
+  // Not every file system has links.
+  try {
+    await copyFile(path, name, constants.COPYFILE_EXCL);
+    return false;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return true;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

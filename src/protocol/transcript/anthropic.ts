@@ -1,0 +1,87 @@
+import { recordIn } from '../agentReport.ts';
+import { type Slot, toMessages, toTurns, type Turn } from './anthropicTurns.ts';
+import type { Findings } from './findings.ts';
+import type { Interrupted } from './interrupted.ts';
+import { type Call, type Entry, pair } from './pairing.ts';
+
+type SlotResult = NonNullable<Slot['result']>;
+
+/**
+ * Repairs messages of Anthropic's API: the results of an assistant's `tool_use` blocks stand first in the very next message, which
+ * is a user's. What the server runs itself (`server_tool_use` and its results) is part of the assistant's message and is left
+ * alone, as is every block of another type. What needs no change stays the same object.
+ */
+export function repairAnthropic(messages: readonly unknown[], findings: Findings, interrupted: Interrupted): unknown[] {
+  const turns = toTurns(messages, findings, interrupted);
+  const entries = turns.flatMap(({ slots }) =>
+    slots.flatMap(({ call, result }): Entry<Call, SlotResult>[] => {
+      if (call !== undefined) return [{ call }];
+      return result === undefined ? [] : [{ result }];
+    }),
+  );
+  const kept = pair(entries, findings);
+
+  return toMessages(
+    turns.flatMap((turn, index) => {
+      const asked = callsOf(turns[index - 1]);
+      const isHome = turn.role === 'user';
+      const self = withResults(turn, isHome ? asked : []);
+      const isLast = index === turns.length - 1;
+      return [
+        ...(isHome || asked.length === 0 ? [] : [answering(turns[index - 1], asked)]),
+        self,
+        ...(isLast && callsOf(turn).length > 0 ? [answering(turn, callsOf(turn))] : []),
+      ];
+    }),
+  );
+
+  /** A message of its own for results that have none. */
+  function answering(asked: Turn | undefined, calls: readonly Call[]): Turn {
+    const message = { role: 'user' };
+    return { at: asked?.at ?? 0, role: 'user', message, slots: calls.map((call) => answer(call, [])), isChanged: true };
+  }
+
+  /** The turn with the results of `calls` first and no others. */
+  function withResults(turn: Turn, calls: readonly Call[]): Turn {
+    const wanted = new Set<SlotResult | undefined>(calls.map((call) => kept.get(call)));
+    const firstOther = turn.slots.findIndex(({ result }) => result === undefined);
+    const leading = firstOther < 0 ? turn.slots : turn.slots.slice(0, firstOther);
+    const results = turn.slots.filter(({ result }) => result !== undefined);
+    const isRight =
+      results.length === calls.length &&
+      leading.length === calls.length &&
+      leading.every(({ result }) => result !== undefined && wanted.has(result));
+    if (isRight) return turn;
+    const rest = turn.slots.filter(({ result }) => result === undefined);
+    return {
+      ...turn,
+      slots: [...calls.map((call) => answer(call, leading)), ...textOf(turn), ...rest],
+      isChanged: true,
+    };
+  }
+
+  /** What answers a call, told to `findings` unless it stands among `leading` already. */
+  function answer(call: Call, leading: readonly Slot[]): Slot {
+    const { id, tool, at } = call;
+    const result = kept.get(call);
+    if (result === undefined) {
+      findings.add({ rule: 'unanswered', at, callId: id, tool });
+      const { sentence } = interrupted;
+      return { block: { type: 'tool_result', tool_use_id: id, content: sentence, is_error: true } };
+    }
+    if (leading.every((slot) => slot.result !== result)) {
+      findings.add({ rule: 'displaced', at: result.at, callId: id, tool });
+    }
+    return { block: result.block };
+  }
+}
+
+function callsOf(turn: Turn | undefined): readonly Call[] {
+  return turn?.slots.flatMap(({ call }) => call ?? []) ?? [];
+}
+
+/** A content that is a text, as a block; a blank one would be refused. */
+function textOf({ message }: Turn): Slot[] {
+  const text = recordIn(message)?.['content'];
+  return typeof text === 'string' && text.trim() !== '' ? [{ block: { type: 'text', text } }] : [];
+}

@@ -1,0 +1,109 @@
+import { recordIn, textIn } from '../agentReport.ts';
+import type { Findings } from './findings.ts';
+import type { Interrupted } from './interrupted.ts';
+import type { Call, Result } from './pairing.ts';
+
+/** A content block in its place; the same block may stand in several. */
+export interface Slot {
+  readonly block: unknown;
+  readonly call?: Call | undefined;
+  readonly result?: SlotResult | undefined;
+}
+
+interface SlotResult extends Result {
+  readonly block: unknown;
+}
+
+/** A message while it is repaired. */
+export interface Turn {
+  readonly at: number;
+  readonly role: string | undefined;
+  readonly message: unknown;
+  readonly slots: readonly Slot[];
+  /** Whether `slots` are no longer what the message holds. */
+  readonly isChanged: boolean;
+}
+
+/** The messages as turns: parallel calls that came in messages of their own are joined, calls that were never made are left out. */
+export function toTurns(messages: readonly unknown[], findings: Findings, interrupted: Interrupted): Turn[] {
+  const turns: Turn[] = [];
+  messages.forEach((message, at) => {
+    const turn = toTurn(message, at, interrupted);
+    const before = turns.at(-1);
+    if (before === undefined || !continues(before, turn)) {
+      turns.push(turn);
+      return;
+    }
+    findings.add({ rule: 'split_turn', at });
+    turns[turns.length - 1] = { ...before, slots: [...before.slots, ...turn.slots], isChanged: true };
+  });
+  const answered = new Set(turns.flatMap(({ slots }) => slots.map(({ result }) => result?.id)));
+  return turns.map((turn) => withSoundCalls(turn, answered, findings));
+}
+
+function toTurn(message: unknown, at: number, { stands }: Interrupted): Turn {
+  const record = recordIn(message);
+  const role = textIn(record?.['role']);
+  const blocks: readonly unknown[] = Array.isArray(record?.['content']) ? record['content'] : [];
+  const slots = blocks.map((block): Slot => {
+    const fields = recordIn(block);
+    if (fields?.['type'] === 'tool_use' && role === 'assistant') {
+      return { block, call: { id: textIn(fields['id']) ?? '', tool: textIn(fields['name']), at } };
+    }
+    if (fields?.['type'] !== 'tool_result') return { block };
+    const content = fields['content'];
+    const id = textIn(fields['tool_use_id']) ?? '';
+    return { block, result: { id, at, content, synthetic: stands(content), block } };
+  });
+  return { at, role, message, slots, isChanged: false };
+}
+
+/** Whether a message holds more calls of the turn before it. Asked for one by one they would need results one by one. */
+function continues(before: Turn, turn: Turn): boolean {
+  if (before.role !== 'assistant' || turn.role !== 'assistant' || before.slots.every(({ call }) => !call)) return false;
+  const id = recordIn(turn.message)?.['id'];
+  const isSame = typeof id === 'string' && id === recordIn(before.message)?.['id'];
+  return turn.slots.length > 0 && (isSame || turn.slots.every(({ call }) => call !== undefined));
+}
+
+function withSoundCalls(turn: Turn, answered: ReadonlySet<string | undefined>, findings: Findings): Turn {
+  const seen = new Set<string>();
+  const wasCutOff = recordIn(turn.message)?.['stop_reason'] === 'max_tokens';
+  const slots = turn.slots.filter(({ block, call }, index) => {
+    if (call === undefined) return true;
+    const { id, tool, at } = call;
+    const isPartial =
+      recordIn(recordIn(block)?.['input']) === undefined || (wasCutOff && index === turn.slots.length - 1);
+    const isRepeated = seen.has(id);
+    if (id !== '' && !isRepeated && (answered.has(id) || !isPartial)) {
+      seen.add(id);
+      return true;
+    }
+    findings.add({ rule: isRepeated ? 'repeated_call' : 'partial_call', at, callId: id, tool });
+    return false;
+  });
+  return slots.length === turn.slots.length ? turn : { ...turn, slots, isChanged: true };
+}
+
+/** What stands in a message that lost all it held, where leaving it out would bring two messages of one role together. */
+const emptied = { type: 'text', text: '[Tool results that stood here belong elsewhere or to no call.]' };
+const emptiedOfCalls = { type: 'text', text: '[A tool call that was cut off stood here.]' };
+
+/** The turns as messages. */
+export function toMessages(turns: readonly Turn[]): unknown[] {
+  const messages: unknown[] = [];
+  let before: string | undefined;
+  turns.forEach((turn, index) => {
+    const { role, message, slots, isChanged } = turn;
+    const content: unknown[] = slots.map(({ block }) => block);
+    if (isChanged && content.length === 0) {
+      const after = turns[index + 1]?.role;
+      const mayGo = before === role || after === role || (role === 'assistant' && (!before || !after));
+      if (mayGo) return;
+      content.push(role === 'assistant' ? emptiedOfCalls : emptied);
+    }
+    messages.push(isChanged ? { ...recordIn(message), content } : message);
+    before = role;
+  });
+  return messages;
+}

@@ -1,0 +1,84 @@
+/**
+ * What may be wrong with a transcript:
+ * - `unanswered`: a tool call without a result; it gets a synthetic one.
+ * - `displaced`: a result that is not where its call asks for it; it is moved there.
+ * - `duplicate`: a second result of one call; it is dropped.
+ * - `orphan`: a result without a call; it is dropped.
+ * - `repeated_call`: a second call of the same id in one turn; it is dropped.
+ * - `partial_call`: a call that was cut off while the model wrote it, and so was never made; it is dropped.
+ * - `split_turn`: parallel calls of one turn in several messages; these become one.
+ * - `disconnected`: a line whose parent was lost in a broken line; it hangs from the last line before that.
+ * - `torn_end`: a last line that was cut off; it gets its end, so that what is appended later is a line of its own.
+ * - `broken_line`: a line that is no JSON; it is kept as it is, since readers pass over it.
+ */
+export const repairRules = [
+  'unanswered',
+  'displaced',
+  'duplicate',
+  'orphan',
+  'repeated_call',
+  'partial_call',
+  'split_turn',
+  'disconnected',
+  'torn_end',
+  'broken_line',
+] as const;
+
+export type RepairRule = (typeof repairRules)[number];
+
+/** One thing that was found, and where. */
+export interface TranscriptFinding {
+  readonly rule: RepairRule;
+  /** Index of the message or item in the history as it was given, from 0; of JSON lines the number of the line, from 1. */
+  readonly at: number;
+  readonly callId?: string | undefined;
+  /** Name of the tool that was called. */
+  readonly tool?: string | undefined;
+  /** For a dropped duplicate: whether it said something else than the one that was kept. */
+  readonly differs?: boolean | undefined;
+}
+
+/** How often each rule applied. */
+export type RepairCounts = Readonly<Record<RepairRule, number>>;
+
+/** What a repair found. */
+export interface TranscriptReport {
+  /** Everything that was changed, as a number; 0 for a history that is well-formed. */
+  readonly repairs: number;
+  readonly counts: RepairCounts;
+  /** In the order of their places, the first 1000 of them; `counts` knows all. */
+  readonly findings: readonly TranscriptFinding[];
+}
+
+/** Enough to look at; a history that is wrong everywhere must not fill the memory. */
+const mostListed = 1000;
+
+export class Findings {
+  readonly #counts: Record<RepairRule, number> = {
+    unanswered: 0,
+    displaced: 0,
+    duplicate: 0,
+    orphan: 0,
+    repeated_call: 0,
+    partial_call: 0,
+    split_turn: 0,
+    disconnected: 0,
+    torn_end: 0,
+    broken_line: 0,
+  };
+  readonly #listed: TranscriptFinding[] = [];
+
+  add(finding: TranscriptFinding): void {
+    this.#counts[finding.rule]++;
+    if (this.#listed.length < mostListed) this.#listed.push(finding);
+  }
+
+  report(): TranscriptReport {
+    const { broken_line: _kept, ...changes } = this.#counts;
+    return {
+      repairs: Object.values(changes).reduce((sum, count) => sum + count, 0),
+      counts: { ...this.#counts },
+      findings: this.#listed.toSorted((a, b) => a.at - b.at),
+    };
+  }
+}

@@ -1,0 +1,84 @@
+import { recordIn } from '../agentReport.ts';
+import type { Insertion, LineEdit } from './sessionPlan.ts';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/**
+ * What stands in the place of one line after its edit, in order.
+ * @param entry - what the line says.
+ * @param read - gives what another line says, by its number.
+ */
+export function editedEntries(
+  entry: unknown,
+  edit: LineEdit,
+  read: (line: number) => unknown,
+  sentence: string,
+): unknown[] {
+  const self = edit.isDropped === true ? [] : [editedEntry(entry, edit)];
+  return [...self, ...edit.after.map((insertion) => insertedEntry(insertion, read, sentence))];
+}
+
+function editedEntry(entry: unknown, { parent, blocks, fields }: LineEdit): unknown {
+  const record = recordIn(entry);
+  if (record === undefined || (parent === undefined && blocks.size === 0 && fields.size === 0)) return entry;
+  const changed = { ...record, ...Object.fromEntries(fields), ...(parent !== undefined && { parentUuid: parent }) };
+  if (blocks.size === 0) return changed;
+  return withContent(
+    changed,
+    contentOf(record).filter((_block, index) => !blocks.has(index)),
+  );
+}
+
+function insertedEntry(insertion: Insertion, read: (line: number) => unknown, sentence: string): Entry {
+  const from = recordIn(read(insertion.from)) ?? {};
+  if (insertion.kind === 'answer') return answer(from, insertion, sentence);
+  const { block, callUuid, uuid } = insertion;
+  // What belongs to the line as a whole goes where its uuid goes.
+  const { toolUseResult: _whole, ...parts } = from;
+  const fields = uuid === undefined ? from : { ...parts, uuid };
+  const moved = { ...fields, parentUuid: callUuid, sourceToolAssistantUUID: callUuid };
+  return withContent(moved, [contentOf(from)[block]]);
+}
+
+/** Fields that every line of a session has alike; a result gets them from the line of its call. */
+const common = [
+  'userType',
+  'entrypoint',
+  'cwd',
+  'sessionId',
+  'version',
+  'gitBranch',
+  'slug',
+  'agentId',
+  'teamName',
+] as const;
+
+function answer(call: Entry, { callId, uuid }: Insertion & { kind: 'answer' }, sentence: string): Entry {
+  return {
+    parentUuid: call['uuid'],
+    isSidechain: call['isSidechain'] === true,
+    type: 'user',
+    message: {
+      role: 'user',
+      content: [{ type: 'tool_result', content: sentence, is_error: true, tool_use_id: callId }],
+    },
+    uuid,
+    ...pick(call, ['timestamp']),
+    toolUseResult: `Error: ${sentence}`,
+    sourceToolAssistantUUID: call['uuid'],
+    ...pick(call, common),
+  };
+}
+
+function pick(entry: Entry, fields: readonly string[]): Entry {
+  return Object.fromEntries(fields.filter((field) => field in entry).map((field) => [field, entry[field]]));
+}
+
+function contentOf(entry: Entry): readonly unknown[] {
+  const content = recordIn(entry['message'])?.['content'];
+  return Array.isArray(content) ? content : [];
+}
+
+function withContent(entry: Entry, content: readonly unknown[]): Entry {
+  return { ...entry, message: { ...recordIn(entry['message']), content } };
+}

@@ -1,0 +1,93 @@
+import { recordIn, textIn } from '../agentReport.ts';
+import type { Interrupted } from './interrupted.ts';
+import type { Call, Result } from './pairing.ts';
+import { textHash } from './textHash.ts';
+
+/** What is kept of a line of a session's log that is part of a chain: ids and places, never its content. */
+export interface LogNode {
+  /** Number of the line, from 1. */
+  readonly line: number;
+  readonly uuid: string;
+  readonly parent: string | null;
+  readonly isSidechain: boolean;
+  readonly isAssistant: boolean;
+  /** Id of the answer that the line is a block of. */
+  readonly messageId: string | undefined;
+  /** Content blocks of the line. */
+  readonly blocks: number;
+  /** Whether a line before it has the same uuid. */
+  readonly isTwin: boolean;
+}
+
+export interface LogCall extends Call {
+  readonly node: LogNode;
+}
+
+export interface LogResult extends Result {
+  readonly node: LogNode;
+  /** Which content block of its line it is. */
+  readonly block: number;
+}
+
+/** What is known of a log after its lines were read once; plain data. */
+export interface SessionScan {
+  lines: number;
+  /** Lines that are no JSON. */
+  readonly broken: number[];
+  readonly nodes: LogNode[];
+  readonly byUuid: Map<string, LogNode>;
+  readonly calls: LogCall[];
+  readonly results: LogResult[];
+  /** Lines that name the uuid of another one besides their parent. */
+  readonly references: { readonly line: number; readonly field: string; readonly uuid: string }[];
+}
+
+export function emptyScan(): SessionScan {
+  return { lines: 0, broken: [], nodes: [], byUuid: new Map(), calls: [], results: [], references: [] };
+}
+
+/** Fields by which an entry refers to another one. */
+const referring = ['leafUuid', 'logicalParentUuid'];
+
+/** Takes in the next line. @param entry - what it says; undefined when it is no JSON, null when it is blank. */
+export function scanEntry(scan: SessionScan, entry: unknown, { stands }: Interrupted): void {
+  const line = ++scan.lines;
+  if (entry === undefined) scan.broken.push(line);
+  const record = recordIn(entry);
+  if (record === undefined) return;
+  for (const field of referring) {
+    const uuid = textIn(record[field]);
+    if (uuid !== undefined) scan.references.push({ line, field, uuid });
+  }
+  const uuid = textIn(record['uuid']);
+  if (uuid === undefined) return;
+  const message = recordIn(record['message']);
+  const content: readonly unknown[] = Array.isArray(message?.['content']) ? message['content'] : [];
+  const isAssistant = record['type'] === 'assistant';
+  const node = {
+    line,
+    uuid,
+    parent: textIn(record['parentUuid']) ?? null,
+    isSidechain: record['isSidechain'] === true,
+    isAssistant,
+    messageId: isAssistant ? textIn(message?.['id']) : undefined,
+    blocks: content.length,
+    isTwin: scan.byUuid.has(uuid),
+  };
+  scan.nodes.push(node);
+  if (!node.isTwin) scan.byUuid.set(uuid, node);
+
+  content.forEach((each, block) => {
+    const fields = recordIn(each);
+    const type = fields?.['type'];
+    const id = textIn(type === 'tool_use' ? fields?.['id'] : fields?.['tool_use_id']);
+    if (id === undefined) return;
+    if (type === 'tool_use' && isAssistant && !node.isTwin) {
+      scan.calls.push({ id, tool: textIn(fields?.['name']), at: line, node });
+    } else if (type === 'tool_result' && record['type'] === 'user') {
+      const said = fields?.['content'];
+      const content = textHash(JSON.stringify(said) ?? '');
+      scan.results.push({ id, at: line, synthetic: stands(said), content, node, block });
+    }
+  });
+}

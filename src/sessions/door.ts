@@ -1,0 +1,141 @@
+import type { Facts } from '../policy/facts.ts';
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
+import type { Keeping } from './keeping.ts';
+import type { Mailbox, Message } from './mailbox.ts';
+import { sessionFailure } from './sessionFailure.ts';
+import type { MessageEnd, WaitingMessage } from './sessionStore.ts';
+import { turnEnds } from './turnEnds.ts';
+
+export interface DoorParts {
+  readonly session: string;
+  readonly facts: Facts;
+  readonly keeping: Keeping;
+  readonly mailbox: Mailbox<Envelope>;
+  /** A message is in the mailbox. */
+  readonly arrived: () => void;
+}
+
+/** How messages come into a session, and how their senders hear of their end. */
+export class Door {
+  readonly #parts: DoorParts;
+  #lastMessage = 0;
+  /** Senders that wait for the session to be opened. */
+  #outside = 0;
+  /** Refusals since the last one that was told; a full mailbox refuses many. */
+  #refusing: RefusalReason | undefined = undefined;
+  #untold = 0;
+  #closed = false;
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a message in, or says why not; of a session that is kept, once that is committed. */
+  send(message: Message, key: string | undefined): Promise<Acceptance> {
+    const { keeping, mailbox } = this.#parts;
+    if (keeping.opening === undefined) return this.#admit(message, key);
+    if (this.#outside >= mailbox.limit) return this.#refuse(message, 'mailbox_full');
+    this.#outside++;
+    return keeping.opening.then(() => {
+      this.#outside--;
+      return this.#admit(message, key);
+    });
+  }
+
+  /** Numbers the next message above this one. */
+  numberAbove(number: number): void {
+    this.#lastMessage = Math.max(this.#lastMessage, number);
+  }
+
+  /** Puts what was accepted by an earlier run first. */
+  restore(waiting: readonly WaitingMessage[]): void {
+    if (this.#closed || waiting.length === 0) return;
+    const { mailbox, session, arrived } = this.#parts;
+    mailbox.restore(
+      waiting.map(({ number, message, deliveries }) => ({
+        ...makeEnvelope(session, number, message, deliveries),
+        kept: Promise.resolve('durable'),
+      })),
+    );
+    arrived();
+  }
+
+  /** Refuses from now on; messages that wait end as cancelled, and stay in the store. */
+  close(): void {
+    this.#closed = true;
+    this.#parts.keeping.opened();
+    this.#endAll({ ...turnEnds.stopped, outcome: 'not_started' });
+  }
+
+  /** What waits here is delivered by another runtime. */
+  lose(): void {
+    this.#endAll(turnEnds.takenOver);
+  }
+
+  /** Ends a message. Of one that is kept, its sender hears when that is committed. */
+  end(envelope: Envelope, end: MessageEnd | 'put_back', outcome: Outcome<unknown>): void {
+    const error = outcome.ok ? undefined : outcome.failure.message;
+    const kept = this.#parts.keeping.end(envelope, end, error);
+    if (kept === undefined) envelope.settle(outcome);
+    else void kept.then(() => envelope.settle(outcome));
+  }
+
+  #admit(message: Message, key: string | undefined): Promise<Acceptance> {
+    const { session, keeping, mailbox, facts, arrived } = this.#parts;
+    if (this.#closed) return this.#refuse(message, 'stopped');
+    if (keeping.held) return this.#refuse(message, 'owned_elsewhere');
+    const known = key === undefined ? undefined : keeping.known(key);
+    if (known !== undefined) {
+      // Like the first one it is answered when that is committed: its sender need not send it again.
+      const { number, kept } = known;
+      return this.#answer(message, kept, () => ({ accepted: false, reason: 'duplicate', id: `${session}-m${number}` }));
+    }
+    const envelope = makeEnvelope(session, this.#lastMessage + 1, message);
+    const posted = mailbox.post(envelope);
+    if (posted.posted === 'refused') return this.#refuse(message, 'mailbox_full');
+    this.#refusing = undefined;
+    if (posted.posted === 'coalesced') {
+      facts.tell({ type: 'session.heartbeat_dropped', session, reason: 'coalesced' });
+      return this.#accept(posted.into);
+    }
+    this.#lastMessage = envelope.number;
+    envelope.kept = keeping.post(envelope, key);
+    if (posted.dropped !== undefined) {
+      facts.tell({ type: 'session.heartbeat_dropped', session, reason: 'drop_oldest' });
+      this.end(posted.dropped, 'dropped', { ok: false, failure: sessionFailure(session, turnEnds.dropped) });
+    }
+    arrived();
+    return this.#accept(envelope);
+  }
+
+  #accept({ id, message, kept, processed }: Envelope): Promise<Acceptance> {
+    return this.#answer(message, kept, (durable) => ({ accepted: true, id, durable, processed }));
+  }
+
+  /** What the session was about to keep when another runtime took it over is nowhere. */
+  async #answer(
+    message: Message,
+    kept: Envelope['kept'],
+    answer: (durable: boolean) => Acceptance,
+  ): Promise<Acceptance> {
+    const what = await kept;
+    return what === 'fenced' ? this.#refuse(message, 'owned_elsewhere') : answer(what === 'durable');
+  }
+
+  #refuse({ kind }: Message, reason: RefusalReason): Promise<Acceptance> {
+    if (this.#refusing === reason) this.#untold++;
+    else {
+      this.#refusing = reason;
+      const refused = this.#untold;
+      this.#untold = 0;
+      this.#parts.facts.tell({ type: 'session.refused', session: this.#parts.session, kind, reason, refused });
+    }
+    return Promise.resolve({ accepted: false, reason });
+  }
+
+  #endAll(facts: FailureFacts): void {
+    const failure = sessionFailure(this.#parts.session, facts);
+    for (const envelope of this.#parts.mailbox.takeAll()) envelope.settle({ ok: false, failure });
+  }
+}

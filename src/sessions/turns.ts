@@ -1,0 +1,165 @@
+import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import type { SessionEvent } from '../machines/session.ts';
+import { classify } from '../policy/classify.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { Envelope } from './acceptance.ts';
+import type { Door } from './door.ts';
+import type { History } from './history.ts';
+import type { Keeping } from './keeping.ts';
+import type { Mailbox } from './mailbox.ts';
+import type { Release } from './release.ts';
+import { sessionFailure } from './sessionFailure.ts';
+import type { CheckedSessionOptions } from './sessionOptions.ts';
+import type { Kept } from './sessionStore.ts';
+import type { ToolPort } from './toolPort.ts';
+import { Turn } from './turn.ts';
+import { turnEnds } from './turnEnds.ts';
+import { TurnWatch } from './watch.ts';
+import type { TurnUnderWay } from './why.ts';
+
+/** After so many turns what the history no longer holds is forgotten in the store too. */
+const forgetEvery = 64;
+
+export interface TurnsParts {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly deadlines: DeadlineQueue;
+  readonly facts: Facts;
+  readonly tools: ToolPort;
+  readonly options: CheckedSessionOptions;
+  readonly mailbox: Mailbox<Envelope>;
+  readonly history: History;
+  readonly keeping: Keeping;
+  readonly door: Door;
+  readonly release: Release;
+  readonly stopped: () => boolean;
+  /** Tells the session's machine, if it runs. */
+  readonly dispatch: (event: SessionEvent) => void;
+}
+
+interface RunningTurn extends TurnUnderWay {
+  readonly envelope: Envelope;
+  /** Whether the handler has the message. */
+  begun: boolean;
+  over: boolean;
+}
+
+/** The turns of a session, one at a time: each has one message and one end. */
+export class Turns {
+  readonly #parts: TurnsParts;
+  #running: RunningTurn | undefined = undefined;
+  #lastTurn = 0;
+
+  constructor(parts: TurnsParts) {
+    this.#parts = parts;
+  }
+
+  get running(): TurnUnderWay | undefined {
+    return this.#running;
+  }
+
+  isRunning(turn: number): boolean {
+    return this.#running?.turn.number === turn;
+  }
+
+  /** Numbers the next turn above this one. */
+  numberAbove(turn: number): void {
+    this.#lastTurn = Math.max(this.#lastTurn, turn);
+  }
+
+  /** Takes the next message, unless a turn is under way. */
+  start(): void {
+    if (this.#running !== undefined) return;
+    const { id: session, clock, facts, history, keeping, mailbox, dispatch } = this.#parts;
+    const envelope = mailbox.take();
+    if (envelope === undefined) {
+      dispatch({ type: 'mailbox.empty' });
+      return;
+    }
+    const running = this.#make(envelope);
+    const { number } = running.turn;
+    this.#running = running;
+    const { id, message } = envelope;
+    const at = clock.wallNow();
+    const seq = history.addMessage({ type: 'message', turn: number, id, message, at });
+    const taken = envelope.kept === undefined ? undefined : keeping.ledger?.take(envelope.number, number, seq, at);
+    if (number % forgetEvery === 0) keeping.ledger?.forget(history.firstTurn);
+    facts.tell({ type: 'session.turn_started', session, turn: number, message: id, kind: message.kind });
+    dispatch({ type: 'turn.started', turn: number });
+    void this.#run(running, taken);
+  }
+
+  /** Tells the handler to end. */
+  abort(facts: FailureFacts): void {
+    if (this.#running?.begun === false) this.abandon(facts);
+    else this.#running?.turn.abort(facts);
+  }
+
+  /** Leaves the turn behind whose handler has not ended; without one it does nothing. */
+  abandon(facts: FailureFacts): void {
+    if (this.#running === undefined) return;
+    this.#running.turn.abort(turnEnds.ended);
+    this.#finish(this.#running, { ok: false, failure: sessionFailure(this.#parts.id, facts) });
+  }
+
+  #make(envelope: Envelope): RunningTurn {
+    const { id: session, clock, deadlines, facts, tools, history, keeping, options } = this.#parts;
+    const { turnMs, toolCallMs } = options.watchdog;
+    const number = ++this.#lastTurn;
+    const watch = new TurnWatch(turnMs, clock, deadlines, () => this.#stalled(number));
+    const delivery = envelope.deliveries + 1;
+    const { ledger } = keeping;
+    const parts = { session, number, clock, deadlines, facts, tools, history, ledger, delivery, toolCallMs, watch };
+    return { turn: new Turn(parts), envelope, watch, startedAt: clock.now(), begun: false, over: false };
+  }
+
+  /** @param taken - resolves when the delivery is counted; only then may the handler begin, which may be the end of this process. */
+  async #run(running: RunningTurn, taken: Promise<Kept> | undefined): Promise<void> {
+    if (taken !== undefined) await taken;
+    if (running.over) return;
+    const { id, clock, options, stopped } = this.#parts;
+    if (stopped()) {
+      this.abandon(turnEnds.stopped);
+      return;
+    }
+    running.begun = true;
+    try {
+      const value: unknown = await options.onMessage(running.envelope.message, running.turn);
+      this.#finish(running, { ok: true, value });
+    } catch (error) {
+      const facts = classify(error, { wallNow: clock.wallNow() });
+      this.#finish(running, { ok: false, failure: sessionFailure(id, { ...facts, cause: error }) });
+    }
+  }
+
+  /** The one end of a turn; a second one (a handler that comes back after its turn was released) changes nothing. */
+  #finish(running: RunningTurn, outcome: Outcome<unknown>): void {
+    if (running.over) return;
+    running.over = true;
+    const { id: session, clock, facts, door, mailbox, stopped, dispatch } = this.#parts;
+    const { turn, envelope, startedAt } = running;
+    turn.close(turnEnds.ended);
+    if (this.#running === running) this.#running = undefined;
+    // A turn that was cut off by the stop has not processed its message: it is delivered at the next start.
+    const cutOff = stopped() && !outcome.ok;
+    door.end(envelope, cutOff ? 'put_back' : outcome.ok ? 'done' : 'failed', outcome);
+    facts.tell({
+      type: 'session.turn_ended',
+      session,
+      turn: turn.number,
+      kind: envelope.message.kind,
+      ok: outcome.ok,
+      elapsedMs: clock.now() - startedAt,
+      error: outcome.ok ? undefined : outcome.failure.message,
+    });
+    dispatch({ type: 'turn.ended', turn: turn.number, more: mailbox.length > 0 });
+  }
+
+  #stalled(turn: number): void {
+    if (!this.isRunning(turn)) return;
+    this.#parts.release.stalled(turn);
+    this.#parts.dispatch({ type: 'turn.stalled', turn });
+  }
+}

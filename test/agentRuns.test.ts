@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { createAgentRuns } from '../src/agentRuns.ts';
+import type { AttemptContext } from '../src/calls/call.ts';
+import type { Effect } from '../src/policy/effects.ts';
+import type { FailureFacts } from '../src/policy/failure.ts';
+import { SimulatedClock } from '../src/testing/simulatedClock.ts';
+
+const timedOut: FailureFacts = { kind: 'timeout', message: 'x', outcome: 'unknown' };
+const codexActs = { type: 'item.started', item: { type: 'command_execution' } };
+const claudeActs = {
+  type: 'assistant',
+  session_id: 's-1',
+  message: { content: [{ type: 'tool_use', id: 't', name: 'Bash' }] },
+};
+
+const codex = ['codex', 'exec', '--json'];
+const claude = ['claude', '-p', '--output-format', 'stream-json'];
+
+/** An attempt that ran into its limit before it did anything, and then acted while it was being ended. */
+async function startLateAct([command = '', ...args]: readonly string[], act: object, effect?: Effect) {
+  const runs = createAgentRuns(new SimulatedClock(), { command, args });
+  const call = {};
+  const context: AttemptContext = {
+    signal: new AbortController().signal,
+    attempt: 1,
+    maxAttempts: 4,
+    effect,
+    call,
+    touch: () => undefined,
+  };
+  const first = await runs.prepare({ prompt: 'hi' }, context);
+  const say = (message: object): unknown => first.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');
+  say({ type: 'system' });
+  const facts = runs.amendTimeout(timedOut, context);
+  say(act);
+  await first.end();
+  return { facts, next: runs.prepare({ prompt: 'hi' }, { ...context, attempt: 2 }) };
+}
+
+describe("an agent's run that acts while it is being ended", () => {
+  it.each([
+    [codex, codexActs, undefined],
+    [codex, codexActs, 'mutating'],
+    [claude, claudeActs, 'mutating'],
+  ] as const)('[R-12] is not repeated: %o, %o, %s', async (command, act, effect) => {
+    const { facts, next } = await startLateAct(command, act, effect);
+    expect(facts.outcome).toBe('failed');
+    await expect(next).rejects.toMatchObject({
+      facts: { kind: 'unknown', outcome: 'unknown', shouldRetry: false, breaker: 'ignored' },
+    });
+  });
+
+  it('[R-12] is gone on with where it has a session', async () => {
+    const { next } = await startLateAct(claude, claudeActs);
+    expect((await next).input.args).toContain('--resume');
+  });
+
+  it('[R-12] is repeated where its caller says that it is harmless', async () => {
+    const { next } = await startLateAct(codex, codexActs, 'idempotent');
+    expect((await next).input.stdin).toBe('hi');
+  });
+});
+
+describe("an agent's run that tells nothing of what it did", () => {
+  it.each([
+    ['mutating', 'unknown'],
+    [undefined, 'failed'],
+  ] as const)('[R-12] has an outcome, for a call that is %s, of %s', async (effect, outcome) => {
+    const { facts, next } = await startLateAct(['claude', '-p'], {}, effect);
+    expect(facts.outcome).toBe('unknown');
+    const exit = { reason: 'exit', exitCode: 1, elapsedMs: 1, endedAt: 0, message: 'CLI exited.' } as const;
+    const said = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 });
+    const run = await next;
+    const conclude = () => run.conclude({ ...exit, stdout: said('API Error: 529 Overloaded'), stderr: said('') });
+    expect(conclude).toThrow(expect.objectContaining({ facts: expect.objectContaining({ outcome }) as unknown }));
+  });
+});
