@@ -3,6 +3,8 @@ import type { Suite } from './harness/suite.ts';
 /** Loaded when asked for, so that a suite needs its peers only when it runs. */
 const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   supervisor: async () => (await import('./supervisor/suite.ts')).supervisorSuite,
+  ledger: async () => (await import('./ledger/suite.ts')).ledgerSuite,
+  cli: async () => (await import('./cli/suite.ts')).cliSuite,
 };
 
 /** Names of all suites, in the order they run. */

@@ -6,8 +6,8 @@ import { rolldown } from 'rolldown';
 /** Stay imports: a native binary that may be missing, and what only the tour uses. */
 const externalPackages = ['better-sqlite3', 'ws', '@modelcontextprotocol/sdk', 'zod'];
 
-/** A third less to read at each start; names stay, for the stacks of bugs. */
-const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+/** Less than half to read at each start; names of functions stay, for the stacks of bugs. */
+const minify = { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: { removeWhitespace: true } };
 
 /**
  * Replaces `cli/` of the tree by `cli/main.js` and its chunks. The demo stays as it is compiled: it starts programs that lie
@@ -27,14 +27,22 @@ export async function bundleCommandLine(tree) {
     // The hook's command is there already when the others ask for it.
     checks: { ineffectiveDynamicImport: false },
   });
-  const light = await loadedBy(join(cli, 'hook', 'hookMain.js'));
+  const light = await loadedBy(join(cli, 'hook', 'hookMain.js'), join(cli, 'commandIndex.js'));
+  const common = await loadedBy(join(cli, 'commandLine.js'), join(cli, 'run', 'command.js'));
+  const run = await loadedBy(join(cli, 'run', 'runCommand.js'));
   const { output } = await build.generate({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     minify,
-    // One file to load for a hook, which an agent runs at every tool call; the others share it.
-    codeSplitting: { groups: [{ name: 'hook', test: (id) => light.has(id) }] },
+    // One file to load for a hook, which an agent runs at every tool call, and few for a run: each costs what 50 kB of code do.
+    codeSplitting: {
+      groups: [
+        { name: 'hook', test: (id) => light.has(id), priority: 3 },
+        { name: 'commandLine', test: (id) => common.has(id), priority: 2 },
+        { name: 'shared', test: (id) => run.has(id), minShareCount: 2, priority: 1 },
+      ],
+    },
   });
   await build.close();
   rmSync(cli, { recursive: true });
@@ -43,10 +51,10 @@ export async function bundleCommandLine(tree) {
   writeFileSync(join(cli, 'LICENSES.txt'), licenses(output.flatMap(({ modules }) => Object.keys(modules))));
 }
 
-/** The modules that an entry loads before it does anything: not what it imports later. */
-async function loadedBy(entry) {
+/** The modules that entries load before they do anything: not what they import later. */
+async function loadedBy(...entries) {
   const later = { name: 'later', resolveDynamicImport: () => ({ id: 'later', external: true }) };
-  const build = await rolldown({ input: entry, platform: 'node', plugins: [later], logLevel: 'warn' });
+  const build = await rolldown({ input: entries, platform: 'node', plugins: [later], logLevel: 'warn' });
   const { output } = await build.generate({ format: 'esm' });
   await build.close();
   return new Set(output.flatMap(({ modules }) => Object.keys(modules)));

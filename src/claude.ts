@@ -10,6 +10,7 @@ import {
 } from './claudeOptions.ts';
 import { createGateway } from './gateway.ts';
 import { type Failure, type FailureKind, failureKinds } from './policy/failure.ts';
+import type { IntegrationPolicy } from './policy/policy.ts';
 import type { RunRequest } from './subprocessOptions.ts';
 import { systemClock } from './systemClock.ts';
 
@@ -116,6 +117,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
         maxAttempts: call.maxAttempts,
         backoff: call.backoff,
         attemptMs: call.timeoutMs,
+        overallMs: overallOf(call, integration.policy),
       });
       return outcome.ok ? succeeded(invocation, outcome.value.agent?.text ?? '') : failed(invocation, outcome.failure);
     } finally {
@@ -191,6 +193,11 @@ export async function invokeClaude(
   } catch (error) {
     return refused(error);
   }
+}
+
+/** Room for every attempt and wait that was asked for; those of the preset take its 30 min. */
+function overallOf({ maxAttempts, timeoutMs }: ClaudeCall, { limits, retry }: IntegrationPolicy): number {
+  return Math.max(limits.overallMs, maxAttempts * timeoutMs + retry.maxTotalWaitMs);
 }
 
 function requestOf(prompt: string, call: ClaudeCall, file: PromptFile | undefined): RunRequest {

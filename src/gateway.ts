@@ -10,7 +10,7 @@ import { checkTools, type ToolOptions, type Tools } from './calls/toolOptions.ts
 import type { HookCommand } from './commandHook.ts';
 import { type GatewayOptions, checkGatewayOptions } from './gatewayOptions.ts';
 import { createKeptSessions } from './keptSessions.ts';
-import { createLiveRuntime, liveStatus, nameIn, seeWorldInTime, sessionIn } from './liveRuntime.ts';
+import { createLiveRuntime, liveStatus, nameIn, seeRuns, sessionIn } from './liveRuntime.ts';
 import { sessionMachine, type SessionRef } from './machines/session.ts';
 import { type McpIntegrationOptions, type McpToolRequest, superviseMcpServer } from './mcpServer.ts';
 import { type Effect, effects } from './policy/effects.ts';
@@ -121,7 +121,12 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   const approvals = new Set<string>();
   const unguards = new Set<() => void>();
   const tools = createToolPort(targets, checked.toolCallRetry, clock);
-  const kept = createKeptSessions({ clock, facts: bus, store: runtime.store, seeWorld: () => seeWorldInTime(clock) });
+  const kept = createKeptSessions({
+    clock,
+    facts: bus,
+    store: runtime.store,
+    seeWorld: () => seeRuns(clock, runtime.store()?.runtimes.pids() ?? []),
+  });
   const live = createLiveRuntime(runtime, checked, {
     tree: () => root.tree(),
     status: () => liveStatus(paths.values(), sessions.values(), clock),

@@ -38,6 +38,8 @@ export {
 export type { Logger } from './policy/logger.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export { type PolicyInput, type PresetName, presets } from './policy/presets.ts';
+export { type OpenClawOptions, readOpenClawConfig } from './openclawConfig.ts';
+export type { ToolCallRetryOptions } from './policy/toolCallRetry.ts';
 export type { ProcessGuardOptions, UncaughtOrigin } from './processGuard.ts';
 export type { CommandHookAnswer } from './protocol/commandHook.ts';
 export type { AgentEffects, AgentName, AgentReport } from './protocol/agentReport.ts';
@@ -47,10 +49,12 @@ export { repairTranscript, type RepairOptions, type TranscriptRepair } from './p
 export type { HistoryEntry } from './sessions/history.ts';
 export type { MailboxOptions, Message } from './sessions/mailbox.ts';
 export type { Acceptance } from './sessions/acceptance.ts';
-export type { MessageHandler, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
-export type { Session } from './sessions/session.ts';
+export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
+export type { QuestionOptions } from './sessions/questions.ts';
+export type { SendOptions, Session } from './sessions/session.ts';
+export type { QuestionWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';
 export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
-export type { ToolCallOptions } from './sessions/turnCalls.ts';
+export type { ToolCallOptions } from './sessions/toolCallOptions.ts';
 export type { Turn } from './sessions/turn.ts';
 export type { Store } from './store/store.ts';
 export type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';

@@ -1,6 +1,6 @@
 import type { Beginning } from './calls/callPathParts.ts';
 import type { FailureStreak } from './calls/failureStreak.ts';
-import { isOwnerGone, leaseOwner } from './leaseOwner.ts';
+import { claimProbe, leaseOwner } from './leaseOwner.ts';
 import type { IntegrationEmitted } from './machines/integration.ts';
 import type { Timer } from './policy/clock.ts';
 import { neverOpened, type PersistedBreaker } from './policy/persistedBreaker.ts';
@@ -123,15 +123,8 @@ export function keepBreaker(
       const opened = store();
       // A store that cannot answer must not keep the circuit open for ever: then this process decides alone.
       if (opened === undefined || row === undefined || opened.degraded) return true;
-      const { breakers } = opened;
       const { generation: known } = row;
-      const claim = (): boolean => breakers.claimProbe(name, known, leaseOwner(), leaseMs, clock.wallNow());
-      let given = claim();
-      const holder = given ? undefined : breakers.probeHolder(name);
-      if (holder !== undefined && isOwnerGone(holder)) {
-        breakers.releaseProbe(name, holder);
-        given = claim();
-      }
+      const given = claimProbe(opened.breakers, { name, generation: known, leaseMs, wallNow: clock.wallNow() });
       claimed ||= given;
       return given;
     },

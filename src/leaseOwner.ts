@@ -1,4 +1,5 @@
 import { identifyNow } from './actors/processIdentity.ts';
+import type { BreakerStates } from './store/breakerState.ts';
 
 const separator = '~';
 // Not by node:crypto: loading it takes longer than a short run.
@@ -11,8 +12,27 @@ export function leaseOwner(): string {
   return own;
 }
 
+/** The circuit whose next probe is asked for, as it was when this process last looked. */
+export interface ProbeClaim {
+  readonly name: string;
+  readonly generation: number;
+  /** How long others are to wait for the probe, in ms. */
+  readonly leaseMs: number;
+  readonly wallNow: number;
+}
+
+/** Takes the lease on the next probe for this process, also from a holder that is gone. Never throws. */
+export function claimProbe(breakers: BreakerStates, { name, generation, leaseMs, wallNow }: ProbeClaim): boolean {
+  const claim = (): boolean => breakers.claimProbe(name, generation, leaseOwner(), leaseMs, wallNow);
+  if (claim()) return true;
+  const holder = breakers.probeHolder(name);
+  if (holder === undefined || !isOwnerGone(holder)) return false;
+  breakers.releaseProbe(name, holder);
+  return claim();
+}
+
 /** Whether a holder's process is certain to be gone, so that its lease need not be waited for. */
-export function isOwnerGone(owner: string): boolean {
+function isOwnerGone(owner: string): boolean {
   const [pid, start = ''] = owner.split(separator);
   const here = worldOf(identifyNow(process.pid)?.start ?? '');
   const there = worldOf(start);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { identify, type ProcessWorld, seeWorld } from './actors/processIdentity.ts';
+import { identify, type ProcessWorld, seeNow, seeWorld } from './actors/processIdentity.ts';
 import { circuitOf } from './calls/integration.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { LiveStatus } from './control/answers.ts';
@@ -26,8 +26,8 @@ export interface LiveRuntime {
   stop(): void;
 }
 
-/** How long the process table may take, in ms; after that the row does not say when this process started. */
-const worldLimitMs = 1000;
+/** How long a walk over the process table may take, in ms; after that the row does not say when this process started. */
+const worldLimitMs = 5000;
 
 /** @param methods - what the socket answers. */
 export function createLiveRuntime(
@@ -45,7 +45,7 @@ export function createLiveRuntime(
       const socket = control && !stopped ? await open() : undefined;
       const seenAt = clock.wallNow();
       // A store in memory lists nobody; its runtime starts without a look at the processes of the machine.
-      const world = storeOf()?.kind === 'memory' ? unseen : await seeWorldInTime(clock);
+      const world = storeOf()?.kind === 'memory' ? unseen : await seeRuns(clock, storeOf()?.runtimes.pids() ?? []);
       if (stopped || world === unseen) return { id, world, seenAt };
       const { start: processStart } = identify(world, process.pid);
       const now = Math.round(clock.wallNow());
@@ -99,10 +99,16 @@ export function createLiveRuntime(
 
 const unseen: ProcessWorld = { entries: [], boot: '', namespace: '' };
 
-/** Without processes when the system takes too long to say. */
-export function seeWorldInTime(clock: Clock): Promise<ProcessWorld> {
+/**
+ * The processes that runs of the database are of, and our own. Without any when the system takes too long to say.
+ * @param pids - of the runs.
+ */
+export function seeRuns(clock: Clock, pids: readonly number[]): Promise<ProcessWorld> {
+  const now = seeNow(pids);
+  if (now !== undefined) return Promise.resolve(now);
   return new Promise((resolve) => {
-    const timer = clock.setTimeout(() => resolve({ ...unseen }), worldLimitMs, { ref: true });
+    const nothing = { entries: [], boot: '', namespace: '' };
+    const timer = clock.setTimeout(() => resolve(nothing), worldLimitMs, { ref: true });
     void seeWorld().then((world) => {
       clock.clearTimeout(timer);
       resolve(world);

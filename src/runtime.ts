@@ -62,11 +62,16 @@ export interface RuntimeOwner {
   stop(steps?: StopSteps): Promise<void>;
 }
 
-type StoreTuning = Pick<StoreOptions, 'lockWaitMs'>;
+/** How the store of a runtime is used, beyond what a gateway can say. */
+export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs'> {
+  /** Which of the facts that stores keep are worth a record. @defaultValue all */
+  readonly records?: ((fact: Told<Fact>) => boolean) | undefined;
+}
 
 /** Makes the parts of a runtime; nothing runs before `start()`. */
-export function createRuntime(options: CheckedGatewayOptions, { lockWaitMs }: StoreTuning = {}): RuntimeOwner {
+export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTuning = {}): RuntimeOwner {
   const { clock, random, logger, store: path, synchronous, supervisor } = options;
+  const { lockWaitMs, records = () => true } = tuning;
   const bus = createBus({ clock, logger });
   const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
   const children = createChildRegistry({ clock, logger });
@@ -128,7 +133,11 @@ export function createRuntime(options: CheckedGatewayOptions, { lockWaitMs }: St
     store = opened;
     bus.off('*', keepEarly);
     for (const fact of early.splice(0)) opened.record(fact);
-    for (const type of storedTypes) bus.on(type, (fact) => opened.record(fact));
+    for (const type of storedTypes) {
+      bus.on(type, (fact) => {
+        if (records(fact)) opened.record(fact);
+      });
+    }
     if (opened.children !== undefined) {
       // Goes on behind; nothing that starts meanwhile is taken for the child of a dead runtime.
       reaping = reapOrphans({ records: opened.children, clock, facts: bus, logger });
@@ -138,7 +147,7 @@ export function createRuntime(options: CheckedGatewayOptions, { lockWaitMs }: St
   }
 
   function keepEarly(fact: Told<Fact>): void {
-    if (early.length < maxEarlyFacts) early.push(fact);
+    if (early.length < maxEarlyFacts && records(fact)) early.push(fact);
   }
 
   async function stop({ first, ended }: StopSteps): Promise<void> {

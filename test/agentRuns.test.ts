@@ -29,7 +29,8 @@ async function startLateAct([command = '', ...args]: readonly string[], act: obj
     touch: () => undefined,
   };
   const first = await runs.prepare({ prompt: 'hi' }, context);
-  const say = (message: object): unknown => first.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');
+  const say = (message: object): unknown =>
+    first.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');
   say({ type: 'system' });
   const facts = runs.amendTimeout(timedOut, context);
   say(act);

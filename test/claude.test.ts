@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Integration } from '../src/calls/integration.ts';
 import { createClaude, createGateway, invokeClaude } from '../src/index.ts';
 import { badKey, fakeClaude, rateLimited } from './support/fakeClaude.ts';
 import { startClaude } from './support/startClaude.ts';
@@ -32,7 +33,7 @@ describe('a call of Claude', () => {
 
   it('[C-1] [I-1] ends when its Claude is stopped, which leaves the gateway of others alone', async () => {
     const { claude, gateway, log, settled } = await startClaude([{ hang: true }]);
-    const ended = vi.fn();
+    const ended = vi.fn<() => void>();
     const running = claude.invokeClaude('say hi').finally(ended);
     await settled(gateway.wait('process.started'));
     await settled(claude.stop());
@@ -86,6 +87,19 @@ describe('a call of Claude', () => {
     const { invoke, stall } = await startClaude([{ hang: true }, { text: 'hello' }]);
     stall(1, 7000);
     expect(await invoke('say hi', { timeout: 7 })).toMatchObject({ success: true, attempts: 2, totalWaitTime: 2 });
+  });
+
+  it.each([
+    [{}, 1_800_000],
+    [{ timeout: 3600 }, 5 * 3_600_000 + 300_000],
+    [{ timeout: 600, retry: { maxRetries: 1 } }, 1_800_000],
+  ])('[C-1] with %o has %d ms for all its attempts and waits', async (options, overallMs) => {
+    const { claude } = await startClaude([{ text: 'hello' }]);
+    const call = vi.spyOn(Integration.prototype, 'call');
+    onTestFinished(() => call.mockRestore());
+    await claude.stop();
+    await claude.invokeClaude('say hi', options);
+    expect(call).toHaveBeenCalledWith(expect.anything(), expect.objectContaining({ overallMs }));
   });
 
   it('[C-2] that only times out reports a timeout', async () => {

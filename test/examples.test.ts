@@ -45,6 +45,7 @@ describe('the examples', () => {
     expect(readdirSync(new URL('../examples', import.meta.url)).sort()).toEqual([
       'claude-settings.json',
       'embed.mjs',
+      'nightly.sh',
       'servers.mjs',
     ]);
   });

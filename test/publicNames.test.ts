@@ -19,6 +19,7 @@ describe('the public names', () => {
         "invokeClaude",
         "openClawReason",
         "presets",
+        "readOpenClawConfig",
         "repairTranscript",
         "sessionMachine",
         "subprocessMachine",

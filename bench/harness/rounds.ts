@@ -75,6 +75,8 @@ function plan({ subjects }: Suite, round: number, quick: boolean): Run[] {
 
 async function measure(suite: Suite, run: Run, options: RunOptions): Promise<readonly Reading[]> {
   if (run.work.isolated === true) return options.isolate(suite.name, run.subject, run.of);
+  // Before, as well as within: what dies in the middle of a run takes optimized code with it.
+  options.meter.collect();
   const { probe, readings } = createProbe(options.meter);
   await run.work.measure(probe);
   return readings;

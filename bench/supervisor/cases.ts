@@ -7,18 +7,15 @@ import { answering } from './logic.ts';
 const atLeast = 20_000;
 
 /**
- * Starts and stops crews of `count` children, one after the other, in a process that has done so before. A small crew lives
- * all the while, as in any program that has a supervisor: V8 drops optimized code once the last object it was made for is gone.
+ * Starts and stops crews of `count` children, one after the other, while another crew of that kind lives, as in any program
+ * that has a supervisor: V8 drops optimized code when the last object dies that it was made for.
  */
 export function startAndStop(crewOf: () => Crew, logic: AnyActorLogic, count: number): Case {
   return {
     long: count > 10_000,
     async measure(probe) {
       const resident = crewOf();
-      fill(resident, logic, 100);
-      const before = crewOf();
-      fill(before, logic, 5000);
-      await before.stop();
+      fill(resident, logic, 5000);
       const crews = Array.from({ length: Math.ceil(atLeast / count) }, crewOf);
       await probe.time('start', crews.length * count, () => {
         for (const crew of crews) fill(crew, logic, count);

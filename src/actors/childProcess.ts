@@ -1,4 +1,4 @@
-import { execa } from 'execa';
+import { type ChildProcess as NodeProcess, spawn } from 'node:child_process';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessInput } from '../machines/subprocessInput.ts';
 import { AttemptError } from '../policy/failure.ts';
@@ -6,6 +6,7 @@ import { childEnvironment } from './childEnvironment.ts';
 import { killAtExit } from './liveProcesses.ts';
 import { killMarked, nextMark } from './processMark.ts';
 import { createOutputBuffer } from './outputBuffer.ts';
+import { isYoungestNow } from './processTable.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
 import { spawnFailure } from './spawnFailure.ts';
 import { spawnObstacle } from './spawnObstacle.ts';
@@ -28,7 +29,7 @@ export function startChild(input: SubprocessInput, send: (event: SubprocessEvent
   const obstacle = spawnObstacle({ ...input, env });
   if (obstacle !== undefined) return fail(new AttemptError(obstacle));
   try {
-    return watch(spawn(input, env), mark, input, send);
+    return watch(start(input, env), mark, input, send);
   } catch (error) {
     return fail(new AttemptError(spawnFailure(error, input)));
   }
@@ -37,30 +38,30 @@ export function startChild(input: SubprocessInput, send: (event: SubprocessEvent
 /** What a child that has exited may have left in its pipes, in bytes: read even for a listener that is slow. */
 const leftInPipes = 1_048_576;
 
-function spawn(
+/**
+ * By Node itself: of all that execa does, nothing but this would be used here, and loading it takes a fifth of a short
+ * `unwedge run`.
+ */
+function start(
   { command, args = [], cwd, stdin, inherit = [], sharesGroup = false }: SubprocessInput,
   env: Readonly<Record<string, string>>,
-) {
-  return execa(command, args, {
-    ...(cwd === undefined ? {} : { cwd }),
+): NodeProcess {
+  return spawn(command, args, {
+    cwd,
     env,
-    extendEnv: false,
-    stdin: stdin !== undefined ? 'pipe' : inherit.includes('stdin') ? 'inherit' : 'ignore',
-    stdout: inherit.includes('stdout') ? 'inherit' : 'pipe',
-    stderr: 'pipe',
+    stdio: [
+      stdin !== undefined ? 'pipe' : inherit.includes('stdin') ? 'inherit' : 'ignore',
+      inherit.includes('stdout') ? 'inherit' : 'pipe',
+      'pipe',
+    ],
     shell: false,
     detached: !sharesGroup,
-    reject: false,
-    buffer: false,
-    cleanup: false,
-    encoding: 'buffer',
-    verbose: 'none',
     windowsHide: true,
   });
 }
 
 function watch(
-  child: ReturnType<typeof spawn>,
+  child: NodeProcess,
   mark: string,
   input: SubprocessInput,
   send: (event: SubprocessEvent) => void,
@@ -124,10 +125,9 @@ function watch(
   child.on('error', noop);
 
   if (pid === undefined) {
-    // execa reports a failed start, thrown or emitted, through its result alone.
-    const report = (result: unknown): void =>
-      send({ type: 'process.failed', error: new AttemptError(spawnFailure(result, input)) });
-    void child.then(report, report);
+    child.once('error', (error) => {
+      send({ type: 'process.failed', error: new AttemptError(spawnFailure(error, input)) });
+    });
     return { take: noop, release: noop };
   }
   const forget = killAtExit(pid);
@@ -156,7 +156,7 @@ function watch(
     release(): void {
       if (hasExited) killOrphansNow(pid);
       else killTreeNow(pid);
-      void killMarked(mark);
+      if (!hasExited || !isYoungestNow(pid)) void killMarked(mark);
       forget();
       unregister?.();
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();

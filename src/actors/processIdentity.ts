@@ -38,17 +38,25 @@ export function identify({ entries, boot, namespace }: ProcessWorld, pid: number
   return { pid, start: entry === undefined ? '' : [entry.startTime, boot, namespace].join(separator) };
 }
 
-/** As {@link identify} in the world as of now, at once and blocking; undefined where that takes a walk. Never throws. */
-export function identifyNow(pid: number): ProcessIdentity | undefined {
+/**
+ * The world as of now as far as these processes and our own go, at once: reading them takes microseconds each, where a walk over all takes
+ * long on a busy machine. Undefined where it takes a walk. Never throws.
+ */
+export function seeNow(pids: readonly number[]): ProcessWorld | undefined {
   if (process.platform !== 'linux') return undefined;
-  const entry = readProcessNow(pid);
-  const entries = entry === undefined ? [] : [entry];
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return identify({ entries, boot, namespace: readlinkSync('/proc/self/ns/pid') }, pid);
+    const entries = [process.pid, ...pids].map(readProcessNow).filter((entry) => entry !== undefined);
+    return { entries, boot, namespace: readlinkSync('/proc/self/ns/pid') };
   } catch {
     return undefined;
   }
+}
+
+/** As {@link identify} in the world as of now, at once and blocking; undefined where that takes a walk. Never throws. */
+export function identifyNow(pid: number): ProcessIdentity | undefined {
+  const world = seeNow([pid]);
+  return world === undefined ? undefined : identify(world, pid);
 }
 
 /** Whether a process is still there, by pid and start. One that waits to be reaped is dead. */

@@ -93,13 +93,23 @@ async function readYounger(): Promise<readonly ProcessEntry[]> {
   }
 }
 
-function isYoung(): boolean {
-  if (process.uptime() > pidsLastFor) return false;
+const isYoung = (): boolean => (lastPidNow() ?? 0) >= process.pid;
+
+/**
+ * Whether no process has begun since this one, which then has no descendants: one short read in place of a walk. Only while this
+ * process is young is that ever known. Linux only. Never throws.
+ */
+export function isYoungestNow(pid: number): boolean {
+  return lastPidNow() === pid;
+}
+
+/** The pid that was given out last, to a process or a thread; undefined once pids may have begun anew. */
+function lastPidNow(): number | undefined {
+  if (process.platform !== 'linux' || process.uptime() > pidsLastFor) return undefined;
   try {
-    const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
-    return lastPid >= process.pid;
+    return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
   } catch {
-    return false;
+    return undefined;
   }
 }
 

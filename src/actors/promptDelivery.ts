@@ -42,7 +42,8 @@ export async function deliverPrompt(prompt: string, route: PromptRoute): Promise
     });
     return { args: filled(args, inFile, file.path), stdin, remove: file.remove };
   }
-  if (by === 'argument' && fitsInline(prompt) && !isOption(prompt, args)) return { args: filled(args, inline, prompt), stdin, remove: nothing };
+  if (by === 'argument' && fitsInline(prompt) && !isOption(prompt, args))
+    return { args: filled(args, inline, prompt), stdin, remove: nothing };
   if (stdin !== undefined) throw refused('The prompt goes by stdin, and so does what was given for stdin');
   if (by === 'stdin') return { args, stdin: prompt, remove: nothing };
   const embedded = args.find((word) => word.includes(inline) && word !== inline);

@@ -17,9 +17,9 @@ export interface AttemptsWatcher<I, O> {
   failed(call: Call<I, O>, facts: FailureFacts): void;
   placeFreed(): void;
   /** The work of an attempt begins. */
-  workStarted(call: Call<I, O>): void;
+  workStarted(attempt: Attempt<I, O>): void;
   /** It has ended, whatever became of the attempt before. */
-  workEnded(call: Call<I, O>): void;
+  workEnded(attempt: Attempt<I, O>): void;
   /** There is more work that will not end than may be replaced. */
   overwhelmed(): void;
   /** Such work ended after all, and what is left of it is within its bound. */
@@ -78,7 +78,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     const attempt = new Attempt(this, call, link.generation, link.incarnation, limitMs, this.#now);
     call.attempt = attempt;
     this.#places.take();
-    this.#watcher.workStarted(call);
+    this.#watcher.workStarted(attempt);
     this.#calls.add(call);
     call.due = dueOf(attempt);
     this.#parts.deadlines.set(call);
@@ -249,7 +249,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
         this.#watcher.placeFreed();
       }
     }
-    this.#watcher.workEnded(attempt.call);
+    this.#watcher.workEnded(attempt);
   }
 
   #timedOut(attempt: Attempt<I, O>, reason: FailureReason, limitMs: number): FailureFacts {

@@ -84,8 +84,8 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       answered: (call, value) => this.#answered(call, value),
       failed: (call, facts) => this.#failed(call, facts),
       placeFreed: () => this.#gate.fillPlaces(),
-      workStarted: (call) => this.#scopes.workStarted(call),
-      workEnded: (call) => this.#scopes.workEnded(call),
+      workStarted: (attempt) => this.#scopes.workStarted(attempt),
+      workEnded: (attempt) => this.#scopes.workEnded(attempt),
       overwhelmed: () => this.#outage.overwhelm(),
       withinBound: () => {
         if (!this.#stopped) this.#outage.withinBound();
@@ -177,6 +177,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     if (this.#stopped) return;
     this.#places.forgive();
     this.#outage.end();
+    this.#scopes.forgive();
   }
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
@@ -186,6 +187,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     this.link.reset();
     this.#outage.withinBound();
     this.#gate.resume('pause');
+    this.#scopes.forgive();
   }
 
   /** Takes the machine of a new incarnation. */

@@ -28,7 +28,8 @@ export interface CallOptions<I, O> {
   readonly label?: string | undefined;
   /**
    * Calls of one scope run one at a time: while one is under way a second is refused (`too_many_requests`, `scope_busy`). Work that
-   * was given up may still be ending; it is waited for, at most its grace. Said by who calls, never by what an agent asks for.
+   * was given up may still be ending; it is waited for, at most its grace, and keeps its scope until it ends or the integration is
+   * restarted or reset. Said by who calls, never by what an agent asks for.
    * @defaultValue none
    */
   readonly scope?: string | undefined;

@@ -1,5 +1,5 @@
 import type { FailureFacts } from '../policy/failure.ts';
-import type { Call } from './call.ts';
+import type { Attempt, Call } from './call.ts';
 import * as refusal from './refusal.ts';
 
 export interface ScopesParts<I, O> {
@@ -19,7 +19,7 @@ export class Scopes<I, O> {
   readonly #parts: ScopesParts<I, O>;
   readonly #holders = new Map<string, Call<I, O>>();
   /** Attempts whose work has not ended, by scope. */
-  readonly #atWork = new Map<string, number>();
+  readonly #atWork = new Map<string, Set<Attempt<I, O>>>();
 
   constructor(parts: ScopesParts<I, O>) {
     this.#parts = parts;
@@ -55,17 +55,29 @@ export class Scopes<I, O> {
     return scope !== undefined && this.#atWork.has(scope);
   }
 
-  workStarted({ settings: { scope } }: Call<I, O>): void {
-    if (scope !== undefined) this.#atWork.set(scope, (this.#atWork.get(scope) ?? 0) + 1);
+  workStarted(attempt: Attempt<I, O>): void {
+    const { scope } = attempt.call.settings;
+    if (scope === undefined) return;
+    const atWork = this.#atWork.get(scope);
+    if (atWork === undefined) this.#atWork.set(scope, new Set([attempt]));
+    else atWork.add(attempt);
   }
 
-  workEnded({ settings: { scope } }: Call<I, O>): void {
-    if (scope === undefined) return;
-    const left = (this.#atWork.get(scope) ?? 0) - 1;
-    if (left > 0) {
-      this.#atWork.set(scope, left);
-      return;
+  workEnded(attempt: Attempt<I, O>): void {
+    const { scope } = attempt.call.settings;
+    if (scope !== undefined) this.#end(scope, attempt);
+  }
+
+  /** Work that was written off keeps its scope no longer. */
+  forgive(): void {
+    for (const [scope, atWork] of [...this.#atWork]) {
+      for (const attempt of [...atWork]) if (attempt.abandoned) this.#end(scope, attempt);
     }
+  }
+
+  #end(scope: string, attempt: Attempt<I, O>): void {
+    const atWork = this.#atWork.get(scope);
+    if (atWork?.delete(attempt) !== true || atWork.size > 0) return;
     this.#atWork.delete(scope);
     const holder = this.#holders.get(scope);
     if (holder?.waiting === 'scope') this.#parts.proceed(holder);

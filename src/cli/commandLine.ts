@@ -7,6 +7,7 @@ export async function main(words: readonly string[]): Promise<void> {
   const controller = new AbortController();
   let endedBy: EndedBySignal | undefined;
   let leavesInterrupts = false;
+  let isOutputLost = false;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -22,7 +23,10 @@ export async function main(words: readonly string[]): Promise<void> {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       // The reader is gone (`| head`); nothing that is written from now on can be of use to anyone.
       if (error.code === 'EPIPE') controller.abort(error);
-      else process.exitCode = 1;
+      else {
+        isOutputLost = true;
+        process.exitCode ||= 1;
+      }
     });
   }
 
@@ -39,7 +43,7 @@ export async function main(words: readonly string[]): Promise<void> {
     now: () => Date.now(),
   };
   const code = await runCommandLine(words, io);
-  process.exitCode = endedBy === undefined ? code : exitCodeOf(endedBy.signal);
+  process.exitCode = endedBy === undefined ? code || Number(isOutputLost) : exitCodeOf(endedBy.signal);
 }
 
 const exitCodeOf = (signal: EndedBySignal['signal']): number => 128 + constants.signals[signal];

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { commandIndex } from './commandIndex.ts';
 import { loadCommand } from './commands.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Command } from './command.ts';
@@ -46,13 +47,6 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   if (!parsed.help) return command.run(parsed.args, io, end < 0 ? [] : words.slice(end + 1));
   io.stdout.write(commandHelp(command, parsed.json));
   return 0;
-}
-
-/** Where the name of the command is: options may stand before it, as in `unwedge --db FILE status`. */
-function commandIndex(words: readonly string[]): number {
-  let index = 0;
-  while (words[index]?.startsWith('-') === true && words[index] !== '--') index += words[index] === '--db' ? 2 : 1;
-  return index;
 }
 
 const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;

@@ -1,4 +1,5 @@
 import { classify } from '../policy/classify.ts';
+import { longestMessage } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { clampHint } from '../policy/hints.ts';
 import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
@@ -109,6 +110,7 @@ interface Circumstances {
 const failed = (facts: Pick<FailureFacts, 'kind' | 'message'> & Partial<FailureFacts>): FailureFacts => ({
   outcome: 'failed',
   ...facts,
+  message: facts.message.slice(0, longestMessage),
 });
 
 function failureOf(result: Message, { wallNow, resetsAt, block }: Circumstances): FailureFacts | undefined {
@@ -140,8 +142,11 @@ const interrupted: FailureFacts = { kind: 'cancelled', message: 'Claude was inte
 
 /** Without the prompt that Claude repeats behind it. */
 function blockIn(text: string | undefined, result: Message): string | undefined {
-  const match = /^UserPromptSubmit operation blocked by hook:([\s\S]*?)(?:\n\s*Original prompt:|$)/.exec(text ?? '');
-  return match === null || result['num_turns'] !== 0 ? undefined : (match[1] ?? '').trim().slice(0, 300);
+  if (result['num_turns'] !== 0) return undefined;
+  // Only its beginning: over a long run of line breaks the search takes the square of their number.
+  const start = (text ?? '').slice(0, 4 * longestMessage);
+  const match = /^UserPromptSubmit operation blocked by hook:([\s\S]*?)(?:\n\s*Original prompt:|$)/.exec(start);
+  return match === null ? undefined : (match[1] ?? '').trim().slice(0, 300);
 }
 
 function errorsIn(result: Message): string | undefined {

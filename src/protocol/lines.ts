@@ -16,11 +16,15 @@ export interface LineSplitter {
 }
 
 const newline = 0x0a;
+/** A piece below this, in bytes, costs more than what it holds; so many of them in a row are joined. */
+const smallPiece = 256;
+const mostSmallPieces = 256;
 
 export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitterOptions): LineSplitter {
   // Pieces are joined once, when the line is complete: joining at every chunk costs the square of the line's length.
   let pieces: Buffer[] = [];
   let bytes = 0;
+  let small = 0;
   let skipping = false;
 
   const keep = (piece: Buffer): void => {
@@ -28,6 +32,11 @@ export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitter
     bytes += piece.length;
     if (bytes <= maxBytes) {
       pieces.push(piece);
+      small = piece.length < smallPiece ? small + 1 : 0;
+      if (small === mostSmallPieces) {
+        pieces.push(Buffer.concat(pieces.splice(-small)));
+        small = 0;
+      }
       return;
     }
     skipping = true;
@@ -39,6 +48,7 @@ export function createLineSplitter({ maxBytes, onLine, onTooLong }: LineSplitter
     const line = skipping ? undefined : Buffer.concat(pieces, bytes).toString('utf8');
     pieces = [];
     bytes = 0;
+    small = 0;
     skipping = false;
     if (line !== undefined) onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
   };

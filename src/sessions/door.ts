@@ -119,7 +119,8 @@ export class Door {
     kept: Envelope['kept'],
     answer: (durable: boolean) => Acceptance,
   ): Promise<Acceptance> {
-    const what = await kept;
+    // Nothing is waited for that there is not: its sender hears of a message before the next one is taken.
+    const what = kept === undefined ? undefined : await kept;
     return what === 'fenced' ? this.#refuse(message, 'owned_elsewhere') : answer(what === 'durable');
   }
 

@@ -14,6 +14,7 @@ import {
   type SessionLedger,
   type SessionStore,
 } from './sessionStore.ts';
+import { WatchedLedger } from './watchedLedger.ts';
 
 export interface KeepingParts {
   readonly session: string;
@@ -134,7 +135,7 @@ export class Keeping {
       return;
     }
     this.#held = false;
-    this.#ledger = this.#watched(claim.ledger);
+    this.#ledger = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
     for (const [key, number] of claim.recovered.keys) this.#remember(key, { number, kept: durable });
     this.#parts.claimed(claim.recovered);
     this.#tell(claim.recovered);
@@ -171,27 +172,9 @@ export class Keeping {
     facts.tell({ type: 'session.resumed', session, ...counts });
   }
 
-  #watched(ledger: SessionLedger): SessionLedger {
-    const watch = (kept: Promise<Kept>): Promise<Kept> =>
-      kept.then((what) => {
-        // A turn of an earlier claim may still write under the fence of that one.
-        if (what === 'fenced' && this.#ledger === watched) this.#fenced();
-        return what;
-      });
-    const watched: SessionLedger = {
-      post: (message) => watch(ledger.post(message)),
-      take: (message, turn, seq, wallNow) => watch(ledger.take(message, turn, seq, wallNow)),
-      putBack: (message) => watch(ledger.putBack(message)),
-      finish: (message, end, wallNow, error) => watch(ledger.finish(message, end, wallNow, error)),
-      open: (call) => watch(ledger.open(call)),
-      settle: (call, result, seq, wallNow) => watch(ledger.settle(call, result, seq, wallNow)),
-      forget: (beforeTurn) => ledger.forget(beforeTurn),
-      release: () => ledger.release(),
-    };
-    return watched;
-  }
-
-  #fenced(): void {
+  /** A turn of an earlier claim may still write under the fence of that one. */
+  #fenced(ledger: SessionLedger): void {
+    if (this.#ledger !== ledger) return;
     this.#ledger = undefined;
     this.#held = true;
     // What was accepted under them is the other runtime's to know; a message of which it never heard may be sent again.

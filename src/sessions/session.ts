@@ -143,7 +143,7 @@ export class Session {
   async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {
     const { recovery, historyLimit } = this.#options;
     await this.#keeping.open(store, { ...recovery, historyLimit }, again);
-    if (this.#keeping.unclaimed) this.#numberByTime();
+    if (this.#keeping.unclaimed && !this.#keeping.held) this.#numberByTime();
     this.#keeping.opened();
     if (this.#stopped) await this.#keeping.release();
   }

@@ -2,7 +2,8 @@ import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { checkName } from '../policy/options.ts';
 import { type QuestionOptions, Questions } from './questions.ts';
 import type { ToolResult } from './toolResult.ts';
-import { checkToolCall, type ToolCallOptions, TurnCalls, type TurnCallsParts } from './turnCalls.ts';
+import { checkToolCall, type ToolCallOptions } from './toolCallOptions.ts';
+import { TurnCalls, type TurnCallsParts } from './turnCalls.ts';
 import type { QuestionWhy, ToolCallWhy } from './why.ts';
 
 /** What a turn is made of. */

@@ -34,6 +34,8 @@ export interface Runtimes {
   enter(run: RuntimeRow): void;
   /** Takes a run off. */
   leave(id: string): void;
+  /** The processes of the runs that are entered; none while the store is out of order. */
+  pids(): readonly number[];
   /** Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does. */
   removeDead(world: ProcessWorld, wallNow: number): void;
 }
@@ -70,6 +72,7 @@ export function createRuntimes({ connection, queue }: RuntimesOptions): Runtimes
     leave(id) {
       queue.add({ run: (database) => deleteRuntime(database, id) });
     },
+    pids: () => rows().map(({ pid }) => pid),
     removeDead(world, wallNow) {
       const dead = judgeRuntimes(rows(), world, wallNow).filter(({ liveness }) => liveness === 'dead');
       if (dead.length === 0) return;
@@ -86,6 +89,7 @@ export function createRuntimes({ connection, queue }: RuntimesOptions): Runtimes
 export const noRuntimes: Runtimes = {
   enter: () => undefined,
   leave: () => undefined,
+  pids: () => [],
   removeDead: () => undefined,
 };
 

@@ -8,6 +8,9 @@ export interface Claimed {
   readonly fence: number;
 }
 
+/** Whether a session is still whose it was. @param transaction - another object for each. */
+export type Fence = (database: Database, transaction: object) => boolean;
+
 /**
  * Asks whether a session is still whose it was: once a transaction, which holds the lock on writing from its begin to its end.
  * @returns the question; its second argument is another object for each transaction.

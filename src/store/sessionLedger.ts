@@ -10,6 +10,7 @@ import type { ToolResult } from '../sessions/toolResult.ts';
 import { type Claimed, createFence } from './sessionFence.ts';
 import type { Database } from './database.ts';
 import { toJson } from './json.ts';
+import { KeptWrite } from './keptWrite.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 /** One session's rows over the store's write queue: writes of one event-loop turn share a commit, in the order they were made. */
@@ -17,39 +18,29 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed): Sessio
   const { session, runtime } = claimed;
   const holds = createFence(claimed);
   /** Messages and calls that were refused at the door: they have no row, and get none by what is written of them later. */
-  const rowless = new Set<number | string>();
+  let rowless: Set<number | string> | undefined;
 
   /** @param change - the number of rows it changed. */
   function write(change: (database: Database) => number): Promise<Kept> {
-    return new Promise((resolve) => {
-      // Stays so for a row that a foreign database refuses.
-      let kept: Kept = 'volatile';
-      queue.add({
-        run(database, _schema, transaction) {
-          if (!holds(database, transaction)) kept = 'fenced';
-          else kept = change(database) > 0 ? 'durable' : 'volatile';
-        },
-        committed: () => resolve(kept),
-        postponed: () => resolve('volatile'),
-      });
-    });
+    return new Promise((resolve) => queue.add(new KeptWrite(holds, change, resolve)));
   }
 
   /** Makes the row of a message or a call; a full queue refuses it. */
   function insert(id: number | string, change: (database: Database) => number): Promise<Kept> {
     if (!queue.refuses()) return write(change);
+    rowless ??= new Set();
     rowless.add(id);
     return Promise.resolve('volatile');
   }
 
   /** Not refused: a row is owed its end, or it would come to life again. There are at most a few of these for each row. */
   function update(id: number | string, change: (database: Database) => number): Promise<Kept> {
-    return rowless.has(id) ? Promise.resolve('volatile') : write(change);
+    return rowless?.has(id) === true ? Promise.resolve('volatile') : write(change);
   }
 
   /** The same, for what is written of it last. */
   function end(id: number | string, change: (database: Database) => number): Promise<Kept> {
-    return rowless.delete(id) ? Promise.resolve('volatile') : write(change);
+    return rowless?.delete(id) === true ? Promise.resolve('volatile') : write(change);
   }
 
   return {

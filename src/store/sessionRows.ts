@@ -67,7 +67,7 @@ function unprocessed(
             ? 'expired'
             : undefined;
     if (message !== undefined && reason === undefined) {
-      const key = row['key'] === null ? undefined : String(row['key']);
+      const key = typeof row['key'] === 'string' ? row['key'] : undefined;
       waiting.push({ number, message, key, at, deliveries });
       continue;
     }

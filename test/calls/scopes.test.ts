@@ -171,6 +171,35 @@ describe('work that goes on in a scope', () => {
   });
 });
 
+describe('work that never ends', () => {
+  it('[S-6] keeps its scope until its integration is reset, and once written off', async () => {
+    const { call, attempt, seen, clock, integration } = startHeld({ ...held, attemptMs: 100 });
+    await clock.advance(100);
+    integration.breaker.reset();
+    const second = call('second', held);
+    expect(seen).toHaveLength(1);
+    await clock.advance(graceMs);
+    expect(await second).toMatchObject({ failure: { reason: 'scope_busy' } });
+    const third = call('third', held);
+    integration.breaker.reset();
+    expect(seen.map(({ input }) => input)).toEqual(['first', 'third']);
+    attempt(0).resolve('at last');
+    await clock.settle();
+    expect(await call('fourth', held)).toMatchObject({ failure: { reason: 'scope_busy' } });
+    attempt(1).resolve('mine');
+    expect(await third).toMatchObject({ ok: true, value: 'mine' });
+  });
+
+  it('[S-6] gives its scope back when what is behind its integration has restarted', async () => {
+    const { call, seen, clock, path } = startHeld({ ...held, attemptMs: 100 });
+    await clock.advance(100 + graceMs);
+    path.crashed({ kind: 'crash', message: 'gone', outcome: 'unknown' });
+    path.restarted();
+    void call('second', held);
+    expect(seen).toHaveLength(2);
+  });
+});
+
 describe('cancelling a scope', () => {
   it('[S-6] ends its call, and says whether there was one', async () => {
     const { integration, first, attempt } = startHeld();

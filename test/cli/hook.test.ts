@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allGone, fixture, nextTurn } from '../actors/startProcess.ts';
+import { runBuilt } from './startCli.ts';
 import { program, request, startHook } from './startHook.ts';
 
 const pidsIn = async (file: string): Promise<number[]> => {
@@ -42,6 +43,18 @@ describe('unwedge hook', () => {
       expect(await run(['--', ...program('block', 'no')])).toMatchObject({ code: 2, stderr: 'no' });
     }
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('[H-3] takes an option that stands before its name, and never declines for it', async () => {
+    const { directory } = startHook();
+    const db = join(directory, 'other.sqlite');
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const crash = ['--name', 'lint', '--', 'sh', '-c', 'kill -SEGV $$'];
+    expect(await runBuilt(['--db', db, 'hook', ...crash], env)).toMatchObject({ code: 0, stdout: '' });
+    expect(existsSync(`${db}-hook-lint`)).toBe(true);
+    expect(await runBuilt([`--db=${db}`, 'hook', '--name', 'lint', '--', 'false'], env)).toMatchObject({ code: 1 });
+    expect(existsSync(`${db}-hook-lint`)).toBe(false);
+    expect(await runBuilt(['--nonsense', 'hook', ...crash], env)).toMatchObject({ code: 1 });
   });
 
   it('[H-3] gives arguments to the hook literally, without a shell', async () => {

@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { leaseOwner } from '../../src/leaseOwner.ts';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { hasSqlite } from '../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../store/startStore.ts';
 import { RecordedFacts } from '../support/facts.ts';
 import { program, request, startHook } from './startHook.ts';
 
@@ -27,6 +29,7 @@ function startGuard() {
     ...started,
     run: (...options: string[]) =>
       started.run([...named, ...options, '--', ...program('fail-once', file)], request('PreToolUse')),
+    runNamed: (command: readonly string[], input: string) => started.run([...named, '--', ...command], input),
     async fail(times: number): Promise<void> {
       for (let count = 0; count < times; count++) await this.run();
     },
@@ -115,6 +118,51 @@ describe.skipIf(!hasSqlite)('the circuit of a wrapped hook', () => {
       expect(breakers.claimProbe(key, generation, 'another', 60_000, Date.now())).toBe(true);
     });
     expect(await guard.run()).toMatchObject({ code: 0, stderr: expect.stringContaining('is not run for') as string });
+  });
+
+  it.skipIf(process.platform !== 'linux')('[H-3] [M-3] is tried at once when who tried it is gone', async () => {
+    const guard = startGuard();
+    await guard.fail(5);
+    await guard.keep({ openUntil: 1 });
+    await guard.withStore(({ breakers }) => {
+      const { generation = 0 } = breakers.load(key) ?? {};
+      breakers.claimProbe(key, generation, leaseOwner().replace(/~\d+@/, '~1@'), 60_000, Date.now());
+    });
+    guard.mend();
+    expect(await guard.run()).toMatchObject({ code: 0, stderr: '' });
+    expect(await guard.circuit()).toMatchObject({ state: 'closed' });
+  });
+
+  it('[H-3] gives the hook all of its input also while failures are on record', async () => {
+    const guard = startGuard();
+    await guard.fail(1);
+    const input = `${request('PreToolUse')}${' '.repeat(1_000_000)}`;
+    const { code, stdout } = await guard.runNamed(['cat'], input);
+    expect({ code, isWhole: stdout === input }).toEqual({ code: 0, isWhole: true });
+  });
+
+  it('[H-3] does not follow a link that stands in the place of its trace', async () => {
+    const guard = startGuard();
+    const target = join(guard.directory, 'elsewhere');
+    symlinkSync(target, `${guard.db}-hook-guard`);
+    await guard.fail(1);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it('[H-3] ended while it keeps its record leaves what was to be kept running', async () => {
+    const guard = startGuard();
+    await guard.fail(1);
+    const database = openDatabase(guard.db);
+    database.exec('BEGIN EXCLUSIVE');
+    const child = guard.spawn(['--name', 'guard', '--keep-background', '--', 'sh', '-c', 'sleep 1000 & echo $!']);
+    child.stdin.end(request('PreToolUse'));
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+    const pid = Number(chunk.toString());
+    child.kill('SIGTERM');
+    const { exitCode } = await child;
+    database.exec('ROLLBACK');
+    expect(exitCode).toBe(143);
+    expect(process.kill(pid, 'SIGKILL')).toBe(true);
   });
 
   it('[M-8] counts the failures of runs side by side', async () => {

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { failed, hasSqlite, temporaryDirectory } from '../store/startStore.ts';
 import { databaseWith, runBuilt, runUnread } from './startCli.ts';
+import { main } from './startRun.ts';
 
 const oneLine = /^unwedge: [^\n]+\n$/;
 
@@ -11,6 +14,13 @@ describe('the built command line', () => {
     const { code, stdout, stderr } = await runBuilt(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const name of Object.keys(commands)) expect(stdout).toContain(`\n  ${name} `);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('[L-1] does not end with 0 when what it says could not be written', () => {
+    const full = openSync('/dev/full', 'w');
+    const { status } = spawnSync(process.execPath, [main, '--help'], { stdio: ['ignore', full, 'ignore'] });
+    closeSync(full);
+    expect(status).toBe(1);
   });
 
   it('[L-1] says how it is used when nothing is asked, on stderr with exit 2', async () => {

@@ -102,7 +102,7 @@ describe.skipIf(!hasSqlite)('the circuit of runs that follow each other', () => 
     const place = startPlace();
     await runAll(place, unavailable, fine);
     const { openDatabase } = await import('../store/startStore.ts');
-    const rows = openDatabase(place.db).prepare(`SELECT event_type FROM events WHERE category = 'integration'`).all();
-    expect(rows).toEqual([{ event_type: 'failure' }]);
+    const rows = openDatabase(place.db).prepare(`SELECT category || '/' || event_type AS event FROM events`).all();
+    expect(rows).toEqual([{ event: 'process/exited' }, { event: 'integration/failure' }]);
   });
 });

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fixture, startPlace } from './startRun.ts';
+import { fixture, main, startPlace } from './startRun.ts';
 
 /** Fails the first time as a service does that is away, and succeeds then; both print. */
 function flaky(directory: string, printing = 'echo out'): string[] {
@@ -80,5 +81,27 @@ describe.skipIf(process.platform !== 'linux')('unwedge run between a fast writer
     expect(Number(peakKb)).toBeLessThan(150_000);
     run.child.stdin.end();
     expect((await run.ended).code).toBe(0);
+  });
+});
+
+describe('unwedge run whose output is lost', () => {
+  it.skipIf(!existsSync('/dev/full'))('[L-4] does not end with 0 when it cannot be written', () => {
+    const { directory, db } = startPlace();
+    const full = openSync('/dev/full', 'w');
+    const env = { PATH: process.env['PATH'], HOME: directory, UNWEDGE_DB: db };
+    const words = [main, 'run', '--', 'echo', 'out'];
+    const { status, stderr } = spawnSync(process.execPath, words, { env, stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    expect(status).toBe(125);
+    expect(stderr.toString()).toMatch(/^unwedge: the output is not complete: ENOSPC[^\n]*\n$/);
+  });
+
+  it('[L-4] does not end with 0 when it could not be held back', () => {
+    const { directory, db } = startPlace();
+    const env = { PATH: process.env['PATH'], HOME: directory, UNWEDGE_DB: db, TMPDIR: join(directory, 'missing') };
+    const words = [main, 'run', '--attempts', '2', '--', process.execPath, '-e', 'console.log("x".repeat(3e6))'];
+    const { status, stderr } = spawnSync(process.execPath, words, { env });
+    expect(status).toBe(125);
+    expect(stderr.toString()).toContain('the output is not complete');
   });
 });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,15 +9,16 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import type { Message } from '../../src/sessions/mailbox.ts';
 import type { MessageHandler } from '../../src/sessions/sessionOptions.ts';
-import { hasSqlite } from '../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../store/startStore.ts';
+import { SkippingClock } from '../support/skippingClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const program = fileURLToPath(new URL('../fixtures/keptGateway.mjs', import.meta.url));
 const freshPath = (): string => join(temporaryDirectory(), 'gateway.sqlite');
 
 /** A gateway whose session takes messages by `onMessage`; every fact it tells is kept. */
-function makeGateway(store: string, onMessage: MessageHandler) {
-  const gateway = createGateway({ store, control: false });
+function makeGateway(store: string, onMessage: MessageHandler, clock?: SkippingClock) {
+  const gateway = createGateway({ store, control: false, clock });
   const facts: Told<Fact>[] = [];
   gateway.on('*', (fact) => void facts.push(fact));
   gateway.integration('kb', {}, ({ input }: { input: unknown }) => input);
@@ -172,6 +174,63 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     const session = gateway.session('scratch', { onMessage: () => undefined, durable: false });
     await gateway.start();
     expect(await accept(session, { kind: 'user', data: () => 1 })).toMatchObject({ durable: false });
+  });
+
+  it.each([
+    ['is no database', (path: string) => writeFileSync(path, 'not a database'.repeat(1000))],
+    ['is a directory', (path: string) => mkdirSync(path)],
+    [
+      'has a newer schema',
+      (path: string) => openDatabase(path).exec('PRAGMA application_id = 0x756e7764; PRAGMA user_version = 99'),
+    ],
+  ])('[I-5] goes on without being kept, and says so, when the store %s', async (_, damage) => {
+    const store = freshPath();
+    damage(store);
+    const { gateway, session, facts } = makeGateway(store, ({ text }) => text);
+    await gateway.start();
+    const acceptance = await accept(session, { kind: 'user', text: 'hello' });
+    expect(acceptance).toMatchObject({ durable: false });
+    expect(await acceptance.processed).toEqual({ ok: true, value: 'hello' });
+    expect(facts.filter(({ type }) => type === 'store.degraded')).toHaveLength(1);
+  });
+
+  it('[G-11] is claimed within 10 s of the store being usable again', async () => {
+    const store = freshPath();
+    const first = makeGateway(store, (_message, turn) => {
+      return new Promise((_, reject) => turn.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    });
+    await first.gateway.start();
+    await accept(first.session, { kind: 'user', text: 'old' });
+    await first.gateway.stop();
+    const version = Number(openDatabase(store).prepare('PRAGMA user_version').get()?.['user_version']);
+    openDatabase(store).exec('PRAGMA user_version = 99');
+    const clock = new SkippingClock();
+    const { gateway, session } = makeGateway(store, () => undefined, clock);
+    await gateway.start();
+    expect(await accept(session, { kind: 'user' })).toMatchObject({ durable: false });
+    openDatabase(store).exec(`PRAGMA user_version = ${version}`);
+    const recovered = gateway.wait('store.recovered');
+    clock.skip(1000);
+    await recovered;
+    const resumed = gateway.wait('session.resumed');
+    clock.skip(9000);
+    expect(await resumed).toMatchObject({ waiting: 1 });
+    expect(await accept(session, { kind: 'user' })).toMatchObject({ durable: true });
+  });
+
+  it('[I-3] stops while messages wait for its start, and answers them', async () => {
+    const { gateway, session } = makeGateway(freshPath(), () => undefined);
+    const early = session.send({ kind: 'user' });
+    const starting = gateway.start();
+    await gateway.stop();
+    await starting;
+    expect(await early).toEqual({ accepted: false, reason: 'stopped' });
+  });
+
+  it('refuses a text that is none at once', () => {
+    const { session } = makeGateway(freshPath(), () => undefined);
+    const message = { kind: 'user', text: 5 as never };
+    expect(() => session.send(message)).toThrow(new TypeError('Expected `message.text` to be a string, got 5'));
   });
 
   it('refuses data that is not JSON at once', async () => {

@@ -60,17 +60,14 @@ describe('a command', () => {
   it.each([
     ['is not there', 'no-such-command-anywhere'],
     ['has too long a name', 'x'.repeat(300)],
-  ])(
-    '[O-8] [S-4] that %s says nothing of its arguments',
-    async (_why, command) => {
-      const { cli, gateway } = await startCommand({ command, args: ['{prompt}'] });
-      const told: unknown[] = [];
-      gateway.on('*', (fact) => told.push(fact));
-      const outcome = await cli.call({ prompt: 'my secret', args: ['--token=my secret'] });
-      expect(outcome).toMatchObject({ failure: { kind: 'spawn' } });
-      expect(inspect([outcome, told], { depth: 9, showHidden: true })).not.toContain('my secret');
-    },
-  );
+  ])('[O-8] [S-4] that %s says nothing of its arguments', async (_why, command) => {
+    const { cli, gateway } = await startCommand({ command, args: ['{prompt}'] });
+    const told: unknown[] = [];
+    gateway.on('*', (fact) => told.push(fact));
+    const outcome = await cli.call({ prompt: 'my secret', args: ['--token=my secret'] });
+    expect(outcome).toMatchObject({ failure: { kind: 'spawn' } });
+    expect(inspect([outcome, told], { depth: 9, showHidden: true })).not.toContain('my secret');
+  });
 
   it('[S-9] that exits with an error says what it wrote to stderr', async () => {
     const { cli } = await startCommand();

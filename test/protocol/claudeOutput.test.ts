@@ -140,6 +140,13 @@ describe('the output of claude', () => {
     expect(read(init, { type: 'system', session_id: '--dangerously-skip-permissions' }).sessionId).toBe('s-1');
   });
 
+  it('[S-10] is judged in time, and with a short message, however long what it says is', () => {
+    const blocked = `UserPromptSubmit operation blocked by hook:${'\n'.repeat(400_000)}x`;
+    expect(read(result({ result: blocked, num_turns: 0 })).failure).toMatchObject({ kind: 'permanent' });
+    const long = 'x'.repeat(100_000);
+    expect(read(result({ result: long, subtype: 'error_max_turns' })).failure?.message).toHaveLength(500);
+  });
+
   it('[S-10] has not ended without a result', () => {
     expect(read(init, uses('Bash'))).toMatchObject({ concluded: false, sessionId: 's-1' });
   });

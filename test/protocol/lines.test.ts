@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLineSplitter } from '../../src/protocol/lines.ts';
 
 /** Everything a splitter says about a stream that comes in these pieces. */
@@ -44,6 +44,14 @@ describe('the line splitter', () => {
     expect(split(4, 'abcd\n')).toEqual(['abcd']);
     expect(split(4, 'ab', 'cde', 'fgh', '\nnext\n')).toEqual(['<too long>', 'next']);
     expect(split(4, 'abcde')).toEqual(['<too long>']);
+  });
+
+  it('[P-1] keeps no buffer for each byte of a line that drips in', () => {
+    const concat = vi.spyOn(Buffer, 'concat');
+    onTestFinished(() => concat.mockRestore());
+    const line = 'abcdefg'.repeat(10_000);
+    expect(split(100_000, ...line.split(''), '\n', 'next')).toEqual([line, 'next']);
+    expect(Math.max(...concat.mock.calls.map(([pieces]) => pieces.length))).toBeLessThan(1000);
   });
 
   it('[P-1] joins a large line from its pieces', () => {

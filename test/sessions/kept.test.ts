@@ -119,7 +119,7 @@ describe('a kept session', () => {
     await session.open(store);
     const acceptance = session.send({ kind: 'user' });
     store.commit();
-    expect(await acceptance).toMatchObject({ accepted: true });
+    expect(await acceptance).toMatchObject({ accepted: true, id: 'agent:main-m1' });
   });
 
   it('[G-11] delivers what was accepted before first, whatever the limit of the mailbox', async () => {

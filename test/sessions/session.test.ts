@@ -347,7 +347,7 @@ describe('a session that stops', () => {
     await clock.settle();
     void incarnate;
     session.close();
-    session.ended();
+    void session.ended();
     path.stop();
     expect(await running).toMatchObject({ ok: false });
     expect(await waiting).toMatchObject({ ok: false, failure: { kind: 'cancelled', reason: 'stopped' } });

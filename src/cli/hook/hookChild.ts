@@ -113,7 +113,7 @@ class HookChild {
       this.#stop = resolve;
     });
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-    this.#hearSignals(child.pid);
+    this.#hearSignals();
     if (child.stdin !== null) this.#options.input.passTo(child.stdin);
     void this.#options.input.ended.then(() => this.#arm());
     this.#holdOutput();
@@ -132,7 +132,7 @@ class HookChild {
     };
   }
 
-  #hearSignals(pid: number): void {
+  #hearSignals(): void {
     let told = false;
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => {
@@ -141,8 +141,7 @@ class HookChild {
           this.#stop({ how: 'told', signal });
           return;
         }
-        // Told twice, or while it is being ended already: at once.
-        killTreeNow(pid);
+        // Told twice, or while it is being ended already: at once, and what still runs with it (killAtExit).
         process.exit(128 + constants.signals[signal]);
       });
     }

@@ -1,3 +1,4 @@
+import { leaseOwner } from '../../leaseOwner.ts';
 import type { Facts } from '../../policy/facts.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { HookInput } from '../../protocol/hookEvents.ts';
@@ -29,7 +30,13 @@ export interface HookCircuitOptions {
 
 /** The store is opened only when there is something to write, or the marker says that there is something to read. */
 export function createHookCircuit({ name, database, budgetMs }: HookCircuitOptions): HookCircuit {
-  const run = { key: `hook:${name}`, owner: `${process.pid}.${systemClock.wallNow()}` };
+  const run = {
+    key: `hook:${name}`,
+    // Costs a look at the process table, which the usual run has no need of.
+    get owner() {
+      return leaseOwner();
+    },
+  };
   const marker = hookMarker(database, name);
   const isKept = database !== ':memory:';
   let trouble: string | undefined;

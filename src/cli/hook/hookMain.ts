@@ -96,6 +96,7 @@ async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
   const late = new Promise<void>((resolve) => {
     setTimeout(resolve, inputMs);
   });
+  input.drop();
   await Promise.race([input.ended, late]);
   return input.said;
 }

@@ -22,7 +22,8 @@ export function hookMarker(database: string, name: string, kind: 'hook' | 'run' 
   const path = `${database}-${kind}-${fileName(name)}`;
   return {
     isThere: () => existsSync(path),
-    leave: () => quietly(() => closeSync(openSync(path, 'a', 0o600))),
+    // Exclusively: a link that somebody put there is not followed.
+    leave: () => quietly(() => closeSync(openSync(path, 'wx', 0o600))),
     remove: () => quietly(() => rmSync(path, { force: true })),
   };
 }

@@ -1,3 +1,4 @@
+import { claimProbe } from '../../leaseOwner.ts';
 import { openForMs, trips } from '../../policy/breaker.ts';
 import type { Fact } from '../../policy/facts.ts';
 import type { FailureKind } from '../../policy/failure.ts';
@@ -15,21 +16,21 @@ export type HookAdmission =
 export interface HookRunName {
   /** Of the circuit. */
   readonly key: string;
-  /** Of this run: holds the lease of a probe. */
+  /** Of this process: holds the lease of a probe. */
   readonly owner: string;
 }
 
 const { breaker: policy } = presets.hook;
 
 /** Admits the run: freely while the circuit is closed, one at a time when it has been open for long enough. */
-export function admitRun(store: Store, { key, owner }: HookRunName, leaseMs: number): HookAdmission {
+export function admitRun(store: Store, { key }: HookRunName, leaseMs: number): HookAdmission {
   const row = store.breakers.load(key);
   if (row?.state !== 'open') return { admitted: true };
   const wallNow = systemClock.wallNow();
   // The wall clock may have stepped: what is left is never more than the circuit was to stay open.
   const leftMs = Math.min(row.openUntil - wallNow, row.lastOpenMs);
-  const holdMs = leaseMs + policy.probeLeaseGraceMs;
-  if (leftMs <= 0 && store.breakers.claimProbe(key, row.generation, owner, holdMs, wallNow)) {
+  const claim = { name: key, generation: row.generation, leaseMs: leaseMs + policy.probeLeaseGraceMs, wallNow };
+  if (leftMs <= 0 && claimProbe(store.breakers, claim)) {
     return { admitted: true, probe: row };
   }
   const retryAfterMs = leftMs > 0 ? leftMs : leaseMs;
@@ -37,7 +38,7 @@ export function admitRun(store: Store, { key, owner }: HookRunName, leaseMs: num
   if (store.read({ category: 'integration', integration: key, since: row.openedAt, limit: 1 }).length === 0) {
     const message = `The circuit of ${key} is open`;
     const refusal = { kind: 'circuit_open', message, retryAfterMs, refused: 0 } as const;
-    record(store, { type: 'call.refused', integration: key, call: owner, ...refusal });
+    record(store, { type: 'call.refused', integration: key, call: `${process.pid}.${wallNow}`, ...refusal });
   }
   return { admitted: false, retryAfterMs };
 }

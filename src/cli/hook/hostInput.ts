@@ -11,13 +11,16 @@ export interface HostInput {
   /** Settles when the host has written all. It may never. */
   readonly ended: Promise<void>;
   passTo(child: Writable): void;
+  /** Reads on without a child, so that the host is never kept waiting. */
+  drop(): void;
 }
 
-/** Starts reading; what nobody takes is dropped, so that the host is never kept waiting. */
+/** Reads nothing before somebody takes it: what came while the circuit was asked would be lost. */
 export function readHostInput(host: NodeJS.ReadStream = process.stdin): HostInput {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let said: HookInput | undefined;
+  host.pause();
   host.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= maxKeptBytes) chunks.push(chunk);
@@ -42,5 +45,6 @@ export function readHostInput(host: NodeJS.ReadStream = process.stdin): HostInpu
       child.on('unpipe', () => host.resume());
       host.pipe(child);
     },
+    drop: () => void host.resume(),
   };
 }

@@ -69,7 +69,7 @@ export async function repairFile(
     isUnchanged();
     if (target === 'nowhere' || (target === 'in-place' && draft.repairs === 0)) return { file, ...report };
     if (target === 'in-place') {
-      const backup = await orFail(`Cannot write ${file}`, replaceFile(path, draft.pieces(), before.mode, isUnchanged));
+      const backup = await orFail(`Cannot write ${file}`, replaceFile(path, draft.pieces(), before, isUnchanged));
       return { file, ...report, written: file, backup };
     }
     await orFail(`Cannot write ${target.out}`, writeNew(target.out, draft.pieces(), before.mode, isUnchanged));

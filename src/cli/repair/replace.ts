@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { copyFile, link, open, rename, rm } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { copyFile, type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CommandError } from '../errors.ts';
 
@@ -8,11 +8,16 @@ export type Pieces = AsyncIterable<Buffer | string>;
 
 /**
  * Puts a new content in the place of a file and gives the path of its backup.
- * @param mode - of the new file.
+ * @param before - whose mode and owner the new file gets.
  * @param check - throws when it must not happen after all; called when the new content is safely on disk.
  */
-export async function replaceFile(path: string, pieces: Pieces, mode: number, check: () => void): Promise<string> {
-  return written(path, pieces, mode, async (temporary) => {
+export async function replaceFile(path: string, pieces: Pieces, before: Stats, check: () => void): Promise<string> {
+  const dress = async (file: FileHandle): Promise<void> => {
+    // Repaired by root it is still the user's; others may not give files away, nor need to.
+    if (process.getuid?.() === 0) await file.chown(before.uid, before.gid);
+    await file.chmod(before.mode & 0o7777);
+  };
+  return written(path, pieces, dress, async (temporary) => {
     check();
     const backup = await backUp(path);
     await rename(temporary, path);
@@ -22,7 +27,8 @@ export async function replaceFile(path: string, pieces: Pieces, mode: number, ch
 
 /** Writes a file that does not exist yet, whole or not at all. */
 export async function writeNew(path: string, pieces: Pieces, mode: number, check: () => void): Promise<void> {
-  await written(path, pieces, mode, async (temporary) => {
+  const dress = (file: FileHandle): Promise<void> => file.chmod(mode & 0o7777);
+  await written(path, pieces, dress, async (temporary) => {
     check();
     // Unlike a rename, a link never replaces what came to be there meanwhile.
     const isThere = await linked(temporary, path);
@@ -34,7 +40,7 @@ export async function writeNew(path: string, pieces: Pieces, mode: number, check
 async function written<T>(
   path: string,
   pieces: Pieces,
-  mode: number,
+  dress: (file: FileHandle) => Promise<void>,
   place: (temporary: string) => Promise<T>,
 ): Promise<T> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
@@ -42,7 +48,7 @@ async function written<T>(
   try {
     try {
       for await (const piece of pieces) await handle.writeFile(piece);
-      await handle.chmod(mode & 0o7777);
+      await dress(handle);
       await handle.sync();
     } finally {
       await handle.close();

@@ -67,10 +67,11 @@ async function* editedPieces(source: Source, plan: SessionPlan, starts: readonly
 const chunkBytes = 1024 * 1024;
 
 async function* bytesBetween({ handle, path, signal }: Source, start: number, end: number) {
+  // Used again for each piece: one is written before the next is asked for.
+  const chunk = Buffer.alloc(Math.min(chunkBytes, end - start));
   for (let at = start; at < end; ) {
     signal.throwIfAborted();
-    const chunk = Buffer.alloc(Math.min(chunkBytes, end - at));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
+    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, end - at), at);
     if (bytesRead === 0) throw new CommandError(`${path} became shorter while it was read. Nothing was done.`);
     yield chunk.subarray(0, bytesRead);
     at += bytesRead;

@@ -16,6 +16,8 @@ export interface Streams {
 export interface OwnOutput extends Sink {
   /** A line of ours, on stderr and on a line of its own. */
   say(line: string): void;
+  /** Why not everything could be written; undefined when it was, or nobody reads any more. */
+  readonly trouble: string | undefined;
 }
 
 const newline = 0x0a;
@@ -23,6 +25,12 @@ const newline = 0x0a;
 /** Bytes pass as they are. A stream whose reader is gone takes everything and says nothing. */
 export function ownOutput(streams: Streams): OwnOutput {
   let midLine = false;
+  let trouble: string | undefined;
+  for (const stream of [streams.stdout, streams.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') trouble ??= error.message;
+    });
+  }
   return {
     write(chunk, stream) {
       const target = streams[stream];
@@ -33,6 +41,9 @@ export function ownOutput(streams: Streams): OwnOutput {
     say(line) {
       if (streams.stderr.writable) streams.stderr.write(`${midLine ? '\n' : ''}unwedge: ${line}\n`);
       midLine = false;
+    },
+    get trouble() {
+      return trouble;
     },
   };
 }

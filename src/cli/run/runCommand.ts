@@ -56,9 +56,11 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   });
   const last = [...held.values()].at(-1);
   await last?.release(sink);
-  if (last?.trouble !== undefined)
-    own.say(`the output is not complete, it could not be held back: ${sanitize(last.trouble)}`);
-  const exitCode = exitCodeFor(end, io.signal);
+  const trouble = own.trouble ?? last?.trouble;
+  if (trouble !== undefined) own.say(`the output is not complete: ${sanitize(trouble)}`);
+  const ownCode = exitCodeFor(end, io.signal);
+  // Half of an output must not pass for the whole.
+  const exitCode = ownCode === 0 && trouble !== undefined ? exitCodes.ownError : ownCode;
   for (const line of lastWords(plan, end, io.signal)) own.say(line);
   if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode)));
   return exitCode;

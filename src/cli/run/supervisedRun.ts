@@ -4,7 +4,7 @@ import { Integration } from '../../calls/integration.ts';
 import { checkGatewayOptions } from '../../gatewayOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
 import type { Clock } from '../../policy/clock.ts';
-import type { FactOf, Told } from '../../policy/facts.ts';
+import type { Fact, FactOf, Told } from '../../policy/facts.ts';
 import { AttemptError, type FailureReason, type Outcome } from '../../policy/failure.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { RegisterChild } from '../../policy/childRecord.ts';
@@ -59,7 +59,10 @@ export interface RunEnd {
 export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
   const { env, signal, logger } = given;
   const path = storePath(plan.db, env);
-  const owner = createRuntime(checkGatewayOptions({ store: path, logger, clock: lightClock }), { lockWaitMs });
+  const owner = createRuntime(checkGatewayOptions({ store: path, logger, clock: lightClock }), {
+    lockWaitMs,
+    records: tellsOfTrouble,
+  });
   const { runtime } = owner;
   const { clock, bus } = runtime;
   const trace = circuitTrace(path, plan.name);
@@ -166,6 +169,14 @@ function registerLater({ runtime, openStore }: RuntimeOwner, { policy }: RunPlan
       forget?.();
     };
   };
+}
+
+const lifecycle: ReadonlySet<string> = new Set(['child.started', 'child.stopped', 'process.started']);
+
+/** A run lives in a runtime of its own, whose coming and going says nothing that the end of a failed run does not. */
+function tellsOfTrouble(fact: Told<Fact>): boolean {
+  if (fact.type === 'process.exited') return fact.reason !== 'exit' || fact.exitCode !== 0;
+  return !lifecycle.has(fact.type);
 }
 
 /** A reader that has seen enough (`| head`) is no failure to look into. */

@@ -19,9 +19,11 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan): Cha
   const connected = new Map<LogNode, LogNode>();
   const parentOf = (node: LogNode): LogNode | undefined =>
     connected.get(node) ?? (node.parent === null ? undefined : byUuid.get(node.parent));
-  for (const [node, parent] of lostParents(nodes, byUuid, broken)) {
-    // A parent from further down would close a ring.
-    if (!isAbove(node, parent, parentOf)) connected.set(node, parent);
+  const lost = lostParents(nodes, byUuid, broken);
+  // Only where a parent stands below its child could a new link close a ring.
+  const mayRing = lost.length > 0 && nodes.some((node) => (parentOf(node)?.line ?? 0) > node.line);
+  for (const [node, parent] of lost) {
+    if (!mayRing || !isAbove(node, parent, parentOf)) connected.set(node, parent);
   }
 
   const isSameTurn = (node: LogNode, parent: LogNode): boolean =>

@@ -110,6 +110,7 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
 
   /** The node itself, or the next one above it that stays in its place; it may be in another file. */
   function standing(node: LogNode): { above: LogNode | undefined; uuid: string | null } {
+    if (!lifted.has(node)) return { above: node, uuid: node.uuid };
     const passed = new Set<LogNode>();
     let above = node;
     while (lifted.has(above) && !passed.has(above)) {

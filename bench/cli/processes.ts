@@ -1,0 +1,62 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { quantile } from '../harness/statistics.ts';
+import type { Case } from '../harness/suite.ts';
+
+/** A program and its arguments. */
+export type CommandLine = readonly [program: string, ...words: string[]];
+
+const root = new URL('../../../', import.meta.url);
+let built = false;
+
+/** The built command line, as whoever has installed it starts it; built first when a source is newer. */
+export function unwedge(...words: string[]): CommandLine {
+  if (!built) execFileSync(process.execPath, [fileURLToPath(new URL('scripts/build.mjs', root))], { stdio: 'inherit' });
+  built = true;
+  return [process.execPath, fileURLToPath(new URL('dist/cli/main.js', root)), ...words];
+}
+
+/** In a turn of its own for every subject, so many processes of a case start one after the other. */
+const runs = 8;
+
+/**
+ * From the start of a process to its end, as who waits for it sees it. With several command lines a run is all of them, one after
+ * the other. Records the fastest run of the round and the middle one.
+ * @param linesOf - gets the number of the run.
+ */
+export function startToEnd(linesOf: (run: number) => readonly CommandLine[]): Case {
+  return {
+    measure: (probe) =>
+      inNewHome(async (env) => {
+        const samples: number[] = [];
+        for (let run = 0; run < runs; run++) {
+          const lines = linesOf(run);
+          const start = performance.now();
+          for (const line of lines) await runToEnd(line, env);
+          samples.push(performance.now() - start);
+        }
+        probe.record('fastest', quantile(samples, 0), 'ms');
+        probe.record('middle', quantile(samples, 0.5), 'ms');
+      }),
+  };
+}
+
+/** A place of its own for what a command line keeps, gone afterwards. */
+export async function inNewHome<T>(work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
+  const home = mkdtempSync(join(tmpdir(), 'unwedge-bench-'));
+  try {
+    return await work({ ...process.env, HOME: home, UNWEDGE_DB: join(home, 'runs.sqlite') });
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function runToEnd([program, ...words]: CommandLine, env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(program, words, { stdio: 'ignore', env });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  if (code !== 0) throw new Error(`\`${[program, ...words].join(' ')}\` ended with ${signal ?? code}`);
+}

@@ -1,0 +1,74 @@
+import { fileURLToPath } from 'node:url';
+import { type Case, defineSuite, type Target } from '../harness/suite.ts';
+import { passOutput } from './output.ts';
+import { type CommandLine, startToEnd, unwedge } from './processes.ts';
+
+const run = 'run -- true';
+const hook = 'hook -- true';
+const crash = 'hook that crashes';
+const output = 'run, 200 MB of output';
+const bytes = 200_000_000;
+
+const node: CommandLine = [process.execPath, '-e', '0'];
+const plainPipe = fileURLToPath(new URL('./plainPipe.js', import.meta.url));
+const crashing = ['sh', '-c', 'kill -SEGV $$'];
+
+/** What a command costs behind `unwedge run` and `unwedge hook`, against the start of Node without which there is neither. */
+export const cliSuite = defineSuite({
+  name: 'cli',
+  about:
+    'What it costs to have a command run by `unwedge`: whole processes, from their start to their end, against `node -e 0`, which does nothing ' +
+    'but start; output against a Node program of ten lines that pipes it.',
+  baseline: 'node',
+  subjects: [
+    {
+      name: 'unwedge',
+      about: 'the built command line, with a store of its own',
+      cases: {
+        [run]: startToEnd(() => [unwedge('run', '--', 'true')]),
+        [hook]: startToEnd(() => [unwedge('hook', '--', 'true')]),
+        // Each under a name of its own: after five in a row it would not be run.
+        [crash]: startToEnd((at) => [unwedge('hook', '--name', `crash-${at}`, '--', ...crashing)]),
+        [output]: passOutput((...command) => unwedge('run', '--', ...command), bytes),
+      },
+    },
+    {
+      name: 'node',
+      about: '`node -e 0`; for output, spawn() and pipe()',
+      cases: {
+        ...each([run, hook, crash], () => startToEnd(() => [node])),
+        [output]: passOutput((...command) => [process.execPath, plainPipe, ...command], bytes),
+      },
+    },
+    {
+      name: 'timeout',
+      about: '`timeout 5` of coreutils around the command, and the start of Node after it',
+      cases: each([run, hook], () => startToEnd(() => [['timeout', '5', 'true'], node])),
+    },
+  ],
+  targets: [
+    startTarget('run of `true`, against node -e 0', run, 2),
+    startTarget('hook of `true`, against node -e 0', hook, 2),
+    {
+      says: '200 MB of output, against a plain pipe through Node',
+      of: { subject: 'unwedge', case: output, metric: 'wall' },
+      over: { subject: 'node', case: output, metric: 'wall' },
+      atMost: 2,
+    },
+    {
+      says: 'peak memory at its end, against half of it',
+      of: { subject: 'unwedge', case: output, metric: 'peak memory, end/half' },
+      by: 'median',
+      atMost: 1.1,
+    },
+  ],
+});
+
+function each(names: readonly string[], caseOf: () => Case): Record<string, Case> {
+  return Object.fromEntries(names.map((name) => [name, caseOf()]));
+}
+
+function startTarget(says: string, of: string, atMost: number): Target {
+  const figure = (subject: string) => ({ subject, case: of, metric: 'fastest' });
+  return { says, of: figure('unwedge'), over: figure('node'), atMost };
+}

@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGateway } from '../../src/gateway.ts';
+import type { Case } from '../harness/suite.ts';
+
+/** What an idle session holds, kept in a file, its actor and its place under the supervisor included. */
+export function idleHeap(count: number): Case {
+  return {
+    isolated: true,
+    async measure(probe) {
+      const directory = mkdtempSync(join(tmpdir(), 'unwedge-bench-'));
+      const gateway = createGateway({ store: join(directory, 'kept.sqlite'), control: false });
+      const onMessage = () => undefined;
+      const opened = async (from: number, to: number): Promise<void> => {
+        for (let index = from; index < to; index++) gateway.session(`session-${index}`, { onMessage });
+        await gateway.session(`session-${to - 1}`).send({ kind: 'user' });
+      };
+      await gateway.start();
+      await opened(0, 100);
+      await probe.heap('heap', count, () => opened(100, 100 + count));
+      await gateway.stop();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}

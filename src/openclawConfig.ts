@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import JSON5 from 'json5';
+import { checkObject } from './policy/options.ts';
+import { checkToolCallRetry, type ToolCallRetryOptions } from './policy/toolCallRetry.ts';
+
+/** What of an `openclaw.json` concerns the runtime: to be spread into the options of `createGateway`. */
+export interface OpenClawOptions {
+  readonly toolCallRetry?: ToolCallRetryOptions | undefined;
+}
+
+/**
+ * Reads `gateway.toolCallRetry` of an `openclaw.json` (JSON5, as OpenClaw reads it). A file that is not there says nothing.
+ * @param path - @defaultValue `~/.openclaw/openclaw.json`
+ * @throws SyntaxError that names the file and the place when it is no JSON5, TypeError or RangeError that names file, option
+ * and value when an option is wrong, and what the file system reports when it cannot be read.
+ *
+ * @example
+ * const gateway = createGateway({ store: 'gateway.sqlite', ...(await readOpenClawConfig()) });
+ */
+export async function readOpenClawConfig(
+  path: string = join(homedir(), '.openclaw', 'openclaw.json'),
+): Promise<OpenClawOptions> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+  try {
+    return optionsIn(parse(text));
+  } catch (error) {
+    // Of the same class, so that a wrong type and a wrong value stay told apart.
+    if (error instanceof Error) error.message = `${path}: ${error.message}`;
+    throw error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON5.parse<unknown>(text);
+  } catch (error) {
+    throw new SyntaxError(error instanceof Error ? error.message.replace(/^JSON5: /, '') : 'not JSON5');
+  }
+}
+
+function optionsIn(config: unknown): OpenClawOptions {
+  checkObject('config', config);
+  const { gateway } = config as { readonly gateway?: unknown };
+  if (gateway === undefined) return {};
+  checkObject('gateway', gateway);
+  const { toolCallRetry } = gateway as { readonly toolCallRetry?: unknown };
+  if (toolCallRetry === undefined) return {};
+  checkToolCallRetry(toolCallRetry as ToolCallRetryOptions);
+  return { toolCallRetry: toolCallRetry as ToolCallRetryOptions };
+}

@@ -1,0 +1,51 @@
+import type { ToolResult } from './toolResult.ts';
+import type { Kept, MessageEnd, SessionLedger, StoredCall, StoredMessage } from './sessionStore.ts';
+
+/** A ledger that is heard: `fenced` is called for each write that was not made because another runtime has the session. */
+export class WatchedLedger implements SessionLedger {
+  readonly #ledger: SessionLedger;
+  readonly #fenced: (ledger: SessionLedger) => void;
+
+  constructor(ledger: SessionLedger, fenced: (ledger: SessionLedger) => void) {
+    this.#ledger = ledger;
+    this.#fenced = fenced;
+  }
+
+  post(message: StoredMessage): Promise<Kept> {
+    return this.#heard(this.#ledger.post(message));
+  }
+
+  take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept> {
+    return this.#heard(this.#ledger.take(message, turn, seq, wallNow));
+  }
+
+  putBack(message: number): Promise<Kept> {
+    return this.#heard(this.#ledger.putBack(message));
+  }
+
+  finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
+    return this.#heard(this.#ledger.finish(message, end, wallNow, error));
+  }
+
+  open(call: StoredCall): Promise<Kept> {
+    return this.#heard(this.#ledger.open(call));
+  }
+
+  settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept> {
+    return this.#heard(this.#ledger.settle(call, result, seq, wallNow));
+  }
+
+  forget(beforeTurn: number): void {
+    this.#ledger.forget(beforeTurn);
+  }
+
+  release(): Promise<void> {
+    return this.#ledger.release();
+  }
+
+  async #heard(write: Promise<Kept>): Promise<Kept> {
+    const kept = await write;
+    if (kept === 'fenced') this.#fenced(this);
+    return kept;
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway } from '../src/gateway.ts';
+import { readOpenClawConfig } from '../src/openclawConfig.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+function write(text: string): string {
+  const path = join(temporaryDirectory(), 'openclaw.json');
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('openclaw.json', () => {
+  it('[G-10] says how tool calls are tried again, comments and all', async () => {
+    const path = write(`{
+      // ours
+      gateway: { port: 18789, toolCallRetry: { maxAttempts: 2, backoffMs: [1], transientPatterns: ['warming up'], }, },
+    }`);
+    const options = await readOpenClawConfig(path);
+    expect(options).toEqual({
+      toolCallRetry: { maxAttempts: 2, backoffMs: [1], transientPatterns: ['warming up'] },
+    });
+    const gateway = createGateway(options);
+    onTestFinished(() => gateway.stop());
+    let calls = 0;
+    gateway.integration('kb', {}, () => {
+      calls++;
+      throw new Error('the model is warming up');
+    });
+    const session = gateway.session('agent:main', { onMessage: (_message, turn) => turn.tool('kb', 'query') });
+    await gateway.start();
+    const acceptance = await session.send({ kind: 'user' });
+    const outcome = acceptance.accepted ? await acceptance.processed : undefined;
+    expect([calls, outcome]).toMatchObject([2, { value: { status: 'error', retries: 1 } }]);
+  });
+
+  it('[G-10] makes one attempt when it switches retries off, and the session goes on', async () => {
+    const gateway = createGateway(
+      await readOpenClawConfig(write('{ gateway: { toolCallRetry: { enabled: false } } }')),
+    );
+    onTestFinished(() => gateway.stop());
+    let calls = 0;
+    gateway.integration('kb', {}, () => {
+      calls++;
+      throw new Error('gateway closed (1012)');
+    });
+    const session = gateway.session('agent:main', { onMessage: (_message, turn) => turn.tool('kb', 'query') });
+    await gateway.start();
+    for (let message = 1; message <= 2; message++) {
+      const acceptance = await session.send({ kind: 'user' });
+      if (acceptance.accepted) await acceptance.processed;
+      expect(calls).toBe(message);
+    }
+  });
+
+  it.each([['{}'], ['{ gateway: {} }'], ['{ gateway: { port: 1 } }']])('may say nothing: %s', async (text) => {
+    expect(await readOpenClawConfig(write(text))).toEqual({});
+  });
+
+  it('may be missing', async () => {
+    expect(await readOpenClawConfig(join(temporaryDirectory(), 'openclaw.json'))).toEqual({});
+  });
+
+  it.each([
+    ['{ gateway: ', SyntaxError, 'invalid end of input'],
+    ['[]', TypeError, 'config'],
+    ['{ gateway: 5 }', TypeError, 'gateway'],
+    ['{ gateway: { toolCallRetry: { maxAttempts: 0 } } }', RangeError, 'toolCallRetry.maxAttempts'],
+    ['{ gateway: { toolCallRetry: { attempts: 3 } } }', RangeError, 'toolCallRetry.attempts'],
+  ])('is refused with the name of the file and the option: %s', async (text, kind, words) => {
+    const path = write(text);
+    const error: unknown = await readOpenClawConfig(path).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(kind);
+    expect((error as Error).message).toContain(`${path}: `);
+    expect((error as Error).message).toContain(words);
+  });
+
+  it('cannot be a directory', async () => {
+    const path = join(temporaryDirectory(), 'openclaw.json');
+    mkdirSync(path);
+    await expect(readOpenClawConfig(path)).rejects.toThrow('EISDIR');
+  });
+});
