@@ -124,7 +124,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   const kept = createKeptSessions({
     clock,
     facts: bus,
-    store: runtime.store,
+    store: () => runtime.store(),
     seeWorld: () => seeRuns(clock, runtime.store()?.runtimes.pids() ?? []),
   });
   const live = createLiveRuntime(runtime, checked, {

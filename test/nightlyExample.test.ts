@@ -30,7 +30,7 @@ function makeReports(): string {
 
 it('[L-4] the nightly example retries, and prints the answer of the attempt that succeeded', async () => {
   const home = makeReports();
-  const { stdout, stderr, exitCode } = await execa('./nightly.sh', [], {
+  const { stdout, stderr, exitCode } = await execa(join(home, 'nightly.sh'), [], {
     cwd: home,
     env: { PATH: [home, process.env['PATH']].join(delimiter), HOME: home, UNWEDGE_DB: join(home, 'unwedge.sqlite') },
     extendEnv: false,

@@ -4,7 +4,7 @@ import { type QuestionOptions, Questions } from './questions.ts';
 import type { ToolResult } from './toolResult.ts';
 import { checkToolCall, type ToolCallOptions } from './toolCallOptions.ts';
 import { TurnCalls, type TurnCallsParts } from './turnCalls.ts';
-import type { QuestionWhy, ToolCallWhy } from './why.ts';
+import type { QuestionWhy, WatchedCall } from './why.ts';
 
 /** What a turn is made of. */
 export interface TurnParts extends TurnCallsParts {
@@ -82,7 +82,7 @@ export class Turn {
   };
 
   /** The calls that are pending, and when the watchdog ends each. */
-  pendingCalls(): readonly (ToolCallWhy & { readonly watchdogInMs: number })[] {
+  pendingCalls(): readonly WatchedCall[] {
     return this.#calls.pending();
   }
 

@@ -9,7 +9,7 @@ import type { PendingCall, ToolCallSettings, ToolPort } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
 import { CallWatch, type TurnWatch } from './watch.ts';
-import type { ToolCallWhy } from './why.ts';
+import type { WatchedCall } from './why.ts';
 
 /** What the tool calls of a turn are made of. */
 export interface TurnCallsParts {
@@ -50,16 +50,18 @@ export class TurnCalls {
   }
 
   /** The calls that are pending, and when the watchdog ends each. */
-  pending(): readonly (ToolCallWhy & { readonly watchdogInMs: number })[] {
+  pending(): readonly WatchedCall[] {
     const { clock, tools } = this.#parts;
     const now = clock.now();
     return [...this.#open.values()].map(({ id, integration, tool, startedAt, watch, pending }) => ({
-      call: id,
-      integration,
-      tool,
-      sinceMs: now - startedAt,
-      progress: pending?.why(),
-      target: tools.why(integration),
+      call: {
+        call: id,
+        integration,
+        tool,
+        sinceMs: now - startedAt,
+        progress: pending?.why(),
+        target: tools.why(integration),
+      },
       watchdogInMs: watch.due - now,
     }));
   }

@@ -26,6 +26,12 @@ export interface ToolCallWhy {
   readonly target?: TargetWhy | undefined;
 }
 
+/** A tool call that is pending, and when the watchdog ends it. */
+export interface WatchedCall {
+  readonly call: ToolCallWhy;
+  readonly watchdogInMs: number;
+}
+
 /** A question that waits for a person. */
 export interface QuestionWhy {
   readonly what: string;
@@ -78,7 +84,7 @@ export function whyTurn(
   const calls = turn.pendingCalls();
   const questions = turn.pendingQuestions();
   const rules: NonNullable<SessionWhy['next']>[] = [
-    ...calls.map(({ tool, watchdogInMs }) => ({ rule: 'tool_call' as const, inMs: watchdogInMs, what: tool })),
+    ...calls.map(({ call, watchdogInMs }) => ({ rule: 'tool_call' as const, inMs: watchdogInMs, what: call.tool })),
     ...questions.map(({ what, deadlineInMs }) => ({ rule: 'question' as const, inMs: deadlineInMs, what })),
   ];
   // Calls and questions have limits of their own; the turn's counts only while there are none.
@@ -91,7 +97,7 @@ export function whyTurn(
       delivery: turn.delivery,
       sinceMs: now - startedAt,
     },
-    calls: calls.map(({ watchdogInMs: _, ...call }) => call),
+    calls: calls.map(({ call }) => call),
     questions,
     next: rules.reduce((first, rule) => (rule.inMs < first.inMs ? rule : first)),
   };

@@ -24,6 +24,13 @@ const calls = {
   message: { id: 'm', role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: {} }] },
   ...shared,
 };
+const answers = {
+  uuid: 'r',
+  parentUuid: 'a',
+  type: 'user',
+  message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'ok' }] },
+  ...shared,
+};
 const dangling = `${JSON.stringify(asks)}\n${JSON.stringify(calls)}\n`;
 
 /** A file of a directory of its own. */
@@ -72,6 +79,12 @@ describe('unwedge repair', () => {
     expect((await call(['repair', file])).code).toBe(0);
     const { uid, gid, mode } = statSync(file);
     expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 12_345, gid: 23_456, mode: 0o640 });
+  });
+
+  it('[G-12] reads a session that begins with a byte order mark', async () => {
+    const { file } = fileWith(`\uFEFF${JSON.stringify(calls)}\r\n${JSON.stringify(answers)}\r\n`);
+    const { stdout } = await call(['repair', file]);
+    expect(stdout).toBe(`${file}: claude-code\nNothing to repair.\n`);
   });
 
   it('[G-12] does not touch a file that needs no repair, and numbers further backups', async () => {
@@ -151,8 +164,8 @@ describe('unwedge repair', () => {
 
   it('[G-12] sees that somebody writes to the file, and changes nothing', async () => {
     const { home, file } = fileWith(dangling);
-    // While it is read, and when the repaired file is complete.
-    for (const moment of [1, 3]) {
+    // While it is read, when the repaired file is complete, and when the original has its second name.
+    for (const moment of [1, 3, 6]) {
       const before = readFileSync(file, 'utf8');
       const signal = signalThat(() => appendFileSync(file, '{}\n'), moment);
       const { code, stderr } = await call(['repair', file], { signal });
@@ -164,7 +177,7 @@ describe('unwedge repair', () => {
 
   it('[G-12] interrupted at any moment leaves the file as it was and nothing else', async () => {
     const { home, file } = fileWith(dangling);
-    for (const moment of [1, 2, 3, 4]) {
+    for (const moment of [1, 2, 3, 4, 5]) {
       const signal = signalThat((controller) => controller.abort(), moment);
       const { code, stderr } = await call(['repair', file], { signal });
       expect([moment, code, stderr]).toEqual([moment, 2, `unwedge: Interrupted; ${file} was not changed.\n`]);
@@ -200,6 +213,8 @@ describe('unwedge repair', () => {
     expect(await wrong()).toMatch(/^2 unwedge: Missing FILE; see/);
     expect(await wrong(join(home, 'none'))).toMatch(/^2 unwedge: There is no file /);
     expect(await wrong(join(home, 'dir'))).toMatch(/is a directory; name one transcript in it/);
+    symlinkSync('ring', join(home, 'ring'));
+    expect(await wrong(file, '--out', join(home, 'ring'))).toMatch(/^2 unwedge: Cannot write [^\n]+ELOOP[^\n]+\n$/);
     expect(await wrong(file, '--format', 'antropic')).toMatch(
       /^2 unwedge: Unknown format "antropic"; did you mean anthropic\?/,
     );
@@ -207,6 +222,6 @@ describe('unwedge repair', () => {
     expect(await wrong(file, '--out', join(home, 'dir'))).toMatch(/dir exists already; nothing was written/);
     expect(await wrong(file, '--out', join(home, 'no', 'where'))).toMatch(/Cannot write \S+: ENOENT/);
     expect(await wrong(file, '--check', '--out', 'x')).toMatch(/--check writes nothing; leave out --out/);
-    expect(readdirSync(home).sort()).toEqual(['dir', 'session.jsonl']);
+    expect(readdirSync(home).sort()).toEqual(['dir', 'ring', 'session.jsonl']);
   });
 });

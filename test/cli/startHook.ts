@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { openReader } from '../../src/store/reader.ts';
 import { readEvents } from '../../src/store/query.ts';
+import { nextTurn } from '../actors/startProcess.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -47,8 +48,10 @@ export function startHook() {
     directory,
     db,
     spawn,
-    /** Processes that have this database in their environment. */
-    left: () => processesWith(`UNWEDGE_DB=${db}`),
+    /** Resolves when no process has this database in its environment: one that was killed takes a moment to be gone. */
+    async noneLeft(): Promise<void> {
+      while (processesWith(`UNWEDGE_DB=${db}`).length > 0) await nextTurn();
+    },
     /** Runs it to its end; `input` is written and closed. */
     async run(words: readonly string[], input: string | Uint8Array = '') {
       const child = spawn(words);

@@ -181,14 +181,16 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
 
     it('[G-14] puts a message aside that ended its runtime three times', async () => {
       const engine = await start();
+      const deliveries: (number | undefined)[] = [];
       for (const id of ['a', 'b', 'c']) {
         const { ledger, recovered } = await own(engine, engine.runtime(id));
         if (id === 'a') await after(engine, ledger.post(message(1)));
-        else expect(recovered.waiting).toMatchObject([{ number: 1, deliveries: id === 'b' ? 1 : 2 }]);
+        deliveries.push(recovered.waiting[0]?.deliveries);
         void ledger.take(1, 1, 1, now);
         await engine.settle();
         engine.kill(id);
       }
+      expect(deliveries).toEqual([undefined, 1, 2]);
       const { recovered } = await own(engine, engine.runtime('d'));
       expect(recovered).toMatchObject({ waiting: [], aside: [{ number: 1, reason: 'poison' }] });
       engine.kill('d');

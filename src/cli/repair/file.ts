@@ -94,12 +94,7 @@ async function draftOf(source: Source, format: TranscriptFormat | undefined): Pr
 }
 
 function checkedFile(file: string): Stats {
-  let found: Stats | undefined;
-  try {
-    found = statSync(file, { throwIfNoEntry: false });
-  } catch (error) {
-    throw new CommandError(`Cannot read ${file}: ${messageOf(error)}`, { cause: error });
-  }
+  const found = statOf(file, 'read');
   if (found === undefined) throw new CommandError(`There is no file ${file}.`);
   if (found.isDirectory()) throw new CommandError(`${file} is a directory; name one transcript in it.`);
   if (!found.isFile()) throw new CommandError(`${file} is not a regular file.`);
@@ -108,12 +103,21 @@ function checkedFile(file: string): Stats {
 }
 
 function checkOut(out: string, source: Stats): void {
-  const found = statSync(out, { throwIfNoEntry: false });
+  const found = statOf(out, 'write');
   if (found === undefined) return;
   if (found.ino === source.ino && found.dev === source.dev) {
     throw new UsageError('--out names FILE itself; leave it out to repair in place, with a backup');
   }
   throw new CommandError(`${out} exists already; nothing was written.`);
+}
+
+/** Undefined when there is no such file. */
+function statOf(file: string, purpose: 'read' | 'write'): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new CommandError(`Cannot ${purpose} ${file}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function isSame(before: Stats, now: Stats | undefined): boolean {

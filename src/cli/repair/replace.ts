@@ -9,7 +9,8 @@ export type Pieces = AsyncIterable<Buffer | string>;
 /**
  * Puts a new content in the place of a file and gives the path of its backup.
  * @param before - whose mode and owner the new file gets.
- * @param check - throws when it must not happen after all; called when the new content is safely on disk.
+ * @param check - throws when it must not happen after all; called when the new content is safely on disk, and again just before
+ * it is put there.
  */
 export async function replaceFile(path: string, pieces: Pieces, before: Stats, check: () => void): Promise<string> {
   const dress = async (file: FileHandle): Promise<void> => {
@@ -20,7 +21,14 @@ export async function replaceFile(path: string, pieces: Pieces, before: Stats, c
   return written(path, pieces, dress, async (temporary) => {
     check();
     const backup = await backUp(path);
-    await rename(temporary, path);
+    try {
+      // What came meanwhile stands in the original alone.
+      check();
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(backup, { force: true });
+      throw error;
+    }
     return backup;
   });
 }

@@ -89,6 +89,9 @@ function withSoundCalls(turn: Turn, answered: ReadonlySet<string | undefined>, f
 const emptied = { type: 'text', text: '[Tool results that stood here belong elsewhere or to no call.]' };
 const emptiedOfCalls = { type: 'text', text: '[A tool call that was cut off stood here.]' };
 
+/** No message may end with them. */
+const thoughts: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+
 /** The turns as messages. */
 export function toMessages(turns: readonly Turn[]): unknown[] {
   const messages: unknown[] = [];
@@ -101,6 +104,8 @@ export function toMessages(turns: readonly Turn[]): unknown[] {
       const mayGo = before === role || after === role || (role === 'assistant' && (!before || !after));
       if (mayGo) return;
       content.push(role === 'assistant' ? emptiedOfCalls : emptied);
+    } else if (isChanged && role === 'assistant' && thoughts.has(recordIn(content.at(-1))?.['type'])) {
+      content.push(emptiedOfCalls);
     }
     messages.push(isChanged ? { ...recordIn(message), content } : message);
     before = role;

@@ -5,7 +5,8 @@
  * - `duplicate`: a second result of one call; it is dropped.
  * - `orphan`: a result without a call; it is dropped.
  * - `repeated_call`: a second call of the same id in one turn; it is dropped.
- * - `partial_call`: a call that was cut off while the model wrote it, and so was never made; it is dropped.
+ * - `partial_call`: a call that was cut off while the model wrote it, and so was never made; it is dropped, with the reasoning that
+ *   led to nothing else.
  * - `split_turn`: parallel calls of one turn in several messages; these become one.
  * - `disconnected`: a line whose parent was lost in a broken line; it hangs from the last line before that.
  * - `torn_end`: a last line that was cut off; it gets its end, so that what is appended later is a line of its own.

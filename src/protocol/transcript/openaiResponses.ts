@@ -49,8 +49,7 @@ export function repairOpenAiResponses(
   let waiting: unknown[] = [];
   return items.flatMap((item, at): unknown[] => {
     const call = calls.get(at);
-    const isDropped =
-      (callKey(item) !== undefined && call === undefined) || (results[at] !== undefined && !inPlace.has(at));
+    const isDropped = isLostCall(at) || leadsNowhere(at) || (results[at] !== undefined && !inPlace.has(at));
     const self = isDropped ? [] : [item];
     const result = call === undefined ? undefined : kept.get(call);
     if (call !== undefined && (result === undefined || !inPlace.has(result.at))) {
@@ -66,6 +65,23 @@ export function repairOpenAiResponses(
     waiting = [];
     return [...self, ...answers];
   });
+
+  function isLostCall(at: number): boolean {
+    return callKey(items[at]) !== undefined && !calls.has(at);
+  }
+
+  /** Reasoning is refused without the item it led to: where that is dropped, it goes along. */
+  function leadsNowhere(at: number): boolean {
+    if (!isReasoning(items[at])) return false;
+    let next = at + 1;
+    while (isReasoning(items[next]) || isLostCall(next)) next++;
+    if (!isLostCall(next - 1)) return false;
+    return next === items.length || isOfOthers(items[next]) || outputKeys(recordIn(items[next]) ?? {}).length > 0;
+  }
+}
+
+function isReasoning(item: unknown): boolean {
+  return recordIn(item)?.['type'] === 'reasoning';
 }
 
 /** The calls by the place of their item, without those that cannot be answered. */

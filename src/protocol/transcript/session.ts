@@ -56,7 +56,8 @@ export function repairSessionText(
 export function parseLine(line: string): unknown {
   if (line.trim() === '') return null;
   try {
-    return JSON.parse(line);
+    // The first line of a file may begin with a byte order mark.
+    return JSON.parse(line.startsWith('\uFEFF') ? line.slice(1) : line);
   } catch {
     return undefined;
   }

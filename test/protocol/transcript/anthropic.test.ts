@@ -138,6 +138,16 @@ describe('the repair of messages of Anthropic', () => {
     });
   });
 
+  it('[G-12] leaves no message that ends with the thinking before a call that was cut off', () => {
+    const thinking = { type: 'thinking', thinking: 'hm', signature: 's' };
+    const cut = { ...assistant(thinking, use('a')), stop_reason: 'max_tokens' };
+    expect(repaired(start, cut, start).history).toEqual([
+      start,
+      { ...cut, content: [thinking, text('[A tool call that was cut off stood here.]')] },
+      start,
+    ]);
+  });
+
   it('[G-12] leaves thinking, server tools and blocks it does not know alone', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 's' };
     const server = [

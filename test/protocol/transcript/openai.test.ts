@@ -79,6 +79,14 @@ describe("the repair of items of OpenAI's responses", () => {
     expect(repaired(...items)).toMatchObject({ repairs: 0, history: items });
   });
 
+  it('[G-12] drops reasoning with the call that it led to', () => {
+    const reasoning = { type: 'reasoning', id: 'rs' };
+    const cut = { ...call('a', 'function_call'), status: 'incomplete' };
+    expect(repaired(message, reasoning, cut, message).history).toEqual([message, message]);
+    const kept = [message, reasoning, call('b', 'function_call'), output('b')];
+    expect(repaired(message, reasoning, cut, ...kept.slice(2))).toMatchObject({ history: kept });
+  });
+
   it('[G-12] takes a function output for a local shell call', () => {
     const items = [message, call('a', 'local_shell_call'), output('a')];
     expect(repaired(...items)).toMatchObject({ repairs: 0 });
