@@ -104,7 +104,11 @@ export interface Gateway {
  *
  * @example
  * const gateway = createGateway({ store: 'gateway.sqlite' });
- * const search = gateway.integration('search', { effect: 'readOnly' }, (query: string, { signal }) => fetch(url(query), { signal }));
+ * const search = gateway.integration('search', { effect: 'readOnly' }, async (query: string, { signal }) => {
+ *   const response = await fetch(url(query), { signal });
+ *   if (response.ok) return response.json();
+ *   throw Object.assign(new Error(response.statusText), { status: response.status, headers: response.headers });
+ * });
  * await gateway.start();
  * const outcome = await search.call('supervision trees');
  * await gateway.stop();
@@ -126,6 +130,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     facts: bus,
     store: () => runtime.store(),
     seeWorld: () => seeRuns(clock, runtime.store()?.runtimes.pids() ?? []),
+    takenOver: () => owner.reap(),
   });
   const live = createLiveRuntime(runtime, checked, {
     tree: () => root.tree(),

@@ -16,6 +16,8 @@ export interface KeptSessionsParts {
   readonly store: () => Store | undefined;
   /** The processes as of now. */
   readonly seeWorld: () => Promise<ProcessWorld>;
+  /** Told when a session was taken over from a runtime that had died: its children are nobody's now. */
+  readonly takenOver: () => void;
 }
 
 /** A run that is entered in the store, and the processes as it saw them at the wall time `seenAt`. */
@@ -34,7 +36,13 @@ export interface KeptSessions {
   stop(): void;
 }
 
-export function createKeptSessions({ clock, facts, store: storeOf, seeWorld }: KeptSessionsParts): KeptSessions {
+export function createKeptSessions({
+  clock,
+  facts,
+  store: storeOf,
+  seeWorld,
+  takenOver,
+}: KeptSessionsParts): KeptSessions {
   const sessions = new Set<Session>();
   const owners = createOwners(clock);
   let store: SessionStore | undefined;
@@ -59,7 +67,14 @@ export function createKeptSessions({ clock, facts, store: storeOf, seeWorld }: K
   async function claim(): Promise<void> {
     const [at, seenAt] = [clock.now(), clock.wallNow()];
     owners.see(await seeWorld(), at, seenAt);
-    for (const session of sessions) if (!stopped && session.unclaimed) await open(session);
+    let changed = false;
+    for (const session of sessions) {
+      if (stopped || !session.unclaimed) continue;
+      const { heldElsewhere } = session;
+      await open(session);
+      changed ||= heldElsewhere && !session.heldElsewhere;
+    }
+    if (changed) takenOver();
   }
 
   return {

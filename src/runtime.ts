@@ -58,6 +58,8 @@ export interface RuntimeOwner {
   start(options?: StartOptions): Promise<void>;
   /** Opens the store of a runtime that was started without; later calls join the first. Never rejects. */
   readonly openStore: () => Promise<void>;
+  /** Ends the children of runtimes that have died since the start; goes on behind. */
+  readonly reap: () => void;
   /** Stops every child in reverse order, then closes the store and the bus. Always resolves; later calls join the first. */
   stop(steps?: StopSteps): Promise<void>;
 }
@@ -117,6 +119,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       for (const spec of pending.splice(0)) root.startChild(spec);
     },
     openStore: open,
+    reap,
     stop(steps = {}) {
       stopping ??= stop(steps);
       return stopping;
@@ -139,11 +142,18 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       });
     }
     if (opened.children !== undefined) {
-      // Goes on behind; nothing that starts meanwhile is taken for the child of a dead runtime.
-      reaping = reapOrphans({ records: opened.children, clock, facts: bus, logger });
+      reap();
       children.keepIn(opened.children);
     }
     stopSweeping ??= sweepPrompts(clock);
+  }
+
+  /** Goes on behind; nothing that starts meanwhile is taken for the child of a dead runtime. */
+  function reap(): void {
+    const records = store?.children;
+    if (records === undefined || stopping !== undefined) return;
+    const more = reapOrphans({ records, clock, facts: bus, logger });
+    reaping = Promise.all([reaping, more]).then(() => undefined);
   }
 
   function keepEarly(fact: Told<Fact>): void {

@@ -1,4 +1,4 @@
-import { type ChildProcess as NodeProcess, spawn } from 'node:child_process';
+import { execa } from 'execa';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessInput } from '../machines/subprocessInput.ts';
 import { AttemptError } from '../policy/failure.ts';
@@ -29,7 +29,7 @@ export function startChild(input: SubprocessInput, send: (event: SubprocessEvent
   const obstacle = spawnObstacle({ ...input, env });
   if (obstacle !== undefined) return fail(new AttemptError(obstacle));
   try {
-    return watch(start(input, env), mark, input, send);
+    return watch(spawn(input, env), mark, input, send);
   } catch (error) {
     return fail(new AttemptError(spawnFailure(error, input)));
   }
@@ -38,30 +38,30 @@ export function startChild(input: SubprocessInput, send: (event: SubprocessEvent
 /** What a child that has exited may have left in its pipes, in bytes: read even for a listener that is slow. */
 const leftInPipes = 1_048_576;
 
-/**
- * By Node itself: of all that execa does, nothing but this would be used here, and loading it takes a fifth of a short
- * `unwedge run`.
- */
-function start(
+function spawn(
   { command, args = [], cwd, stdin, inherit = [], sharesGroup = false }: SubprocessInput,
   env: Readonly<Record<string, string>>,
-): NodeProcess {
-  return spawn(command, args, {
-    cwd,
+) {
+  return execa(command, args, {
+    ...(cwd === undefined ? {} : { cwd }),
     env,
-    stdio: [
-      stdin !== undefined ? 'pipe' : inherit.includes('stdin') ? 'inherit' : 'ignore',
-      inherit.includes('stdout') ? 'inherit' : 'pipe',
-      'pipe',
-    ],
+    extendEnv: false,
+    stdin: stdin !== undefined ? 'pipe' : inherit.includes('stdin') ? 'inherit' : 'ignore',
+    stdout: inherit.includes('stdout') ? 'inherit' : 'pipe',
+    stderr: 'pipe',
     shell: false,
     detached: !sharesGroup,
+    reject: false,
+    buffer: false,
+    cleanup: false,
+    encoding: 'buffer',
+    verbose: 'none',
     windowsHide: true,
   });
 }
 
 function watch(
-  child: NodeProcess,
+  child: ReturnType<typeof spawn>,
   mark: string,
   input: SubprocessInput,
   send: (event: SubprocessEvent) => void,
@@ -125,9 +125,10 @@ function watch(
   child.on('error', noop);
 
   if (pid === undefined) {
-    child.once('error', (error) => {
-      send({ type: 'process.failed', error: new AttemptError(spawnFailure(error, input)) });
-    });
+    // execa reports a failed start, thrown or emitted, through its result alone.
+    const report = (result: unknown): void =>
+      send({ type: 'process.failed', error: new AttemptError(spawnFailure(result, input)) });
+    void child.then(report, report);
     return { take: noop, release: noop };
   }
   const forget = killAtExit(pid);

@@ -11,7 +11,7 @@ export function circuitOpen(name: string, retryAfterMs: number, cause: FailureFa
     reason: isolated ? 'isolated' : undefined,
     message: isolated ? `${name} is isolated` : `The circuit of ${name} is open`,
     outcome: cause?.outcome ?? 'not_started',
-    retryAfterMs: isolated ? undefined : Math.max(0, retryAfterMs),
+    retryAfterMs: isolated ? undefined : Math.max(0, Math.ceil(retryAfterMs)),
     cause,
   };
 }

@@ -203,7 +203,9 @@ export class Session {
   }
 
   #hear(event: SessionEmitted): void {
-    const why = this.#stopped ? turnEnds.stopped : turnEnds.stalled;
+    // Its machine is told to close by a restart by hand as well; only a watchdog releases.
+    const closing = this.state === 'closing' ? turnEnds.restartedByHand : turnEnds.stalled;
+    const why = this.#stopped ? turnEnds.stopped : closing;
     switch (event.type) {
       case 'turn.wanted':
         // Out of the machine's own step: the handler may send to this very session.

@@ -5,6 +5,12 @@ export const turnEnds = {
   stopped: { kind: 'cancelled', reason: 'stopped', message: 'The session stops', outcome: 'cancelled' },
   stalled: { kind: 'watchdog', message: 'The turn made no progress', outcome: 'unknown' },
   restarted: { kind: 'crash', message: 'The session was restarted', outcome: 'unknown' },
+  restartedByHand: {
+    kind: 'cancelled',
+    reason: 'stopped',
+    message: 'The session is restarted by hand',
+    outcome: 'cancelled',
+  },
   dropped: { kind: 'cancelled', message: 'A newer heartbeat took its place', outcome: 'not_started' },
   ended: {
     kind: 'cancelled',

@@ -42,9 +42,10 @@ const sqliteNames: Readonly<Record<number, string>> = {
 
 const wait = 'end or wait for the process that holds it';
 const replace = 'move the file away; a new one is started';
-const permit = 'make the file and its directory writable, or choose another with `UNWEDGE_DB`';
+const permit =
+  'make the file and its directory writable, or choose another: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`';
 const space = 'free space on its disk';
-const choose = 'choose another file with `UNWEDGE_DB`';
+const choose = 'choose another file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`';
 
 const fixes: Readonly<Record<string, string>> = {
   SQLITE_BUSY: wait,
@@ -60,7 +61,7 @@ const fixes: Readonly<Record<string, string>> = {
   EDQUOT: space,
   EISDIR: 'name a file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`',
   UNWEDGE_FILE_GONE: 'nothing to do: a new file is started',
-  UNWEDGE_NEWER_SCHEMA: 'update unwedge, or choose another file with `UNWEDGE_DB`',
+  UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
 };
 
 /** What a failing store means. Accepts anything thrown. */

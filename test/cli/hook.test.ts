@@ -248,7 +248,6 @@ describe('unwedge hook itself', () => {
       'Expected `--timeout` to be a duration such as 500ms, 30s, 5m or 1h, got "soon"',
     ],
     [['--timeout', '0s', '--', 'x'], 'Expected `--timeout` to be above 0'],
-    [['--on-failure', 'blok', '--', 'x'], 'Unknown value of --on-failure "blok"; did you mean block?'],
     [['guard.sh'], 'No command given; write it after --, as in `unwedge hook -- COMMAND`'],
     [['--'], 'No command given'],
     [[], 'No command given'],
@@ -263,6 +262,11 @@ describe('unwedge hook itself', () => {
     const { run } = startHook();
     expect(await run(['--on-failure', 'block', '--timeout', '--', 'x'])).toMatchObject({ code: 2 });
     expect(await run(['--on-failure=block'])).toMatchObject({ code: 2 });
+    // A typo must not open a guard.
+    expect(await run(['--on-failure', 'blok', '--', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Unknown value of --on-failure "blok"; did you mean block?') as string,
+    });
     expect(await run(['--', 'true', '--on-failure', 'block'])).toMatchObject({ code: 0 });
   });
 

@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { identifyNow } from '../../src/actors/processIdentity.ts';
 import { createGateway } from '../../src/gateway.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import type { MessageHandler } from '../../src/sessions/sessionOptions.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { hasSqlite } from '../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../store/startStore.ts';
 import { deferred } from '../support/deferred.ts';
 import { SkippingClock } from '../support/skippingClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const program = fileURLToPath(new URL('../fixtures/keptGateway.mjs', import.meta.url));
+const silent = fileURLToPath(new URL('../fixtures/silent.mjs', import.meta.url));
 const freshPath = (): string => join(temporaryDirectory(), 'gateway.sqlite');
 
 /** A gateway in a process of its own, in the middle of a turn; `line` waits for what it prints. */
@@ -86,6 +88,27 @@ describe.skipIf(!hasSqlite)('two gateways on one database', () => {
     await ended;
     expect(seen).toEqual([[{ n: 1 }, 2]]);
     expect(await session.send({ kind: 'user' })).toMatchObject({ accepted: true, durable: true });
+  });
+
+  it.skipIf(process.platform !== 'linux')('[S-8] [G-11] end the children of the one they took over from', async () => {
+    const store = freshPath();
+    const { child } = await startOther(store);
+    const orphan = spawn(process.execPath, [silent], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const gone = once(orphan, 'exit');
+    onTestFinished(() => void orphan.kill('SIGKILL'));
+    await once(orphan.stdout, 'data');
+    const { gateway, clock } = await startWaiting(store);
+    const [itself, owner] = [identifyNow(orphan.pid ?? 0), identifyNow(child.pid ?? 0)];
+    openDatabase(store)
+      .prepare('INSERT INTO unwedge_children VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .run(itself?.pid ?? 0, itself?.start ?? '', 'a-mark', 'silent', Date.now(), owner?.pid ?? 0, owner?.start ?? '');
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    const reaped = gateway.wait('process.reaped');
+    clock.skip(10_000);
+    expect(await reaped).toMatchObject({ pid: orphan.pid });
+    await gone;
   });
 
   it('[G-11] [M-11] take over from one that stands still, which then writes and dispatches nothing', async () => {
