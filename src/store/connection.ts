@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Driver } from './database.ts';
 import { prepareSchema, type Schema } from './schema.ts';
@@ -79,8 +79,20 @@ export function createConnection(
 
 // SQLite gives its -wal and -shm files the mode of the database.
 function createPrivateFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
+}
+
+/** Node's own recursion never ends where a directory cannot be made though its parent is there, as in `/proc`. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(path)) throw error;
+  }
 }
 
 function identify(path: string): string {

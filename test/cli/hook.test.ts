@@ -215,6 +215,11 @@ describe('a hook that fails', () => {
     expect(code).toBe(0);
     expect(stderr).toMatch(/^unwedge: hook no-such-hook: .*\(not recorded: .*\); going on without it\n$/);
   });
+
+  it.skipIf(process.platform !== 'linux')('[H-3] ends where the directory of the database cannot be made', async () => {
+    const { code, stderr } = await startHook().run(['--db', '/proc/none/hook.sqlite', '--', 'no-such-hook']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not recorded') as string });
+  });
 });
 
 describe('unwedge hook itself', () => {
