@@ -24,7 +24,7 @@ export interface Subject {
 export interface Case {
   /** Does the work and records figures. Must leave nothing running. */
   readonly measure: (probe: Probe) => void | Promise<void>;
-  /** Whether each run has a process of its own: for memory and for start-up. @defaultValue false */
+  /** Whether each run has a process of its own, with Node's own settings: for memory, start-up and latencies. @defaultValue false */
   readonly isolated?: boolean | undefined;
   /** Whether `--quick` leaves it out. @defaultValue false */
   readonly long?: boolean | undefined;

@@ -18,6 +18,7 @@ const slices = 20;
  */
 export function storm(crewOf: () => Crew): Case {
   return {
+    isolated: true,
     async measure(probe) {
       const crew = crewOf();
       for (let i = 0; i < siblings; i++) crew.start(`sibling-${i}`, answering);

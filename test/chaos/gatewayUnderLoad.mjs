@@ -1,5 +1,5 @@
 // A gateway under load, to be killed: `node gatewayUnderLoad.mjs DATABASE JOURNAL`. Takes `SESSION KEY` on each line of its stdin and says
-// `accepted KEY DURABLE` or `refused KEY REASON`; each message makes two tool calls. Everything that happens is appended to the journal first.
+// `accepted KEY WAITING DURABLE` or `refused KEY REASON`; each message makes two tool calls. Everything that happens is appended to the journal first.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,8 @@ const [, , store, journal] = process.argv;
 const silent = fileURLToPath(new URL('../fixtures/silent.mjs', import.meta.url));
 const note = (...words) => appendFileSync(journal, `${words.join(' ')}\n`);
 const say = (...words) => process.stdout.write(`${words.join(' ')}\n`);
+
+const waiting = () => ids.reduce((sum, id) => sum + gateway.session(id).waiting, 0);
 
 const gateway = createGateway({ store, control: false });
 gateway.on('process.started', ({ pid }) => note('child', pid));
@@ -26,7 +28,7 @@ for (const id of ids) {
       note('begun', key, turn.delivery);
       for (const step of [1, 2]) await turn.tool('work', 'step', { key, step });
       note('processed', key);
-      say('processed', key);
+      say('processed', key, waiting());
     },
   });
 }
@@ -40,7 +42,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     .send({ kind: 'user', data: { key } }, { key })
     .then((given) =>
       given.accepted || given.reason === 'duplicate'
-        ? say('accepted', key, given.durable ?? true)
+        ? say('accepted', key, waiting(), given.durable ?? true)
         : say('refused', key, given.reason),
     );
 }

@@ -11,6 +11,8 @@ import { seededRandom } from '../../dist/testing/index.js';
 const program = fileURLToPath(new URL('gatewayUnderLoad.mjs', import.meta.url));
 /** Messages without an answer that a driver keeps on their way. */
 const onTheirWay = 40;
+/** Messages that wait in all mailboxes before the driver holds back: a full mailbox would rightly refuse. */
+const enough = 200;
 
 /**
  * Kills a gateway under load with SIGKILL at random points, `times` times, then lets one finish, and checks what is left.
@@ -19,7 +21,14 @@ const onTheirWay = 40;
 export async function killGateway({ times, seed, progress = () => undefined }) {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-chaos-'));
   const files = { database: join(directory, 'gateway.sqlite'), journal: join(directory, 'journal') };
-  const load = { random: seededRandom(seed), sent: 0, unanswered: new Map(), accepted: new Set(), refused: [] };
+  const load = {
+    random: seededRandom(seed),
+    sent: 0,
+    waiting: 0,
+    unanswered: new Map(),
+    accepted: new Set(),
+    refused: [],
+  };
   try {
     for (let kill = 1; kill <= times; kill++) {
       // Sometimes before it has started, mostly in the middle of its work.
@@ -58,23 +67,24 @@ async function run({ database, journal }, load, { killAfterLines }) {
     child.stdin.write(`${session} ${key}\n`);
   };
   for await (const line of createInterface({ input: child.stdout })) {
-    const [what, key, more] = line.split(' ');
+    const [what, key, waiting, durable] = line.split(' ');
+    if (what === 'accepted' || what === 'processed') load.waiting = Number(waiting);
     // What was sent before the last kill and never answered may have been accepted: sent again under the same key, it is known.
     if (what === 'ready') for (const [unanswered, session] of load.unanswered) send(unanswered, session);
     if (what === 'accepted') {
       load.unanswered.delete(key);
-      if (more === 'true') load.accepted.add(key);
+      if (durable === 'true') load.accepted.add(key);
       else load.refused.push(`${key} was accepted without being durable`);
     }
     // Until the last owner is known to be dead; anything else is nobody's due.
-    if (what === 'refused' && more === 'owned_elsewhere') setTimeout(() => send(key, load.unanswered.get(key)), 100);
-    else if (what === 'refused') load.refused.push(`${key} was refused: ${more}`);
+    if (what === 'refused' && waiting === 'owned_elsewhere') setTimeout(() => send(key, load.unanswered.get(key)), 100);
+    else if (what === 'refused') load.refused.push(`${key} was refused: ${waiting}`);
     if (killAfterLines === undefined) {
       if (load.unanswered.size === 0) child.stdin.end();
       continue;
     }
     if (!ended && ++lines >= killAfterLines) kill();
-    while (!ended && load.unanswered.size < onTheirWay) {
+    while (!ended && load.waiting < enough && load.unanswered.size < onTheirWay) {
       send(`k-${load.sent++}`, `s-${Math.floor(load.random() * 4)}`);
     }
   }
