@@ -33,6 +33,8 @@ export function createChildRecords({ connection, queue }: ChildrenOptions): Chil
         },
         committed: () => pending.delete(key),
       });
+      // At once, not at the end of the turn: a runtime that is killed in between would leave a child that nobody knows of.
+      void queue.flush();
     },
     remove(child) {
       if (pending.delete(keyOf(child)) || queue.refuses()) return;

@@ -240,7 +240,7 @@ describe('a program that leaves a child behind', () => {
       const { pid, child } = JSON.parse(await run.firstLine) as Pair;
       run.actor.send({ type: 'process.kill' });
       expect(await run.done).toMatchObject({ reason: 'cancelled', signal: 'SIGTERM', pid });
-      expect(isAlive(child)).toBe(false);
+      await allGone(child);
     },
   );
 
