@@ -43,7 +43,7 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   /** More for `--help`, in whole lines. */
   readonly details?: string | undefined;
   readonly options: O;
-  /** Words that are no options, in order, by the name of each; all are needed. @defaultValue none */
+  /** Words that are no options, in order, by the name of each; those in brackets may be missing, the last ones. @defaultValue none */
   readonly operands?: readonly string[] | undefined;
   /** Whether the words after `--` are a command line of somebody else's. @defaultValue false */
   readonly takesCommand?: boolean | undefined;

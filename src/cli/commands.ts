@@ -20,6 +20,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'run a hook command so that its crash or hang cannot wedge the agent',
     load: async () => (await import('./hook/command.ts')).hook,
   },
+  machines: {
+    summary: 'the statecharts of the runtime, drawn from the machines that run',
+    load: async () => (await import('./machines.ts')).machines,
+  },
   repair: {
     summary: 'make a transcript well-formed: every tool call has exactly one result',
     load: async () => (await import('./repair/command.ts')).repair,

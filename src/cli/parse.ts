@@ -12,7 +12,7 @@ export type Parsed<O extends OptionSpecs> =
 /**
  * Reads words by the options of a command and the common ones. `--help` wins over whatever is wrong beside it.
  * @param help - the command line that would have told.
- * @param needed - the names of the words that are no options.
+ * @param needed - the names of the words that are no options; one in brackets may be missing.
  * @param hint - added to the complaint about one word more.
  * @throws {@link UsageError} that names the option or value, with the nearest known one.
  */
@@ -47,7 +47,7 @@ export function parseWords<O extends OptionSpecs>(
     values[token.name] = valueOf(spec, `--${token.name}`, token.value, token.inlineValue === true);
   }
   const missing = needed[operands.length];
-  if (missing !== undefined) throw new UsageError(`Missing ${missing}; see \`${help}\``);
+  if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`Missing ${missing}; see \`${help}\``);
   values['operands'] = operands;
   // The specs say which value each option has, in the same table as its type.
   return { help: false, args: values as Args<O> };

@@ -1,0 +1,21 @@
+import type { AnyStateMachine } from 'xstate';
+import { approvalMachine } from './approval.ts';
+import { connectionMachine } from './connection.ts';
+import { integrationMachine } from './integration.ts';
+import { sessionMachine } from './session.ts';
+import { subprocessMachine } from './subprocess.ts';
+
+/** A machine of the runtime, and what one actor of it stands for. */
+export interface CataloguedMachine {
+  readonly machine: AnyStateMachine;
+  readonly summary: string;
+}
+
+/** Every machine by its id. Those that run are these, with their slots filled. */
+export const machineCatalogue: Readonly<Record<string, CataloguedMachine>> = {
+  integration: { machine: integrationMachine, summary: 'something outside that is called, and its circuit breaker' },
+  session: { machine: sessionMachine, summary: 'a conversation: one turn at a time, and a way out of every turn' },
+  subprocess: { machine: subprocessMachine, summary: 'one run of a command, from spawn to the end of its tree' },
+  connection: { machine: connectionMachine, summary: 'a process that is spoken to, from its handshake to its end' },
+  approval: { machine: approvalMachine, summary: 'one question to a person or a policy; without an answer it is no' },
+};
