@@ -69,7 +69,7 @@ function edgeOf(node: AnyStateNode, { target, eventType, guard, actions }: AnyTr
   return {
     from: idOf(node),
     ...(to !== undefined && { to: idOf(to) }),
-    on: eventName(eventType),
+    on: eventName(eventType as string),
     ...(condition !== undefined && { guard: condition }),
     actions: named(actions),
   };
