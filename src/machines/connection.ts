@@ -134,31 +134,31 @@ export const connectionMachine = setup({
   invoke: {
     id: 'link',
     src: 'link',
-    onError: { target: '.lost', actions: { type: 'keepError', params: ({ event }) => event } },
+    onError: { target: '.crashed', actions: { type: 'keepError', params: ({ event }) => event } },
   },
   on: {
     'link.started': { actions: { type: 'announceStart', params: ({ event }) => event } },
     'link.lost': {
-      target: '.lost',
+      target: '.crashed',
       actions: [
         { type: 'keepFacts', params: ({ event }) => event },
         { type: 'announceEnd', params: ({ event }) => event },
       ],
     },
   },
-  initial: 'connecting',
+  initial: 'handshake',
   states: {
-    connecting: {
+    handshake: {
       on: {
         'link.ready': { target: 'ready', actions: { type: 'keepServer', params: ({ event }) => event } },
-        shutdown: 'closing',
+        shutdown: 'draining',
       },
       after: { handshake: 'overdue' },
     },
     overdue: {
       on: {
         'link.ready': { target: 'ready', actions: { type: 'keepServer', params: ({ event }) => event } },
-        shutdown: 'closing',
+        shutdown: 'draining',
       },
       after: { turn: { target: 'terminating', actions: 'keepSilence' } },
     },
@@ -166,15 +166,15 @@ export const connectionMachine = setup({
       on: {
         'link.hung': { target: 'terminating', actions: { type: 'keepFacts', params: ({ event }) => event } },
         'link.closed': { target: 'closed', actions: { type: 'announceEnd', params: ({ event }) => event } },
-        shutdown: 'closing',
+        shutdown: 'draining',
       },
     },
     terminating: {
       entry: 'kill',
       on: { shutdown: { actions: 'goOnEnding' } },
-      after: { termination: 'lost' },
+      after: { termination: 'crashed' },
     },
-    closing: {
+    draining: {
       entry: 'close',
       on: {
         'link.closed': { target: 'closed', actions: { type: 'announceEnd', params: ({ event }) => event } },
@@ -183,7 +183,7 @@ export const connectionMachine = setup({
       },
     },
     closed: { type: 'final' },
-    lost: { type: 'final' },
+    crashed: { type: 'final' },
   },
   output: ({ context }: { context: ConnectionContext }): unknown =>
     context.facts === undefined ? { exit: 'normal' } : context.lostOutput(context.facts),

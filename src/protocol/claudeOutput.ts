@@ -7,12 +7,17 @@ import { ToolUses } from './claudeTools.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
+/** Takes lines, or the messages that were in them. */
+export interface ClaudeReader extends AgentReader {
+  take(message: Message): void;
+}
+
 /**
  * Reads what `claude -p` prints with `--output-format json` (one result, or with `--verbose` an array of all messages) or
  * `stream-json` (a message a line). Judged by the last result: `subtype` is `success` for failures of the API too, the exit code
  * 0 for an interrupted run.
  */
-export function createClaudeReader(): AgentReader {
+export function createClaudeReader(): ClaudeReader {
   const tools = new ToolUses();
   let isStream = false;
   let sessionId: string | undefined;
@@ -46,6 +51,7 @@ export function createClaudeReader(): AgentReader {
   };
 
   return {
+    take,
     line(text) {
       const message = messageIn(text);
       if (message !== undefined) take(message);

@@ -41,7 +41,7 @@ const ready: ConnectionEvent = { type: 'link.ready', server: { name: 'tools', ve
 describe('the connection machine', () => {
   it('[P-1] is ready once the handshake is over, and keeps what the server said of itself', () => {
     const { actor, send } = startConnection();
-    expect(actor.getSnapshot().value).toBe('connecting');
+    expect(actor.getSnapshot().value).toBe('handshake');
     send(ready);
     expect(actor.getSnapshot()).toMatchObject({ value: 'ready', context: { server: { name: 'tools' } } });
   });
@@ -49,12 +49,12 @@ describe('the connection machine', () => {
   it('[P-1] gives a handshake of 10 s up, with everything that was started', async () => {
     const { actor, clock, orders, send } = startConnection();
     await clock.advance(9999);
-    expect(actor.getSnapshot().value).toBe('connecting');
+    expect(actor.getSnapshot().value).toBe('handshake');
     await clock.advance(1);
     const facts = { kind: 'timeout', reason: 'init_timeout', message: 'No answer to initialize within 10000 ms' };
     expect(orders).toMatchObject([{ type: 'link.kill', facts }]);
     send({ type: 'link.lost', facts: { ...crash, reason: 'init_timeout' }, end });
-    expect(actor.getSnapshot()).toMatchObject({ value: 'lost', output: { facts: { reason: 'init_timeout' } } });
+    expect(actor.getSnapshot()).toMatchObject({ value: 'crashed', output: { facts: { reason: 'init_timeout' } } });
   });
 
   it('[P-1] takes an answer that was only read after the limit because the event loop was blocked', async () => {
@@ -74,7 +74,7 @@ describe('the connection machine', () => {
     expect(actor.getSnapshot().value).toBe('ready');
   });
 
-  it.each(['connecting', 'ready'])('[M-6] ends as a failure when the other side is lost while it is %s', (state) => {
+  it.each(['handshake', 'ready'])('[M-6] ends as a failure when the other side is lost while it is %s', (state) => {
     const { actor, send } = startConnection();
     if (state === 'ready') send(ready);
     send({ type: 'link.lost', facts: crash, end });
@@ -94,7 +94,7 @@ describe('the connection machine', () => {
     expect(orders).toEqual([{ type: 'link.kill', facts }]);
     expect(actor.getSnapshot().status).toBe('active');
     send({ type: 'link.lost', facts, end });
-    expect(actor.getSnapshot()).toMatchObject({ value: 'lost', output: { facts: { reason: 'hang' } } });
+    expect(actor.getSnapshot()).toMatchObject({ value: 'crashed', output: { facts: { reason: 'hang' } } });
   });
 
   it('[I-3] is lost 5 s after its kill when the slot never says so, and lets the slot go', async () => {
@@ -103,16 +103,16 @@ describe('the connection machine', () => {
     await clock.advance(4999);
     expect(isReleased()).toBe(false);
     await clock.advance(1);
-    expect(actor.getSnapshot().value).toBe('lost');
+    expect(actor.getSnapshot().value).toBe('crashed');
     expect(isReleased()).toBe(true);
   });
 
-  it.each(['connecting', 'ready'])('[I-3] closes in good order when asked to while it is %s', (state) => {
+  it.each(['handshake', 'ready'])('[I-3] closes in good order when asked to while it is %s', (state) => {
     const { actor, orders, send, isReleased } = startConnection();
     if (state === 'ready') send(ready);
     send({ type: 'shutdown' });
     expect(orders).toEqual([{ type: 'link.close' }]);
-    expect(actor.getSnapshot().value).toBe('closing');
+    expect(actor.getSnapshot().value).toBe('draining');
     send({ type: 'link.closed', end });
     expect(actor.getSnapshot()).toMatchObject({ value: 'closed', output: { exit: 'normal' } });
     expect(isReleased()).toBe(true);
@@ -150,7 +150,7 @@ describe('the connection machine', () => {
   it('[I-4] is lost, and names the slot, when nothing fills it', () => {
     const actor = createActor(connectionMachine, { input: { command: 'server' } });
     actor.start();
-    expect(actor.getSnapshot()).toMatchObject({ value: 'lost', output: { facts: { reason: 'startup_failed' } } });
+    expect(actor.getSnapshot()).toMatchObject({ value: 'crashed', output: { facts: { reason: 'startup_failed' } } });
     expect(JSON.stringify(actor.getSnapshot().output)).toContain('slot `link`');
   });
 });

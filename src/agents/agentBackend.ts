@@ -1,0 +1,39 @@
+import type { CallPath } from '../calls/callPath.ts';
+import type { AgentName } from '../protocol/agentReport.ts';
+import type { Outcome } from '../policy/failure.ts';
+import type { Sink } from './agentStream.ts';
+import type { AgentResult, AgentTurnOptions, AgentStartOptions } from './agentTypes.ts';
+
+/** One kind of agent behind the interface; its turns are calls of its own integration. */
+export interface AgentBackend {
+  readonly name: AgentName;
+  /** @param id - of the conversation to resume; without it a new one begins. Never rejects. */
+  open(id: string | undefined, options: AgentStartOptions): Promise<Outcome<BackendConversation>>;
+  /** Ends what runs for it. Always resolves. */
+  stop(): Promise<void>;
+}
+
+/** A conversation as its backend has it; who uses it has one turn at a time. */
+export interface BackendConversation {
+  readonly id: string | undefined;
+  /** Never rejects, and is there at the turn's limit at the latest; what it leaves to end goes on behind. */
+  turn(prompt: string, sink: Sink, options: TurnOptions): Promise<Outcome<AgentResult>>;
+  /** Resolves when nothing of an earlier turn is under way any more. Never rejects. */
+  released(): Promise<void>;
+  /** Ends what runs for it. Always resolves. */
+  stop(): Promise<void>;
+}
+
+/** {@link AgentTurnOptions} with a signal, which `interrupt()` aborts as well. */
+export interface TurnOptions extends AgentTurnOptions {
+  readonly signal: AbortSignal;
+}
+
+/** What a gateway keeps of an integration. */
+export type AgentPath = Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>;
+
+/** A backend, and the integration behind it. */
+export interface SupervisedBackend {
+  readonly backend: AgentBackend;
+  readonly path: AgentPath;
+}

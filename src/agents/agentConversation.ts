@@ -1,0 +1,180 @@
+import type { Facts } from '../policy/facts.ts';
+import { type Failure, IntegrationError, type Outcome } from '../policy/failure.ts';
+import { checkDuration, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
+import { classify } from '../policy/classify.ts';
+import { effects } from '../policy/effects.ts';
+import type { BackendConversation, TurnOptions } from './agentBackend.ts';
+import { mayFallBack } from './agentFallback.ts';
+import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
+import { createAgentStream, type Sink } from './agentStream.ts';
+import type { Agent, AgentResult, AgentTurn, Conversation, AgentTurnOptions } from './agentTypes.ts';
+
+export interface ConversationParts {
+  readonly agent: string;
+  readonly backend: BackendConversation;
+  readonly facts: Facts;
+  readonly fallback: Agent | undefined;
+  readonly fallBackAfterEffects: boolean;
+  /** Told when it was stopped. */
+  readonly stopped: () => void;
+}
+
+/** A conversation over one backend, and over that of the fallback once it was needed. */
+export function createConversation(parts: ConversationParts): Conversation {
+  const { agent, backend, fallback } = parts;
+  const said = createSaidSoFar();
+  /** How much of it each side has heard. */
+  let heardByOwn = 0;
+  let heardByOther = 0;
+  let other: Conversation | undefined;
+  let current: AbortController | undefined;
+  let stopping: Promise<void> | undefined;
+
+  async function answer(prompt: string, tell: Sink, options: TurnOptions): Promise<Outcome<AgentResult>> {
+    const notes = createTurnNotes();
+    const sink: Sink = (event) => {
+      notes.take(event);
+      tell(event);
+    };
+    const own = await backend.turn(handOver(prompt, said.since(heardByOwn)), sink, options);
+    if (own.ok) {
+      said.add({ prompt, answer: own.value.text });
+      heardByOwn = said.count;
+      return own;
+    }
+    const { failure } = own;
+    const { signal, effect } = options;
+    if (fallback === undefined || signal.aborted || !mayFallBack(failure, effect, parts.fallBackAfterEffects))
+      return own;
+    tell({ type: 'fell_back', from: agent, to: fallback.name, kind: failure.kind, message: failure.message });
+    parts.facts.tell({
+      type: 'agent.fell_back',
+      agent,
+      to: fallback.name,
+      kind: failure.kind,
+      message: failure.message,
+    });
+    const cut = { failure, done: notes.lines() };
+    const another = await askOther(fallback, (since) => handOver(prompt, since, cut), tell, options);
+    if (!another.ok) return { ok: false, failure: bothFailed(failure, another.failure) };
+    said.add({ prompt, answer: another.value.text });
+    heardByOther = said.count;
+    return another;
+  }
+
+  async function askOther(
+    fallback: Agent,
+    words: (since: ReturnType<typeof said.since>) => string,
+    tell: Sink,
+    options: TurnOptions,
+  ): Promise<Outcome<AgentResult>> {
+    if (other === undefined) {
+      const started = await fallback.start({ signal: options.signal });
+      if (!started.ok) return started;
+      other = started.value;
+    }
+    const turn = other.send(words(said.since(heardByOther)), options);
+    for await (const event of turn) tell(event);
+    return turn.outcome;
+  }
+
+  return {
+    agent,
+    get id() {
+      return backend.id;
+    },
+    get busy() {
+      return current !== undefined;
+    },
+    send(prompt, options = {}) {
+      checkName('prompt', prompt);
+      checkSendOptions(options);
+      const stream = createAgentStream();
+      if (current !== undefined || stopping !== undefined) {
+        stream.end();
+        const failure = stopping === undefined ? busy(agent) : stoppedFailure(agent);
+        return turnOf(stream, Promise.resolve({ ok: false, failure }));
+      }
+      const controller = new AbortController();
+      current = controller;
+      const { signal: given } = options;
+      const passOn = (): void => controller.abort(given?.reason);
+      given?.addEventListener('abort', passOn, { once: true });
+      if (given?.aborted === true) passOn();
+      const asked = answer(prompt, stream.push, { ...options, signal: controller.signal });
+      // A fallback may be of somebody else's making.
+      const outcome = asked
+        .catch((error: unknown) => crashed(agent, error))
+        .then((end) => {
+          given?.removeEventListener('abort', passOn);
+          current = undefined;
+          stream.end();
+          return end;
+        });
+      return turnOf(stream, outcome);
+    },
+    async interrupt(reason) {
+      current?.abort(reason ?? new Error('interrupted'));
+      await Promise.all([backend.released(), other?.interrupt(reason)]);
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+
+  async function stop(): Promise<void> {
+    current?.abort(new Error('the conversation was stopped'));
+    await Promise.all([backend.stop(), other?.stop()]);
+    parts.stopped();
+  }
+}
+
+function turnOf(stream: ReturnType<typeof createAgentStream>, outcome: Promise<Outcome<AgentResult>>): AgentTurn {
+  return {
+    outcome,
+    get missed() {
+      return stream.missed;
+    },
+    [Symbol.asyncIterator]: () => stream.iterator(),
+  };
+}
+
+function checkSendOptions(options: AgentTurnOptions): void {
+  checkKeys('options', options, ['signal', 'effect', 'label', 'idleMs', 'overallMs']);
+  const { signal, effect, label, idleMs, overallMs } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError('Expected `options.signal` to be an AbortSignal');
+  }
+  if (effect !== undefined) checkOneOf('options.effect', effect, effects);
+  if (label !== undefined) checkName('options.label', label);
+  if (idleMs !== undefined) checkDuration('options.idleMs', idleMs);
+  if (overallMs !== undefined) checkDuration('options.overallMs', overallMs);
+}
+
+const refused = { outcome: 'not_started', attempts: 0 } as const;
+
+function busy(agent: string): Failure {
+  const message = `${agent} is busy with another turn of this conversation`;
+  return { ...refused, kind: 'too_many_requests', reason: 'scope_busy', message, integration: agent, retryable: true };
+}
+
+function stoppedFailure(agent: string): Failure {
+  const message = `The conversation with ${agent} was stopped`;
+  return { ...refused, kind: 'unavailable', reason: 'stopped', message, integration: agent, retryable: false };
+}
+
+function crashed(agent: string, error: unknown): Outcome<never> {
+  const facts = classify(error, { wallNow: 0 });
+  return { ok: false, failure: { ...facts, integration: agent, attempts: 0, retryable: false } };
+}
+
+/** The agent's own failure, with both behind it. */
+function bothFailed(own: Failure, others: Failure): Failure {
+  const cause = new AggregateError(
+    [new IntegrationError(own), new IntegrationError(others)],
+    `${own.integration} failed, and so did ${others.integration}: ${others.message}`,
+  );
+  // What the second one did counts as well.
+  return { ...own, outcome: others.outcome === 'unknown' ? 'unknown' : own.outcome, cause };
+}

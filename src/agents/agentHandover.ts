@@ -1,0 +1,91 @@
+import type { Failure } from '../policy/failure.ts';
+import type { AgentEvent } from './agentTypes.ts';
+
+/** What was said and answered in a turn. */
+export interface SaidTurn {
+  readonly prompt: string;
+  readonly answer: string;
+}
+
+/** What is known of a turn that was not answered. */
+export interface TurnNotes {
+  readonly take: (event: AgentEvent) => void;
+  /** What was done, one line each. */
+  lines(): readonly string[];
+}
+
+/** Turns that are remembered for another agent, and characters of each prompt, answer and line. */
+const mostTurns = 20;
+const longestPart = 4000;
+const mostTools = 50;
+const longestLine = 200;
+
+/** What was said so far, for who has not heard it. Bounded: the oldest is given up first. */
+export interface SaidSoFar {
+  add(turn: SaidTurn): void;
+  /** Turns in all, those that were given up included. */
+  readonly count: number;
+  /** Those from the n-th on, from 0. */
+  since(index: number): readonly SaidTurn[];
+}
+
+export function createSaidSoFar(): SaidSoFar {
+  const turns: SaidTurn[] = [];
+  let count = 0;
+  return {
+    add({ prompt, answer }) {
+      count++;
+      turns.push({ prompt: shorten(prompt, longestPart), answer: shorten(answer, longestPart) });
+      if (turns.length > mostTurns) turns.shift();
+    },
+    get count() {
+      return count;
+    },
+    since: (index) => turns.slice(Math.max(0, index - (count - turns.length))),
+  };
+}
+
+/** Notes which tools a turn used. */
+export function createTurnNotes(): TurnNotes {
+  const tools = new Map<string, string>();
+  let more = 0;
+  return {
+    take(event) {
+      if (event.type === 'tool.started') {
+        const line = shorten(event.action === '' ? event.tool : `${event.tool}: ${event.action}`, longestLine);
+        if (tools.size < mostTools) tools.set(event.id, `${line} (no result known)`);
+        else more++;
+      }
+      if (event.type === 'tool.ended') {
+        const line = tools.get(event.id);
+        if (line !== undefined)
+          tools.set(event.id, line.replace(/\(no result known\)$/, event.ok ? '(done)' : '(failed)'));
+      }
+    },
+    lines: () => [...tools.values(), ...(more > 0 ? [`and ${more} more`] : [])],
+  };
+}
+
+/** A prompt with what who gets it has not heard: earlier turns with somebody else, and what somebody else did for this one. */
+export function handOver(
+  prompt: string,
+  earlier: readonly SaidTurn[],
+  cut?: { readonly failure: Failure; readonly done: readonly string[] },
+): string {
+  if (earlier.length === 0 && (cut === undefined || cut.done.length === 0)) return prompt;
+  const parts: string[] = [];
+  if (earlier.length > 0) {
+    parts.push('Before, this was said with another agent:');
+    for (const turn of earlier) parts.push(`Request: ${turn.prompt}\nAnswer: ${turn.answer}`);
+  }
+  if (cut !== undefined && cut.done.length > 0) {
+    parts.push(
+      'Another agent began with the request below and could not finish. It used these tools; check what they changed before doing it again:',
+      cut.done.map((line) => `- ${line}`).join('\n'),
+    );
+  }
+  return [...parts, 'The request:', prompt].join('\n\n');
+}
+
+const shorten = (text: string, characters: number): string =>
+  text.length > characters ? `${text.slice(0, characters - 1)}…` : text;

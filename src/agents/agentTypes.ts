@@ -1,0 +1,162 @@
+import type { ApprovalHandler } from '../actors/approvalHandler.ts';
+import type { Effect } from '../policy/effects.ts';
+import type { FailureKind, Outcome } from '../policy/failure.ts';
+import type { PolicyInput } from '../policy/presets.ts';
+import type { AgentEffects, AgentName } from '../protocol/agentReport.ts';
+import type { ClaudeBackendOptions } from './claudeBackendOptions.ts';
+import type { CodexBackendOptions } from './codexAgent.ts';
+
+/** What happens in a turn, in order; the same for every backend. */
+export type AgentEvent =
+  /** A piece of the answer. */
+  | { readonly type: 'text'; readonly text: string }
+  /** A piece of what the model thinks aloud. */
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** The agent wants to use a tool; `action` says what for, in short. */
+  | { readonly type: 'tool.started'; readonly id: string; readonly tool: string; readonly action: string }
+  | { readonly type: 'tool.ended'; readonly id: string; readonly tool: string; readonly ok: boolean }
+  /** A request or the whole turn is tried again, by the agent itself or by us. */
+  | {
+      readonly type: 'retrying';
+      readonly by: 'agent' | 'unwedge';
+      readonly attempt: number | undefined;
+      /** In ms. */
+      readonly delayMs: number | undefined;
+      readonly message: string;
+    }
+  | { readonly type: 'approval.requested'; readonly id: string; readonly tool: string; readonly action: string }
+  | {
+      readonly type: 'approval.resolved';
+      readonly id: string;
+      readonly tool: string;
+      readonly decision: 'accept' | 'decline';
+      readonly reason: string | undefined;
+    }
+  /** Another agent goes on with the prompt, and all that follows comes from it. */
+  | {
+      readonly type: 'fell_back';
+      readonly from: string;
+      readonly to: string;
+      readonly kind: FailureKind;
+      readonly message: string;
+    }
+  /** Anything else worth a line. */
+  | { readonly type: 'notice'; readonly message: string };
+
+/** Tokens of a turn, as far as its backend told. */
+export interface AgentUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** How a turn ended well. */
+export interface AgentResult {
+  /** The answer, up to 1 MB. */
+  readonly text: string;
+  /** What the conversation can be resumed by, at the backend that answered. */
+  readonly id: string | undefined;
+  /** Who answered: the agent's own backend, or that of its fallback. */
+  readonly backend: AgentName;
+  /** Name of the agent that answered. */
+  readonly agent: string;
+  /** Whether tools ran that may have changed something. */
+  readonly effects: AgentEffects;
+  readonly usage?: AgentUsage | undefined;
+}
+
+/**
+ * A turn under way. As an async iterable it gives its events, to one reader; what a slow reader leaves unread is bounded, its text
+ * kept together and the oldest given up (`missed`). The iterator ends when the outcome is there; nobody has to read.
+ */
+export interface AgentTurn extends AsyncIterable<AgentEvent, undefined, void> {
+  /** How it ended. Never rejects. */
+  readonly outcome: Promise<Outcome<AgentResult>>;
+  /** Events that were lost because nobody read them in time. */
+  readonly missed: number;
+}
+
+/** How one turn differs from its agent. */
+export interface AgentTurnOptions {
+  /** Ends the turn when aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** What the turn may do to the world; says whether it may be repeated after its answer was lost. @defaultValue unspecified */
+  readonly effect?: Effect | undefined;
+  /** Names the turn in events and records. */
+  readonly label?: string | undefined;
+  /** Without a sign of life, in ms above 0. @defaultValue the policy's */
+  readonly idleMs?: number | undefined;
+  /** For the whole turn, in ms above 0. @defaultValue the policy's */
+  readonly overallMs?: number | undefined;
+}
+
+/** One conversation with an agent; its turns follow one another. */
+export interface Conversation {
+  readonly agent: string;
+  /** What it can be resumed by, at the agent's own backend; undefined until known. */
+  readonly id: string | undefined;
+  /** Whether a turn is under way. */
+  readonly busy: boolean;
+  /**
+   * Begins a turn. While one is under way another is refused (`too_many_requests`, `scope_busy`).
+   * @throws TypeError or RangeError at once when the prompt or an option is wrong.
+   */
+  send(prompt: string, options?: AgentTurnOptions): AgentTurn;
+  /** Ends the turn under way (`cancelled`); the conversation goes on. Resolves when the agent has let go of it. Never rejects. */
+  interrupt(reason?: unknown): Promise<void>;
+  /** Ends the turn under way, and what runs for the conversation. It can be resumed by its id. Always resolves. */
+  stop(): Promise<void>;
+}
+
+/** How a conversation is begun or resumed. */
+export interface AgentStartOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Something that answers prompts, with tools of its own: Claude or Codex, supervised, through one interface. */
+export interface Agent {
+  readonly name: string;
+  readonly backend: AgentName;
+  /** Begins a conversation. Never rejects. */
+  start(options?: AgentStartOptions): Promise<Outcome<Conversation>>;
+  /**
+   * Takes a conversation up again by its id. Never rejects.
+   * @throws TypeError or RangeError at once when the id is no name.
+   */
+  resume(id: string, options?: AgentStartOptions): Promise<Outcome<Conversation>>;
+  /** Ends every conversation; none can be begun any more. Always resolves. */
+  stop(): Promise<void>;
+}
+
+/** What is told to who approves, as the payload of the question. */
+export interface AgentApproval {
+  readonly tool: string;
+  /** What the tool is to be given, as the backend has it. */
+  readonly input: unknown;
+}
+
+export interface AgentOptions {
+  readonly backend: AgentName;
+  /** @defaultValue what the backend is configured for */
+  readonly model?: string | undefined;
+  /** Where the agent works. @defaultValue the working directory of the runtime */
+  readonly cwd?: string | undefined;
+  /** Adds to the environment of the runtime; a variable that is undefined is taken out. @defaultValue {} */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** @defaultValue preset `sdk` for Claude, `codex` for Codex */
+  readonly policy?: PolicyInput | undefined;
+  /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */
+  readonly approve?: ApprovalHandler | undefined;
+  /** How long a question waits for its answer, in ms above 0; then it is declined. @defaultValue 30000 */
+  readonly approvalTimeoutMs?: number | undefined;
+  /**
+   * Who goes on with a prompt that this agent cannot answer for a reason that another can cure (R-11): not when the request itself
+   * is wrong or was cancelled. It is told what was said and done so far.
+   */
+  readonly fallback?: Agent | undefined;
+  /** Whether the fallback may go on although tools may have changed something, where a turn's effect is unspecified. @defaultValue false */
+  readonly fallBackAfterEffects?: boolean | undefined;
+  /** Only with the backend `claude`. */
+  readonly claude?: ClaudeBackendOptions | undefined;
+  /** Only with the backend `codex`. */
+  readonly codex?: CodexBackendOptions | undefined;
+}

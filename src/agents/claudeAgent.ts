@@ -1,0 +1,140 @@
+import { type Approver, superviseApproval } from '../approvals.ts';
+import { Integration } from '../calls/integration.ts';
+import type { FailureReason } from '../policy/failure.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { presets, resolvePolicy } from '../policy/presets.ts';
+import type { Runtime } from '../runtime.ts';
+import { superviseIntegration } from '../superviseIntegration.ts';
+import type { BackendConversation, SupervisedBackend } from './agentBackend.ts';
+import type { Sink } from './agentStream.ts';
+import type { AgentOptions, AgentResult } from './agentTypes.ts';
+import { handlerOf } from './claudeApprovals.ts';
+import { checkClaudeBackend, type ClaudeSettings } from './claudeBackendOptions.ts';
+import { type ClaudeConversation, type ClaudeParts, createClaudeConversation } from './claudeConversation.ts';
+import type { Trail } from './claudeTrail.ts';
+import { commandQuery } from './claudeCommandQuery.ts';
+import { importQuery } from './claudeSdkModule.ts';
+
+/** One turn, as the call path has it. */
+interface TurnRequest {
+  readonly conversation: ClaudeConversation;
+  readonly prompt: string;
+  readonly sink: Sink;
+}
+
+/** How long the end of a process may take beyond its grace, in ms. */
+const endingMs = 3000;
+
+/**
+ * Claude through its Agent SDK: each turn is a call of one integration, each conversation a process that is a temporary child of the
+ * root supervisor.
+ * @param isRunning - whether the runtime is; who approves is only asked while it is.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ */
+export function superviseClaude(
+  runtime: Runtime,
+  name: string,
+  options: AgentOptions,
+  isRunning: () => boolean,
+): SupervisedBackend {
+  const settings = checkClaudeBackend(`${name}.claude`, options.claude);
+  const base = resolvePolicy(name, options.policy, presets.sdk);
+  const { interruptMs, graceMs } = settings;
+  // Interrupting and killing take their time; only then is it a process that would not end.
+  const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, interruptMs + graceMs + endingMs) };
+  const trails = new WeakMap<object, { readonly trail: Trail; readonly conversation: ClaudeConversation }>();
+  const conversations = new Set<ClaudeConversation>();
+  let lastProcess = 0;
+
+  const path = superviseIntegration<TurnRequest, AgentResult>(runtime, {
+    name,
+    policy,
+    describeTimeout,
+    amendTimeout(facts, context) {
+      const known = trails.get(context.call);
+      return known === undefined ? facts : known.conversation.amend(facts, known.trail, context);
+    },
+    operation({ conversation, prompt, sink }, context) {
+      const trail = trails.get(context.call)?.trail ?? { readers: [], heardBy: undefined, lastFailure: undefined };
+      trails.set(context.call, { trail, conversation });
+      if (context.attempt > 1) {
+        const message = trail.lastFailure ?? 'it took too long';
+        sink({ type: 'retrying', by: 'unwedge', attempt: context.attempt, delayMs: undefined, message });
+      }
+      return conversation.attempt(prompt, trail, sink, context);
+    },
+  });
+  const integration = new Integration(path);
+  const parts: ClaudeParts = {
+    runtime,
+    agent: name,
+    settings,
+    query: querySource(settings),
+    options: () => queryOptions(options, settings),
+    approver: approverOf(runtime, name, options, settings, isRunning),
+    processId: () => `process:${name}:${++lastProcess}`,
+  };
+
+  function open(id: string | undefined): BackendConversation {
+    const conversation = createClaudeConversation(parts, id);
+    conversations.add(conversation);
+    return {
+      get id() {
+        return conversation.id;
+      },
+      turn: (prompt, sink, turnOptions) => integration.call({ conversation, prompt, sink }, turnOptions),
+      released: () => conversation.released(),
+      async stop() {
+        conversations.delete(conversation);
+        await conversation.stop();
+      },
+    };
+  }
+
+  return {
+    path,
+    backend: {
+      name: 'claude',
+      open: (id) => Promise.resolve({ ok: true, value: open(id) }),
+      async stop() {
+        await Promise.all([...conversations].map((conversation) => conversation.stop()));
+        conversations.clear();
+      },
+    },
+  };
+}
+
+function querySource({ query, command, args = [] }: ClaudeSettings): ClaudeParts['query'] {
+  const own = command === undefined ? query : commandQuery({ command, args });
+  return own === undefined ? importQuery : () => Promise.resolve(own);
+}
+
+function approverOf(
+  runtime: Runtime,
+  name: string,
+  { approve, approvalTimeoutMs }: AgentOptions,
+  { canUseTool }: ClaudeSettings,
+  isRunning: () => boolean,
+): Approver | undefined {
+  const handler = canUseTool === undefined ? approve : handlerOf(canUseTool);
+  if (handler === undefined) return undefined;
+  return superviseApproval(runtime, isRunning, `agent:${name}`, handler, { timeoutMs: approvalTimeoutMs });
+}
+
+/** The options of every query. One owner of retries: those inside Claude are switched off, but where the user has set them. */
+function queryOptions({ model, cwd, env }: AgentOptions, { options }: ClaudeSettings): Record<string, unknown> {
+  const bundled = options['pathToClaudeCodeExecutable'] === undefined;
+  return {
+    // On the command line their secrets would be there for everyone to see, and their length would count.
+    ...(bundled && options['mcpServers'] !== undefined && { mcpServersDelivery: 'initialize' }),
+    ...options,
+    ...(model !== undefined && { model }),
+    ...(cwd !== undefined && { cwd }),
+    env: { CLAUDE_CODE_MAX_RETRIES: '0', ...process.env, ...env },
+  };
+}
+
+function describeTimeout(reason: FailureReason, limitMs: number): string {
+  const limit = formatDuration(limitMs);
+  return reason === 'idle_timeout' ? `Claude said nothing for ${limit}` : `Claude was not done within ${limit}`;
+}

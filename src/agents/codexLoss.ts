@@ -1,0 +1,76 @@
+import type { ServerEnd } from '../actors/mcpProcess.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+
+/** Why a connection whose handshake was over can no longer be used. */
+export function lossFacts(end: ServerEnd, stderr: string): FailureFacts {
+  if (isCleanExit(end)) {
+    return { kind: 'crash', reason: 'connection_closed', message: 'Codex closed the connection', outcome: 'unknown' };
+  }
+  const tooLarge = end.fault === 'message_too_large';
+  return {
+    kind: tooLarge ? 'protocol' : 'crash',
+    reason: tooLarge ? 'message_too_large' : 'connection_lost',
+    message: withStderr(`Codex ${deed(end)}`, stderr),
+    outcome: 'unknown',
+    code: end.signal ?? end.exitCode,
+  };
+}
+
+/** Why the app-server did not come up: it could not be started, ended before it answered, or refused. */
+export function startupFacts(error: unknown, end: ServerEnd | undefined, stderr: string): FailureFacts {
+  const known = error instanceof AttemptError ? error.facts : undefined;
+  if (end === undefined && known?.reason === 'startup_failed') return known.code === 'ENOENT' ? notFound(known) : known;
+  if (end !== undefined && end.fault !== 'message_too_large') {
+    return {
+      kind: 'crash',
+      reason: 'startup_failed',
+      message: withStderr(`Codex ${deed(end)} before it answered initialize`, stderr),
+      outcome: 'not_started',
+      code: end.signal ?? end.exitCode,
+    };
+  }
+  const said = known?.message ?? (error instanceof Error ? error.message : 'unknown');
+  return {
+    kind: 'protocol',
+    reason: end === undefined ? 'init_rejected' : 'message_too_large',
+    message: withStderr(end === undefined ? `Codex refused initialize: ${said}` : `Codex ${deed(end)}`, stderr),
+    outcome: 'not_started',
+    code: known?.code,
+    cause: error,
+  };
+}
+
+/** Why a connection is given up whose lines are no messages. */
+export const unreadable: FailureFacts = {
+  kind: 'protocol',
+  message: 'What Codex writes are no messages',
+  outcome: 'unknown',
+};
+
+/** Whether the app-server ended by itself and had nothing to complain about. */
+export function isCleanExit({ exitCode, fault }: ServerEnd): boolean {
+  return exitCode === 0 && fault === undefined;
+}
+
+/** The message, and what Codex wrote to stderr last. */
+export function withStderr(message: string, stderr: string): string {
+  return stderr === '' ? message : `${message}; stderr: ${stderr}`;
+}
+
+/** A missing working directory has the same code. */
+function notFound(facts: FailureFacts): FailureFacts {
+  return facts.message.includes('no such command') ? { ...facts, reason: 'codex_not_found' } : facts;
+}
+
+function deed({ exitCode, signal, fault }: ServerEnd): string {
+  switch (fault) {
+    case 'message_too_large':
+      return 'sent a message that is too large';
+    case 'pipe_closed':
+      return 'closed a pipe and did not exit';
+    case 'abandoned':
+      return 'was given up';
+    case undefined:
+      return signal === undefined ? `exited with code ${exitCode ?? 'unknown'}` : `was ended by ${signal}`;
+  }
+}

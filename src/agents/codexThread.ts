@@ -1,0 +1,198 @@
+import { createBoundedStream } from '../actors/rpcPeerStream.ts';
+import type { AttemptContext } from '../calls/call.ts';
+import type { CallOptions } from '../calls/integration.ts';
+import type { Clock } from '../policy/clock.ts';
+import { AttemptError, type Outcome } from '../policy/failure.ts';
+import { checkDuration, checkKeys, checkObject, show } from '../policy/options.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import { inputParts, requestLimitMs } from '../protocol/codex/requests.ts';
+import { brokenTurn, type TurnRecord } from '../protocol/codex/threads.ts';
+import type { RunningTurn } from './codexRunningTurn.ts';
+import type { RunRequest } from './codexRequests.ts';
+import type { LiveConnection } from './codexLive.ts';
+import type { ThreadState } from './codexThreadState.ts';
+import { runTurn } from './codexTurnRun.ts';
+import type {
+  CodexInput,
+  CodexInputPart,
+  CodexThread,
+  CodexTurn,
+  CodexTurnEvent,
+  CodexTurnOptions,
+  CodexTurnResult,
+} from './codexTypes.ts';
+
+/** A call of the integration that is one piece of work. */
+export type CallCodex = <T>(
+  work: (context: AttemptContext) => Promise<T>,
+  options?: Omit<CallOptions<unknown, T>, 'maxAttempts' | 'backoff'>,
+) => Promise<Outcome<T>>;
+
+export interface CodexThreadParts {
+  readonly live: LiveConnection;
+  readonly state: ThreadState;
+  readonly model: string | undefined;
+  readonly history: readonly TurnRecord[];
+  readonly call: CallCodex;
+  readonly run: RunRequest;
+  /** Takes the turn that a call is at. */
+  readonly turns: WeakMap<object, RunningTurn>;
+  readonly policy: IntegrationPolicy;
+  readonly interruptMs: number;
+  readonly clock: Clock;
+}
+
+const optionNames: readonly (keyof CodexTurnOptions)[] = [
+  'signal',
+  'effect',
+  'label',
+  'fallback',
+  'stallMs',
+  'overallMs',
+  'model',
+  'effort',
+  'outputSchema',
+  'params',
+];
+
+export function createCodexThread(parts: CodexThreadParts): CodexThread {
+  const { live, state, history, model } = parts;
+  return {
+    id: state.id,
+    model,
+    get valid() {
+      return !state.closed && live.lost === undefined;
+    },
+    get busy() {
+      return state.turn !== undefined || state.active !== undefined;
+    },
+    turns: history,
+    brokenTurn: brokenTurn(history),
+    send(input, options = {}) {
+      checkInput(input);
+      checkKeys('options', options, optionNames);
+      for (const limit of ['stallMs', 'overallMs'] as const) {
+        if (options[limit] !== undefined) checkDuration(`options.${limit}`, options[limit]);
+      }
+      if (options.params !== undefined) checkObject('options.params', options.params);
+      return startTurn(parts, input, options);
+    },
+  };
+}
+
+function startTurn(parts: CodexThreadParts, input: CodexInput, options: CodexTurnOptions): CodexTurn {
+  const { live, state, call, run, policy, interruptMs, clock } = parts;
+  const { stallMs, overallMs, signal, effect, label, fallback } = options;
+  const stream = createBoundedStream<CodexTurnEvent>();
+  const giveUp = new AbortController();
+  let turn: RunningTurn | undefined;
+  let work: Promise<unknown> = Promise.resolve();
+  let begin: (turn: RunningTurn) => void = () => undefined;
+  const begun = new Promise<RunningTurn>((resolve) => {
+    begin = resolve;
+  });
+
+  const outcome = call<CodexTurnResult>(
+    (context) => {
+      const running = runTurn(
+        {
+          live,
+          thread: state,
+          params: turnParams(state.id, input, options),
+          stream,
+          idleMs: stallMs ?? policy.limits.idleMs,
+          interruptMs,
+          clock,
+          onBegin(made) {
+            turn = made;
+            made.cancel = (reason) => giveUp.abort(reason);
+            parts.turns.set(context.call, made);
+            begin(made);
+          },
+        },
+        context,
+      );
+      work = running.catch(() => undefined);
+      return running;
+    },
+    {
+      signal: signal === undefined ? giveUp.signal : AbortSignal.any([signal, giveUp.signal]),
+      scope: `thread:${state.id}`,
+      effect,
+      label: label ?? 'turn/start',
+      idleMs: stallMs,
+      attemptMs: overallMs,
+      overallMs,
+      fallback: fallback === undefined ? undefined : (_work, failure, context) => fallback(input, failure, context),
+    },
+  );
+  const ended = outcome.then((settled) => {
+    stream.end();
+    return settled;
+  });
+
+  const named = async (): Promise<string> => {
+    const running = turn ?? (await Promise.race([begun, ended.then(() => undefined)]));
+    const id = running?.id ?? (await Promise.race([running?.named, ended.then(() => undefined)]));
+    if (id === undefined || running?.over !== false) throw new AttemptError(notUnderWay);
+    return id;
+  };
+
+  return {
+    thread: state.id,
+    get id() {
+      return turn?.id;
+    },
+    outcome: ended,
+    get dropped() {
+      return stream.dropped;
+    },
+    steer(more) {
+      checkInput(more);
+      return run<undefined>('turn/steer', undefined, async () => {
+        const params = { threadId: state.id, input: inputParts(more), expectedTurnId: await named() };
+        await live.request('turn/steer', params, { limitMs: requestLimitMs('turn/steer') });
+        return undefined;
+      });
+    },
+    async interrupt(reason) {
+      giveUp.abort(reason ?? new Error('the turn was interrupted'));
+      await ended;
+      await work;
+    },
+    [Symbol.asyncIterator]: () => stream,
+  };
+}
+
+const notUnderWay = {
+  kind: 'permanent',
+  message: 'No turn is under way to steer',
+  outcome: 'not_started',
+} as const;
+
+function turnParams(
+  threadId: string,
+  input: CodexInput,
+  { model, effort, outputSchema, params }: CodexTurnOptions,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...params,
+    ...(model !== undefined && { model }),
+    ...(effort !== undefined && { effort }),
+    ...(outputSchema !== undefined && { outputSchema }),
+    threadId,
+    input: inputParts(input),
+  };
+}
+
+/** @throws TypeError or RangeError when it is neither a text nor parts, or says nothing. */
+function checkInput(input: CodexInput): void {
+  if (typeof input === 'string') {
+    if (input === '') throw new RangeError('Expected `input` to be a non-empty text or a list of parts, got ""');
+    return;
+  }
+  if (!Array.isArray(input) || input.length === 0) {
+    throw new TypeError(`Expected \`input\` to be a non-empty text or a list of parts, got ${show(input)}`);
+  }
+  (input as readonly CodexInputPart[]).forEach((part, index) => checkObject(`input[${index}]`, part));
+}

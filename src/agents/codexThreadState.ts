@@ -1,0 +1,71 @@
+import type { FailureFacts } from '../policy/failure.ts';
+import type { CodexNotice } from '../protocol/codex/notifications.ts';
+import type { RunningTurn } from './codexRunningTurn.ts';
+
+/** What is known of one thread on one connection. */
+export class ThreadState {
+  readonly id: string;
+  /** The turn Codex says is under way, ours or not. */
+  active: string | undefined = undefined;
+  /** Whether an input was sent of which nobody knows what became. */
+  unclear = false;
+  /** A turn that begins now was given up before it had a name. */
+  unwanted = false;
+  /** Codex has put the thread away. */
+  closed = false;
+  turn: RunningTurn | undefined = undefined;
+  readonly #interrupt: (turn: string) => void;
+
+  /** @param interrupt - ends a turn that nobody waits for. */
+  constructor(id: string, interrupt: (turn: string) => void) {
+    this.id = id;
+    this.#interrupt = interrupt;
+  }
+
+  /** One notification of this thread. */
+  take(method: string, notice: CodexNotice, params: Readonly<Record<string, unknown>>, bytes: number): void {
+    if (notice.kind === 'turnStarted') this.#turnBegan(notice.turn);
+    else if (notice.kind === 'turnCompleted' && (notice.turn === undefined || notice.turn === this.active)) {
+      this.active = undefined;
+      this.unclear = false;
+    } else if (method === 'thread/closed') this.closed = true;
+    this.turn?.take(method, notice, params, bytes);
+  }
+
+  /** Its connection is gone. */
+  lost(facts: FailureFacts): void {
+    this.closed = true;
+    this.turn?.finish({ how: 'lost', facts });
+  }
+
+  /** Why no turn can be begun now; undefined when one can. */
+  get obstacle(): FailureFacts | undefined {
+    if (this.closed) {
+      return {
+        kind: 'unavailable',
+        reason: 'connection_lost',
+        message: `The thread ${this.id} is gone with its connection; resume it by its id`,
+        outcome: 'not_started',
+      };
+    }
+    if (this.turn !== undefined || this.active !== undefined) return busy(this.id, 'a turn is under way in it');
+    if (!this.unclear) return undefined;
+    return busy(this.id, 'what became of its last input is not known; resume it to see');
+  }
+
+  #turnBegan(turn: string | undefined): void {
+    this.active = turn;
+    if (!this.unwanted || turn === undefined || this.turn !== undefined) return;
+    this.unwanted = false;
+    this.#interrupt(turn);
+  }
+}
+
+function busy(thread: string, why: string): FailureFacts {
+  return {
+    kind: 'too_many_requests',
+    reason: 'scope_busy',
+    message: `The thread ${thread} takes no input now: ${why}`,
+    outcome: 'not_started',
+  };
+}

@@ -1,0 +1,62 @@
+import { checkGatewayOptions, type GatewayOptions } from '../gatewayOptions.ts';
+import { checkName, checkObject } from '../policy/options.ts';
+import { createRuntime } from '../runtime.ts';
+import { checkStart, superviseAgent } from './agent.ts';
+import type { Agent, AgentOptions } from './agentTypes.ts';
+
+/** An agent of one's own, without a gateway. */
+export interface CreateAgentOptions
+  extends AgentOptions,
+    Pick<GatewayOptions, 'store' | 'clock' | 'random' | 'logger'> {
+  /** Of its integration, in records. @defaultValue that of the backend */
+  readonly name?: string | undefined;
+}
+
+/**
+ * An agent under a runtime of its own, which starts with the first conversation and ends with `stop()`.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ *
+ * @example
+ * const agent = createAgent({ backend: 'claude', claude: { options: { allowedTools: ['Read'] } } });
+ * const conversation = unwrap(await agent.start());
+ * const turn = conversation.send('What does this project do?');
+ * for await (const event of turn) if (event.type === 'text') process.stdout.write(event.text);
+ * const outcome = await turn.outcome;
+ * await agent.stop();
+ */
+export function createAgent(options: CreateAgentOptions): Agent {
+  checkObject('options', options);
+  const { name = options.backend, store, clock, random, logger, ...own } = options;
+  const owner = createRuntime(checkGatewayOptions({ store, clock, random, logger, control: false }));
+  const { agent, path } = superviseAgent(owner.runtime, name, own, () => owner.running);
+  let starting: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+
+  async function started<T>(work: () => Promise<T>): Promise<T> {
+    if (stopping === undefined) await (starting ??= owner.start());
+    return work();
+  }
+
+  return {
+    name: agent.name,
+    backend: agent.backend,
+    start(startOptions = {}) {
+      checkStart(startOptions);
+      return started(() => agent.start(startOptions));
+    },
+    resume(id, startOptions = {}) {
+      checkName('id', id);
+      checkStart(startOptions);
+      return started(() => agent.resume(id, startOptions));
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+
+  async function stop(): Promise<void> {
+    await agent.stop();
+    await owner.stop({ first: () => path.stop() });
+  }
+}

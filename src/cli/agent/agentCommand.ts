@@ -1,0 +1,167 @@
+import { superviseAgent, type SupervisedAgent } from '../../agents/agent.ts';
+import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
+import type { ClaudeBackendOptions } from '../../agents/claudeBackendOptions.ts';
+import { importQuery, sdkPackage } from '../../agents/claudeSdkModule.ts';
+import { checkGatewayOptions } from '../../gatewayOptions.ts';
+import { formatDuration } from '../../policy/duration.ts';
+import type { Fact, Told } from '../../policy/facts.ts';
+import { AttemptError, type Failure, type Outcome } from '../../policy/failure.ts';
+import type { AgentName } from '../../protocol/agentReport.ts';
+import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
+import { storePath } from '../../store/paths.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { exitCodes } from '../run/exitCode.ts';
+import { type OwnOutput, ownOutput } from '../run/output.ts';
+import { readPrompt } from '../run/prompt.ts';
+import { sanitize, toJsonLine } from '../sanitize.ts';
+import { agentExitCode } from './exitCode.ts';
+import type { AgentArgs } from './options.ts';
+import { type AgentPlan, planAgent } from './plan.ts';
+import { createPrinter, type Printer, snakeCase } from './printer.ts';
+
+/** How the one turn ended. */
+interface TurnEnd {
+  readonly outcome: Outcome<AgentResult>;
+  /** Of the conversation at the agent's own backend. */
+  readonly id: string | undefined;
+  readonly elapsedMs: number;
+  readonly missed: number;
+}
+
+/** Does what `unwedge agent` was asked to do. Gives the exit code. */
+export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
+  const plan = planAgent(args);
+  const prompt = await promptOf(plan, io.signal);
+  const own = ownOutput(process);
+  const isTerminal = io.isTTY && process.stderr.isTTY;
+  const printer = createPrinter(own, { json: plan.json, isTerminal });
+  const end = await ask(plan, prompt, io, own, (event) => printer.show(event));
+  printer.end();
+
+  const { outcome, id, missed } = end;
+  const trouble = own.trouble ?? (missed > 0 ? `${missed} events came faster than they could be written` : undefined);
+  if (trouble !== undefined) own.say(`the output is not complete: ${sanitize(trouble)}`);
+  const ownCode = outcome.ok ? 0 : agentExitCode(outcome.failure);
+  // Half of an answer must not pass for the whole.
+  const exitCode = isBrokenPipe(io.signal) ? exitCodes.brokenPipe : ownCode || (own.trouble && exitCodes.ownError) || 0;
+  if (!outcome.ok && !io.signal.aborted) own.say(failureLine(outcome.failure));
+  if (printer.declined > 0 && !plan.approvesAll) own.say('what was declined is allowed with --approve all');
+  const resumable = outcome.ok ? (outcome.value.id ?? id) : id;
+  const backend = outcome.ok ? outcome.value.backend : plan.backend;
+  if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode)));
+  else if (resumable !== undefined)
+    own.say(`go on with: unwedge agent --backend ${backend} --resume ${sanitize(resumable)}`);
+  return exitCode;
+}
+
+async function promptOf({ prompt }: AgentPlan, signal: AbortSignal): Promise<string> {
+  if ('text' in prompt) return prompt.text;
+  const { prompt: text } = await readPrompt(prompt.file, signal);
+  if (text === undefined) throw new UsageError('Expected the prompt to be UTF-8');
+  if (text.trim() === '') throw new UsageError('The prompt is empty');
+  return text;
+}
+
+/** One conversation of one turn, on a runtime of its own. Resolves when nothing of it is left. */
+async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show: Printer['show']): Promise<TurnEnd> {
+  const warn = (line: string): void => own.say(sanitize(line));
+  const logger = { debug: ignore, info: ignore, warn, error: warn };
+  const owner = createRuntime(checkGatewayOptions({ store: storePath(plan.db, io.env), logger }), {
+    records: tellsOfTrouble,
+  });
+  const agents: SupervisedAgent[] = [];
+  const supervise = async (backend: AgentName, more: Partial<AgentOptions>): Promise<Agent> => {
+    const options = { ...(await optionsOf(plan, backend)), ...more };
+    const supervised = superviseAgent(owner.runtime, backend, options, () => owner.running);
+    agents.push(supervised);
+    return supervised.agent;
+  };
+  const fallback = plan.fallback === undefined ? undefined : await supervise(plan.fallback, {});
+  const agent = await supervise(plan.backend, { fallback });
+  const { clock } = owner.runtime;
+  await owner.start();
+  const startedAt = clock.now();
+  try {
+    const started = await (plan.resume === undefined
+      ? agent.start({ signal: io.signal })
+      : agent.resume(plan.resume, { signal: io.signal }));
+    if (!started.ok) return { outcome: started, id: plan.resume, elapsedMs: clock.now() - startedAt, missed: 0 };
+    const conversation = started.value;
+    const turn = conversation.send(prompt, { signal: io.signal });
+    for await (const event of turn) await show(event);
+    const outcome = await turn.outcome;
+    const { missed } = turn;
+    return { outcome, id: conversation.id, elapsedMs: clock.now() - startedAt, missed };
+  } finally {
+    await end(owner, agents);
+  }
+}
+
+async function end(owner: RuntimeOwner, agents: readonly SupervisedAgent[]): Promise<void> {
+  await Promise.all(agents.map(({ agent }) => agent.stop()));
+  await owner.stop({
+    first() {
+      for (const { path } of agents) path.stop();
+    },
+  });
+}
+
+async function optionsOf(
+  { agent, approvesAll, command, ...plan }: AgentPlan,
+  backend: AgentName,
+): Promise<AgentOptions> {
+  const approve = approvesAll ? { approve: () => 'accept' as const } : {};
+  const program = backend === plan.backend ? command : undefined;
+  if (backend === 'claude') return { backend, ...agent, ...approve, claude: await claudeOptions(program) };
+  return { backend, ...agent, ...approve, codex: { command: program } };
+}
+
+/** The SDK where it is installed, else the program. */
+async function claudeOptions(command: string | undefined): Promise<ClaudeBackendOptions> {
+  if (command !== undefined) return { command };
+  try {
+    return { query: await importQuery() };
+  } catch (error) {
+    if (error instanceof AttemptError && error.facts.code === 'ENOENT') return { command: 'claude' };
+    throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+const lifecycle: ReadonlySet<string> = new Set(['child.started', 'child.stopped', 'process.started']);
+
+/** It lives in a runtime of its own, whose coming and going says nothing that the end of a failed turn does not. */
+function tellsOfTrouble(fact: Told<Fact>): boolean {
+  if (fact.type === 'process.exited') return fact.reason !== 'exit' && fact.reason !== 'cancelled';
+  return !lifecycle.has(fact.type);
+}
+
+function failureLine({ kind, message, retryAfterMs, code, integration }: Failure): string {
+  const missing = kind === 'spawn' && code === 'ENOENT' && integration === 'claude';
+  if (missing)
+    return `claude is not there: npm install ${sdkPackage} beside unwedge, or put the program claude on the PATH`;
+  const later =
+    retryAfterMs === undefined ? '' : `; try again in ${formatDuration(Math.ceil(retryAfterMs / 1000) * 1000)}`;
+  return `${kind}: ${sanitize(message)}${later}`;
+}
+
+function isBrokenPipe({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
+}
+
+/** The last line of `--json`. */
+function report({ outcome, id, elapsedMs }: TurnEnd, exitCode: number): Record<string, unknown> {
+  const common = { type: 'result', ok: outcome.ok, exit_code: exitCode, elapsed_ms: Math.round(elapsedMs) };
+  if (outcome.ok) {
+    const { usage, ...result } = outcome.value;
+    return { ...common, ...snakeCase({ ...result, usage: usage === undefined ? undefined : snakeCase(usage) }) };
+  }
+  const { kind, reason, message, attempts, retryable, retryAfterMs, outcome: effect } = outcome.failure;
+  return {
+    ...common,
+    id: id ?? null,
+    ...snakeCase({ kind, reason, message, effect, attempts, retryable, retryAfterMs }),
+  };
+}
+
+function ignore(): void {}

@@ -1,0 +1,20 @@
+import { defineCommand } from '../command.ts';
+import { agentOptions } from './options.ts';
+
+/** `unwedge agent`; only its options are here, so that asking for help loads no runtime. */
+export const agent = defineCommand({
+  name: 'agent',
+  summary: 'ask Claude or Codex once, under supervision, and watch it work',
+  usage: 'agent --backend claude|codex [OPTION...] PROMPT',
+  details: [
+    'The answer goes to stdout as it comes; tools, retries and what was declined are told on stderr, the id to resume by at the end.',
+    'With --json each event is a line, and the result is the last. PROMPT may be - for stdin.',
+    'What the agent asks leave for is declined, unless --approve all. Ctrl-C interrupts the turn; a second ends everything at once.',
+    'Exit codes: 0 answered, 1 it failed, 2 wrong usage, 124 a limit passed, 125 an error of unwedge, 126 and 127 the agent cannot be',
+    'run or is not there, 75 try again later (circuit open, rate limit), 128+n ended by signal n.',
+    'claude is run through the package @anthropic-ai/claude-agent-sdk where that is installed beside unwedge, else by its own program.',
+  ].join('\n'),
+  operands: ['[PROMPT]'],
+  options: agentOptions,
+  run: async (args, io) => (await import('./agentCommand.ts')).agentCommand(args, io),
+});

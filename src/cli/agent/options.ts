@@ -1,0 +1,26 @@
+import type { Args, OptionSpecs } from '../command.ts';
+
+/** The options of `unwedge agent`. */
+export const agentOptions = {
+  backend: { kind: 'text', value: 'BACKEND', help: 'who answers: claude or codex' },
+  fallback: { kind: 'text', value: 'BACKEND', help: 'who goes on when that one cannot: claude or codex' },
+  resume: { kind: 'text', value: 'ID', help: 'go on with this conversation' },
+  model: { kind: 'text', value: 'NAME', help: 'else what the backend is configured for' },
+  cwd: { kind: 'text', value: 'DIRECTORY', help: 'where the agent works; else here' },
+  approve: {
+    kind: 'text',
+    value: 'WHAT',
+    help: 'what the agent asks leave for: all is allowed, or none (as without this)',
+  },
+  command: {
+    kind: 'text',
+    value: 'PROGRAM',
+    help: 'the program of the backend; else codex, and for claude the Agent SDK, or claude where that is not installed',
+  },
+  timeout: { kind: 'duration', help: 'limit on the whole, retries included; else 30m' },
+  'no-output-timeout': { kind: 'duration', help: 'limit on silence; else 2m for claude, 5m for codex' },
+  'prompt-file': { kind: 'text', value: 'FILE', help: 'the prompt, in place of PROMPT; - is stdin' },
+} as const satisfies OptionSpecs;
+
+/** What `unwedge agent` is given. */
+export type AgentArgs = Args<typeof agentOptions>;

@@ -1,0 +1,73 @@
+import { statSync } from 'node:fs';
+import type { AgentOptions } from '../../agents/agentTypes.ts';
+import type { PolicyInput } from '../../policy/presets.ts';
+import type { AgentName } from '../../protocol/agentReport.ts';
+import { unknown, UsageError } from '../errors.ts';
+import { quoted } from '../sanitize.ts';
+import type { AgentArgs } from './options.ts';
+
+/** What `unwedge agent` is to do, checked. */
+export interface AgentPlan {
+  readonly backend: AgentName;
+  readonly fallback: AgentName | undefined;
+  readonly resume: string | undefined;
+  /** The prompt itself, or where it is read from; `-` is stdin. */
+  readonly prompt: { readonly text: string } | { readonly file: string };
+  readonly approvesAll: boolean;
+  readonly json: boolean;
+  readonly db: string | undefined;
+  /** The program of the backend; undefined: the usual one. */
+  readonly command: string | undefined;
+  /** Those of the agent, but for its backend and who approves. */
+  readonly agent: Pick<AgentOptions, 'cwd' | 'model' | 'policy'>;
+}
+
+const backends: readonly AgentName[] = ['claude', 'codex'];
+const help = 'unwedge agent --help';
+
+/** @throws {@link UsageError} that names what is wrong. */
+export function planAgent(args: AgentArgs): AgentPlan {
+  if (args.backend === undefined) throw new UsageError(`Missing --backend; see \`${help}\``);
+  const backend = backendOf(args.backend);
+  const fallback = args.fallback === undefined ? undefined : backendOf(args.fallback);
+  if (fallback === backend) throw new UsageError(`Expected \`--fallback\` to be another backend than ${backend}`);
+  const approve = args.approve ?? 'none';
+  if (approve !== 'all' && approve !== 'none') {
+    throw new UsageError(`Expected \`--approve\` to be all or none, got ${quoted(approve)}`);
+  }
+  if (args.cwd !== undefined && statSync(args.cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`Expected \`--cwd\` to be a directory, got ${quoted(args.cwd)}`);
+  }
+  return {
+    backend,
+    fallback,
+    resume: args.resume,
+    prompt: promptOf(args),
+    approvesAll: approve === 'all',
+    json: args.json,
+    db: args.db,
+    command: args.command,
+    agent: { cwd: args.cwd, model: args.model, policy: policyOf(args) },
+  };
+}
+
+function backendOf(word: string): AgentName {
+  const found = backends.find((backend) => backend === word);
+  if (found === undefined) throw unknown('backend', word, backends, help);
+  return found;
+}
+
+function promptOf({ operands: [text], 'prompt-file': file }: AgentArgs): AgentPlan['prompt'] {
+  if (text !== undefined && file !== undefined) throw new UsageError('Expected PROMPT or `--prompt-file`, not both');
+  if (file !== undefined) return { file };
+  if (text === undefined) throw new UsageError(`Missing PROMPT; see \`${help}\``);
+  if (text.trim() === '') throw new UsageError('The prompt is empty');
+  return text === '-' ? { file: '-' } : { text };
+}
+
+/** In ms; also for one attempt: an agent at work is not begun anew because it takes its time. */
+const usualMs = 30 * 60_000;
+
+function policyOf({ timeout = usualMs, 'no-output-timeout': idleMs }: AgentArgs): PolicyInput {
+  return { limits: { attemptMs: timeout, overallMs: timeout, ...(idleMs !== undefined && { idleMs }) } };
+}

@@ -1,0 +1,82 @@
+import type { AgentEvent } from '../../agents/agentTypes.ts';
+import { formatDuration } from '../../policy/duration.ts';
+import type { OwnOutput } from '../run/output.ts';
+import { plainText, sanitize, toJsonLine } from '../sanitize.ts';
+
+/** Shows the events of a turn. */
+export interface Printer {
+  /** A promise says when more can be shown: the reader is slow. */
+  show(event: AgentEvent): Promise<void> | undefined;
+  /** Ends the line that the answer left open. */
+  end(): void;
+  /** Uses of tools that were declined. */
+  readonly declined: number;
+}
+
+/**
+ * @param isTerminal - whether the answer and our lines share a terminal: a line of ours then begins on one of its own.
+ */
+export function createPrinter(own: OwnOutput, { json, isTerminal }: { json: boolean; isTerminal: boolean }): Printer {
+  let midLine = false;
+  let declined = 0;
+
+  const write = (text: string): Promise<void> | undefined => {
+    if (text === '') return undefined;
+    midLine = !text.endsWith('\n');
+    return own.write(Buffer.from(text), 'stdout');
+  };
+  const tell = (line: string): Promise<void> | undefined => {
+    if (midLine && isTerminal) void write('\n');
+    return own.write(Buffer.from(`${sanitize(line)}\n`), 'stderr');
+  };
+
+  return {
+    get declined() {
+      return declined;
+    },
+    show(event) {
+      if (event.type === 'approval.resolved' && event.decision === 'decline') declined++;
+      if (json) return own.write(Buffer.from(toJsonLine(snakeCase(event))), 'stdout');
+      if (event.type === 'text') return write(plainText(event.text));
+      const line = lineOf(event);
+      return line === undefined ? undefined : tell(line);
+    },
+    end() {
+      if (midLine) void write('\n');
+    },
+  };
+}
+
+/** What is said of an event to people, on a line of its own; undefined when nothing is. */
+function lineOf(event: Exclude<AgentEvent, { type: 'text' }>): string | undefined {
+  switch (event.type) {
+    case 'tool.started':
+      return event.action === '' ? `[${event.tool}]` : `[${event.tool}] ${event.action}`;
+    case 'tool.ended':
+      return event.ok ? undefined : `[${event.tool}] failed`;
+    case 'retrying': {
+      const wait = event.delayMs === undefined ? '' : ` in ${formatDuration(event.delayMs)}`;
+      return `unwedge: trying again${wait}: ${event.message}`;
+    }
+    case 'approval.resolved':
+      if (event.decision === 'accept') return undefined;
+      return `unwedge: declined: ${event.tool}${event.reason === undefined ? '' : ` (${event.reason})`}`;
+    case 'fell_back':
+      return `unwedge: ${event.from} failed (${event.kind}: ${event.message}); ${event.to} goes on`;
+    case 'notice':
+      return `unwedge: ${event.message}`;
+    case 'reasoning':
+    case 'approval.requested':
+      return undefined;
+  }
+}
+
+/** Names of fields as machines get them from every command. */
+export function snakeCase(fields: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]: [string, unknown]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value === undefined ? null : value,
+    ]),
+  );
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { begin, eventsOf, startAgent } from './startAgent.ts';
+import { assistant, init, toolResult, toolUse } from './scriptedQuery.ts';
+import type { AgentOptions, AgentTurnOptions } from '../../src/agents/agentTypes.ts';
+
+/** An agent with another one to fall back to; the failures of the first are not tried again. */
+async function startTwo(options: Partial<AgentOptions> = {}) {
+  const second = await startAgent({}, { name: 'second' });
+  const first = await startAgent(
+    { policy: { retry: { maxAttempts: 1 } }, fallback: second.agent, ...options },
+    { name: 'first' },
+  );
+  const conversation = await begin(first.agent);
+  const settle = async (): Promise<void> => {
+    for (let count = 0; count < 3; count++) {
+      await first.clock.settle();
+      await second.clock.settle();
+    }
+  };
+  const send = async (prompt: string, sendOptions?: AgentTurnOptions) => {
+    const turn = conversation.send(prompt, sendOptions);
+    await settle();
+    return turn;
+  };
+  return { first, second, conversation, settle, send };
+}
+
+const said = (played: { readonly prompts: readonly { readonly message: { readonly content: string } }[] }) =>
+  played.prompts.map(({ message }) => message.content);
+
+describe('an agent with a fallback', () => {
+  it('[R-11] has the other one answer the same prompt, and says so', async () => {
+    const { first, second, settle, send } = await startTwo();
+    const turn = await send('do it');
+    const events = eventsOf(turn);
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    expect(said(second.sdk.at(0))).toEqual(['do it']);
+    second.sdk.at(0).answer('done');
+    expect(await turn.outcome).toMatchObject({ ok: true, value: { text: 'done', agent: 'second' } });
+    expect(await events).toContainEqual({
+      type: 'fell_back',
+      from: 'first',
+      to: 'second',
+      kind: 'overloaded',
+      message: 'API Error: 529 Overloaded',
+    });
+    expect(first.of('agent.fell_back')).toMatchObject([{ agent: 'first', to: 'second', kind: 'overloaded' }]);
+  });
+
+  it('[R-11] does not ask the other one what is wrong in itself, or was cancelled', async () => {
+    const { first, second, conversation, send } = await startTwo();
+    const wrong = await send('do it');
+    first.sdk.at(0).refuse(400, 'API Error: 400 bad request');
+    expect(await wrong.outcome).toMatchObject({ failure: { kind: 'permanent' } });
+    const cancelled = await send('do it');
+    await conversation.interrupt();
+    expect(await cancelled.outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+    expect(second.sdk.queries).toHaveLength(0);
+  });
+
+  it.each<[string, Partial<AgentOptions>, AgentTurnOptions, boolean]>([
+    ['not, unless told', {}, {}, false],
+    ['when it is allowed', { fallBackAfterEffects: true }, {}, true],
+    ['when the turn is harmless', {}, { effect: 'idempotent' }, true],
+    ['not when the turn is mutating', { fallBackAfterEffects: true }, { effect: 'mutating' }, false],
+  ])('[R-11] [R-12] falls back after something may have taken effect: %s', async (_, options, turnOptions, falls) => {
+    const { first, second, settle, send } = await startTwo(options);
+    const turn = await send('do it', turnOptions);
+    first.sdk.at(0).say(init, assistant(toolUse('t1', 'Bash', { command: 'rm x' })), toolResult('t1'));
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    const told = second.sdk.queries.map((played) => said(played)[0]?.includes('- Bash: rm x (done)'));
+    expect(told).toEqual(falls ? [true] : []);
+    second.sdk.queries[0]?.answer('done');
+    expect((await turn.outcome).ok).toBe(falls);
+  });
+
+  it('[R-11] tells each side what was said with the other', async () => {
+    const { first, second, settle, send } = await startTwo();
+    const one = await send('one');
+    first.sdk.at(0).answer('one!');
+    await one.outcome;
+    const two = await send('two');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    expect(said(second.sdk.at(0))[0]).toContain('Request: one\nAnswer: one!');
+    expect(said(second.sdk.at(0))[0]?.endsWith('The request:\n\ntwo')).toBe(true);
+    second.sdk.at(0).answer('two!');
+    await two.outcome;
+    const three = await send('three');
+    expect(said(first.sdk.at(0))[2]).toContain('Request: two\nAnswer: two!');
+    expect(said(first.sdk.at(0))[2]).not.toContain('Request: one');
+    first.sdk.at(0).answer('three!');
+    await three.outcome;
+    await send('four');
+    expect(said(first.sdk.at(0))[3]).toBe('four');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    expect(said(second.sdk.at(0))[1]).toContain('Request: three\nAnswer: three!');
+    expect(said(second.sdk.at(0))[1]).not.toContain('Request: two');
+  });
+
+  it('[R-11] fails as itself when both do, with both behind it', async () => {
+    const { first, second, settle, send } = await startTwo();
+    const { outcome } = await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    second.sdk.at(0).refuse(401, 'Invalid API key');
+    const end = await outcome;
+    expect(end).toMatchObject({ ok: false, failure: { kind: 'overloaded', integration: 'first' } });
+    const { cause } = end.ok ? {} : end.failure;
+    expect((cause as AggregateError).errors).toMatchObject([
+      { failure: { integration: 'first' } },
+      { failure: { integration: 'second', kind: 'auth' } },
+    ]);
+  });
+
+  it('[R-8] [R-11] is interrupted while the other one works', async () => {
+    const { first, second, settle, conversation, send } = await startTwo();
+    const { outcome } = await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    await conversation.interrupt();
+    expect(await outcome).toMatchObject({ ok: false });
+    expect(second.sdk.at(0).interrupts).toBe(1);
+    expect(conversation.busy).toBe(false);
+  });
+});

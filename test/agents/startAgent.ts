@@ -1,0 +1,64 @@
+import { onTestFinished } from 'vitest';
+import { superviseAgent } from '../../src/agents/agent.ts';
+import type { Agent, AgentEvent, AgentOptions, AgentTurn, Conversation } from '../../src/agents/agentTypes.ts';
+import { checkGatewayOptions } from '../../src/gatewayOptions.ts';
+import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
+import { unwrap } from '../../src/policy/failure.ts';
+import type { PolicyInput } from '../../src/policy/presets.ts';
+import { createRuntime } from '../../src/runtime.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { scriptedQuery } from './scriptedQuery.ts';
+
+/** Waits of exactly 1, 2 and 4 s. */
+export const exact: PolicyInput = {
+  retry: {
+    backoff: { backoff: { kind: 'exponential', baseMs: 1000, factor: 2, capMs: 8000 }, jitter: { kind: 'none' } },
+  },
+};
+
+/** Claude over a scripted query, on simulated time. */
+export async function startAgent(
+  options: Partial<AgentOptions> = {},
+  behaviour: { readonly obeys?: boolean; readonly name?: string } = {},
+) {
+  const clock = new SimulatedClock();
+  const owner = createRuntime(checkGatewayOptions({ clock, random: () => 0.5 }));
+  const facts: Fact[] = [];
+  owner.runtime.bus.on('*', (fact) => facts.push(fact));
+  const sdk = scriptedQuery(behaviour);
+  const { name = 'coder' } = behaviour;
+  const { agent, path } = superviseAgent(
+    owner.runtime,
+    name,
+    { backend: 'claude', policy: exact, ...options, claude: { query: sdk.query, ...options.claude } },
+    () => owner.running,
+  );
+  await owner.start();
+  const stop = async (): Promise<void> => {
+    const stopped = Promise.all([agent.stop(), owner.stop({ first: () => path.stop() })]);
+    await clock.advance(20_000);
+    await stopped;
+  };
+  onTestFinished(stop);
+  return {
+    clock,
+    owner,
+    agent,
+    path,
+    sdk,
+    stop,
+    of: <T extends FactType>(type: T) => facts.filter((fact): fact is FactOf<T> => fact.type === type),
+    converse: () => begin(agent),
+  };
+}
+
+export async function begin(agent: Agent, id?: string): Promise<Conversation> {
+  return unwrap(await (id === undefined ? agent.start() : agent.resume(id)));
+}
+
+/** Everything that is told of a turn, once it has ended. */
+export async function eventsOf(turn: AgentTurn): Promise<readonly AgentEvent[]> {
+  const events: AgentEvent[] = [];
+  for await (const event of turn) events.push(event);
+  return events;
+}

@@ -1,0 +1,195 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { codexFixture, says } from '../agents/startCodex.ts';
+import { type FakeAgent, fakeAgent } from '../support/fakeAgent.ts';
+import { isAlive } from '../support/temporary.ts';
+import { call } from './startCli.ts';
+
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** The built command line as a process of its own, over a fake `claude`. */
+function start(fake: FakeAgent, words: readonly string[], stdin = '') {
+  return startWith(
+    fake,
+    ['agent', '--db', ':memory:', '--backend', 'claude', '--command', fake.command, ...words],
+    stdin,
+  );
+}
+
+function startWith(fake: FakeAgent, words: readonly string[], stdin = '') {
+  const env = { PATH: process.env['PATH'], HOME: fake.directory, TMPDIR: fake.directory, ...fake.env };
+  const child = spawn(process.execPath, [main, ...words], { env });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  child.stdin.end(stdin);
+  const ended = (once(child, 'close') as Promise<[number | null]>).then(([code]) => ({ code, stdout, stderr }));
+  return { child, ended };
+}
+
+/** Puts a scripted `codex` on the PATH, which answers every turn. */
+function withCodex(fake: FakeAgent): FakeAgent {
+  const program = join(fake.directory, 'codex');
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${codexFixture}'\n`, { mode: 0o755 });
+  const script = { 'turn/start': [[['usual'], says.message('done by codex'), says.completed]] };
+  const PATH = `${fake.directory}:${process.env['PATH'] ?? ''}`;
+  return { ...fake, env: { ...fake.env, PATH, FAKE_CODEX: JSON.stringify(script) } };
+}
+
+const ask = (words: readonly string[], stdin?: string) => start(fakeAgent(), words, stdin).ended;
+
+/** For what happens when it does. */
+const patient = { timeout: 20_000 };
+
+const linesOf = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('unwedge agent', () => {
+  it('[L-1] prints the answer on stdout, and what to resume by on stderr', async () => {
+    const { code, stdout, stderr } = await ask(['say hello']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'hello\n' });
+    expect(stderr).toMatch(/^unwedge: go on with: unwedge agent --backend claude --resume s-\d+\n$/);
+  });
+
+  it('[U-4] goes on with a conversation', async () => {
+    const fake = fakeAgent();
+    expect(await start(fake, ['--resume', 's-1', 'say more']).ended).toMatchObject({ code: 0, stdout: 'more\n' });
+    expect(fake.starts()[0]?.args.join(' ')).toContain('--resume s-1');
+  });
+
+  it('[L-2] [H-4] shows tools as lines on stderr, declines what is asked, and says how to allow it', async () => {
+    const { stdout, stderr } = await ask(['tool rm \u001b[31m-rf']);
+    expect(stdout).toBe('not done\n');
+    expect(stderr.split('\n').slice(0, 4)).toEqual([
+      '[Bash] rm -rf',
+      'unwedge: declined: Bash (Bash needs approval)',
+      '[Bash] failed',
+      'unwedge: what was declined is allowed with --approve all',
+    ]);
+  });
+
+  it('[H-4] allows all when it is told to', async () => {
+    expect(await ask(['--approve', 'all', 'tool ls'])).toMatchObject({ code: 0, stdout: 'done\n' });
+  });
+
+  it('[L-2] prints each event as a line of JSON, the result last', async () => {
+    const { stdout } = await ask(['--json', '--approve', 'all', 'tool ls']);
+    const lines = linesOf(stdout);
+    expect(lines.map(({ type }) => type)).toEqual([
+      'tool.started',
+      'approval.requested',
+      'approval.resolved',
+      'tool.ended',
+      'text',
+      'result',
+    ]);
+    expect(lines.at(-1)).toMatchObject({
+      ok: true,
+      exit_code: 0,
+      text: 'done',
+      backend: 'claude',
+      effects: 'possible',
+      usage: { input_tokens: 10, output_tokens: 5 },
+    });
+  });
+
+  it('[L-2] lets no terminal escape of the answer through', async () => {
+    const { stdout } = await ask(['say \u001b]0;title\u0007plain\u001b[2J']);
+    expect(stdout).toBe(']0;titleplain[2J\n');
+  });
+
+  it('[L-4] exits with 1 for what the agent failed of, and says it in a line', async () => {
+    const { code, stdout, stderr } = await ask(['fail 401 Invalid API key']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('unwedge: auth: Invalid API key\n');
+  });
+
+  it('[L-4] exits with 75 when it is to be tried later', async () => {
+    const { code, stdout } = await ask(['--json', 'fail 400 Credit balance is too low']);
+    expect(code).toBe(75);
+    expect(linesOf(stdout).at(-1)).toMatchObject({ ok: false, exit_code: 75, kind: 'quota', attempts: 1 });
+  });
+
+  it('[L-4] [I-3] exits with 124 when a limit passes, and leaves no process', async () => {
+    const fake = fakeAgent();
+    expect((await start(fake, ['--timeout', '1500ms', 'hang']).ended).code).toBe(124);
+    expect(fake.starts().some(({ pid }) => isAlive(pid))).toBe(false);
+  });
+
+  it('[L-4] exits with 127 when there is no such program', async () => {
+    const { code, stderr } = await ask(['--command', '/nowhere/claude', 'hi']);
+    expect(code).toBe(127);
+    expect(stderr).toContain('npm install @anthropic-ai/claude-agent-sdk');
+  });
+
+  it('[R-11] [L-1] has the other backend go on, and says so', async () => {
+    const fake = withCodex(fakeAgent());
+    const { code, stdout, stderr } = await start(fake, ['--fallback', 'codex', 'fail 401 Invalid API key']).ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'done by codex\n' });
+    expect(stderr).toContain('unwedge: claude failed (auth: Invalid API key); codex goes on\n');
+    expect(stderr).toContain('unwedge: go on with: unwedge agent --backend codex --resume thread-1\n');
+  });
+
+  it('[U-4] [L-1] asks codex in the same words', async () => {
+    const fake = withCodex(fakeAgent());
+    const words = ['agent', '--db', ':memory:', '--backend', 'codex', '--json', 'hi'];
+    const { code, stdout } = await startWith(fake, words).ended;
+    expect(code).toBe(0);
+    expect(linesOf(stdout).at(-1)).toMatchObject({ ok: true, text: 'done by codex', id: 'thread-1', backend: 'codex' });
+  });
+
+  it('[R-8] [I-3] interrupts the turn by Ctrl-C, and leaves no process', async () => {
+    const fake = fakeAgent();
+    const { child, ended } = start(fake, ['hang']);
+    await vi.waitUntil(() => fake.prompts().length === 1, patient);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(130);
+    expect(fake.starts().some(({ pid }) => isAlive(pid))).toBe(false);
+  });
+
+  it('[I-3] ends at once by a second Ctrl-C, and leaves no process', async () => {
+    const fake = fakeAgent({ FAKE_AGENT_STUBBORN: '1' });
+    const { child, ended } = start(fake, ['hang']);
+    await vi.waitUntil(() => fake.prompts().length === 1, patient);
+    child.kill('SIGINT');
+    await vi.waitUntil(() => fake.interrupted(), patient);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(130);
+    await vi.waitUntil(() => fake.starts().every(({ pid }) => !isAlive(pid)), patient);
+  });
+
+  it('[L-1] reads the prompt from stdin or from a file', async () => {
+    expect(await ask(['-'], 'say from stdin')).toMatchObject({ code: 0, stdout: 'from stdin\n' });
+    const fake = fakeAgent();
+    const file = join(fake.directory, 'prompt');
+    writeFileSync(file, 'say from a file');
+    expect(await start(fake, ['--prompt-file', file]).ended).toMatchObject({ code: 0, stdout: 'from a file\n' });
+  });
+
+  it('[S-5] takes a prompt of 1 MB', async () => {
+    expect(await ask(['-'], `a ${'x'.repeat(1_048_574)}`)).toMatchObject({
+      stdout: '1 and more: 1048576 characters\n',
+    });
+  });
+
+  it.each([
+    [['hi'], 'Missing --backend; see `unwedge agent --help`'],
+    [['--backend', 'cluade', 'hi'], 'Unknown backend "cluade"; did you mean claude?'],
+    [['--backend', 'claude'], 'Missing PROMPT; see `unwedge agent --help`'],
+    [['--backend', 'claude', ' '], 'The prompt is empty'],
+    [['--backend', 'claude', '--approve', 'some', 'hi'], 'Expected `--approve` to be all or none, got "some"'],
+    [['--backend', 'claude', '--cwd', '/nowhere', 'hi'], 'Expected `--cwd` to be a directory, got "/nowhere"'],
+    [['--backend', 'claude', '--prompt-file', 'x', 'hi'], 'Expected PROMPT or `--prompt-file`, not both'],
+    [['--backend', 'claude', '--fallback', 'claude', 'hi'], 'Expected `--fallback` to be another backend than claude'],
+  ])('[L-1] %j is wrong usage', async (words, message) => {
+    expect(await call(['agent', ...words])).toMatchObject({ code: 2, stdout: '', stderr: `unwedge: ${message}\n` });
+  });
+});
