@@ -45,14 +45,18 @@ export function askRuntime(
     socket.on('connect', () => socket.write(encodeRequest(1, method, params)));
     socket.on('data', (chunk) => splitter.push(chunk));
     socket.on('close', () => fail('lost', 'the connection was closed'));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') fail('absent', 'nobody listens');
-      else fail('lost', error.message);
-    });
+    socket.on('error', (error) => settle(readError(error)));
   });
 }
 
-function readAnswer(line: string): ControlAnswer {
+/** What an error of the connection says. */
+export function readError({ code, message }: NodeJS.ErrnoException): Extract<ControlAnswer, { ok: false }> {
+  const isAbsent = code === 'ENOENT' || code === 'ECONNREFUSED';
+  return isAbsent ? { ok: false, reason: 'absent', message: 'nobody listens' } : { ok: false, reason: 'lost', message };
+}
+
+/** The answer in a line of a runtime. */
+export function readAnswer(line: string): ControlAnswer {
   const message = parseRpc(line);
   if (message.kind === 'result') return { ok: true, value: message.result };
   if (message.kind === 'error') return { ok: false, reason: 'refused', message: message.error.message };

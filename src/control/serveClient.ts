@@ -1,11 +1,15 @@
 import type { Socket } from 'node:net';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Clock, Timer } from '../policy/clock.ts';
 import { encodeError, encodeResult, parseRpc, type RpcId, type RpcRequest, rpcErrors } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
+import { encodeItem } from './items.ts';
 
 /**
  * What clients may ask for, by name. A method gets the `params` as they came and gives, or promises, what JSON can hold; a TypeError or
- * RangeError means that the params are wrong.
+ * RangeError means that the params are wrong. A stream of JSON texts goes on until the client leaves; it is destroyed then, and the
+ * client can ask nothing else.
  */
 export type Methods = Readonly<Record<string, (params: unknown) => unknown>>;
 
@@ -48,8 +52,9 @@ export async function serveClient(
       for (const line of lines.splice(0)) {
         clock.clearTimeout(timer);
         const answer = await answerTo(line, methods);
+        if (answer?.items !== undefined) return await stream(socket, answer.text, answer.items);
         arm();
-        if (answer !== undefined) await write(socket, answer);
+        if (answer !== undefined) await write(socket, answer.text);
       }
       if (tooLong) {
         const message = `A request may have ${maxLineBytes} bytes`;
@@ -65,14 +70,22 @@ export async function serveClient(
   }
 }
 
+interface Answer {
+  readonly text: string;
+  /** What follows the answer. */
+  readonly items?: Readable | undefined;
+}
+
 /** What a line is answered with; undefined when it asks for nothing. */
-async function answerTo(line: string, methods: Methods): Promise<string | undefined> {
+async function answerTo(line: string, methods: Methods): Promise<Answer | undefined> {
   const message = parseRpc(line);
   switch (message.kind) {
     case 'request':
       return answer(message, methods);
     case 'garbage':
-      return encodeError(message.id, { code: message.code, message: `Expected a request, got ${message.reason}` });
+      return {
+        text: encodeError(message.id, { code: message.code, message: `Expected a request, got ${message.reason}` }),
+      };
     case 'notification':
     case 'result':
     case 'error':
@@ -80,11 +93,11 @@ async function answerTo(line: string, methods: Methods): Promise<string | undefi
   }
 }
 
-async function answer({ id, method, params }: RpcRequest, methods: Methods): Promise<string> {
+async function answer({ id, method, params }: RpcRequest, methods: Methods): Promise<Answer> {
   const run = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (run === undefined) {
     const message = `Unknown method; known: ${Object.keys(methods).join(', ')}`;
-    return encodeError(id, { code: rpcErrors.methodNotFound, message });
+    return { text: encodeError(id, { code: rpcErrors.methodNotFound, message }) };
   }
   let result: unknown;
   try {
@@ -93,15 +106,30 @@ async function answer({ id, method, params }: RpcRequest, methods: Methods): Pro
     const isMisuse = error instanceof TypeError || error instanceof RangeError;
     return refusal(id, isMisuse ? rpcErrors.invalidParams : rpcErrors.internal, error);
   }
+  if (result instanceof Readable) return { text: encodeResult(id, null), items: result };
   try {
-    return encodeResult(id, result);
+    return { text: encodeResult(id, result) };
   } catch (error) {
     return refusal(id, rpcErrors.internal, error);
   }
 }
 
-function refusal(id: RpcId, code: number, error: unknown): string {
-  return encodeError(id, { code, message: error instanceof Error ? error.message : String(error) });
+function refusal(id: RpcId, code: number, error: unknown): Answer {
+  return { text: encodeError(id, { code, message: error instanceof Error ? error.message : String(error) }) };
+}
+
+/** Sends items, no faster than they are read, until there are no more or the client has left. Rejects in the second case. */
+async function stream(socket: Socket, answer: string, items: Readable): Promise<void> {
+  // Nothing more is taken from the client; but only who reads learns that it has left.
+  socket.on('readable', () => socket.read());
+  items.on('error', () => undefined);
+  socket.once('end', () => items.destroy());
+  await write(socket, answer).catch(() => items.destroy());
+  const asLines = new Transform({
+    writableObjectMode: true,
+    transform: (json: string, _encoding, done) => done(null, encodeItem(json)),
+  });
+  await pipeline(items, asLines, socket);
 }
 
 /** Resolves when the system has taken it all; rejects when the client is gone. */

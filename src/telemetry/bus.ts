@@ -3,11 +3,16 @@ import type { Clock } from '../policy/clock.ts';
 import type { Fact, FactOf, Facts, FactType, Told } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { checkFunction } from '../policy/options.ts';
+import { factChannel } from './channels.ts';
 import { createEventStream, type EventStream, type StreamOptions } from './eventStream.ts';
+import { createNameCheck } from './factNames.ts';
 import type { Closers, Heard, Listener } from './listener.ts';
 import { waitForFact, type WaitOptions } from './waitForFact.ts';
 
-/** Where facts go out: typed listeners, promises and async iterators over one EventEmitter3. */
+/**
+ * Where facts go out: typed listeners, promises and async iterators over one EventEmitter3, and a channel of
+ * `node:diagnostics_channel` for each type. A name that is none of a fact's is a RangeError that guesses what was meant.
+ */
 export interface Bus extends Facts {
   /** Listens until the returned function is called. */
   on<K extends FactType | '*'>(this: void, type: K, listener: Listener<K>): () => void;
@@ -29,14 +34,22 @@ export interface Bus extends Facts {
 export interface BusOptions {
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
+  /** Names of the facts there are. @defaultValue any name is taken */
+  readonly types?: readonly FactType[] | undefined;
+  /** What goes out in place of a fact: the same without secrets. Must not throw. @defaultValue the fact as it is */
+  readonly redact?: ((fact: Told<Fact>) => Told<Fact>) | undefined;
 }
 
-type Deliver = ((fact: Told<Fact>) => void) & { listener?: unknown; active?: boolean };
+/** A listener that throws so often in a row hears nothing any more: it will go on, and costs a stack each time. */
+const mostFailures = 10;
+
+type Deliver = ((fact: Told<Fact>) => void) & { listener?: unknown; active?: boolean; failures?: number };
 type Channels = { [K in FactType | '*']: (fact: Told<Fact>) => void };
 
 /** A bus of its own for each runtime. Telling never throws and never waits: listeners are called at once, in the order they were added. */
 export function createBus(options: BusOptions): Bus {
-  const { clock, logger } = options;
+  const { clock, logger, redact } = options;
+  const checkType = createNameCheck(options.types);
   const emitter = new EventEmitter<Channels>();
   const endings = new Set<() => void>();
   let closed = false;
@@ -50,13 +63,17 @@ export function createBus(options: BusOptions): Bus {
 
   function tell(fact: Fact): void {
     if (!wants(fact.type)) return;
-    const told: Told<Fact> = { ...fact, at: clock.wallNow() };
+    const full: Told<Fact> = { ...fact, at: clock.wallNow() };
+    const told = redact === undefined ? full : redact(full);
     emitter.emit(fact.type, told);
     emitter.emit('*', told);
+    const channel = factChannel(fact.type);
+    if (channel.hasSubscribers) channel.publish(told);
   }
 
   function wants(type: FactType): boolean {
-    return !closed && (emitter.listenerCount(type) > 0 || emitter.listenerCount('*') > 0);
+    if (closed) return false;
+    return emitter.listenerCount(type) > 0 || emitter.listenerCount('*') > 0 || factChannel(type).hasSubscribers;
   }
 
   function on<K extends FactType | '*'>(type: K, listener: Listener<K>): () => void {
@@ -64,15 +81,17 @@ export function createBus(options: BusOptions): Bus {
   }
 
   function add<K extends FactType | '*'>(type: K, listener: Listener<K>, once: boolean): () => void {
+    if (type !== '*') checkType('event', type);
     checkFunction('listener', listener);
     const deliver: Deliver = (fact) => {
       if (deliver.active !== true) return;
       if (once) remove(type, deliver);
       try {
         const result = listener(fact as Heard<K>);
-        if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => failed(fact.type, error));
+        if (isThenable(result)) watch(type, deliver, fact.type, result);
+        else wentWell(deliver, fact.type);
       } catch (error) {
-        failed(fact.type, error);
+        failed(type, deliver, fact.type, error);
       }
     };
     deliver.listener = listener;
@@ -88,16 +107,30 @@ export function createBus(options: BusOptions): Bus {
   }
 
   function off<K extends FactType | '*'>(type: K, listener: Listener<K>): void {
+    if (type !== '*') checkType('event', type);
     for (const deliver of emitter.listeners(type) as Deliver[]) {
       if (deliver.listener === listener) remove(type, deliver);
     }
   }
 
-  function failed(event: FactType, error: unknown): void {
-    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+  function watch(heard: FactType | '*', deliver: Deliver, event: FactType, result: PromiseLike<unknown>): void {
+    Promise.resolve(result).then(
+      () => wentWell(deliver, event),
+      (error: unknown) => failed(heard, deliver, event, error),
+    );
+  }
+
+  function failed(heard: FactType | '*', deliver: Deliver, event: FactType, error: unknown): void {
+    const { message, stack } = errorOf(error);
+    const failures = (deliver.failures ?? 0) + 1;
+    deliver.failures = failures;
     say(logger, 'error', `A listener of ${event} failed: ${message}`, { stack });
     // A listener that fails on the news of a failing listener would tell for ever.
     if (event !== 'listener.failed') tell({ type: 'listener.failed', event, error: message, stack });
+    if (failures < mostFailures || deliver.active !== true) return;
+    remove(heard, deliver);
+    say(logger, 'error', `A listener of ${heard} failed ${failures} times in a row and was removed`);
+    tell({ type: 'listener.removed', event: heard, failures, error: message });
   }
 
   return {
@@ -106,8 +139,8 @@ export function createBus(options: BusOptions): Bus {
     on,
     once: (type, listener) => add(type, listener, true),
     off,
-    wait: (type, waitOptions) => waitForFact(on, closers, type, waitOptions),
-    events: (streamOptions) => createEventStream(on, closers, streamOptions),
+    wait: (type, waitOptions) => waitForFact(on, closers, type, waitOptions, checkType),
+    events: (streamOptions) => createEventStream(on, closers, streamOptions, checkType),
     close() {
       closed = true;
       for (const end of [...endings]) end();
@@ -116,6 +149,20 @@ export function createBus(options: BusOptions): Bus {
       }
     },
   };
+}
+
+/** Who listens to all hears of its own failures in between, which says nothing. */
+function wentWell(deliver: Deliver, event: FactType): void {
+  if (event !== 'listener.failed') deliver.failures = 0;
+}
+
+/** What was thrown may throw itself when it is looked at. */
+function errorOf(error: unknown): { readonly message: string; readonly stack?: string | undefined } {
+  try {
+    return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
+  } catch {
+    return { message: 'something that cannot be read was thrown' };
+  }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

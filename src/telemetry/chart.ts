@@ -41,6 +41,11 @@ export function chartOf(machine: AnyStateMachine): Chart {
   };
 }
 
+/** A transition that a machine took, as its chart has it. */
+export function transitionOf(taken: AnyTransitionDefinition): ChartTransition {
+  return edgeOf(taken.source, taken);
+}
+
 function withDescendants(node: AnyStateNode): readonly AnyStateNode[] {
   return [node, ...Object.values(node.states).flatMap((child) => withDescendants(child))];
 }

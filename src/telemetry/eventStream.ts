@@ -1,6 +1,7 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { checkInteger, show } from '../policy/options.ts';
-import type { Closers, Listen } from './listener.ts';
+import { checkInteger, checkKeys } from '../policy/options.ts';
+import { type CheckName, checkTypes } from './factNames.ts';
+import { checkSignal, type Closers, type Listen } from './listener.ts';
 
 export interface StreamOptions<K extends FactType> {
   /** Types to hear. @defaultValue every type */
@@ -27,13 +28,14 @@ export function createEventStream<K extends FactType>(
   on: Listen,
   closers: Closers,
   options: StreamOptions<K> = {},
+  checkType: CheckName = () => undefined,
 ): EventStream<Told<FactOf<K>>> {
   type Item = Told<FactOf<K>>;
-  const { types, signal } = options;
+  checkKeys('options', options, ['types', 'signal', 'limit']);
+  const { types } = options;
+  const signal = checkSignal(options.signal);
   const limit = checkInteger('limit', options.limit ?? 1000);
-  if (types !== undefined && (!Array.isArray(types) || types.length === 0)) {
-    throw new TypeError(`Expected \`types\` to be a list of fact types, got ${show(types)}`);
-  }
+  if (types !== undefined) checkTypes(types, checkType);
   const queue: Item[] = [];
   const readers: ((result: IteratorResult<Item, undefined>) => void)[] = [];
   let dropped = 0;

@@ -1,6 +1,7 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { checkFunction } from '../policy/options.ts';
-import type { Closers, Listen } from './listener.ts';
+import { checkFunction, checkKeys } from '../policy/options.ts';
+import type { CheckName } from './factNames.ts';
+import { checkSignal, type Closers, type Listen } from './listener.ts';
 
 export interface WaitOptions<K extends FactType> {
   /** Gives up waiting; the promise rejects with its reason. */
@@ -9,14 +10,18 @@ export interface WaitOptions<K extends FactType> {
   readonly where?: ((fact: Told<FactOf<K>>) => boolean) | undefined;
 }
 
-/** The next fact of a type as a promise. */
+/** The next fact of a type as a promise. @throws TypeError or RangeError that names the option and the value. */
 export function waitForFact<K extends FactType>(
   on: Listen,
   closers: Closers,
   type: K,
   options: WaitOptions<K> = {},
+  checkType: CheckName = () => undefined,
 ): Promise<Told<FactOf<K>>> {
-  const { signal, where } = options;
+  checkType('event', type);
+  checkKeys('options', options, ['signal', 'where']);
+  const { where } = options;
+  const signal = checkSignal(options.signal);
   if (where !== undefined) checkFunction('where', where);
   const found = new Promise<Told<FactOf<K>>>((resolve, reject) => {
     if (signal?.aborted) {

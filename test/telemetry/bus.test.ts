@@ -6,14 +6,17 @@ import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 const closed: Fact = { type: 'breaker.closed', integration: 'kb' };
 const halfOpened: Fact = { type: 'breaker.half_opened', integration: 'kb' };
 
+const types = ['breaker.closed', 'breaker.half_opened', 'call.failed', 'listener.failed'] as const;
+
 function startBus() {
   const clock = new SimulatedClock();
   const lines: string[] = [];
   const line = (message: string) => void lines.push(message);
   const bus = createBus({ clock, logger: { debug: line, info: line, warn: line, error: line } });
+  const strict = createBus({ clock, types });
   const heard: string[] = [];
   const hear = (name: string) => (fact: Told<Fact>) => void heard.push(`${name} ${fact.type}`);
-  return { clock, lines, bus, heard, hear };
+  return { clock, lines, bus, strict, heard, hear };
 }
 
 describe('the bus', () => {
@@ -152,6 +155,111 @@ describe('a failing listener', () => {
     });
     bus.on('breaker.closed', boom);
     expect(() => bus.tell(closed)).not.toThrow();
+  });
+});
+
+describe('a listener that fails again and again', () => {
+  const fails = (count: number) => {
+    let calls = 0;
+    const listener = () => {
+      if (++calls <= count) throw new Error('boom');
+    };
+    return { listener, calls: () => calls };
+  };
+
+  it.each(['breaker.closed', '*'] as const)(
+    '[O-4] is removed from %s at its tenth failure in a row, and that is told',
+    (type) => {
+      const { bus, lines } = startBus();
+      const removed: unknown[] = [];
+      bus.on('listener.removed', ({ event, failures, error }) => removed.push({ event, failures, error }));
+      let calls = 0;
+      bus.on(type, (fact) => {
+        if (fact.type !== 'breaker.closed') return;
+        calls++;
+        throw new Error('boom');
+      });
+      for (let told = 0; told < 9; told++) bus.tell(closed);
+      expect(removed).toEqual([]);
+      for (let told = 0; told < 5; told++) bus.tell(closed);
+      expect([calls, removed]).toEqual([10, [{ event: type, failures: 10, error: 'boom' }]]);
+      expect(lines).toContain(`A listener of ${type} failed 10 times in a row and was removed`);
+    },
+  );
+
+  it('[O-4] stays when it went well in between', () => {
+    const { bus } = startBus();
+    const { listener, calls } = fails(9);
+    bus.on('breaker.closed', listener);
+    for (let told = 0; told < 10; told++) bus.tell(closed);
+    bus.on('breaker.closed', fails(9).listener);
+    for (let told = 0; told < 20; told++) bus.tell(closed);
+    expect(calls()).toBe(30);
+  });
+
+  it('[O-4] is removed when it rejects ten times in a row', async () => {
+    const { bus, clock } = startBus();
+    let calls = 0;
+    bus.on('breaker.closed', async () => {
+      calls++;
+      throw new Error('boom');
+    });
+    for (let told = 0; told < 12; told++) {
+      bus.tell(closed);
+      await clock.settle();
+    }
+    expect(calls).toBe(10);
+  });
+
+  it('[O-4] ends when it listens to all, the news of failing included', () => {
+    const { bus } = startBus();
+    let calls = 0;
+    bus.on('*', () => {
+      calls++;
+      throw new Error('boom');
+    });
+    for (let told = 0; told < 12; told++) bus.tell(closed);
+    expect(calls).toBe(10);
+  });
+});
+
+describe('a name that is no event', () => {
+  it('[U-3] is refused with the nearest there is, wherever one is given', () => {
+    const { strict } = startBus();
+    const wrong = 'call.faild' as 'call.failed';
+    const listener = (): void => undefined;
+    const message = 'Unknown event `call.faild`; did you mean call.failed?';
+    expect(() => strict.on(wrong, listener)).toThrow(new RangeError(message));
+    expect(() => strict.once(wrong, listener)).toThrow(message);
+    expect(() => strict.off(wrong, listener)).toThrow(message);
+    expect(() => strict.wait(wrong)).toThrow(message);
+    expect(() => strict.events({ types: ['call.failed', wrong] })).toThrow(message);
+  });
+
+  it('[U-3] is refused without a guess where none is near, and where it is no text', () => {
+    const { strict } = startBus();
+    expect(() => strict.on('zzz' as 'call.failed', () => undefined)).toThrow(/^Unknown event `zzz`$/);
+    expect(() => strict.on(7 as unknown as 'call.failed', () => undefined)).toThrow(TypeError);
+  });
+
+  it('[U-3] is the star where one type is waited for, and nowhere else', () => {
+    const { strict } = startBus();
+    const star = '*' as 'call.failed';
+    expect(() => strict.wait(star)).toThrow('Unknown event `*`');
+    expect(() => strict.events({ types: [star] })).toThrow('Unknown event `*`');
+    expect(() => strict.on('*', () => undefined)()).not.toThrow();
+  });
+
+  it('[U-3] is refused like an option that is unknown or of the wrong type', () => {
+    const { strict } = startBus();
+    // @ts-expect-error misspelt
+    expect(() => strict.events({ typs: ['call.failed'] })).toThrow('did you mean types?');
+    // @ts-expect-error misspelt
+    expect(() => strict.wait('call.failed', { were: () => true })).toThrow('did you mean where?');
+    // @ts-expect-error no signal
+    expect(() => strict.wait('call.failed', { signal: 5 })).toThrow('Expected `signal` to be an AbortSignal, got 5');
+    // @ts-expect-error no signal
+    expect(() => strict.events({ signal: {} })).toThrow('Expected `signal` to be an AbortSignal, got an object');
   });
 });
 

@@ -1,0 +1,31 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { askRuntime } from '../../control/client.ts';
+import { streamFromRuntime } from '../../control/streamClient.ts';
+import { systemClock } from '../../systemClock.ts';
+import { endFrame } from '../../telemetry/inspector/frames.ts';
+import { CommandError } from '../errors.ts';
+import { sanitize } from '../sanitize.ts';
+
+/** Whether nobody listens behind a socket any more. One that is busy is still there. */
+export async function isGone(socket: string): Promise<boolean> {
+  const answer = await askRuntime(socket, 'status', undefined, { clock: systemClock });
+  return !answer.ok && answer.reason === 'absent';
+}
+
+/**
+ * The frames of the runtime behind a socket, each a chunk. They end with the frame that says so when the runtime has stopped.
+ * @throws {@link CommandError} when it gives none.
+ */
+export async function openRelay(socket: string): Promise<Readable> {
+  const answer = await streamFromRuntime(socket, 'inspect', { clock: systemClock });
+  if (!answer.ok) throw new CommandError(`The gateway cannot be watched: ${sanitize(answer.message)}`);
+  // A runtime that stops cuts its clients off: that it is gone has to be said here.
+  const relayed = new Transform({
+    objectMode: true,
+    transform: (frame: unknown, _encoding, done) => done(null, frame),
+    flush: (done) => void isGone(socket).then((gone) => done(null, gone ? endFrame : undefined)),
+  });
+  // Who lets go of one lets go of the other; there is nobody to tell.
+  pipeline(answer.items, relayed, () => undefined);
+  return relayed;
+}

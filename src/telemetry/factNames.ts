@@ -1,0 +1,23 @@
+import type { FactType } from '../policy/facts.ts';
+import { nearest } from '../policy/nearest.ts';
+import { checkName, checkTexts } from '../policy/options.ts';
+
+/** Checks the name of a fact. @throws TypeError when it is no non-empty string, RangeError that guesses what was meant when there is none of it. */
+export type CheckName = (name: string, type: unknown) => void;
+
+/** @param known - the names there are; without them every name is taken. */
+export function createNameCheck(known: readonly string[] | undefined): CheckName {
+  return (name, type) => {
+    const given = checkName(name, type);
+    if (known === undefined || known.includes(given)) return;
+    const close = nearest(given, known);
+    throw new RangeError(`Unknown event \`${given}\`${close === undefined ? '' : `; did you mean ${close}?`}`);
+  };
+}
+
+/** Checks a list of names, at least one. @throws TypeError or RangeError as {@link CheckName}. */
+export function checkTypes(types: readonly FactType[], check: CheckName): void {
+  const names = checkTexts('types', types);
+  if (names.length === 0) throw new TypeError('Expected `types` to be a list of fact types, got an array of 0');
+  names.forEach((type, index) => check(`types[${index}]`, type));
+}

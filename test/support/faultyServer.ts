@@ -1,0 +1,12 @@
+import {
+  faultyMcpServer,
+  type FaultyMcpServer,
+  type FaultyMcpServerOptions,
+} from '../../src/testing/faultyMcpServer.ts';
+
+/** The faulty server of `unwedge/testing`, as it is built: Node runs its program, not its source. */
+export function faultyServer(options?: FaultyMcpServerOptions): FaultyMcpServer {
+  const { command, args } = faultyMcpServer(options);
+  const [program = '', ...rest] = args;
+  return { command, args: [program.replace(/([/\\])src([/\\]testing[/\\][^/\\]+)$/, '$1dist$2'), ...rest] };
+}

@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest';
+import type { AlertRecords, Cleared, OpenAlert } from '../../src/policy/alertRecord.ts';
+import { checkAlertRules } from '../../src/policy/alerts.ts';
+import type { FactOf } from '../../src/policy/facts.ts';
+import type { FailureKind } from '../../src/policy/failure.ts';
+import { createAlertWatch, type EarlierFailure } from '../../src/telemetry/alerts.ts';
+import { createBus } from '../../src/telemetry/bus.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+
+const minute = 60_000;
+const rules = { integrations: { quick: { failures: 2 }, silent: false } } as const;
+
+interface Given {
+  readonly records?: AlertRecords | undefined;
+  readonly earlier?: readonly EarlierFailure[];
+  readonly clock?: SimulatedClock;
+}
+
+function startWatch({ records, earlier = [], clock = new SimulatedClock() }: Given = {}) {
+  const bus = createBus({ clock });
+  const told: string[] = [];
+  const facts: FactOf<'alert.raised' | 'alert.cleared'>[] = [];
+  bus.on('alert.raised', (fact) => facts.push(fact) && told.push(`raised ${fact.integration}`));
+  bus.on('alert.cleared', (fact) => facts.push(fact) && told.push(`cleared ${fact.integration} ${fact.by}`));
+  let ids = 0;
+  const watch = createAlertWatch({
+    clock,
+    bus,
+    ruleOf: checkAlertRules('alerts', rules),
+    newId: () => `alert-${++ids}`,
+  });
+  watch.start(records, earlier);
+  const fail = (times: number, integration = 'kb', kind: FailureKind = 'timeout'): void => {
+    for (let time = 0; time < times; time++) {
+      const failure = { kind, message: 'boom', outcome: 'unknown', integration, attempts: 4, retryable: true } as const;
+      bus.tell({ type: 'call.failed', integration, call: 'kb-1', failure, retryCount: 3, elapsedMs: 5 });
+    }
+  };
+  const close = (): void => bus.tell({ type: 'breaker.closed', integration: 'kb' });
+  return { bus, clock, watch, told, facts, fail, close };
+}
+
+/** Records of a store that answers as it is told. */
+function fakeRecords(given: { open?: OpenAlert[]; first?: OpenAlert; cleared?: Cleared } = {}) {
+  const asked: string[] = [];
+  const records: AlertRecords = {
+    open: () => given.open ?? [],
+    async raise(alert) {
+      asked.push(`raise ${alert.id}`);
+      return given.first ?? alert;
+    },
+    extend: (integration) => void asked.push(`extend ${integration}`),
+    async clear(id, by) {
+      asked.push(`clear ${id} ${by}`);
+      return given.cleared ?? { is: 'cleared', failures: 9 };
+    },
+  };
+  return { records, asked, given };
+}
+
+const open = (clock: SimulatedClock, more: Partial<OpenAlert> = {}): OpenAlert => ({
+  id: 'old',
+  integration: 'kb',
+  kind: 'timeout',
+  message: 'boom',
+  failures: 7,
+  raisedAt: clock.wallNow() - 5 * minute,
+  lastFailureAt: clock.wallNow() - 4 * minute,
+  ...more,
+});
+
+describe('an alert', () => {
+  it('[O-3] is raised by the fifth final failure, once for the episode', () => {
+    const { told, facts, fail } = startWatch();
+    fail(4);
+    expect(told).toEqual([]);
+    fail(20);
+    expect(facts).toMatchObject([
+      { alert: 'alert-1', integration: 'kb', failures: 5, windowMs: 10 * minute, kind: 'timeout', message: 'boom' },
+    ]);
+  });
+
+  it('[O-3] counts each integration by itself, by its own thresholds', () => {
+    const { told, fail } = startWatch();
+    fail(4, 'kb');
+    fail(1, 'search');
+    fail(2, 'quick');
+    fail(9, 'silent');
+    expect(told).toEqual(['raised quick']);
+  });
+
+  it.each(['permanent', 'cancelled', 'circuit_open', 'too_many_requests', 'unavailable'] as const)(
+    '[O-3] is not raised by failures of kind %s, which say nothing of the integration',
+    (kind) => {
+      const { told, fail } = startWatch();
+      fail(9, 'kb', kind);
+      expect(told).toEqual([]);
+    },
+  );
+
+  it('[O-3] is cleared 10 min after the last failure, not before', async () => {
+    const { told, facts, fail, clock } = startWatch();
+    fail(5);
+    await clock.advance(9 * minute);
+    fail(1);
+    await clock.advance(10 * minute - 1);
+    expect(told).toEqual(['raised kb']);
+    await clock.advance(1);
+    expect(facts[1]).toMatchObject({ alert: 'alert-1', by: 'quiet', failures: 6, afterMs: 19 * minute });
+  });
+
+  it('[O-3] is cleared when a probe closes the circuit', async () => {
+    const { told, fail, close, clock } = startWatch();
+    fail(5);
+    await clock.advance(minute);
+    close();
+    await clock.settle();
+    expect(told).toEqual(['raised kb', 'cleared kb closed']);
+    await clock.advance(60 * minute);
+    expect(told).toHaveLength(2);
+  });
+
+  it('[O-3] is raised anew in the next episode, which counts from the start', async () => {
+    const { told, fail, close, clock } = startWatch();
+    fail(4);
+    close();
+    fail(5);
+    await clock.advance(10 * minute);
+    fail(4);
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+    fail(1);
+    expect(told.at(-1)).toBe('raised kb');
+  });
+
+  it('[O-3] [I-3] leaves no timer and no listener when the watch is stopped', () => {
+    const { bus, clock, watch, fail } = startWatch();
+    fail(5);
+    watch.stop();
+    expect([clock.pending, bus.wants('call.failed'), bus.wants('breaker.closed')]).toEqual([0, false, false]);
+  });
+});
+
+describe('an alert on record', () => {
+  it('[O-3] is kept before it is told, with every failure after it', async () => {
+    const { records, asked } = fakeRecords();
+    const { told, fail, clock } = startWatch({ records });
+    fail(6);
+    expect(told).toEqual([]);
+    await clock.settle();
+    expect([told, asked]).toEqual([['raised kb'], ['raise alert-1', 'extend kb']]);
+  });
+
+  it('[O-3] that another runtime has raised is not told twice', async () => {
+    const clock = new SimulatedClock();
+    const { records, asked } = fakeRecords({ first: open(clock, { id: 'theirs' }) });
+    const { told, fail } = startWatch({ records, clock });
+    fail(5);
+    await clock.advance(10 * minute);
+    expect(told).toEqual(['cleared kb quiet']);
+    expect(asked).toEqual(['raise alert-1', 'extend kb', 'clear theirs quiet']);
+  });
+
+  it('[O-3] is told before its all-clear, however long the record takes', async () => {
+    const { records } = fakeRecords();
+    let kept = (): void => undefined;
+    const slow: AlertRecords = {
+      ...records,
+      raise: (alert) => new Promise((resolve) => (kept = () => resolve(alert))),
+    };
+    const { told, fail, close, clock } = startWatch({ records: slow });
+    fail(5);
+    close();
+    await clock.settle();
+    expect(told).toEqual([]);
+    kept();
+    await clock.settle();
+    expect(told).toEqual(['raised kb', 'cleared kb closed']);
+  });
+
+  it('[O-3] that another runtime has cleared is not told twice', async () => {
+    const { records } = fakeRecords({ cleared: { is: 'gone' } });
+    const { told, fail, clock } = startWatch({ records });
+    fail(5);
+    await clock.advance(60 * minute);
+    expect(told).toEqual(['raised kb']);
+  });
+
+  it('[O-3] stays open while another runtime meets failures', async () => {
+    const clock = new SimulatedClock();
+    const fake = fakeRecords({ cleared: { is: 'failing', lastFailureAt: clock.wallNow() + 3 * minute } });
+    const { told, fail } = startWatch({ records: fake.records, clock });
+    fail(5);
+    await clock.advance(10 * minute);
+    fake.given.cleared = { is: 'cleared', failures: 9 };
+    await clock.advance(3 * minute - 1);
+    expect(told).toEqual(['raised kb']);
+    await clock.advance(1);
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+  });
+
+  it('[O-3] [O-2] is told without a store that answers', async () => {
+    const { records } = fakeRecords();
+    const broken: AlertRecords = { ...records, raise: async () => undefined, clear: async () => undefined };
+    const { told, fail, clock } = startWatch({ records: broken });
+    fail(5);
+    await clock.advance(10 * minute);
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+  });
+});
+
+describe('after a restart', () => {
+  it('[O-3] an open alert is not raised again, and is cleared in its time', async () => {
+    const clock = new SimulatedClock();
+    const { records } = fakeRecords({ open: [open(clock)] });
+    const { told, facts, fail } = startWatch({ records, clock });
+    fail(9, 'kb');
+    await clock.advance(10 * minute);
+    expect(told).toEqual(['cleared kb quiet']);
+    expect(facts).toMatchObject([{ alert: 'old', failures: 9, afterMs: 15 * minute }]);
+  });
+
+  it('[O-3] an open alert that has been quiet for long is cleared at once, also of an integration without rules', async () => {
+    const clock = new SimulatedClock();
+    const lastFailureAt = clock.wallNow() - 60 * minute;
+    const { records } = fakeRecords({ open: [open(clock, { integration: 'silent', lastFailureAt })] });
+    const { told } = startWatch({ records, clock });
+    await clock.advance(1);
+    expect(told).toEqual(['cleared silent quiet']);
+  });
+
+  it('[O-3] a last failure in the future, by a wall clock that stepped back, counts as now', async () => {
+    const clock = new SimulatedClock();
+    const { records } = fakeRecords({ open: [open(clock, { lastFailureAt: clock.wallNow() + 90 * minute })] });
+    const { told } = startWatch({ records, clock });
+    await clock.advance(10 * minute);
+    expect(told).toEqual(['cleared kb quiet']);
+  });
+
+  it('[O-3] failures on record count, and raise nothing without one more', async () => {
+    const clock = new SimulatedClock();
+    const at = (age: number): EarlierFailure => ({ integration: 'kb', kind: 'timeout', at: clock.wallNow() - age });
+    const { told, fail } = startWatch({ clock, earlier: [5, 4, 3, 2, 1, 0].map(at) });
+    await clock.advance(1);
+    expect(told).toEqual([]);
+    fail(1);
+    expect(told).toEqual(['raised kb']);
+  });
+
+  it('[O-3] failures on record that are too old, or of another kind, do not count', () => {
+    const clock = new SimulatedClock();
+    const at = clock.wallNow();
+    const old: EarlierFailure = { integration: 'kb', kind: 'timeout', at: at - 10 * minute };
+    const other: EarlierFailure = { integration: 'kb', kind: 'permanent', at };
+    const { told, fail } = startWatch({ clock, earlier: [old, old, other, other] });
+    fail(4);
+    expect(told).toEqual([]);
+  });
+});
