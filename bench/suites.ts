@@ -4,7 +4,9 @@ import type { Suite } from './harness/suite.ts';
 const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   supervisor: async () => (await import('./supervisor/suite.ts')).supervisorSuite,
   ledger: async () => (await import('./ledger/suite.ts')).ledgerSuite,
+  events: async () => (await import('./events/suite.ts')).eventsSuite,
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
+  mcp: async () => (await import('./mcp/suite.ts')).mcpSuite,
 };
 
 /** Names of all suites, in the order they run. */

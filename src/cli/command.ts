@@ -4,6 +4,8 @@ import type { Io } from './io.ts';
 export type OptionSpec =
   | { readonly kind: 'flag'; readonly help: string; readonly short?: string | undefined }
   | { readonly kind: 'text'; readonly value: string; readonly help: string }
+  /** May be given more than once; becomes what was given, in order. */
+  | { readonly kind: 'list'; readonly value: string; readonly help: string }
   /** Written like `500ms`, `30s`, `5m`, `1h`; becomes ms. */
   | { readonly kind: 'duration'; readonly help: string }
   /** An integer from 1 to `max`. */
@@ -16,9 +18,11 @@ type ValueOf<S extends OptionSpec> = S['kind'] extends 'flag'
   ? boolean
   : S['kind'] extends 'text'
     ? string | undefined
-    : S['kind'] extends 'duration'
-      ? number | undefined
-      : number;
+    : S['kind'] extends 'list'
+      ? readonly string[]
+      : S['kind'] extends 'duration'
+        ? number | undefined
+        : number;
 
 type ValuesOf<O extends OptionSpecs> = { readonly [K in keyof O]: ValueOf<O[K]> };
 

@@ -2,6 +2,9 @@ import { constants } from 'node:os';
 import { type EndedBySignal, endedBySignal, type Io } from './io.ts';
 import { runCommandLine } from './run.ts';
 
+/** Of a terminal that does not say how wide it is. */
+const usualColumns = 80;
+
 /** Runs a command line as this process, and leaves its exit code with it. */
 export async function main(words: readonly string[]): Promise<void> {
   const controller = new AbortController();
@@ -35,7 +38,13 @@ export async function main(words: readonly string[]): Promise<void> {
     stderr: process.stderr,
     env: process.env,
     isTTY: process.stdout.isTTY,
-    columns: process.stdout.isTTY ? process.stdout.columns : Infinity,
+    // Looked at anew each time: a window is resized. Some terminals say 0 when they do not know.
+    get columns() {
+      return process.stdout.isTTY ? process.stdout.columns || usualColumns : Infinity;
+    },
+    get rows() {
+      return process.stdout.isTTY ? process.stdout.rows || undefined : undefined;
+    },
     signal: controller.signal,
     leaveInterrupts: () => {
       leavesInterrupts = true;

@@ -8,6 +8,14 @@ interface Entry {
 
 /** Every command, loaded when it is asked for. */
 export const commands: Readonly<Record<string, Entry>> = {
+  agent: {
+    summary: 'ask Claude or Codex once, under supervision, and watch it work',
+    load: async () => (await import('./agent/command.ts')).agent,
+  },
+  alerts: {
+    summary: 'which integrations fail so often that somebody should look, and which did',
+    load: async () => (await import('./alerts.ts')).alerts,
+  },
   demo: {
     summary: 'crash, hang and throttle real counterparties and watch every call end',
     load: async () => (await import('./demoCommand.ts')).demo,
@@ -20,9 +28,17 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'run a hook command so that its crash or hang cannot wedge the agent',
     load: async () => (await import('./hook/command.ts')).hook,
   },
+  inspect: {
+    summary: 'watch the machines of a running gateway: live charts, events and actors in a browser',
+    load: async () => (await import('./inspect/command.ts')).inspect,
+  },
   machines: {
     summary: 'the statecharts of the runtime, drawn from the machines that run',
     load: async () => (await import('./machines.ts')).machines,
+  },
+  mcp: {
+    summary: 'stand between a client and its MCP server, and keep the server alive',
+    load: async () => (await import('./mcp/command.ts')).mcp,
   },
   repair: {
     summary: 'make a transcript well-formed: every tool call has exactly one result',

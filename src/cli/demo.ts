@@ -40,6 +40,7 @@ export async function run(args: DemoArgs, io: Io): Promise<number> {
     const report = await runTour({
       faults: chosen,
       store: args.db ?? join(home, 'demo.sqlite'),
+      control: args.db !== undefined,
       directory,
       signal: io.signal,
       onFault: (found) => screen?.fault(found),

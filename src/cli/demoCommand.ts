@@ -8,7 +8,8 @@ export const demo = defineCommand({
   usage: 'demo [--only FAULT[,FAULT...]] [--keep] [--json] [--db FILE]',
   details: [
     'Exits 0 when every call ended as it should, every session answered a last message and no child is left.',
-    'It records into a database of its own, which is removed at the end; one that --db names stays.',
+    'It records into a database of its own, which is removed at the end; one that --db names stays, and while the tour runs',
+    '`unwedge inspect`, `status --tree` and `why` can look at it there.',
     `Faults: ${[0, 8].map((start) => faultNames.slice(start, start + 8).join(', ')).join(',\n        ')}.`,
   ].join('\n'),
   options: {

@@ -48,6 +48,7 @@ function written(name: string, spec: OptionSpec): string {
     case 'flag':
       return spec.short === undefined ? `--${name}` : `--${name}, -${spec.short}`;
     case 'text':
+    case 'list':
       return `--${name} ${spec.value}`;
     case 'duration':
       return `--${name} DURATION`;
@@ -58,6 +59,7 @@ function written(name: string, spec: OptionSpec): string {
 
 function described(spec: OptionSpec): string {
   if (spec.kind === 'duration') return `${spec.help} (500ms, 30s, 5m, 1h)`;
+  if (spec.kind === 'list') return `${spec.help}; may be repeated`;
   return spec.kind === 'count' ? `${spec.help} (1 to ${spec.max}, else ${spec.defaultValue})` : spec.help;
 }
 

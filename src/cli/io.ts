@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../store/paths.ts';
 
 /** Where text goes. */
@@ -16,12 +17,22 @@ export interface Io {
   readonly isTTY: boolean;
   /** Width of stdout, in characters; `Infinity` when it is no terminal. */
   readonly columns: number;
+  /** Height of stdout, in lines. @defaultValue no limit */
+  readonly rows?: number | undefined;
   /** Aborts on Ctrl-C and signals ({@link EndedBySignal}), and when nobody reads stdout any longer (EPIPE). */
   readonly signal: AbortSignal;
   /** From here on Ctrl-C is the business of a child that shares the terminal. */
   readonly leaveInterrupts?: (() => void) | undefined;
   /** Wall time in ms since the epoch. */
   readonly now: () => number;
+  /** Resolves after so many ms. @defaultValue a timer, which {@link Io.signal} ends at once */
+  readonly pause?: ((ms: number) => Promise<void>) | undefined;
+}
+
+/** Waits between two looks at something. Resolves early when the command is to end; never rejects. */
+export async function pause({ signal, pause: wait }: Pick<Io, 'signal' | 'pause'>, ms: number): Promise<void> {
+  if (wait !== undefined) return wait(ms);
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /** Why {@link Io.signal} was aborted: the process was told to end. */

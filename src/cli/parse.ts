@@ -44,7 +44,9 @@ export function parseWords<O extends OptionSpecs>(
       const known = Object.keys(specs).map((option) => `--${option}`);
       throw unknown('option', word, known, help);
     }
-    values[token.name] = valueOf(spec, `--${token.name}`, token.value, token.inlineValue === true);
+    const value = valueOf(spec, `--${token.name}`, token.value, token.inlineValue === true);
+    const before = values[token.name];
+    values[token.name] = Array.isArray(before) ? [...(before as readonly unknown[]), value] : value;
   }
   const missing = needed[operands.length];
   if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`Missing ${missing}; see \`${help}\``);
@@ -69,6 +71,8 @@ function absentValue(spec: OptionSpec): unknown {
       return false;
     case 'count':
       return spec.defaultValue;
+    case 'list':
+      return [];
     case 'text':
     case 'duration':
       return undefined;
@@ -86,6 +90,7 @@ function valueOf(spec: OptionSpec, name: string, value: string | undefined, inli
   }
   switch (spec.kind) {
     case 'text':
+    case 'list':
       return value;
     case 'duration':
       return durationOf(name, value);

@@ -2,12 +2,14 @@ import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { readRuntimes } from '../store/runtimes.ts';
 import { readStatus, type SessionStatus, type StoreStatus } from '../store/status.ts';
-import { defineCommand } from './command.ts';
+import { alertTable } from './alerts.ts';
+import { type Args, defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
+import { UsageError } from './errors.ts';
 import { type IntegrationView, viewOf } from './integrationView.ts';
 import type { Io } from './io.ts';
 import { type AskedRuntime, askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
-import { sanitize, toJson } from './sanitize.ts';
+import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
@@ -15,31 +17,45 @@ import { ago } from './timeText.ts';
 export const status = defineCommand({
   name: 'status',
   summary: 'each integration with its circuit, failures and last error',
-  usage: 'status [--tree] [--json] [--db FILE]',
+  usage: 'status [--tree] [--watch [INTERVAL]] [--json] [--db FILE]',
   details: [
-    'Failures and sessions are of the last 24 hours, read from the records. Circuits, calls in flight and waiting calls come from the',
-    'gateways that run on the database; without one, circuits are shown as they were last kept.',
-    'With --tree it exits 1 when no running gateway answers.',
+    'Failures and sessions are of the last 24 hours, read from the records: final failures of calls, failures of hooks, and losses of what',
+    'is behind an integration. Circuits, calls in flight and waiting calls come from the gateways that run on the database; without one,',
+    'circuits are shown as they were last kept. With --tree it exits 1 when no running gateway answers.',
+    'With --watch it shows the same again and again, every 2s unless INTERVAL says otherwise, until Ctrl-C (exit 130): in place on a',
+    'terminal, below each other elsewhere, with --json as one object a line.',
   ].join('\n'),
-  options: { tree: { kind: 'flag', help: 'the supervision tree of each gateway that runs on the database' } },
+  options: {
+    tree: { kind: 'flag', help: 'the supervision tree of each gateway that runs on the database' },
+    watch: { kind: 'flag', short: 'w', help: 'again and again' },
+  },
+  operands: ['[INTERVAL]'],
   async run(args, io) {
-    if (args.tree) return (await import('./statusTree.ts')).showTrees(args, io);
-    const now = io.now();
-    const { rows, ...found } = await readDatabase(args.db, io, (reader) => ({
-      database: reader.path,
-      rows: readRuntimes(reader),
-      ...readStatus(reader, now),
-    }));
-    const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
-    const view = { ...found, integrations: viewOf(found.integrations, asked) };
-    if (args.json) io.stdout.write(toJson({ ...view, runtimes: asked.map(runtimeData) }));
-    else {
-      io.stdout.write(describe(view, asked, now, io));
-      io.stderr.write(problemLines(asked, now));
-    }
-    return 0;
+    const show = args.tree ? (await import('./statusTree.ts')).showTrees : showStatus;
+    const [interval] = args.operands;
+    if (args.watch) return (await import('./watch.ts')).watch((on) => show(args, on), interval, args.json, io);
+    if (interval !== undefined)
+      throw new UsageError(`Unexpected argument ${quoted(interval)}; an interval goes with --watch`);
+    return show(args, io);
   },
 });
+
+async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
+  const now = io.now();
+  const { rows, ...found } = await readDatabase(args.db, io, (reader) => ({
+    database: reader.path,
+    rows: readRuntimes(reader),
+    ...readStatus(reader, now),
+  }));
+  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
+  const view = { ...found, integrations: viewOf(found.integrations, asked) };
+  if (args.json) io.stdout.write(toJson({ ...view, runtimes: asked.map(runtimeData) }));
+  else {
+    io.stdout.write(describe(view, asked, now, io));
+    io.stderr.write(problemLines(asked, now));
+  }
+  return 0;
+}
 
 function runtimeData({ runtime, answer, problem }: AskedRuntime<LiveStatus>) {
   return { ...runtime, answered: answer !== undefined, problem, sessions: answer?.sessions };
@@ -61,6 +77,8 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], now: n
   const parts = [`${style.bold(sanitize(view.database))}: ${events}\n${running}`];
   if (view.integrations.length === 0) parts.push('No failures and no circuits are on record.\n');
   else parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
+  const { open, unwatched } = view.alerts;
+  if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
   if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io));
   return parts.join('\n');
 }
@@ -98,7 +116,9 @@ function sum(live: IntegrationView['live'], figure: 'inFlight' | 'waiting'): str
 }
 
 function lastError({ lastError: last }: IntegrationView, now: number): string {
-  return last === undefined ? '' : `${ago(last.at, now)}: ${last.kind ?? 'unknown'}: ${last.error}`;
+  return last === undefined
+    ? ''
+    : `${ago(last.at, now)}: ${last.kind === undefined ? '' : `${last.kind}: `}${last.error}`;
 }
 
 function circuitCell({ circuit, live, breaker }: IntegrationView, now: number, style: Style): Cell {

@@ -1,3 +1,4 @@
+import type { AlertEnd } from './alertRecord.ts';
 import type { Failure, FailureKind } from './failure.ts';
 
 /**
@@ -20,18 +21,27 @@ export interface FactMap {
   /** A fallback answered in place of the integration. */
   'call.fell_back': CallFact & { kind: FailureKind };
 
+  /** An agent could not answer, and another one was given its prompt. */
+  'agent.fell_back': { agent: string; to: string; kind: FailureKind; message: string };
+
   /** The machine of an integration changed its state. */
   'integration.changed': { integration: string; from: string; to: string };
+  /** The circuit opened: calls are refused for `openForMs`, or until it is released (`isolated`). */
   'breaker.opened': { integration: string; openForMs: number; kind: FailureKind | 'isolated' };
+  /** A probe is on its way: what it meets closes the circuit or opens it again. */
   'breaker.half_opened': { integration: string };
+  /** The circuit closed: a probe went well, it was reset, or what is behind it restarted. */
   'breaker.closed': { integration: string };
   /** The other side asked for a pause (429). */
   'integration.paused': { integration: string; pauseMs: number };
   /** What is behind the integration is gone. */
   'integration.crashed': { integration: string; message: string };
+  /** What is behind the integration is back. */
   'integration.restarted': { integration: string; downMs: number };
 
+  /** A session is ready to take messages, for the first time or after a restart. */
   'session.started': { session: string; incarnation: number };
+  /** The first message of an episode was refused; `refused` counts the ones before it that were not told. */
   'session.refused': {
     session: string;
     kind: string;
@@ -48,7 +58,9 @@ export interface FactMap {
   'session.taken_over': { session: string };
   /** A heartbeat made room for a newer one (drop-oldest), or joined one that waits (coalesce). */
   'session.heartbeat_dropped': { session: string; reason: 'drop_oldest' | 'coalesced' };
+  /** A session began to process a message. */
   'session.turn_started': { session: string; turn: number; message: string; kind: string };
+  /** It is done with the message, well or not. */
   'session.turn_ended': {
     session: string;
     turn: number;
@@ -95,7 +107,9 @@ export interface FactMap {
   /** A result arrived after its call had been answered. */
   'session.late_result': { session: string; turn: number; call: string; tool: string };
 
+  /** A child process runs. */
   'process.started': { process: string; pid: number; command: string };
+  /** It ended, and everything below it. */
   'process.exited': {
     process: string;
     pid?: number | undefined;
@@ -136,11 +150,79 @@ export interface FactMap {
   };
   /** An answer came after its question had been declined; it changes nothing. */
   'approval.late': ApprovalFact & { decision: 'accept' | 'decline' | 'none'; lateByMs: number };
+  /** A connection to Codex's app-server is ready. */
+  'codex.app_server.connection.start': CodexFact & { pid: number; elapsedMs: number };
+  /** It ended: in good order (`normal`), by itself (`crashed`), or by us for what was wrong with it (`killed`). */
+  'codex.app_server.connection.stop': CodexFact & {
+    reason: 'normal' | 'crashed' | 'killed';
+    message: string;
+    elapsedMs: number;
+  };
+  /** It did not come up, was lost, or is unhealthy. */
+  'codex.app_server.connection.error': CodexFact & { kind: FailureKind; reason?: string | undefined; error: string };
+  /** A request was sent. Of its parameters only what names things is told. */
+  'codex.app_server.request.start': CodexFact & {
+    request: number;
+    method: string;
+    params: Readonly<Record<string, unknown>>;
+  };
+  /** It was answered (`ok`), refused, given up, or lost with its connection. */
+  'codex.app_server.request.stop': CodexFact & {
+    request: number;
+    method: string;
+    ok: boolean;
+    elapsedMs: number;
+    error?: string | undefined;
+  };
+  /** It was not answered in time. */
+  'codex.app_server.request.timeout': CodexFact & { request: number; method: string; elapsedMs: number; error: string };
+  /** The app-server said something without having been asked. */
+  'codex.app_server.notification.received': CodexFact & {
+    method: string;
+    thread?: string | undefined;
+    turn?: string | undefined;
+  };
+  /** It said something that is not of the protocol as it is known, or cannot be read. Told at debug level. */
+  'codex.app_server.notification.unknown': CodexFact & { method: string };
+  /** Codex asks whether it may do something. */
+  'codex.app_server.approval.requested': CodexApprovalFact;
+  /** Codex was answered. */
+  'codex.app_server.approval.completed': CodexApprovalFact & { decision: 'accept' | 'decline'; elapsedMs: number };
+  /** Nobody answered in time, so that Codex was told no. */
+  'codex.app_server.approval.timeout': CodexApprovalFact & { decision: 'decline'; elapsedMs: number };
   /** An error that nobody in this process caught, seen by a process guard; `wentOn`: a guard had it go on. */
   'host.uncaught': { origin: string; error: string; stack?: string | undefined; wentOn: boolean };
+  /** A proxy's new server was brought to where the old one was; `changed` names what it says of itself otherwise than that. */
+  'mcp.server_replayed': {
+    integration: string;
+    era: 'legacy' | 'modern';
+    /** Requests that brought log level and subscriptions back. */
+    restored: number;
+    changed?: string | undefined;
+    elapsedMs: number;
+  };
+  /** Calls through a proxy were in flight when its server went away: so many were answered as lost, so many are sent again. */
+  'mcp.calls_lost': { integration: string; lost: number; repeated: number; calls: string; message: string };
+  /** A proxy's new server has other lists than the client was given, and the client was told. */
+  'mcp.lists_changed': { integration: string; lists: string };
   /** A tool of an MCP server answered with an error. */
-  'mcp.tool_failed': { integration: string; tool: string; input: unknown; error: string };
+  'mcp.tool_failed': {
+    /** Of the client; of the server itself, its name. */
+    integration: string;
+    tool: string;
+    input: unknown;
+    error: string;
+    stack?: string | undefined;
+  };
+  /** An MCP server lists other tools than before, after a restart or because it said so. At most 100 names each. */
+  'mcp.tools_changed': {
+    integration: string;
+    added: readonly string[];
+    removed: readonly string[];
+    changed: readonly string[];
+  };
 
+  /** A child of a supervisor has started. */
   'child.started': { child: string; incarnation: number };
   /** An incarnation of a child failed: who, in what state, why, and what is done about it. */
   'child.crashed': {
@@ -168,8 +250,11 @@ export interface FactMap {
     /** Absent when it does not come back by itself. */
     nextRestartInMs?: number | undefined;
   };
+  /** It will be started again after `delayMs`. */
   'child.restarting': { child: string; restarts: number; delayMs: number };
+  /** It used up its restarts and stays down until it is restarted by hand. */
   'child.quarantined': { child: string; restarts: number; error: string };
+  /** It has ended and does not come back by itself. */
   'child.stopped': { child: string; reason: 'normal' | 'shutdown' | 'killed' | 'failure' };
   /** A supervisor used up its restart window. */
   'supervisor.gave_up': { supervisor: string; child: string; restarts: number; periodMs: number };
@@ -191,12 +276,70 @@ export interface FactMap {
     deadLetters: number;
   };
 
+  /** So many final failures of one integration came within `windowMs` that somebody should look; once per episode. */
+  'alert.raised': AlertFact & {
+    /** Final failures within `windowMs`. */
+    failures: number;
+    windowMs: number;
+    kind: FailureKind;
+    /** What the last of them said. */
+    message: string;
+  };
+  /** The episode is over: no such failure for the quiet time, or the circuit closed. */
+  'alert.cleared': AlertFact & {
+    by: AlertEnd;
+    /** All final failures of the episode. */
+    failures: number;
+    /** How long it lasted. */
+    afterMs: number;
+  };
+  /** An alert did not reach where it was to go; it is not tried again. */
+  'alert.undelivered': AlertFact & { to: 'command' | 'webhook'; error: string };
+
+  /** The store cannot be written: what it is given waits in memory. */
   'store.degraded': { reason: string; fix: string };
+  /** It can be written again, and what waited is written. */
   'store.recovered': { queued: number; dropped: number; downMs: number };
+  /** What was too old or too much was deleted. */
+  'store.pruned': {
+    /** Rows deleted. */
+    rows: number;
+    /** What made them go: their age, or the size of the file. */
+    because: 'age' | 'size';
+    /** Bytes in use before and after. */
+    bytesBefore: number;
+    bytesAfter: number;
+    elapsedMs: number;
+  };
   /** No control socket could be opened; commands cannot reach this runtime. */
   'control.unavailable': { reason: string; fix: string };
   /** A subscriber threw; it is contained. */
   'listener.failed': { event: string; error: string; stack?: string | undefined };
+  /** A subscriber that threw `failures` times in a row hears nothing any more. `event` is what it listened to. */
+  'listener.removed': { event: string; failures: number; error: string };
+}
+
+/** What the facts of one alert have in common. */
+export interface AlertFact {
+  /** One for each episode of an integration. */
+  alert: string;
+  integration: string;
+}
+
+/** What the facts of one connection to an app-server have in common. */
+export interface CodexFact {
+  integration: string;
+  /** Counts the connections of the integration, from 1. */
+  connection: number;
+}
+
+/** What the facts of one question of Codex have in common. */
+export interface CodexApprovalFact extends CodexFact {
+  /** Of the protocol; numbers start at 0. */
+  request: number | string;
+  kind: string;
+  thread?: string | undefined;
+  turn?: string | undefined;
 }
 
 /** What the facts of one approval have in common. */

@@ -4,6 +4,7 @@ import type { Database } from './database.ts';
 import { checkQuery, type EventQuery, type EventRow, selectEvents } from './query.ts';
 import { storedEvent } from './record.ts';
 import type { Redactor } from './redact.ts';
+import type { Schema } from './schema.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 /** The append-only log of facts. */
@@ -50,13 +51,15 @@ export function createEventLog({ connection, queue, redact }: EventLogOptions): 
 // better-sqlite3 binds numbers beyond 32 bits as REAL, which a column of a foreign table would keep as such.
 function insertEvent(
   database: Database,
-  table: string,
+  table: Schema['eventTable'],
   at: number,
   category: string,
   eventType: string,
   metadata: string,
 ): void {
-  database
-    .prepare(`INSERT INTO ${table} (timestamp, category, event_type, metadata) VALUES (CAST(? AS INTEGER), ?, ?, ?)`)
-    .run(at, category, eventType, metadata);
+  database.prepare(inserts[table]).run(at, category, eventType, metadata);
 }
+
+const insertInto = (table: string): string =>
+  `INSERT INTO ${table} (timestamp, category, event_type, metadata) VALUES (CAST(? AS INTEGER), ?, ?, ?)`;
+const inserts = { events: insertInto('events'), unwedge_events: insertInto('unwedge_events') } as const;

@@ -38,6 +38,7 @@ export function createMemoryStore(redact: Redactor, path: string, degraded: bool
     runtimes: noRuntimes,
     sessions: () => undefined,
     children: undefined,
+    alerts: undefined,
     flush: () => Promise.resolve(!degraded),
     close(): Promise<void> {
       closed = true;

@@ -35,6 +35,7 @@ export const failureTypes: readonly string[] = [
   'approval/failed',
   'host/uncaught',
   'mcp/tool_error',
+  'mcp/calls_lost',
   'session/tool_failed',
   'session/watchdog_fired',
   'session/recovery_failed',

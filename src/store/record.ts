@@ -7,7 +7,8 @@ export interface StoredEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-type Shape<T extends FactType> = (fact: Readonly<FactMap[T]>) => Readonly<Record<string, unknown>>;
+/** Makes an object of its own for the metadata. */
+type Shape<T extends FactType> = (fact: Readonly<FactMap[T]>) => Record<string, unknown>;
 type Row<T extends FactType> = readonly [category: string, eventType: string, metadata: Shape<T>];
 
 /** A copy without what the store adds itself. */
@@ -49,6 +50,7 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'call.late': ['integration', 'late_result', asTold],
   'call.abandoned': ['integration', 'abandoned', asTold],
   'call.fell_back': ['integration', 'fell_back', asTold],
+  'agent.fell_back': ['agent', 'fell_back', asTold],
   'integration.changed': null,
   'integration.paused': ['integration', 'paused', asTold],
   'integration.crashed': ['integration', 'crashed', asTold],
@@ -96,12 +98,28 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'approval.completed': ['approval', 'completed', asTold],
   'approval.failed': ['approval', 'failed', asTold],
   'approval.late': ['approval', 'late_answer', asTold],
+  'codex.app_server.connection.start': ['codex', 'connection_start', asTold],
+  'codex.app_server.connection.stop': ['codex', 'connection_stop', asTold],
+  'codex.app_server.connection.error': ['codex', 'connection_error', asTold],
+  'codex.app_server.request.start': null,
+  'codex.app_server.request.stop': null,
+  'codex.app_server.request.timeout': ['codex', 'request_timeout', asTold],
+  'codex.app_server.notification.received': null,
+  'codex.app_server.notification.unknown': null,
+  // Stored as approvals, with what was asked and why it failed.
+  'codex.app_server.approval.requested': null,
+  'codex.app_server.approval.completed': null,
+  'codex.app_server.approval.timeout': ['codex', 'approval_timeout', asTold],
   'host.uncaught': ['host', 'uncaught', asTold],
   'mcp.tool_failed': [
     'mcp',
     'tool_error',
-    ({ integration, tool, input, error }) => ({ tool_name: tool, input, error, integration }),
+    ({ integration, tool, input, error, stack }) => ({ tool_name: tool, input, error, integration, stack }),
   ],
+  'mcp.tools_changed': ['mcp', 'tools_changed', asTold],
+  'mcp.server_replayed': ['mcp', 'server_replayed', asTold],
+  'mcp.calls_lost': ['mcp', 'calls_lost', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
+  'mcp.lists_changed': ['mcp', 'lists_changed', asTold],
   'child.started': ['child', 'started', asTold],
   'child.crashed': ['child', 'crashed', asTold],
   'child.restarting': ['child', 'restarting', asTold],
@@ -111,12 +129,20 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'message.dead_letter': ['message', 'dead_letter', asTold],
   'store.degraded': ['store', 'degraded', asTold],
   'store.recovered': ['store', 'recovered', asTold],
+  'store.pruned': ['store', 'pruned', asTold],
+  'alert.raised': ['alert', 'raised', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
+  'alert.cleared': ['alert', 'cleared', asTold],
+  'alert.undelivered': ['alert', 'undelivered', asTold],
   'control.unavailable': ['control', 'unavailable', asTold],
   'listener.failed': ['listener', 'failed', asTold],
+  'listener.removed': ['listener', 'removed', asTold],
 };
 
+/** Every type of fact there is. */
+export const factTypes = Object.keys(rows) as readonly FactType[];
+
 /** The types that are stored: subscribe to these rather than to all, so that nobody builds facts for the store to ignore. */
-export const storedTypes: readonly FactType[] = (Object.keys(rows) as FactType[]).filter((type) => rows[type] !== null);
+export const storedTypes: readonly FactType[] = factTypes.filter((type) => rows[type] !== null);
 
 /** What the store keeps of a fact; undefined when nothing. Never throws: a fact that cannot be read is stored as that. */
 export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
@@ -140,18 +166,28 @@ function isRoutine(fact: object): boolean {
   return 'turn' in fact && 'kind' in fact && fact.kind === 'heartbeat' && !('ok' in fact && fact.ok === false);
 }
 
-/** Clocks count fractions of a millisecond; what is stored does not. */
-function wholeMs(metadata: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const whole = ([key, value]: [string, unknown]): [string, unknown] =>
-    key.endsWith('_ms') && typeof value === 'number' ? [key, Math.round(value)] : [key, value];
-  return Object.fromEntries(Object.entries(metadata).map(whole));
+/** Clocks count fractions of a millisecond; what is stored does not. Changes the metadata, which was made for this. */
+function wholeMs(metadata: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  for (const key in metadata) {
+    const value = metadata[key];
+    if (typeof value === 'number' && key.endsWith('_ms')) metadata[key] = Math.round(value);
+  }
+  return metadata;
 }
+
+/** Names come back with every fact; there are as many as the catalogue has. */
+const snakeNames = new Map<string, string>();
 
 function snakeCase(fact: object): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fact)) {
     if (key === 'type' || key === 'at') continue;
-    result[key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
+    let name = snakeNames.get(key);
+    if (name === undefined) {
+      name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      snakeNames.set(key, name);
+    }
+    result[name] = value;
   }
   return result;
 }

@@ -1,4 +1,4 @@
-import { isSecretName, redacted, redactText } from './secrets.ts';
+import { createTextRedactor, type NameMeaning, redacted, type TextRedactor } from './secrets.ts';
 
 /** Longest text kept of one string, in characters. */
 export const maxTextChars = 2_000;
@@ -18,12 +18,14 @@ export type Redactor = (metadata: Readonly<Record<string, unknown>>) => string;
  * Keys are judged by name, texts by shape. Of what is too much, a part and a mark remain.
  */
 export function createRedactor(values: readonly string[] = []): Redactor {
+  const texts = createTextRedactor(values);
   return (metadata) => {
     // Escapes make JSON longer than the text it carries; the smallest budget fits even if every character is escaped.
     for (const budget of [maxMetadataBytes, maxMetadataBytes / 2, maxMetadataBytes / 8]) {
       try {
-        const json = JSON.stringify(new Walk(values, budget).value(metadata, 0));
-        if (Buffer.byteLength(json) <= maxMetadataBytes) return json;
+        const json = JSON.stringify(new Walk(texts, budget).value(metadata, 0));
+        // A character takes three bytes at most: most need not be counted.
+        if (json.length * 3 <= maxMetadataBytes || Buffer.byteLength(json) <= maxMetadataBytes) return json;
       } catch {
         // A getter or a proxy that throws in a way the walk does not expect: nothing of it can be trusted.
         break;
@@ -35,12 +37,12 @@ export function createRedactor(values: readonly string[] = []): Redactor {
 
 /** One walk over one value: what it may still keep, and where it is. */
 class Walk {
-  readonly #secrets: readonly string[];
+  readonly #texts: TextRedactor;
   readonly #above: object[] = [];
   #left: number;
 
-  constructor(secrets: readonly string[], budget: number) {
-    this.#secrets = secrets;
+  constructor(texts: TextRedactor, budget: number) {
+    this.#texts = texts;
     this.#left = budget;
   }
 
@@ -66,9 +68,7 @@ class Walk {
 
   #text(text: string): string {
     const read = text.slice(0, maxTextChars + readAheadChars);
-    let clean = read;
-    for (const secret of this.#secrets) clean = clean.replaceAll(secret, redacted);
-    clean = redactText(clean);
+    let clean = this.#texts.text(read);
     const whole = read.length === text.length;
     // So much was redacted that the end of what was read comes into view, where half a secret may stand.
     if (!whole && clean.length <= maxTextChars) clean = clean.slice(0, clean.search(/\S{1,8000}$/));
@@ -77,12 +77,23 @@ class Walk {
     return whole && kept.length === clean.length ? kept : `${kept}…`;
   }
 
+  #cut(name: string): string {
+    const kept = name.slice(0, Math.max(0, Math.min(maxTextChars, this.#left)));
+    this.#left -= kept.length;
+    return kept.length === name.length ? kept : `${kept}…`;
+  }
+
   #object(object: object, depth: number): unknown {
     if (this.#above.includes(object)) return '[circular]';
     if (depth >= maxDepth) return Array.isArray(object) ? '[array]' : '[object]';
+    if (Object.getPrototypeOf(object) === Object.prototype) return this.#within(object, depth);
     if (object instanceof Date) return Number.isNaN(object.getTime()) ? null : object.toISOString();
     if (ArrayBuffer.isView(object)) return `[${object.byteLength} bytes]`;
     if (object instanceof Map || object instanceof Set) return `[${object.size} entries]`;
+    return this.#within(object, depth);
+  }
+
+  #within(object: object, depth: number): unknown {
     this.#above.push(object);
     try {
       return Array.isArray(object) ? this.#list(object, depth) : this.#fields(object, depth);
@@ -112,13 +123,14 @@ class Walk {
         result['…'] = `${names.length - kept} more`;
         break;
       }
-      result[this.#text(name)] = this.#field(object, name, depth);
+      const { clean, meaning } = this.#texts.name(name);
+      result[this.#cut(clean)] = this.#field(object, name, meaning, depth);
       kept++;
     }
     return result;
   }
 
-  #field(object: object, name: string, depth: number): unknown {
+  #field(object: object, name: string, meaning: NameMeaning, depth: number): unknown {
     let value: unknown;
     try {
       value = (object as Record<string, unknown>)[name];
@@ -126,21 +138,16 @@ class Walk {
       return '[unreadable]';
     }
     // That a secret is missing, or switched off, is worth knowing.
-    if (isSecretName(name) && value !== null && value !== undefined && typeof value !== 'boolean') return redacted;
-    if (isEnvironment(name) && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    if (meaning === 'secret' && value !== null && value !== undefined && typeof value !== 'boolean') return redacted;
+    if (meaning === 'environment' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return Object.fromEntries(
         Object.keys(value)
           .slice(0, maxEntries)
-          .map((key) => [this.#text(key), redacted]),
+          .map((key) => [this.#cut(this.#texts.name(key).clean), redacted]),
       );
     }
     return this.value(value, depth + 1);
   }
-}
-
-/** The names of an environment are kept, its values never. */
-function isEnvironment(name: string): boolean {
-  return /^env(ironment)?$/i.test(name);
 }
 
 // What an error says is not enumerable.

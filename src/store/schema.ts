@@ -95,6 +95,20 @@ const createCalls = `CREATE TABLE unwedge_calls (
 CREATE INDEX unwedge_calls_by_turn ON unwedge_calls (session, turn);
 CREATE INDEX unwedge_calls_pending ON unwedge_calls (runtime) WHERE state = 'pending';`;
 
+/** Episodes of failures that somebody was told of. Of each integration at most one is open, whichever of several runtimes raised it. */
+const createAlerts = `CREATE TABLE unwedge_alerts (
+  id TEXT PRIMARY KEY,
+  integration TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  message TEXT NOT NULL,
+  failures INTEGER NOT NULL,
+  raised_at INTEGER NOT NULL,
+  last_failure_at INTEGER NOT NULL,
+  cleared_at INTEGER,
+  cleared_by TEXT
+) STRICT;
+CREATE UNIQUE INDEX unwedge_alerts_open ON unwedge_alerts (integration) WHERE cleared_at IS NULL;`;
+
 /** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
 const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
   (database, events) => {
@@ -111,6 +125,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec(createMessages);
     database.exec(createCalls);
   },
+  (database) => database.exec(createAlerts),
 ];
 
 interface EventTable {

@@ -10,18 +10,12 @@ const secretNames =
 const countNames = /tokens$|token_?(count|limit|usage|budget)$/;
 const promptNames = /^(system|user|initial|append_system)?_?prompt$/;
 
-/** Names come back with every event; few of them are asked about anew. */
-const judged = new Map<string, boolean>();
-const maxJudged = 1_000;
+/** What goes under a name: a secret or a prompt, an environment (its names are kept, its values never), or anything else. */
+export type NameMeaning = 'secret' | 'environment' | 'plain';
 
 /** Whether what goes under this name must not be kept: a secret, or a prompt. */
 export function isSecretName(name: string): boolean {
-  let secret = judged.get(name);
-  if (secret === undefined) {
-    secret = judge(name.slice(0, 200));
-    if (judged.size < maxJudged && name.length <= 64) judged.set(name, secret);
-  }
-  return secret;
+  return judge(name.slice(0, 200));
 }
 
 function judge(name: string): boolean {
@@ -63,9 +57,26 @@ const assignment =
 /** Shorter than any secret that can be told by its shape; spares most texts of an event the search. */
 const shortestSecret = 8;
 
+/** Something of these is in every text that a pattern above fits: a look spares most texts the searches. Apart they are the faster. */
+const nameTrace =
+  /bearer|basic|authori[sz]ation|(?:api|access)[_-]?key|secret|passw(?:or)?d|passphrase|credential|cookie|token/i;
+/** What most shapes begin with, loosely: it is found in few texts, and fast. */
+const shapeHint = /[bfikmoprstu1][_-]|eyJ|xox|A(?:[KS]I|Iz)|-----B/;
+const shapeTrace =
+  /eyJ|[srp]k[_-]|gh[oprsu]_|github_pat_|gl(?:pat|dt|rt)-|xox|xapp-|A[KS]IA|AIza|(?:npm|hf|pypi|dop_v1|shpat|lin_api)[_-]|-----BEGIN/;
+const colonTrace = /:(?:\/\/[^\s/:@]{0,256}:|[\w-]{35})/;
+/** Shorter texts can only hold what is assigned, or given after a flag. */
+const shortestShape = 13;
+
+function mayHoldSecret(text: string): boolean {
+  const hasColon = text.includes(':');
+  if (text.length < shortestShape && !hasColon && !text.includes('=') && !text.includes('--')) return false;
+  return nameTrace.test(text) || (shapeHint.test(text) && shapeTrace.test(text)) || (hasColon && colonTrace.test(text));
+}
+
 /** The text without what looks like a secret. */
 export function redactText(text: string): string {
-  if (text.length < shortestSecret) return text;
+  if (text.length < shortestSecret || !mayHoldSecret(text)) return text;
   let result = text;
   for (const shape of shapes) result = result.replace(shape, redacted);
   result = result.replace(urlPassword, `$1${redacted}`).replace(flag, `$1${redacted}`);
@@ -80,8 +91,59 @@ export function redactText(text: string): string {
 export function secretValues(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const found: string[] = [];
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && value.length >= 8 && isSecretName(name)) found.push(value);
+    // `PWD` is where the shell is; it stands in every stack.
+    if (value !== undefined && value.length >= 8 && name !== 'PWD' && isSecretName(name)) found.push(value);
   }
   // The longer first: one may be a part of another.
   return found.sort((one, other) => other.length - one.length);
+}
+
+/** The name of a field, as it may be kept. */
+export interface FieldName {
+  readonly clean: string;
+  /** What goes under it. */
+  readonly meaning: NameMeaning;
+}
+
+/** Takes secrets out of texts and names; knows values of the environment too. */
+export interface TextRedactor {
+  text(text: string): string;
+  name(name: string): FieldName;
+}
+
+/** Names come back with every event; so many, and none that is longer, are not looked at anew. */
+const maxNames = 1_000;
+const maxNameChars = 64;
+/** Texts from this length on are remembered for a while, so many of them. */
+const longChars = 100;
+const rememberedTexts = 4;
+
+/** @param values - secrets to be found wherever they stand, the longer first. */
+export function createTextRedactor(values: readonly string[]): TextRedactor {
+  const known = new Map<string, FieldName>();
+  /** Long texts that were found clean last: failures come in floods, each with the message and the stack of the one before. */
+  const lastClean: string[] = [];
+  let next = 0;
+
+  function text(given: string): string {
+    const isLong = given.length >= longChars;
+    if (isLong && lastClean.includes(given)) return given;
+    let clean = given;
+    for (const value of values) if (clean.includes(value)) clean = clean.replaceAll(value, redacted);
+    clean = redactText(clean);
+    if (isLong && clean === given) lastClean[next++ % rememberedTexts] = given;
+    return clean;
+  }
+
+  return {
+    text,
+    name(name) {
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      const meaning = /^env(ironment)?$/i.test(name) ? 'environment' : isSecretName(name) ? 'secret' : 'plain';
+      const field: FieldName = { clean: text(name), meaning };
+      if (known.size < maxNames && name.length <= maxNameChars) known.set(name, field);
+      return field;
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { checkNumber } from '../policy/options.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import { type AlertView, readAlerts } from './alertView.ts';
 import { selectBreakers } from './breakerState.ts';
 import type { Database } from './database.ts';
 import { field } from './query.ts';
@@ -13,15 +14,17 @@ export interface StoreStatus {
   /** Every event that is kept. */
   readonly events: number;
   readonly integrations: readonly IntegrationStatus[];
+  /** Open, or as good as: see {@link UnwatchedAlert}. */
+  readonly alerts: Pick<AlertView, 'open' | 'unwatched'>;
   /** The sessions seen last, newest first, at most 100. */
   readonly sessions: readonly SessionStatus[];
 }
 
 export interface IntegrationStatus {
   readonly integration: string;
-  /** Final failures within the last 10 min. */
+  /** Within the last 10 min: final failures of calls, failures of hooks, and losses of what is behind the integration. */
   readonly failures10m: number;
-  /** Final failures within the last 24 h. */
+  /** The same within the last 24 h. */
   readonly failures24h: number;
   readonly lastError?: { readonly at: number; readonly kind: string | undefined; readonly error: string } | undefined;
   /** As it was last kept; of one that was never kept, closed. */
@@ -39,9 +42,12 @@ export interface SessionStatus {
  * What a database says as of `now`, wall time in ms since the epoch.
  * @throws TypeError or RangeError for a wrong `now`, or what SQLite reports.
  */
-export function readStatus({ database, eventTable }: DatabaseReader, now: number): StoreStatus {
+export function readStatus(reader: DatabaseReader, now: number): StoreStatus {
+  const { database, eventTable } = reader;
   checkNumber('now', now);
+  const { open, unwatched } = readAlerts(reader, now);
   return {
+    alerts: { open, unwatched },
     events: Number(database.prepare(`SELECT count(*) AS count FROM ${eventTable}`).get()?.['count']),
     integrations: selectIntegrations(database, eventTable, now),
     sessions: database
@@ -54,14 +60,21 @@ export function readStatus({ database, eventTable }: DatabaseReader, now: number
   };
 }
 
+/** Whose record it is: hooks have circuits under this name. */
+const owner = `CASE category WHEN 'hook' THEN 'hook:' || ${field('hook_name')} ELSE ${field('integration')} END`;
+/** What counts as a failure. A hook of a gateway has two records of the same: one of its call, and one of its own. */
+const wentWrong = `(category = 'hook' AND event_type = 'error' OR category = 'integration' AND
+  (event_type = 'crashed' OR event_type = 'failure' AND coalesce(${field('integration')}, '') NOT LIKE 'hook:%'))`;
+
 function selectIntegrations(database: Database, table: string, now: number): IntegrationStatus[] {
   const breakers = selectKeptBreakers(database);
   // With a bare column beside max(), SQLite gives that of the row with the maximum.
   const failing = database
     .prepare(
-      `SELECT ${field('integration')} AS integration, count(*) AS day, sum(timestamp >= ?) AS minutes,
-         max(timestamp) AS at, ${field('kind')} AS kind, ${field('error')} AS error FROM ${table}
-       WHERE timestamp >= ? AND category = 'integration' AND event_type = 'failure' GROUP BY 1 ORDER BY 1`,
+      `SELECT ${owner} AS integration, count(*) AS day, sum(timestamp >= ?) AS minutes, max(timestamp) AS at,
+         CASE event_type WHEN 'crashed' THEN 'crash' ELSE ${field('kind')} END AS kind,
+         coalesce(${field('error')}, ${field('message')}) AS error
+       FROM ${table} WHERE timestamp >= ? AND ${wentWrong} GROUP BY 1 HAVING integration IS NOT NULL ORDER BY 1`,
     )
     .all(now - shortMs, now - longMs);
   const statuses = new Map<string, IntegrationStatus>();

@@ -1,9 +1,12 @@
+import type { AlertRecords } from '../policy/alertRecord.ts';
 import type { ChildRecords } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Fact, Facts, Told } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { checkKeys, checkNumber, checkOneOf } from '../policy/options.ts';
+import { checkRetention, type RetentionOptions } from '../policy/retention.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
+import { createAlertRecords } from './alerts.ts';
 import { type BreakerStates, createBreakerStates } from './breakerState.ts';
 import { createChildRecords } from './children.ts';
 import { createConnection } from './connection.ts';
@@ -14,6 +17,7 @@ import { createMemoryStore } from './memoryStore.ts';
 import { type Environment, storePath } from './paths.ts';
 import type { EventQuery, EventRow } from './query.ts';
 import { createRedactor } from './redact.ts';
+import { startPruner } from './retention.ts';
 import { createRuntimes, type Runtimes } from './runtimes.ts';
 import { secretValues } from './secrets.ts';
 import { createSessionStore, type RuntimeIdentity } from './sessionStore.ts';
@@ -36,6 +40,11 @@ export interface StoreOptions {
    * has nothing else to do waits longer. @defaultValue 5
    */
   readonly lockWaitMs?: number | undefined;
+  /**
+   * How long records are kept, and how much of them: what is older or more is deleted in the background, the first time a minute after the
+   * opening. @defaultValue false: a short-lived process deletes nothing
+   */
+  readonly retention?: RetentionOptions | false | undefined;
   /** Where the default path comes from, and the secrets that are never stored. @defaultValue process.env */
   readonly env?: Environment | undefined;
   /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
@@ -60,13 +69,15 @@ export interface Store {
   sessions(runtime: RuntimeIdentity): SessionStore | undefined;
   /** The live children of all runtimes that share the file; undefined in memory, where nothing would be left to find them. */
   readonly children: ChildRecords | undefined;
+  /** Open alerts of all runtimes that share the file; undefined in memory. */
+  readonly alerts: AlertRecords | undefined;
   /** Whether everything recorded before is where it was asked to be. Waits for a lock up to 5 s, for nothing else. */
   flush(): Promise<boolean>;
   /** Flushes and closes. What is recorded later is refused. */
   close(): Promise<void>;
 }
 
-const optionNames = ['path', 'clock', 'facts', 'logger', 'synchronous', 'lockWaitMs', 'env', 'drivers'];
+const optionNames = ['path', 'clock', 'facts', 'logger', 'synchronous', 'lockWaitMs', 'retention', 'env', 'drivers'];
 
 /**
  * Opens the store. Waits up to 5 s for the lock of another process; a file that cannot be used gives a degraded store that
@@ -78,6 +89,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, facts, logger, env = process.env } = options;
   const synchronous = checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']);
   const lockWaitMs = options.lockWaitMs === undefined ? undefined : checkNumber('lockWaitMs', options.lockWaitMs);
+  const retention = checkRetention('retention', options.retention ?? false);
   const path = storePath(options.path, env);
   const redact = createRedactor(secretValues(env));
   if (path === ':memory:') return createMemoryStore(redact, path, false);
@@ -94,6 +106,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const queue = createWriteQueue({ connection, path, clock, facts, logger });
   const log = createEventLog({ connection, queue, redact });
   await queue.start();
+  const pruner = retention === undefined ? undefined : startPruner({ queue, clock, facts, retention });
   return {
     kind: found.driver.kind,
     path,
@@ -106,7 +119,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     runtimes: createRuntimes({ connection, queue }),
     sessions: (runtime) => createSessionStore(queue, runtime),
     children: createChildRecords({ connection, queue }),
+    alerts: createAlertRecords({ connection, queue }),
     flush: () => queue.flush(),
-    close: () => queue.close(),
+    close() {
+      pruner?.stop();
+      return queue.close();
+    },
   };
 }

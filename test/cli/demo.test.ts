@@ -72,8 +72,27 @@ describe('unwedge demo', () => {
     const path = join(temporaryDirectory(), 'mine.sqlite');
     const { code, stdout, directory } = await demo('--json', '--only', 'http-401', '--db', path);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { store: { path, kept: true } }]);
-    expect(readdirSync(directory)).toEqual([]);
+    const left = readdirSync(directory, { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => !entry.isDirectory())).toEqual([]);
     expect((await runBuilt(['events', '--failed', '--db', path])).stdout).toContain('HTTP 401 Unauthorized');
+  });
+
+  it.skipIf(!hasSqlite)('[L-5, O-6] can be looked at while it records into a database that --db names', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, 'tour.sqlite');
+    const env = { ...process.env, XDG_RUNTIME_DIR: directory };
+    const tour = spawn(process.execPath, [main, 'demo', '--only', 'cli-stubborn', '--db', path], {
+      env,
+      stdio: 'ignore',
+    });
+    const ended = once(tour, 'exit');
+    let shown = 1;
+    // It refuses until the gateway of the tour is there.
+    while (shown !== 0 && tour.exitCode === null)
+      shown = (await runBuilt(['status', '--tree', '--db', path])).code ?? 1;
+    expect(shown).toBe(0);
+    tour.kill('SIGINT');
+    await ended;
   });
 
   it('[I-3] ends in order on Ctrl-C in the middle, with exit 130 and no child left', async () => {

@@ -37,6 +37,19 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).toMatch(/^agent:main +1h ago$/m);
   });
 
+  it('[I-4] counts the failures of hooks once, of a gateway and outside of one', async () => {
+    const hook = told({ type: 'hook.failed', hook: 'guard', event: 'Stop', action: '', error: 'it hung' });
+    const db = await databaseWith(hook, { ...hook, at: now - 12_000 }, failed(1, { integration: 'hook:guard' }));
+    const { stdout } = await call(['status', '--db', db]);
+    expect(stdout).toMatch(/^hook:guard +closed +1 +2 {2}12s ago: it hung$/m);
+  });
+
+  it('[I-4] counts the loss of what is behind an integration', async () => {
+    const lost = told({ type: 'integration.crashed', integration: 'fs', message: 'The server exited with code 3' });
+    const { stdout } = await call(['status', '--db', await databaseWith({ ...lost, at: now - 12_000 })]);
+    expect(stdout).toMatch(/^fs +closed +1 +1 {2}12s ago: crash: The server exited with code 3$/m);
+  });
+
   it('shows when an open circuit lets a probe through', async () => {
     expect(await circuitOf({ openUntil: now + 41_500 })).toBe('open, probe in 42s');
     expect(await circuitOf({ openUntil: now })).toBe('open, probe due');

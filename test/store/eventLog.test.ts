@@ -40,6 +40,31 @@ describe.skipIf(!hasSqlite)('the event log', () => {
     expect(openDatabase(path).prepare('SELECT typeof(timestamp) AS type FROM events').get()?.['type']).toBe('integer');
   });
 
+  it('[O-1] is read by the queries of the gateway whose log it is', async () => {
+    const { store, path } = await startStore();
+    store.record(failed(1));
+    store.record(
+      told({ type: 'hook.failed', hook: 'guard', event: 'Stop', action: 'stop', session: 's', error: 'boom' }),
+    );
+    await store.flush();
+    const all = (sql: string): unknown[] => openDatabase(path).prepare(sql).all();
+    expect(
+      all(`SELECT category, event_type, count(*) AS n FROM events
+           WHERE timestamp > unixepoch('2025-12-31') * 1000 GROUP BY category, event_type ORDER BY n, category`),
+    ).toEqual([
+      { category: 'hook', event_type: 'error', n: 1 },
+      { category: 'integration', event_type: 'failure', n: 1 },
+    ]);
+    expect(
+      all(`SELECT json_extract(metadata, '$.hook_name') AS hook, json_extract(metadata, '$.session_key') AS session
+           FROM events WHERE category = 'hook' AND event_type = 'error'`),
+    ).toEqual([{ hook: 'guard', session: 's' }]);
+    expect(
+      all(`SELECT metadata->>'$.integration' AS integration, metadata->>'$.retry_count' AS retries FROM events
+           WHERE category = 'integration'`),
+    ).toEqual([{ integration: 'kb', retries: 3 }]);
+  });
+
   it('[R-10] stores nothing of retries and successes', async () => {
     const { store, path } = await startStore();
     const call = { integration: 'kb', call: 'call-1' };

@@ -79,7 +79,12 @@ describe.skipIf(!hasSqlite)('the events of a database', () => {
       { text: 'null' },
     ]);
     expect(readEvents(reader, { limit: 10, integration: 'kb' })).toEqual([]);
-    expect(readStatus(reader, now)).toEqual({ events: 2, integrations: [], sessions: [] });
+    expect(readStatus(reader, now)).toEqual({
+      events: 2,
+      integrations: [],
+      alerts: { open: [], unwatched: [] },
+      sessions: [],
+    });
   });
 });
 

@@ -44,6 +44,10 @@ describe('a text', () => {
     ['api_key=hunter2&q=1', 'api_key=[redacted]&q=1'],
     ['serve --db-password hunter2 --port 80', 'serve --db-password [redacted] --port 80'],
     ['password: hunter2', 'password: [redacted]'],
+    ['token:abc', 'token:[redacted]'],
+    ['token=abc', 'token=[redacted]'],
+    ['--token abc', '--token [redacted]'],
+    ['x://a:pw@h', 'x://a:[redacted]@h'],
     ['{"clientSecret":"hunter 2","a":1}', '{"clientSecret":"[redacted]","a":1}'],
     ["{'token': 'hunter2'}", "{'token': [redacted]}"],
     ['Authorization: Bearer abcdefgh1', 'Authorization: [redacted]'],
@@ -115,6 +119,7 @@ describe('metadata', () => {
       TOKEN: 'correct horse battery',
       PIN: '1234',
       HOME: '/home/me',
+      PWD: '/home/me/work',
     });
     expect(values).toEqual(['correct horse battery', 'correct horse']);
     const json = createRedactor(values)({ error: 'with correct horse battery', 'correct horse': 1 });

@@ -28,7 +28,7 @@ const schemaOf = (path: string) =>
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 3]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 4]);
   });
 
   it('[O-1] of the first version is brought forward, with what it holds', async () => {
@@ -37,11 +37,11 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     await store.close();
     const database = openDatabase(path);
     database.exec(
-      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; PRAGMA user_version = 1',
+      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; PRAGMA user_version = 1',
     );
     database.exec('ALTER TABLE unwedge_breakers DROP COLUMN failures');
     await startStore({ path });
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 3]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 4]);
     expect(database.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 1 });
     expect(database.prepare('SELECT count(failures) AS n FROM unwedge_breakers').get()).toEqual({ n: 0 });
   });
@@ -140,6 +140,8 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
     const names = schemaOf(path).map(({ name }) => String(name));
     expect(schemaOf(path).filter(({ name }) => !String(name).startsWith('unwedge_'))).toEqual(before.schema);
     expect(names.filter((name) => name.startsWith('unwedge_'))).toEqual([
+      'unwedge_alerts',
+      'unwedge_alerts_open',
       'unwedge_breakers',
       'unwedge_calls',
       'unwedge_calls_by_turn',
@@ -161,7 +163,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
   it('[O-1] keeps the version of our tables in unwedge_meta', async () => {
     const { path, database } = foreignDatabase(gatewayEvents);
     await startStore({ path });
-    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '3' }]);
+    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '4' }]);
     const again = await startStore({ path });
     expect(again.store.degraded).toBe(false);
   });

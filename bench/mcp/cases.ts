@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { inNewHome } from '../cli/processes.ts';
+import { median, quantile } from '../harness/statistics.ts';
+import type { Case } from '../harness/suite.ts';
+import type { EchoClient } from './client.ts';
+
+/** Starts a connection; `env` has a home and a database of its own. */
+export type Connect = (env: NodeJS.ProcessEnv) => Promise<EchoClient>;
+
+/** Two ways to the same server, and a tool of it that gives back what it is given. */
+export interface Ways {
+  readonly own: Connect;
+  readonly direct: Connect;
+  readonly echo: (client: EchoClient) => Promise<unknown>;
+}
+
+/** How many take turns with the direct connection, so that what disturbs the machine disturbs both. */
+const turns = 20;
+
+/** One call after the other. Records its latency, and how much more that is than over the direct connection meanwhile. */
+export function oneAtATime(ways: Ways): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      sideBySide(ways, async (own, base) => {
+        const samples = { own: [] as number[], base: [] as number[] };
+        for (let turn = 0; turn < turns; turn++) {
+          samples.base.push(...(await latencies(base, ways, 100)));
+          samples.own.push(...(await latencies(own, ways, 100)));
+        }
+        probe.latencies('latency', samples.own);
+        for (const [name, q] of [
+          ['p50', 0.5],
+          ['p99', 0.99],
+        ] as const) {
+          probe.record(`added ${name}`, quantile(samples.own, q) - quantile(samples.base, q), 'µs');
+        }
+      }),
+  };
+}
+
+async function latencies(client: EchoClient, { echo }: Ways, count: number): Promise<number[]> {
+  const samples: number[] = [];
+  for (let call = 0; call < count; call++) {
+    const start = performance.now();
+    await echo(client);
+    samples.push((performance.now() - start) * 1000);
+  }
+  return samples;
+}
+
+/** With so many calls on their way all the time. Records calls a second, and which share that is of the direct connection's. */
+export function manyInFlight(ways: Ways, inFlight: number): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      sideBySide(ways, async (own, base) => {
+        const rates: number[] = [];
+        const shares: number[] = [];
+        for (let turn = 0; turn < turns; turn++) {
+          const against = await callsPerSecond(base, ways, inFlight);
+          const rate = await callsPerSecond(own, ways, inFlight);
+          rates.push(rate);
+          shares.push(rate / against);
+        }
+        probe.record('calls', median(rates), '/s');
+        probe.record('share of direct', median(shares), '');
+      }),
+  };
+}
+
+async function callsPerSecond(client: EchoClient, { echo }: Ways, inFlight: number): Promise<number> {
+  const count = 2000;
+  const start = performance.now();
+  await callMany(client, echo, count, inFlight);
+  return (count / (performance.now() - start)) * 1000;
+}
+
+async function callMany(client: EchoClient, echo: Ways['echo'], count: number, inFlight: number): Promise<void> {
+  let left = count;
+  const caller = async (): Promise<void> => {
+    while (left-- > 0) await echo(client);
+  };
+  await Promise.all(Array.from({ length: inFlight }, caller));
+}
+
+/** An answer of so many bytes. Records the time to its end. */
+export function largeResult(ways: Ways, bytes: number): Case {
+  return compare(ways, async (client) => {
+    const characters = await client.call('large', { count: bytes });
+    if (characters < bytes) throw new Error(`${characters} of ${bytes} characters came`);
+  });
+}
+
+/** A call that tells of so many steps. Records the time to its answer, and how many of them came before it. */
+export function manyNotifications(ways: Ways, count: number): Case {
+  return compare(ways, async (client) => {
+    const before = client.notifications();
+    await client.call('steps', { count });
+    return { came: client.notifications() - before };
+  });
+}
+
+/** Records what `work` counts too, at its least. */
+function compare(ways: Ways, work: (client: EchoClient) => Promise<Readonly<Record<string, number>> | void>): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      sideBySide(ways, async (own, base) => {
+        const times = { own: [] as number[], base: [] as number[] };
+        const counts = new Map<string, number>();
+        for (let turn = 0; turn < turns / 2; turn++) {
+          times.base.push(await timeOf(() => work(base)));
+          times.own.push(
+            await timeOf(async () => {
+              for (const [name, value] of Object.entries((await work(own)) ?? {})) {
+                counts.set(name, Math.min(value, counts.get(name) ?? value));
+              }
+            }),
+          );
+        }
+        probe.record('wall', median(times.own), 'ms');
+        probe.record('times direct', median(times.own) / median(times.base), '');
+        for (const [name, value] of counts) probe.record(name, value, '');
+      }),
+  };
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/**
+ * So many calls, after half as many in which the heap grows to its working size. Records the most memory the process held before
+ * them and after them; Linux only.
+ */
+export function memoryOf({ own, echo }: Ways, calls: number, inFlight: number): Case {
+  return {
+    long: true,
+    measure: (probe) =>
+      inNewHome(async (env) => {
+        const client = await own(env);
+        await callMany(client, echo, calls / 2, inFlight);
+        const before = peakBytes(client.pid);
+        await callMany(client, echo, calls, inFlight);
+        const after = peakBytes(client.pid);
+        await client.close();
+        if (before === undefined || after === undefined) return;
+        probe.record('peak memory', after, 'B');
+        probe.record('peak memory, after/before', after / before, '');
+      }),
+  };
+}
+
+/** The most memory a process has held so far; undefined where the system does not say. */
+function peakBytes(pid: number): number | undefined {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Both connections, warm; the direct one may be compared with itself. */
+async function sideBySide(
+  { own: connect, direct, echo }: Ways,
+  work: (own: EchoClient, base: EchoClient) => Promise<void>,
+): Promise<void> {
+  await inNewHome(async (env) => {
+    const base = await direct(env);
+    const own = await connect(env);
+    for (const client of [base, own]) await callMany(client, echo, 1000, 8);
+    await work(own, base);
+    await own.close();
+    await base.close();
+  });
+}

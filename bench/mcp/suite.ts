@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type CommandLine, unwedge } from '../cli/processes.ts';
+import { type Case, defineSuite, type Subject, type Target } from '../harness/suite.ts';
+import {
+  type Connect,
+  largeResult,
+  manyInFlight,
+  manyNotifications,
+  memoryOf,
+  oneAtATime,
+  type Ways,
+} from './cases.ts';
+import { connectStdio } from './client.ts';
+import { connectHttp } from './httpClient.ts';
+
+const inFlight = 64;
+const echo = 'echo, one at a time';
+const flight = `echo, ${inFlight} in flight`;
+const realFlight = `echo of server-everything, ${inFlight} in flight`;
+const large = 'a result of 5 MB';
+const steps = 'a call with 1,000 notifications';
+const memory = '100,000 calls';
+
+const program = (path: string): CommandLine => [process.execPath, fileURLToPath(new URL(path, import.meta.url))];
+const idle = program('./echoServer.js');
+const real = program('../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+const relay = program('./plainRelay.js');
+const mcpProxy = program('../../../bench/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs');
+const hasMcpProxy = existsSync(mcpProxy[1] ?? '');
+
+/** How a subject gets to a server. */
+type Reach = (server: CommandLine) => Connect;
+
+const direct: Reach = (server) => (env) => connectStdio(server, env);
+const piped: Reach = (server) => (env) => connectStdio([...relay, ...server], env);
+const proxied: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--', ...server), env);
+const bridged: Reach = (server) => (env) =>
+  connectHttp((port) => [...mcpProxy, '--server', 'stream', '--port', `${port}`, '--', ...server], env);
+
+const bridge: Subject = {
+  name: 'mcp-proxy',
+  about: 'the npm package, streamable HTTP in front of the same server, with its defaults',
+  cases: casesOf(bridged),
+};
+
+/** What it costs to have an MCP server behind `unwedge mcp`, against a connection without it. */
+export const mcpSuite = defineSuite({
+  name: 'mcp',
+  about:
+    'What `unwedge mcp` costs in front of an MCP server that does next to nothing, seen by a client that does next to nothing: no SDK, which ' +
+    'would take longer than what is measured, but the same bytes over the same kind of pipe. Each run has two connections, and takes turns ' +
+    'between the direct one and its own; `added`, `share` and `times` are of these turns. How many calls a second is judged with the ' +
+    'reference server: with one that does nothing, a process in between costs a share of its own, and `pipe` shows how much.' +
+    (hasMcpProxy
+      ? ''
+      : ' The npm package mcp-proxy is not installed and is left out: `npm ci --ignore-scripts` in bench.'),
+  baseline: 'direct',
+  subjects: [
+    { name: 'direct', about: 'the pipes of the server itself', cases: casesOf(direct) },
+    {
+      name: 'unwedge',
+      about: 'the built `unwedge mcp`, with a store of its own',
+      cases: { ...casesOf(proxied), [memory]: memoryOf(waysOf(proxied, idle), 100_000, inFlight) },
+    },
+    { name: 'pipe', about: 'a Node program of ten lines in between, which pipes both ways', cases: casesOf(piped) },
+    ...(hasMcpProxy ? [bridge] : []),
+  ],
+  targets: [
+    target('added latency of an echo, p50, in µs', echo, 'added p50', { atMost: 300 }),
+    target(`throughput with ${inFlight} in flight, against direct`, realFlight, 'share of direct', { atLeast: 0.7 }),
+    target('notifications that came, of 1,000', steps, 'came', { atLeast: 1000 }),
+    target('most memory after 100,000 calls, against before', memory, 'peak memory, after/before', { atMost: 1.1 }),
+  ],
+});
+
+function casesOf(reach: Reach): Record<string, Case> {
+  const ways = waysOf(reach, idle);
+  return {
+    [echo]: oneAtATime(ways),
+    [flight]: manyInFlight(ways, inFlight),
+    [realFlight]: manyInFlight(waysOf(reach, real), inFlight),
+    [large]: largeResult(ways, 5_000_000),
+    [steps]: manyNotifications(ways, 1000),
+  };
+}
+
+function waysOf(reach: Reach, server: CommandLine): Ways {
+  const input = { text: 'hello', message: 'hello' };
+  return { own: reach(server), direct: direct(server), echo: (client) => client.call('echo', input) };
+}
+
+function target(
+  says: string,
+  of: string,
+  metric: string,
+  limit: { readonly atMost: number } | { readonly atLeast: number },
+): Target {
+  return { says, of: { subject: 'unwedge', case: of, metric }, by: 'median', ...limit };
+}

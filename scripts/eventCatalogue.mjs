@@ -1,0 +1,86 @@
+// The table of events in docs/observability.md, from the types: prints it, or with --write puts it into the page.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('..', import.meta.url);
+const page = new URL('docs/observability.md', root);
+const begin = '<!-- events: node scripts/eventCatalogue.mjs --write -->\n';
+const end = '<!-- end of events -->\n';
+
+/** Every event of the catalogue: its name, when it fires, its fields, and what it is stored as. */
+export function readCatalogue() {
+  const types = readFileSync(new URL('src/policy/facts.ts', root), 'utf8');
+  const records = readFileSync(new URL('src/store/record.ts', root), 'utf8');
+  const shared = new Map(
+    [...types.matchAll(/^export interface (\w+Fact)(?: extends (\w+))? \{\n([\s\S]*?)^\}/gm)].map(
+      ([, name, base, body]) => [name, { base, fields: fieldsIn(body) }],
+    ),
+  );
+  const [, map = ''] = /^export interface FactMap \{\n([\s\S]*?)^\}/m.exec(types) ?? [];
+  return entriesIn(map).map(({ name, comment, type }) => ({
+    name,
+    when: comment,
+    fields: [...type.replace(/\{[\s\S]*\}/, '').matchAll(/\w+Fact\b/g)]
+      .flatMap(([base]) => sharedFields(shared, base))
+      .concat(fieldsIn(/\{\n?([\s\S]*)\}/.exec(type)?.[1] ?? '')),
+    record: recordOf(records, name),
+  }));
+}
+
+/** The table, a row an event. */
+export function catalogueTable() {
+  const rows = readCatalogue().map(({ name, when, fields, record }) => {
+    const cells = [`\`${name}\``, when, fields.map(fieldText).join(', '), record === undefined ? '' : `\`${record}\``];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return ['| event | when | fields | on record as |', '|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+/** The page, with the table as it is in it and as it should be. */
+export function cataloguePage() {
+  const text = readFileSync(page, 'utf8');
+  const from = text.indexOf(begin) + begin.length;
+  const to = text.indexOf(end);
+  return { text, is: text.slice(from, to), shouldBe: catalogueTable(), from, to };
+}
+
+function sharedFields(shared, name) {
+  const { base, fields = [] } = shared.get(name) ?? {};
+  return base === undefined ? fields : [...sharedFields(shared, base), ...fields];
+}
+
+/** The members of an interface that have quoted names, each with the comment before it. */
+function entriesIn(body) {
+  const entry = /(?: {2}\/\*\* ([^\n]*) \*\/\n)?^ {2}'([\w.]+)':\s*([\s\S]*?);\n(?=(?: {2}['/]|\n|$))/gm;
+  return [...body.matchAll(entry)].map(([, comment = '', name, type]) => ({ name, comment, type }));
+}
+
+/** Fields of an object type, in one line or several. */
+function fieldsIn(body) {
+  const plain = body.replace(/\/\*\*[\s\S]*?\*\//g, '');
+  return [...plain.matchAll(/(\w+)(\?)?:\s*([^;{}]+?)\s*(?:;|$)/g)].map(([, name, optional, type]) => ({
+    name,
+    isOptional: optional !== undefined,
+    type: type
+      .replace(/\s+/g, ' ')
+      .replace(/ \| undefined$/, '')
+      .replace(/^\| /, ''),
+  }));
+}
+
+function fieldText({ name, isOptional, type }) {
+  const label = `${name}${isOptional ? '?' : ''}`;
+  return type === 'string' ? `\`${label}\`` : `\`${label}: ${type}\``;
+}
+
+function recordOf(records, name) {
+  const row = new RegExp(`'${name.replaceAll('.', '\\.')}':\\s*(?:null|\\[\\s*'(\\w+)',\\s*'(\\w+)')`).exec(records);
+  return row?.[1] === undefined ? undefined : `${row[1]}/${row[2]}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes('--write')) {
+    const { text, shouldBe, from, to } = cataloguePage();
+    writeFileSync(page, text.slice(0, from) + shouldBe + text.slice(to));
+  } else console.log(catalogueTable());
+}

@@ -1,0 +1,88 @@
+import type { AlertCommand, AlertWebhook, CheckedAlerts } from './alertOptions.ts';
+import type { AttemptContext } from './calls/call.ts';
+import type { CallPath } from './calls/callPath.ts';
+import { Integration } from './calls/integration.ts';
+import type { FactOf, Told } from './policy/facts.ts';
+import type { Outcome } from './policy/failure.ts';
+import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
+import type { Runtime } from './runtime.ts';
+import { superviseSubprocess } from './subprocess.ts';
+import { superviseIntegration } from './superviseIntegration.ts';
+
+/** A fact that is delivered. */
+type AlertNews = Told<FactOf<'alert.raised'> | FactOf<'alert.cleared'>>;
+
+/** Integrations that deliver alerts; none is raised for them, or one that cannot be delivered would raise the next. */
+export const deliveryNames = { command: 'alert:command', webhook: 'alert:webhook' } as const;
+
+const usualTimeoutMs = 10_000;
+/** Alerts that may wait for those before them. */
+const queueLength = 100;
+
+/**
+ * Sends alerts and all-clears to a command and a webhook, each behind an integration of its own: with limits, a breaker and records.
+ * What does not arrive is told as `alert.undelivered`.
+ */
+export function superviseDelivery(
+  runtime: Runtime,
+  { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>,
+): readonly Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>[] {
+  const byCommand = command === undefined ? undefined : commandPath(runtime, command);
+  const byWebhook = webhook === undefined ? undefined : webhookPath(runtime, webhook);
+  if (byCommand !== undefined) {
+    const run = new Integration(byCommand);
+    deliver('command', (news) => run.call({ stdin: `${JSON.stringify(news)}\n` }, { label: news.alert }));
+  }
+  if (byWebhook !== undefined) {
+    const post = new Integration(byWebhook, 'idempotent');
+    deliver('webhook', (news) => post.call(news, { label: news.alert }));
+  }
+  return [byCommand, byWebhook].filter((path) => path !== undefined);
+
+  function deliver(to: 'command' | 'webhook', send: (news: AlertNews) => Promise<Outcome<unknown>>): void {
+    const hear = async (news: AlertNews): Promise<void> => {
+      const outcome = await send(news);
+      if (outcome.ok) return;
+      const { alert, integration } = news;
+      runtime.bus.tell({ type: 'alert.undelivered', alert, integration, to, error: outcome.failure.message });
+    };
+    // Not awaited by the bus: a delivery never rejects.
+    runtime.bus.on('alert.raised', (news) => void hear(news));
+    runtime.bus.on('alert.cleared', (news) => void hear(news));
+  }
+}
+
+/** One at a time and each once, in their order: what a command has begun to do cannot be known. */
+function commandPath(runtime: Runtime, { timeoutMs = usualTimeoutMs, ...command }: AlertCommand) {
+  return superviseSubprocess(runtime, deliveryNames.command, {
+    ...command,
+    agent: 'none',
+    policy: { ...policyOf(timeoutMs), retry: { maxAttempts: 1 }, maxInFlight: 1 },
+  });
+}
+
+function webhookPath(runtime: Runtime, webhook: AlertWebhook): CallPath<AlertNews, void> {
+  const { url, headers, timeoutMs = usualTimeoutMs } = webhook;
+  return superviseIntegration<AlertNews, void>(runtime, {
+    name: deliveryNames.webhook,
+    policy: resolvePolicy(deliveryNames.webhook, policyOf(timeoutMs), presets.sdk),
+    async operation(news, { signal }: AttemptContext) {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(news),
+        signal,
+      });
+      await response.body?.cancel();
+      if (response.ok) return;
+      const { status, statusText } = response;
+      const message = `HTTP ${status} ${statusText}`.trimEnd();
+      throw Object.assign(new Error(message), { status, headers: response.headers });
+    },
+  });
+}
+
+/** Waiting behind others counts towards the last limit alone. */
+function policyOf(timeoutMs: number): PolicyInput {
+  return { limits: { idleMs: timeoutMs, attemptMs: timeoutMs, overallMs: 10 * timeoutMs }, queueLength };
+}

@@ -1,0 +1,61 @@
+import { checkSubprocess, type SubprocessInput } from './machines/subprocessInput.ts';
+import { type AlertRuleOf, type AlertRules, checkAlertRules } from './policy/alerts.ts';
+import { checkDuration, checkKeys, checkName, checkText, show } from './policy/options.ts';
+
+/** A command that gets each alert, and each all-clear, as a line of JSON on stdin. Never through a shell. */
+export interface AlertCommand
+  extends Pick<SubprocessInput, 'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow'> {
+  /** How long it may take, in ms, above 0; then it is ended. @defaultValue 10 s */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Where each alert, and each all-clear, is sent as JSON with a POST. */
+export interface AlertWebhook {
+  /** `http:` or `https:`. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Limit on one attempt, in ms, above 0; there are four. @defaultValue 10 s */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** When alerts are raised, and where they go beside subscribers. */
+export interface AlertOptions extends AlertRules {
+  readonly command?: AlertCommand | undefined;
+  readonly webhook?: AlertWebhook | undefined;
+}
+
+export interface CheckedAlerts {
+  readonly ruleOf: AlertRuleOf;
+  readonly command: AlertCommand | undefined;
+  readonly webhook: AlertWebhook | undefined;
+}
+
+const commandNames = ['command', 'args', 'cwd', 'env', 'envMode', 'envAllow', 'timeoutMs'];
+
+/** Undefined for `false`. @throws TypeError or RangeError that names the option and its value. */
+export function checkAlerts(options: AlertOptions | false = {}): CheckedAlerts | undefined {
+  if (options === false) return undefined;
+  checkKeys('alerts', options, ['failures', 'windowMs', 'quietMs', 'integrations', 'command', 'webhook']);
+  const { command, webhook } = options;
+  if (command !== undefined) checkCommand(command);
+  if (webhook !== undefined) checkWebhook(webhook);
+  return { ruleOf: checkAlertRules('alerts', options), command, webhook };
+}
+
+function checkCommand({ timeoutMs, ...command }: AlertCommand): void {
+  checkKeys('alerts.command', command, commandNames);
+  checkSubprocess(command, 'alerts.command.');
+  if (timeoutMs !== undefined) checkDuration('alerts.command.timeoutMs', timeoutMs);
+}
+
+function checkWebhook(webhook: AlertWebhook): void {
+  checkKeys('alerts.webhook', webhook, ['url', 'headers', 'timeoutMs']);
+  const { url, headers = {}, timeoutMs } = webhook;
+  const protocol = URL.canParse(checkName('alerts.webhook.url', url)) ? new URL(url).protocol : '';
+  // Without the value: a webhook's address is its secret.
+  if (!['http:', 'https:'].includes(protocol)) {
+    throw new RangeError(`Expected \`alerts.webhook.url\` to be an http or https address, got ${show(protocol)}`);
+  }
+  for (const [name, value] of Object.entries(headers)) checkText(`alerts.webhook.headers.${name}`, value);
+  if (timeoutMs !== undefined) checkDuration('alerts.webhook.timeoutMs', timeoutMs);
+}

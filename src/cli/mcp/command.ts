@@ -1,0 +1,22 @@
+import { defineCommand } from '../command.ts';
+import { mcpOptions } from './options.ts';
+
+/** `unwedge mcp`; only its options are here, so that asking for help loads no runtime. */
+export const mcp = defineCommand({
+  name: 'mcp',
+  summary: 'stand between a client and its MCP server, and keep the server alive',
+  usage: 'mcp [OPTION...] -- COMMAND [ARG...]',
+  details: [
+    'Put it before the command of a server in the configuration of a client. Messages pass as they are; the client never sees a disconnect.',
+    'A server that crashes is started again and brought to where it was (handshake, log level, subscriptions; the client is told when its',
+    'lists have changed). A call that hangs ends, and a server that then does not answer a ping is killed and started again.',
+    'Calls that were in flight get a result that says so; what can safely be repeated is.',
+    'A call that asks a person, or whose server reports progress, is not silent. Ends with the client, and everything the server started with it.',
+    '`unwedge events` shows what happened, `unwedge restart NAME` restarts the server by hand.',
+    'Exit codes: 0 when the client has ended its side, 2 wrong usage, 128+n ended by signal n.',
+  ].join('\n'),
+  takesCommand: true,
+  errorCode: 2,
+  options: mcpOptions,
+  run: async (args, io, rest) => (await import('./mcpCommand.ts')).mcpCommand(args, io, rest),
+});

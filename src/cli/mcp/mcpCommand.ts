@@ -1,0 +1,96 @@
+import { checkGatewayOptions } from '../../gatewayOptions.ts';
+import { createLiveRuntime, liveStatus, nameIn, sessionIn } from '../../liveRuntime.ts';
+import { superviseMcpProxy } from '../../mcpProxy.ts';
+import { createTrafficLog } from '../../mcpProxy/trafficLog.ts';
+import { createRuntime } from '../../runtime.ts';
+import { restartNamed } from '../../restartNamed.ts';
+import { storePath } from '../../store/paths.ts';
+import { redacted, redactText, secretValues } from '../../store/secrets.ts';
+import { systemClock } from '../../systemClock.ts';
+import type { Io } from '../io.ts';
+import { exitCodes } from '../run/exitCode.ts';
+import { sanitize } from '../sanitize.ts';
+import type { McpArgs } from './options.ts';
+import { planMcp } from './plan.ts';
+
+/** There is one child, and nobody to be spared its restarts. */
+const supervisor = { intensity: 1000 };
+/** How long the store waits for the first answer, in ms: opening it must not delay that. */
+const storeAfterMs = 2000;
+/** How long the client may take for what is left when everything has ended, in ms. */
+const lastMs = 500;
+/** What our stderr may hold unread, in bytes; what the server writes beyond is left out. */
+const mostUnreadErrors = 1024 * 1024;
+
+/** Does what `unwedge mcp` was asked to do. Gives the exit code. */
+export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[]): Promise<number> {
+  const options = planMcp(args, rest);
+  const { name } = options;
+  const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
+  const logger = { debug: ignore, info: ignore, warn: say, error: say };
+  const checked = checkGatewayOptions({ store: storePath(args.db, io.env), logger, supervisor });
+  const owner = createRuntime(checked);
+  const { runtime } = owner;
+  const secrets = secretValues(io.env);
+  const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
+
+  await owner.start({ storeLater: true });
+  const proxy = superviseMcpProxy(runtime, options, {
+    input: process.stdin,
+    output: process.stdout,
+    errors: passErrors,
+    say,
+    hide: (text) => redactText(secrets.reduce((hidden, value) => hidden.replaceAll(value, redacted), text)),
+    log,
+  });
+  const paths = new Map([[name, proxy.path]]);
+  const live = createLiveRuntime(
+    runtime,
+    checked,
+    {
+      tree: () => runtime.root.tree(),
+      status: () => liveStatus(paths.values(), [], runtime.clock),
+      restart: (params) => restartNamed(nameIn(params), { root: runtime.root, paths, sessions: new Map() }),
+      why(params) {
+        throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${name}`);
+      },
+    },
+    `unwedge mcp ${name}`,
+  );
+  void openLater();
+
+  const aborted = new Promise<void>((resolve) => {
+    if (io.signal.aborted) resolve();
+    else io.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([proxy.ended, aborted]);
+  const hurried = io.signal.aborted;
+  await owner.stop({
+    first: () => proxy.stop(hurried),
+    ended: () => live.stop(),
+  });
+  await log?.flush();
+  process.stdin.destroy();
+  // A client that does not read what is left must not keep this process.
+  runtime.clock.setTimeout(() => process.exit(), lastMs);
+  return hurried ? exitCodes.brokenPipe : 0;
+
+  async function openLater(): Promise<void> {
+    await Promise.race([
+      proxy.served,
+      new Promise<void>((resolve) => {
+        runtime.clock.setTimeout(resolve, storeAfterMs);
+      }),
+    ]);
+    if (owner.stopped) return;
+    await owner.openStore();
+    if (!owner.stopped) await live.start();
+  }
+}
+
+/** A client that does not read our stderr must not have it kept for ever. */
+function passErrors(chunk: Uint8Array | string): void {
+  if (process.stderr.writableLength < mostUnreadErrors) process.stderr.write(chunk);
+}
+
+function ignore(): void {}

@@ -1,0 +1,32 @@
+import type { Args, OptionSpecs } from '../command.ts';
+
+/** The options of `unwedge mcp`. */
+export const mcpOptions = {
+  name: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'what it is recorded and restarted under; else the name of the command, script or package',
+  },
+  'idle-timeout': { kind: 'duration', help: 'limit on a call without answer or progress; else 30s' },
+  'call-timeout': { kind: 'duration', help: 'limit on a call as a whole; else 5m for each attempt, 6m in all' },
+  'tool-timeout': {
+    kind: 'list',
+    value: 'TOOL=DURATION',
+    help: 'for calls of one tool the one limit in place of both',
+  },
+  'start-timeout': { kind: 'duration', help: 'limit on the start of the server and its handshake; else 1m' },
+  retry: {
+    kind: 'text',
+    value: 'WHEN',
+    help: 'when a call whose answer was lost is sent again: safe (read-only and idempotent ones), always, never; else safe',
+  },
+  'env-allow': {
+    kind: 'list',
+    value: 'NAME',
+    help: 'a variable the server gets besides HOME, PATH and their like; without it, all of them',
+  },
+  log: { kind: 'text', value: 'FILE', help: 'log each message as a line of JSON, without what is in it' },
+} as const satisfies OptionSpecs;
+
+/** What `unwedge mcp` is given. */
+export type McpArgs = Args<typeof mcpOptions>;

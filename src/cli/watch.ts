@@ -1,0 +1,93 @@
+import { parseDuration } from '../policy/duration.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { type Io, pause } from './io.ts';
+import { sanitize, toJsonLine } from './sanitize.ts';
+import { createStyle } from './style.ts';
+import { fitText } from './textWidth.ts';
+import { localTime } from './timeText.ts';
+
+const usualMs = 2_000;
+/** Oftener than this nobody can read. */
+const leastMs = 100;
+
+/** What a command wrote in one go. */
+interface Shown {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs `show` again and again until the command is to end: on a terminal in place, elsewhere one below the other. What goes wrong the
+ * first time is thrown; later it is shown, and looked at again.
+ * @param interval - as it was written; undefined for 2s.
+ * @returns the exit code of the last time.
+ */
+export async function watch(
+  show: (io: Io) => Promise<number>,
+  interval: string | undefined,
+  isJson: boolean,
+  io: Io,
+): Promise<number> {
+  const everyMs = intervalOf(interval);
+  let shown = await capture(show, io);
+  let said = '';
+  let isFirst = true;
+  for (;;) {
+    if (io.isTTY && !isJson) io.stdout.write(inPlace(shown, isFirst, io));
+    else {
+      io.stdout.write(below(shown, isJson, isFirst, io));
+      // The same trouble is said once.
+      if (shown.stderr !== said) io.stderr.write(shown.stderr);
+      said = shown.stderr;
+    }
+    isFirst = false;
+    if (!io.signal.aborted) await pause(io, everyMs);
+    if (io.signal.aborted) return shown.code;
+    shown = await capture(show, io).catch(asTrouble);
+  }
+}
+
+function intervalOf(text: string | undefined): number {
+  if (text === undefined) return usualMs;
+  let ms: number;
+  try {
+    ms = parseDuration('INTERVAL', text);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  if (ms < leastMs)
+    throw new UsageError(`Expected \`INTERVAL\` to be at least ${leastMs}ms, got ${JSON.stringify(text)}`);
+  return ms;
+}
+
+async function capture(show: (io: Io) => Promise<number>, io: Io): Promise<Shown> {
+  let stdout = '';
+  let stderr = '';
+  const code = await show({
+    ...io,
+    columns: io.columns,
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+  });
+  return { code, stdout, stderr };
+}
+
+function asTrouble(error: unknown): Shown {
+  if (!(error instanceof CommandError)) throw error;
+  return { code: 1, stdout: '', stderr: `unwedge: ${sanitize(error.message)}\n` };
+}
+
+/** From the first line of the screen on; each line is cleared behind its end, and what is left of the screen below. */
+function inPlace({ stdout, stderr }: Shown, isFirst: boolean, io: Io): string {
+  const heading = createStyle(io).dim(fitText(`${localTime(io.now())}  Ctrl-C ends`, Math.max(1, io.columns)));
+  const lines = [heading, ...`${stdout}${stderr}`.trimEnd().split('\n')];
+  // One line too many would scroll the screen, and the next picture would be drawn beside this one.
+  const fitting = lines.slice(0, Math.max(1, (io.rows || Number.POSITIVE_INFINITY) - 1));
+  return `${isFirst ? '\u001b[2J' : ''}\u001b[H${fitting.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`;
+}
+
+function below({ stdout }: Shown, isJson: boolean, isFirst: boolean, io: Io): string {
+  if (isJson) return stdout === '' ? '' : toJsonLine(JSON.parse(stdout));
+  return `${isFirst ? '' : '\n'}${localTime(io.now())}\n${stdout}`;
+}

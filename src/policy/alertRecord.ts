@@ -1,0 +1,42 @@
+import type { FailureKind } from './failure.ts';
+
+/** An alert that is not cleared. Times are wall time in ms since the epoch. */
+export interface OpenAlert {
+  readonly id: string;
+  readonly integration: string;
+  /** Of the failure that raised it. */
+  readonly kind: FailureKind;
+  readonly message: string;
+  /** Final failures of the episode so far. */
+  readonly failures: number;
+  readonly raisedAt: number;
+  readonly lastFailureAt: number;
+}
+
+/** Why an alert was cleared: no failure for long enough, or the circuit closed. */
+export type AlertEnd = 'quiet' | 'closed';
+
+/** What became of an attempt to clear an alert. */
+export type Cleared =
+  /** It is: whoever asked tells of it. */
+  | { readonly is: 'cleared'; readonly failures: number }
+  /** Another runtime has cleared it. */
+  | { readonly is: 'gone' }
+  /** Another runtime has met a failure since. */
+  | { readonly is: 'failing'; readonly lastFailureAt: number };
+
+/** Open alerts as all runtimes share them. Nothing here throws or rejects; what cannot be written now is written when it can be. */
+export interface AlertRecords {
+  /** Every open one; none while the store is out of order. */
+  open(): readonly OpenAlert[];
+  /** The alert that is open for the integration after this one was offered: its own, or that of who was first. Undefined when the store cannot say. */
+  raise(alert: OpenAlert): Promise<OpenAlert | undefined>;
+  /** Counts one more failure of the episode. */
+  extend(integration: string, wallNow: number): void;
+  /**
+   * Clears an alert, unless there was a failure after `quietSince`.
+   * @param quietSince - `Infinity`: whatever there was.
+   * @returns undefined when the store cannot say.
+   */
+  clear(id: string, by: AlertEnd, wallNow: number, quietSince: number): Promise<Cleared | undefined>;
+}

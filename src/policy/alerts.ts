@@ -1,0 +1,75 @@
+import type { FailureKind } from './failure.ts';
+import { failureKinds } from './failure.ts';
+import { checkDuration, checkInteger, checkKeys, checkObject } from './options.ts';
+
+/** When an alert is raised for an integration, and when it is over. */
+export interface AlertThresholds {
+  /** Final failures within `windowMs` that raise it, at least 1. @defaultValue 5 */
+  readonly failures?: number | undefined;
+  /** In ms, above 0. @defaultValue 10 min */
+  readonly windowMs?: number | undefined;
+  /** Time without a final failure after which all is clear, in ms, above 0. @defaultValue 10 min */
+  readonly quietMs?: number | undefined;
+}
+
+/** Thresholds for every integration, and for single ones by their names; `false` for one that raises none. */
+export interface AlertRules extends AlertThresholds {
+  readonly integrations?: Readonly<Record<string, AlertThresholds | false>> | undefined;
+}
+
+export type AlertRule = Readonly<Record<keyof AlertThresholds, number>>;
+
+const tenMinutes = 10 * 60_000;
+
+/** O-3: 5 final failures within 10 min, all clear after 10 min without one. */
+export const defaultAlertRule: AlertRule = { failures: 5, windowMs: tenMinutes, quietMs: tenMinutes };
+
+/** The rule of an integration; undefined for one that raises no alerts. */
+export type AlertRuleOf = (integration: string) => AlertRule | undefined;
+
+const thresholdNames = ['failures', 'windowMs', 'quietMs'];
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkAlertRules(name: string, rules: AlertRules): AlertRuleOf {
+  const usual = checkThresholds(name, rules, defaultAlertRule);
+  const { integrations = {} } = rules;
+  checkObject(`${name}.integrations`, integrations);
+  const special = new Map<string, AlertRule | undefined>();
+  for (const [integration, thresholds] of Object.entries(integrations)) {
+    const path = `${name}.integrations.${integration}`;
+    if (thresholds !== false) checkKeys(path, thresholds, thresholdNames);
+    special.set(integration, thresholds === false ? undefined : checkThresholds(path, thresholds, usual));
+  }
+  return (integration) => (special.has(integration) ? special.get(integration) : usual);
+}
+
+function checkThresholds(name: string, given: AlertThresholds, base: AlertRule): AlertRule {
+  return {
+    failures: checkInteger(`${name}.failures`, given.failures ?? base.failures),
+    windowMs: checkDuration(`${name}.windowMs`, given.windowMs ?? base.windowMs),
+    quietMs: checkDuration(`${name}.quietMs`, given.quietMs ?? base.quietMs),
+  };
+}
+
+/** Whether a final failure of this kind counts (table 1). */
+export function countsForAlerts(kind: FailureKind): boolean {
+  return failureKinds[kind].alerts;
+}
+
+/**
+ * The failures that count at `now`, this one included: those within the window, and no more than raise an alert.
+ * @param times - of earlier ones, oldest first, on the same clock as `now`.
+ */
+export function withFailure(
+  times: readonly number[],
+  now: number,
+  { failures, windowMs }: AlertRule,
+): readonly number[] {
+  const recent = times.filter((at) => now - at < windowMs);
+  return [...recent, now].slice(-failures);
+}
+
+/** Whether so many raise an alert. */
+export function raises(times: readonly number[], { failures }: AlertRule): boolean {
+  return times.length >= failures;
+}

@@ -1,0 +1,111 @@
+import type { AlertEnd, AlertRecords, Cleared, OpenAlert } from '../policy/alertRecord.ts';
+import { type FailureKind, failureKinds } from '../policy/failure.ts';
+import type { Connection } from './connection.ts';
+import type { Database, SqlRow } from './database.ts';
+import type { WriteQueue } from './writeQueue.ts';
+
+export interface AlertRecordsOptions {
+  readonly connection: Connection;
+  readonly queue: WriteQueue;
+}
+
+/** Alerts in the file: of several runtimes that share it one raises each, and one clears it. */
+export function createAlertRecords({ connection, queue }: AlertRecordsOptions): AlertRecords {
+  /** Behind the writes made before; undefined at once when it has to wait for the store, and then it is still made. */
+  function transact<T>(work: (database: Database) => T): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      if (queue.refuses()) {
+        resolve(undefined);
+        return;
+      }
+      let result: T | undefined;
+      queue.add({
+        run: (database) => {
+          result = work(database);
+        },
+        committed: () => resolve(result),
+        postponed: () => resolve(undefined),
+      });
+    });
+  }
+
+  return {
+    open() {
+      if (queue.degraded) return [];
+      try {
+        return connection.use((database) => selectOpen(database));
+      } catch (error) {
+        queue.report(error);
+        return [];
+      }
+    },
+    raise: (alert) =>
+      transact((database) => {
+        insertAlert(database, alert);
+        return selectOpen(database, alert.integration)[0];
+      }),
+    extend(integration, wallNow) {
+      if (queue.refuses()) return;
+      queue.add({ run: (database) => extendAlert(database, integration, Math.round(wallNow)) });
+    },
+    clear: (id, by, wallNow, quietSince) =>
+      transact((database) => clearAlert(database, id, by, Math.round(wallNow), quietSince)),
+  };
+}
+
+const columns = 'id, integration, kind, message, failures, raised_at, last_failure_at';
+
+function selectOpen(database: Database, integration?: string): readonly OpenAlert[] {
+  const narrowed = integration === undefined ? '' : 'AND integration = ?';
+  return database
+    .prepare(`SELECT ${columns} FROM unwedge_alerts WHERE cleared_at IS NULL ${narrowed} ORDER BY raised_at, id`)
+    .all(...(integration === undefined ? [] : [integration]))
+    .map(toAlert);
+}
+
+/** As a row holds it; a kind that this version does not know is `unknown`. */
+export function toAlert(row: SqlRow): OpenAlert {
+  const kind = String(row['kind']);
+  return {
+    id: String(row['id']),
+    integration: String(row['integration']),
+    kind: Object.hasOwn(failureKinds, kind) ? (kind as FailureKind) : 'unknown',
+    message: String(row['message']),
+    failures: Number(row['failures']),
+    raisedAt: Number(row['raised_at']),
+    lastFailureAt: Number(row['last_failure_at']),
+  };
+}
+
+function insertAlert(database: Database, alert: OpenAlert): void {
+  const { id, integration, kind, message, failures, raisedAt, lastFailureAt } = alert;
+  database
+    .prepare(
+      `INSERT INTO unwedge_alerts (${columns}) VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER))
+       ON CONFLICT DO NOTHING`,
+    )
+    .run(id, integration, kind, message, failures, Math.round(raisedAt), Math.round(lastFailureAt));
+}
+
+function extendAlert(database: Database, integration: string, at: number): void {
+  database
+    .prepare(
+      `UPDATE unwedge_alerts SET failures = failures + 1, last_failure_at = max(last_failure_at, CAST(? AS INTEGER))
+       WHERE integration = ? AND cleared_at IS NULL`,
+    )
+    .run(at, integration);
+}
+
+/** A failure that is later than now is one of a wall clock that has stepped back since; it must not hold the alert open. */
+function clearAlert(database: Database, id: string, by: AlertEnd, at: number, quietSince: number): Cleared {
+  const row = database
+    .prepare('SELECT failures, last_failure_at FROM unwedge_alerts WHERE id = ? AND cleared_at IS NULL')
+    .get(id);
+  if (row === undefined) return { is: 'gone' };
+  const lastFailureAt = Number(row['last_failure_at']);
+  if (lastFailureAt > quietSince && lastFailureAt <= at) return { is: 'failing', lastFailureAt };
+  database
+    .prepare('UPDATE unwedge_alerts SET cleared_at = CAST(? AS INTEGER), cleared_by = ? WHERE id = ?')
+    .run(at, by, id);
+  return { is: 'cleared', failures: Number(row['failures']) };
+}

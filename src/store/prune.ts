@@ -1,0 +1,98 @@
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
+
+/** What one step did. */
+export interface Pruned {
+  /** Rows it deleted. */
+  readonly rows: number;
+  /** Whether there may be more. */
+  readonly more: boolean;
+}
+
+/** Bytes in use: pages that were freed stay in the file and are used again. */
+export function usedBytes(database: Database): number {
+  const pragma = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+}
+
+/**
+ * Deletes up to `limit` of the events older than `before`, wall time in ms since the epoch. Of a table that is not ours nothing: its rows
+ * cannot be told from ours.
+ */
+export function pruneEvents(database: Database, { ours, eventTable }: Schema, before: number, limit: number): Pruned {
+  if (!ours && eventTable === 'events') return { rows: 0, more: false };
+  const rows = database
+    .prepare(`DELETE FROM ${eventTable} WHERE rowid IN (SELECT rowid FROM ${eventTable} WHERE timestamp < ? LIMIT ?)`)
+    .run(before, limit);
+  return { rows, more: rows === limit };
+}
+
+/** Deletes up to `limit` of the alerts that were cleared before. */
+export function pruneAlerts(database: Database, before: number, limit: number): Pruned {
+  const rows = database
+    .prepare('DELETE FROM unwedge_alerts WHERE id IN (SELECT id FROM unwedge_alerts WHERE cleared_at < ? LIMIT ?)')
+    .run(before, limit);
+  return { rows, more: rows === limit };
+}
+
+/**
+ * Deletes up to `limit` settled calls and as many ended messages of the next session after `after`, those that ended before. A session
+ * that a runtime owns keeps its last message, by which it goes on counting; of another one without anything left nothing stays.
+ * @returns `next`: after which session to go on; undefined when there are no more.
+ */
+export function pruneSession(
+  database: Database,
+  after: string,
+  before: number,
+  limit: number,
+): { readonly rows: number; readonly next: string | undefined } {
+  const row = database.prepare('SELECT id, owner FROM unwedge_sessions WHERE id > ? ORDER BY id LIMIT 1').get(after);
+  if (row === undefined) return { rows: 0, next: undefined };
+  const session = String(row['id']);
+  const owner = row['owner'];
+  const isOwned =
+    typeof owner === 'string' &&
+    database.prepare('SELECT 1 FROM unwedge_runtimes WHERE id = ?').get(owner) !== undefined;
+  const calls = database
+    .prepare(
+      `DELETE FROM unwedge_calls WHERE id IN
+         (SELECT id FROM unwedge_calls WHERE session = ? AND state = 'settled' AND settled_at < ? LIMIT ?)`,
+    )
+    .run(session, before, limit);
+  const messages = deleteMessages(
+    database,
+    session,
+    before,
+    isOwned ? lastMessage(database, session) : Infinity,
+    limit,
+  );
+  if (calls === limit || messages === limit) return { rows: calls + messages, next: after };
+  const gone = isOwned ? 0 : deleteEmpty(database, session);
+  return { rows: calls + messages + gone, next: session };
+}
+
+/** @param below - messages of this number and above stay. */
+function deleteMessages(database: Database, session: string, before: number, below: number, limit: number): number {
+  return database
+    .prepare(
+      `DELETE FROM unwedge_messages WHERE session = ? AND number IN
+         (SELECT number FROM unwedge_messages
+          WHERE session = ? AND state NOT IN ('waiting', 'taken') AND ended_at < ? AND number < ? ORDER BY number LIMIT ?)`,
+    )
+    .run(session, session, before, below, limit);
+}
+
+function lastMessage(database: Database, session: string): number {
+  const row = database.prepare('SELECT max(number) AS last FROM unwedge_messages WHERE session = ?').get(session);
+  return Number(row?.['last'] ?? 0);
+}
+
+function deleteEmpty(database: Database, session: string): number {
+  return database
+    .prepare(
+      `DELETE FROM unwedge_sessions WHERE id = ?
+         AND NOT EXISTS (SELECT 1 FROM unwedge_messages WHERE session = id)
+         AND NOT EXISTS (SELECT 1 FROM unwedge_calls WHERE session = unwedge_sessions.id)`,
+    )
+    .run(session);
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { OpenAlert } from '../../src/policy/alertRecord.ts';
+import type { Told, Fact } from '../../src/policy/facts.ts';
+import { failed, hasSqlite, openDatabase, startStore, told } from '../store/startStore.ts';
+import { call, databaseWith } from './startCli.ts';
+
+const minute = 60_000;
+/** When the command runs. */
+const now = Date.UTC(2026, 0, 1, 1);
+
+const alert = (id: string, integration: string, raisedAt: number): OpenAlert => ({
+  id,
+  integration,
+  kind: 'timeout',
+  message: 'no answer\u001b[2J',
+  failures: 7,
+  raisedAt,
+  lastFailureAt: raisedAt + minute,
+});
+
+/** One open alert of `kb`, one of `search` that is cleared, and what else is on record. */
+async function databaseWithAlerts(...facts: readonly Told<Fact>[]): Promise<string> {
+  const { store, clock, path } = await startStore();
+  void store.alerts?.raise(alert('one', 'kb', now - 5 * minute));
+  void store.alerts?.raise(alert('two', 'search', now - 40 * minute));
+  void store.alerts?.clear('two', 'quiet', now - 3 * minute, now);
+  for (const fact of facts) store.record(fact);
+  const flushed = store.flush();
+  await clock.settle();
+  await flushed;
+  return path;
+}
+
+const failures = (count: number, integration: string, ageMs: number): Told<Fact>[] =>
+  Array.from({ length: count }, (_, index) => ({ ...failed(index, { integration }), at: now - ageMs }));
+
+const hookFailures = (count: number): Told<Fact>[] =>
+  Array.from({ length: count }, () => ({
+    ...told({ type: 'hook.failed', hook: 'guard', event: 'PreToolUse', action: 'Bash', error: 'it hung' }),
+    at: now,
+  }));
+
+describe.skipIf(!hasSqlite)('unwedge alerts', () => {
+  it('[O-3] shows open alerts, then those that were cleared', async () => {
+    const { code, stdout } = await call(['alerts', '--db', await databaseWithAlerts()]);
+    expect(code).toBe(0);
+    const [heading, ...lines] = stdout.trimEnd().split('\n');
+    expect(heading).toMatch(/^ALERT +INTEGRATION +SINCE +FAILURES +LAST FAILURE +WHAT$/);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^open +kb +5m ago +7 {2}4m ago +timeout: no answer$/);
+    expect(lines[1]).toMatch(/^cleared 3m ago, quiet +search +40m ago +7 {2}39m ago/);
+  });
+
+  it('[O-3] shows failures that no gateway has watched: of runs and of hooks, within 10 min', async () => {
+    const db = await databaseWith(
+      ...failures(5, 'run', 10 * minute - 1),
+      ...failures(4, 'few', 0),
+      ...failures(5, 'old', 10 * minute),
+      ...hookFailures(5),
+    );
+    const { stdout } = await call(['alerts', '--db', db]);
+    expect(stdout).toMatch(/^unwatched +hook:guard +5 {2}now +it hung$/m);
+    expect(stdout).toMatch(/^unwatched +run +5 {2}9m59s ago +timeout: no answer within 30 s$/m);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(3);
+  });
+
+  it('[O-3] calls nothing unwatched that was told of, or says nothing of the integration', async () => {
+    const permanent = failures(9, 'other', 0).map((fact) => ({
+      ...fact,
+      failure: { ...failed(1).failure, kind: 'permanent' as const },
+    })) as Told<Fact>[];
+    const db = await databaseWithAlerts(...failures(9, 'kb', 0), ...failures(9, 'search', 0), ...permanent);
+    const { stdout } = await call(['alerts', '--json', '--db', db]);
+    expect(JSON.parse(stdout)).toMatchObject({ unwatched: [], open: [{ id: 'one' }], cleared: [{ id: 'two' }] });
+  });
+
+  it('[L-2] gives the same as data, with times', async () => {
+    const { stdout } = await call(['alerts', '--json', '--db', await databaseWithAlerts()]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      open: [alert('one', 'kb', now - 5 * minute)],
+      cleared: [{ ...alert('two', 'search', now - 40 * minute), clearedAt: now - 3 * minute, clearedBy: 'quiet' }],
+    });
+  });
+
+  it('says that there are none', async () => {
+    const db = await databaseWith(failed(1));
+    expect((await call(['alerts', '--db', db])).stdout).toBe('No alerts are on record.\n');
+    openDatabase(db).exec('DROP TABLE unwedge_alerts');
+    expect((await call(['alerts', '--db', db])).stdout).toBe('No alerts are on record.\n');
+  });
+
+  it('[O-3] are shown by unwedge status while they are open', async () => {
+    const { stdout } = await call(['status', '--db', await databaseWithAlerts()]);
+    expect(stdout).toMatch(/^open +kb +5m ago/m);
+    expect(stdout).not.toContain('cleared');
+  });
+});

@@ -1,0 +1,173 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { gone } from '../actors/mcpHarness.ts';
+import { hasSqlite } from '../store/startStore.ts';
+import { runBuilt } from './startCli.ts';
+import { makeHome, startMcp, textOf } from './startMcp.ts';
+
+const hello = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
+
+describe('unwedge mcp', () => {
+  it('[P-3] ends with 0 when its client has ended its side, and its server with it', async () => {
+    const mcp = startMcp(makeHome());
+    await mcp.open();
+    const server = Number(textOf(await mcp.call({ do: 'pid' })));
+    mcp.child.stdin.end();
+    expect(await mcp.exited).toEqual({ code: 0, signal: null });
+    await gone(server);
+  });
+
+  it('[P-3] answers what was written before the end of its input, as the server would', async () => {
+    const mcp = startMcp(makeHome());
+    const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"act","arguments":{"text":"hi"}}}';
+    mcp.child.stdin.end(`${hello}\n${call}`);
+    expect(await mcp.exited).toEqual({ code: 0, signal: null });
+    await expect.poll(mcp.stdout).toContain('"text":"hi"');
+  });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ] as const)('[P-3] [L-1] ends by %s with %i, also over a server that would rather not', async (signal, code) => {
+    const home = makeHome();
+    const stubborn = `process.on('SIGTERM', () => {}); process.stdin.resume(); setInterval(() => {}, 1000);
+      process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'pid', params: process.pid }) + '\\n');`;
+    const mcp = startMcp(home, [], [process.execPath, '-e', stubborn]);
+    mcp.raw(hello);
+    await expect.poll(mcp.stdout).toContain('"pid"');
+    const server = Number(/"params":(\d+)/.exec(mcp.stdout())?.[1]);
+    mcp.child.kill(signal);
+    expect(await mcp.exited).toEqual({ code, signal: null });
+    await gone(server);
+  });
+
+  it('[P-3] ends when its client reads no more', async () => {
+    const mcp = startMcp(makeHome());
+    await mcp.open();
+    mcp.child.stdout.destroy();
+    void mcp.call({ do: 'echo' });
+    expect(await mcp.exited).toEqual({ code: 141, signal: null });
+  });
+
+  it('[P-3] [I-3] killed at once leaves no server behind', async () => {
+    const mcp = startMcp(makeHome());
+    await mcp.open();
+    const server = Number(textOf(await mcp.call({ do: 'pid' })));
+    mcp.child.kill('SIGKILL');
+    expect((await mcp.exited).signal).toBe('SIGKILL');
+    await gone(server);
+  });
+
+  it('[P-3] says on stderr, beside what the server says, that it was restarted, why, and what was lost', async () => {
+    const home = makeHome();
+    const mcp = startMcp(home, ['--name', 'kb']);
+    await mcp.open();
+    const lost = await mcp.call({ do: 'crash' });
+    expect(lost.result?.isError).toBe(true);
+    expect(textOf(await mcp.call({ do: 'start' }))).toBe('2');
+    expect(mcp.stderr()).toContain('fatal: out of luck\n');
+    expect(mcp.stderr()).toMatch(/^unwedge: kb was restarted after \S+: The server exited with code 3; lost 1 \(/m);
+  });
+
+  it('[P-3] answers the handshake with an error when the command is not there', async () => {
+    const mcp = startMcp(makeHome(), [], ['no-such-server']);
+    const { error } = await mcp.ask('initialize');
+    expect(error?.message).toContain('there is no such command on the PATH');
+  });
+
+  it('[P-3] serves also where the database cannot be used', async () => {
+    const home = makeHome();
+    const file = join(home.directory, 'no-directory');
+    writeFileSync(file, '');
+    const mcp = startMcp(home, ['--db', join(file, 'events.sqlite')]);
+    await mcp.open();
+    expect(textOf(await mcp.call({ do: 'start' }))).toBe('1');
+    mcp.child.stdin.end();
+    expect((await mcp.exited).code).toBe(0);
+  });
+
+  it('[P-3] [O-8] logs each message as a line of JSON that only its user may read, without what is in it', async () => {
+    const home = makeHome();
+    const log = join(home.directory, 'mcp.jsonl');
+    const mcp = startMcp(home, ['--log', log]);
+    await mcp.open();
+    await mcp.call({ do: 'echo', text: 'a secret of mine' });
+    mcp.child.stdin.end();
+    await mcp.exited;
+    const text = readFileSync(log, 'utf8');
+    expect(text).not.toContain('secret');
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.find(({ kind, method }) => kind === 'request' && method === 'tools/call')).toEqual({
+      time: expect.any(String) as string,
+      from: 'client',
+      kind: 'request',
+      method: 'tools/call',
+      id: 2,
+      tool: 'act',
+      bytes: expect.any(Number) as number,
+    });
+    expect(lines.find(({ kind, method }) => kind === 'result' && method === 'tools/call')).toMatchObject({
+      from: 'server',
+      ms: expect.any(Number) as number,
+    });
+    expect(lines.map(({ event }) => event).filter(Boolean)).toEqual(['server started', 'server ready', 'server lost']);
+    expect(statSync(log).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    [['mcp'], 'No command given'],
+    [['mcp', '--', ''], 'Expected a command after --'],
+    [['mcp', '--json', '--', 'x'], '--json is of no use here'],
+    [['mcp', '--retry', 'allways', '--', 'x'], 'did you mean always?'],
+    [['mcp', '--idle-timeout', '0s', '--', 'x'], '`--idle-timeout` to be above 0'],
+    [['mcp', '--tool-timeout', 'x', '--', 'x'], 'TOOL=DURATION, got "x"'],
+    [['mcp', '--tool-timeout', 'x=1', '--', 'x'], '`--tool-timeout` to be a duration'],
+    [['mcp', '--tool-timeout', 'x=0s', '--', 'x'], '`--tool-timeout` to be above 0'],
+    [['mcp', '--tool-timeout'], '--tool-timeout needs a value'],
+    [['mcp', 'server'], 'the command comes after --'],
+  ])('[L-1] [P-3] refuses wrong usage with 2 and one line: %j', async (words, message) => {
+    const { code, stdout, stderr } = await runBuilt(words);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
+  it('[P-3] [L-5] show its server, its tree and its events, and restart it by hand', async () => {
+    const home = makeHome();
+    const mcp = startMcp(home, ['--name', 'kb']);
+    await mcp.open();
+    await mcp.call({ do: 'kill' });
+    const run = (...words: string[]) => runBuilt([...words, '--db', home.db]);
+    await expect.poll(async () => (await run('status')).stdout, { timeout: 20_000 }).toContain('unwedge mcp kb');
+    expect((await run('status', '--tree')).stdout).toContain('mcp:kb');
+    const before = Number(textOf(await mcp.call({ do: 'start' })));
+    expect((await run('restart', 'kb')).stdout).toContain('restarts "kb"');
+    await expect.poll(async () => textOf(await mcp.call({ do: 'start' }))).toBe(String(before + 1));
+    const events = (await run('events')).stdout;
+    expect(events).toContain('mcp/calls_lost');
+    expect(events).toContain('mcp/server_replayed');
+  });
+});
+
+describe('the built command', () => {
+  it('[P-3] loads neither the MCP SDK nor zod', async () => {
+    const cli = new URL('../../dist/cli/', import.meta.url);
+    const [entry = '', ...others] = readdirSync(cli).filter((name) => name.startsWith('mcpCommand-'));
+    expect(others).toEqual([]);
+    // What is loaded is listed by the runtime itself.
+    const list = `import { register } from 'node:module';
+      register('data:text/javascript,' + encodeURIComponent('export async function resolve(s, c, n) { const r = await n(s, c); console.log(r.url); return r; }'));
+      await import(${JSON.stringify(new URL(entry, cli).href)});`;
+    const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', list]);
+    expect(stdout).toContain('mcpCommand');
+    expect(stdout).not.toMatch(/node_modules\/(?:@modelcontextprotocol|zod|better-sqlite3)/);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { OpenAlert } from '../../src/policy/alertRecord.ts';
+import { hasSqlite, openDatabase, type StartedStore, startStore } from './startStore.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const alert = (id: string, more: Partial<OpenAlert> = {}): OpenAlert => ({
+  id,
+  integration: 'kb',
+  kind: 'timeout',
+  message: 'no answer',
+  failures: 5,
+  raisedAt: now,
+  lastFailureAt: now,
+  ...more,
+});
+
+function alertsOf({ store }: StartedStore) {
+  const { alerts } = store;
+  if (alerts === undefined) throw new Error('a file keeps alerts');
+  return alerts;
+}
+
+/** Two runtimes on one file. */
+async function startTwo() {
+  const one = await startStore();
+  const two = await startStore({ path: one.path });
+  const settle = async <T>(promise: Promise<T>): Promise<T> => {
+    await one.clock.settle();
+    await two.clock.settle();
+    return promise;
+  };
+  return { one: alertsOf(one), two: alertsOf(two), settle, started: one };
+}
+
+describe.skipIf(!hasSqlite)('alerts on record', () => {
+  it('[O-3] are raised by one of several runtimes, the other learns whose it is', async () => {
+    const { one, two, settle } = await startTwo();
+    expect(await settle(one.raise(alert('first')))).toEqual(alert('first'));
+    expect(await settle(two.raise(alert('second')))).toEqual(alert('first'));
+    expect((await settle(two.raise(alert('third', { integration: 'search' }))))?.id).toBe('third');
+    expect(one.open().map(({ id }) => id)).toEqual(['first', 'third']);
+  });
+
+  it('[O-3] are cleared by one of several runtimes', async () => {
+    const { one, two, settle } = await startTwo();
+    await settle(one.raise(alert('first')));
+    expect(await settle(two.clear('first', 'closed', now + 5, Infinity))).toEqual({ is: 'cleared', failures: 5 });
+    expect(await settle(one.clear('first', 'quiet', now + 5, 0))).toEqual({ is: 'gone' });
+    expect(one.open()).toEqual([]);
+    expect((await settle(one.raise(alert('next'))))?.id).toBe('next');
+  });
+
+  it('[O-3] stay open when there was a failure after the quiet began, whoever met it', async () => {
+    const { one, two, settle } = await startTwo();
+    await settle(one.raise(alert('first')));
+    two.extend('kb', now + 10);
+    await settle(two.raise(alert('wait for it')));
+    expect(await settle(one.clear('first', 'quiet', now + 20, now + 9))).toEqual({
+      is: 'failing',
+      lastFailureAt: now + 10,
+    });
+    expect(await settle(one.clear('first', 'quiet', now + 20, now + 10))).toEqual({ is: 'cleared', failures: 6 });
+  });
+
+  it('[O-3] are not held open by a failure of the future', async () => {
+    const { one, settle } = await startTwo();
+    await settle(one.raise(alert('first', { lastFailureAt: now + 1_000 })));
+    expect(await settle(one.clear('first', 'quiet', now + 999, now))).toMatchObject({ is: 'cleared' });
+  });
+
+  it('[O-3] of a kind that is not known here are read as unknown', async () => {
+    const { one, settle, started } = await startTwo();
+    await settle(one.raise(alert('first')));
+    openDatabase(started.path).exec(`UPDATE unwedge_alerts SET kind = 'new'`);
+    expect(one.open()[0]?.kind).toBe('unknown');
+  });
+
+  it('[O-3] [O-2] cannot be told while the store is out of order, and are written when it is back', async () => {
+    const { one, settle, started } = await startTwo();
+    const holder = openDatabase(started.path);
+    holder.exec('BEGIN IMMEDIATE');
+    const raising = one.raise(alert('first'));
+    await started.clock.advance(6_000);
+    expect([await raising, one.open()]).toEqual([undefined, []]);
+    expect(await one.clear('other', 'quiet', now, 0)).toBeUndefined();
+    holder.exec('COMMIT');
+    await started.clock.advance(2_000);
+    expect(one.open().map(({ id }) => id)).toEqual(['first']);
+    await settle(Promise.resolve());
+  });
+
+  it('[O-3] of a store in memory are none', async () => {
+    expect((await startStore({ path: ':memory:' })).store.alerts).toBeUndefined();
+  });
+});
