@@ -1,7 +1,11 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ApprovalHandler } from './actors/approvalHandler.ts';
 import { UserHooks, type HookEvent, type HookHandler, type HookVerdict } from './actors/userHooks.ts';
 import type { RunResult } from './agentRuns.ts';
+import { superviseAgent } from './agents/agent.ts';
+import type { Agent, AgentOptions } from './agents/agentTypes.ts';
+import { superviseCodex } from './agents/codex.ts';
+import type { CodexOptions } from './agents/codexOptions.ts';
+import type { Codex } from './agents/codexTypes.ts';
 import { type ApprovalOptions, type Approver, superviseApproval } from './approvals.ts';
 import type { Operation } from './calls/call.ts';
 import type { CallPath } from './calls/callPath.ts';
@@ -9,15 +13,18 @@ import { Integration } from './calls/integration.ts';
 import { checkTools, type ToolOptions, type Tools } from './calls/toolOptions.ts';
 import type { HookCommand } from './commandHook.ts';
 import { type GatewayOptions, checkGatewayOptions } from './gatewayOptions.ts';
+import { createInspection, withInspection } from './inspection.ts';
 import { createKeptSessions } from './keptSessions.ts';
 import { createLiveRuntime, liveStatus, nameIn, seeRuns, sessionIn } from './liveRuntime.ts';
 import { sessionMachine, type SessionRef } from './machines/session.ts';
-import { type McpIntegrationOptions, type McpToolRequest, superviseMcpServer } from './mcpServer.ts';
+import type { McpIntegration } from './mcpIntegration.ts';
+import { type McpIntegrationOptions, superviseMcp } from './mcpServer.ts';
 import { type Effect, effects } from './policy/effects.ts';
 import type { FactOf, FactType, Told } from './policy/facts.ts';
 import { checkFunction, checkKeys, checkName, checkObject, checkOneOf } from './policy/options.ts';
 import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
 import { guardProcess, type ProcessGuardOptions } from './processGuard.ts';
+import { superviseAlerts } from './superviseAlerts.ts';
 import { restartNamed } from './restartNamed.ts';
 import { createRuntime } from './runtime.ts';
 import { Session } from './sessions/session.ts';
@@ -56,9 +63,16 @@ export interface Gateway {
    */
   integration<I, O>(name: string, options: FunctionOptions, operation: Operation<I, O>): Integration<I, O>;
   /** An MCP server over stdio, kept alive. */
-  mcpServer(name: string, options: McpIntegrationOptions): Integration<McpToolRequest, CallToolResult>;
+  mcpServer(name: string, options: McpIntegrationOptions): McpIntegration;
   /** A command: each call is one run of it. */
   subprocess(name: string, options: SubprocessOptions): Integration<RunRequest, RunResult>;
+  /** Codex's app-server, started by the first thread that needs it: each turn is a call. */
+  codex(name: string, options?: CodexOptions): Codex;
+  /**
+   * Claude (through its Agent SDK) or Codex through one interface: conversations whose turns are calls of an integration of this name.
+   * @throws TypeError or RangeError when an option is wrong or the name is taken.
+   */
+  agent(name: string, options: AgentOptions): Agent;
   /**
    * Registers a hook for an event: a function, or a command that speaks the protocol of Claude Code's hooks. Either is supervised;
    * only a command cannot do harm later in a timer of its own.
@@ -115,13 +129,14 @@ export interface Gateway {
  */
 export function createGateway(options: GatewayOptions = {}): Gateway {
   const checked = checkGatewayOptions(options);
-  const owner = createRuntime(checked);
+  const owner = createRuntime(checked, { retention: checked.retention ?? false });
   const { runtime } = owner;
   const { clock, bus, root } = runtime;
   const paths = new Map<string, Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>>();
   const targets = new Map<string, ToolTarget>();
   const sessions = new Map<string, Session>();
   const hooks = new UserHooks(bus, () => owner.running || owner.stopped);
+  const agents = new Set<Agent>();
   const approvals = new Set<string>();
   const unguards = new Set<() => void>();
   const tools = createToolPort(targets, checked.toolCallRetry, clock);
@@ -132,11 +147,15 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     seeWorld: () => seeRuns(clock, runtime.store()?.runtimes.pids() ?? []),
     takenOver: () => owner.reap(),
   });
+  const inspection = createInspection(runtime);
+  const alerts = checked.alerts === undefined ? undefined : superviseAlerts(runtime, checked.alerts);
+  for (const path of alerts?.paths ?? []) paths.set(path.name, path);
   const live = createLiveRuntime(runtime, checked, {
-    tree: () => root.tree(),
+    tree: () => checked.redactAnswer(root.tree()),
     status: () => liveStatus(paths.values(), sessions.values(), clock),
     restart: (params) => restart(nameIn(params)),
-    why: (params) => why(sessionIn(params)),
+    why: (params) => checked.redactAnswer(why(sessionIn(params))),
+    inspect: () => inspection.open(),
   });
 
   function why(id: string): SessionWhy {
@@ -156,19 +175,27 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     { effect, tools }: AboutTools,
     request: ToolTarget['request'],
     toolName?: (input: I) => string,
-    behind?: ToolTarget['behind'],
   ): Integration<I, O> {
-    paths.set(path.name, path);
-    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request, behind });
+    register(path, { effect, tools }, request);
     const toolOf = toolName === undefined || tools.size === 0 ? undefined : (input: I) => tools.get(toolName(input));
     return new Integration(path, effect, toolOf);
+  }
+
+  function register<I, O>(
+    path: CallPath<I, O>,
+    { effect, tools }: AboutTools,
+    request: ToolTarget['request'],
+    behind?: ToolTarget['behind'],
+  ): void {
+    paths.set(path.name, path);
+    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request, behind });
   }
 
   function restart(name: string): void {
     restartNamed(name, { root, paths, sessions });
   }
 
-  return {
+  return withInspection<Gateway>(inspection, {
     integration(name, functionOptions, operation) {
       declare(name);
       checkKeys(name, functionOptions, ['policy', 'effect', 'tools']);
@@ -186,20 +213,30 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     mcpServer(name, mcpOptions) {
       declare(name);
       checkObject(name, mcpOptions);
-      const about = checkAbout(name, mcpOptions);
-      const { path, behind } = superviseMcpServer(runtime, name, mcpOptions);
-      return add(
-        path,
-        about,
-        (tool, input) => ({ name: tool, arguments: input ?? {} }),
-        (input) => (input as Partial<McpToolRequest> | undefined)?.name ?? '',
-        behind,
-      );
+      const { effect, tools: declared } = checkAbout(name, mcpOptions);
+      const { integration, path, tools, behind } = superviseMcp(runtime, name, mcpOptions, declared);
+      const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
+      register(path, { effect, tools }, request, behind);
+      return integration;
     },
     subprocess(name, subprocessOptions) {
       declare(name);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
       return add(path, { effect: undefined, tools: new Map() }, (_tool, input) => input ?? {});
+    },
+    codex(name, codexOptions = {}) {
+      declare(name);
+      const parts = { isRunning: () => owner.running, logger: checked.logger };
+      const { codex, path } = superviseCodex(runtime, name, codexOptions, parts);
+      paths.set(name, path);
+      return codex;
+    },
+    agent(name, agentOptions) {
+      declare(name);
+      const { agent, path } = superviseAgent(runtime, name, agentOptions, () => owner.running);
+      paths.set(name, path);
+      agents.add(agent);
+      return agent;
     },
     hook(event, handler, hookOptions = {}) {
       const checked = checkHook(event, handler, hookOptions, paths.size + 1);
@@ -242,19 +279,23 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     },
     async start() {
       await owner.start();
+      alerts?.start();
       await kept.start(await live.start());
     },
     stop: () =>
       owner.stop({
         first() {
+          alerts?.stop();
           for (const unguard of unguards) unguard();
           for (const session of sessions.values()) session.close();
           for (const path of paths.values()) path.stop();
+          for (const agent of agents) void agent.stop();
         },
         ended() {
           for (const session of sessions.values()) void session.ended();
           kept.stop();
           live.stop();
+          inspection.close();
         },
       }),
     on: bus.on,
@@ -268,7 +309,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     get store() {
       return runtime.store();
     },
-  };
+  });
 }
 
 interface AboutTools {

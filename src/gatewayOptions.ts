@@ -1,3 +1,4 @@
+import { type AlertOptions, type CheckedAlerts, checkAlerts } from './alertOptions.ts';
 import type { Clock, Random } from './policy/clock.ts';
 import type { Logger } from './policy/logger.ts';
 import {
@@ -9,7 +10,11 @@ import {
   checkName,
   checkOneOf,
 } from './policy/options.ts';
+import { checkRetention, type Retention, type RetentionOptions } from './policy/retention.ts';
 import { checkToolCallRetry, type ToolCallRetry, type ToolCallRetryOptions } from './policy/toolCallRetry.ts';
+import { createFactRedactor, type FactRedactor } from './store/redactFact.ts';
+import { createRedactedLogger } from './store/redactLogger.ts';
+import { secretValues } from './store/secrets.ts';
 import { systemClock } from './systemClock.ts';
 
 export interface GatewayOptions {
@@ -18,13 +23,20 @@ export interface GatewayOptions {
    * @defaultValue ':memory:'
    */
   readonly store?: string | undefined;
+  /**
+   * How long records are kept, and how much of them; `false` keeps everything. Only what is over is deleted: of sessions ended messages and
+   * settled calls. @defaultValue 30 days, 1 GB
+   */
+  readonly retention?: RetentionOptions | false | undefined;
+  /** When alerts are raised, and where they go beside subscribers; `false`: never. @defaultValue 5 final failures of an integration in 10 min */
+  readonly alerts?: AlertOptions | false | undefined;
   /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
   readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
   /** @defaultValue the system's */
   readonly clock?: Clock | undefined;
   /** A source of chance in [0, 1). @defaultValue Math.random */
   readonly random?: Random | undefined;
-  /** Gets what the runtime has to say beyond its events; nothing is printed without one. */
+  /** Gets what the runtime has to say beyond its events, without secrets; nothing is printed without one. */
   readonly logger?: Logger | undefined;
   readonly supervisor?: RootOptions | undefined;
   /** How sessions' tool calls are tried again. @defaultValue 3 attempts in all, after 100 and 500 ms */
@@ -49,9 +61,15 @@ export interface CheckedGatewayOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger | undefined;
+  /** Takes secrets out of what leaves the runtime. */
+  readonly redact: FactRedactor;
+  /** The same for answers to commands of other processes, which may be long. */
+  readonly redactAnswer: FactRedactor;
   readonly supervisor: { readonly intensity: number; readonly periodMs: number };
   readonly control: boolean;
   readonly toolCallRetry: ToolCallRetry;
+  readonly retention: Retention | undefined;
+  readonly alerts: CheckedAlerts | undefined;
 }
 
 /** @throws TypeError or RangeError that names the option and its value. */
@@ -65,6 +83,8 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     'supervisor',
     'control',
     'toolCallRetry',
+    'retention',
+    'alerts',
   ]);
   const { supervisor = {}, clock = systemClock, random = Math.random } = options;
   checkKeys('supervisor', supervisor, ['intensity', 'periodMs']);
@@ -77,17 +97,23 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
       checkFunction(`logger.${level}`, (options.logger as Partial<Logger> | null)?.[level]);
     }
   }
+  const secrets = secretValues(process.env);
+  const redact = createFactRedactor(secrets);
   return {
     store: checkName('store', options.store ?? ':memory:'),
     synchronous: checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']),
     clock,
     random,
-    logger: options.logger,
+    logger: options.logger === undefined ? undefined : createRedactedLogger(options.logger, redact),
+    redact,
+    redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),
     supervisor: {
       intensity: checkInteger('supervisor.intensity', supervisor.intensity ?? 30, 0),
       periodMs: checkDuration('supervisor.periodMs', supervisor.periodMs ?? 10_000),
     },
     toolCallRetry: checkToolCallRetry(options.toolCallRetry),
+    retention: checkRetention('retention', options.retention),
+    alerts: checkAlerts(options.alerts),
     control: checkBoolean('control', options.control ?? (options.store ?? ':memory:') !== ':memory:'),
   };
 }

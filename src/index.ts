@@ -1,7 +1,58 @@
+export type { AlertCommand, AlertOptions, AlertWebhook } from './alertOptions.ts';
 export type { ApprovalHandler, ApprovalReply, ApprovalRequest } from './actors/approvalHandler.ts';
 export type { HookAnswer, HookEvent, HookHandler, HookReport, HookVerdict } from './actors/userHooks.ts';
 export type { RunResult } from './agentRuns.ts';
+export type {
+  SdkCanUseTool,
+  SdkMessage,
+  SdkOptions,
+  SdkPermission,
+  SdkPermissionContext,
+  SdkQuery,
+  SdkQueryFunction,
+  SdkUserMessage,
+} from './agents/agentSdkTypes.ts';
+export type {
+  Agent,
+  AgentApproval,
+  AgentEvent,
+  AgentOptions,
+  AgentResult,
+  AgentStartOptions,
+  AgentTurn,
+  AgentTurnOptions,
+  AgentUsage,
+  Conversation,
+} from './agents/agentTypes.ts';
+export type { ClaudeBackendOptions } from './agents/claudeBackendOptions.ts';
+export type { CodexBackendOptions } from './agents/codexAgent.ts';
+export { createAgent, type CreateAgentOptions } from './agents/createAgent.ts';
+export { connectCodex, type ConnectCodexOptions } from './agents/codexConnect.ts';
+export type { CodexApprover, CodexOptions, CodexWireLine } from './agents/codexOptions.ts';
+export type {
+  Codex,
+  CodexHealth,
+  CodexInput,
+  CodexInputPart,
+  CodexNotification,
+  CodexNotifications,
+  CodexRequestOptions,
+  CodexServer,
+  CodexState,
+  CodexStreamOptions,
+  CodexThread,
+  CodexThreadInfo,
+  CodexThreadList,
+  CodexThreadOptions,
+  CodexTokens,
+  CodexTurn,
+  CodexTurnEvent,
+  CodexTurnOptions,
+  CodexTurnRecord,
+  CodexTurnResult,
+} from './agents/codexTypes.ts';
 export type { ApprovalAnswer, ApprovalOptions, Approver } from './approvals.ts';
+export type { KnownTools } from './actors/mcpTools.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/call.ts';
 export type { CallStats } from './calls/callPathParts.ts';
 export type { ToolOptions } from './calls/toolOptions.ts';
@@ -11,13 +62,16 @@ export type { ClaudeCallOptions, ClaudeOptions, ClaudeRetry } from './claudeOpti
 export type { HookCommand } from './commandHook.ts';
 export { createGateway, type FunctionOptions, type Gateway, type ToolRequest } from './gateway.ts';
 export type { GatewayOptions, RootOptions } from './gatewayOptions.ts';
+export { type InspectOptions, type Inspector, inspectWithStately } from './inspectWithStately.ts';
 export { approvalMachine } from './machines/approval.ts';
 export { type IntegrationState, integrationMachine } from './machines/integration.ts';
 export { type OpenClawReason, openClawReason } from './machines/openClawReason.ts';
 export { sessionMachine } from './machines/session.ts';
 export { subprocessMachine } from './machines/subprocess.ts';
 export type { ProcessExit } from './machines/subprocessExit.ts';
-export type { McpIntegrationOptions, McpToolRequest } from './mcpServer.ts';
+export type { McpIntegration, McpToolRequest, ToolsOptions } from './mcpIntegration.ts';
+export type { McpIntegrationOptions } from './mcpServer.ts';
+export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
 export { classify, type ClassifyContext } from './policy/classify.ts';
 export type { Clock, Random, Timer, TimerOptions } from './policy/clock.ts';
 export type { Effect } from './policy/effects.ts';
@@ -39,9 +93,12 @@ export type { Logger } from './policy/logger.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export { type PolicyInput, type PresetName, presets } from './policy/presets.ts';
 export { type OpenClawOptions, readOpenClawConfig } from './openclawConfig.ts';
+export type { RetentionOptions } from './policy/retention.ts';
 export type { ToolCallRetryOptions } from './policy/toolCallRetry.ts';
 export type { ProcessGuardOptions, UncaughtOrigin } from './processGuard.ts';
 export type { CommandHookAnswer } from './protocol/commandHook.ts';
+export type { CodexItem } from './protocol/codex/items.ts';
+export type { CodexQuestion, CodexQuestionKind, CodexReply } from './protocol/codex/questions.ts';
 export type { AgentEffects, AgentName, AgentReport } from './protocol/agentReport.ts';
 export type { TranscriptFormat } from './protocol/transcript/detect.ts';
 export type { RepairCounts, RepairRule, TranscriptFinding, TranscriptReport } from './protocol/transcript/findings.ts';
@@ -71,4 +128,6 @@ export { supervisorLogic } from './supervisor/supervisorLogic.ts';
 export type { ChildCount, ChildInfo, TreeNode } from './supervisor/tree.ts';
 export { treeText, type TreeTextOptions } from './supervisor/treeText.ts';
 export type { HookOptions } from './superviseHook.ts';
+export type { EventStream, StreamOptions } from './telemetry/eventStream.ts';
+export type { WaitOptions } from './telemetry/waitForFact.ts';
 export { systemClock } from './systemClock.ts';

@@ -29,11 +29,15 @@ export interface LiveRuntime {
 /** How long a walk over the process table may take, in ms; after that the row does not say when this process started. */
 const worldLimitMs = 5000;
 
-/** @param methods - what the socket answers. */
+/**
+ * @param methods - what the socket answers.
+ * @param name - how it is shown. @defaultValue that of the program
+ */
 export function createLiveRuntime(
   { clock, bus, store: storeOf }: Pick<Runtime, 'clock' | 'bus' | 'store'>,
   { control, logger }: Pick<CheckedGatewayOptions, 'control' | 'logger'>,
   methods: Methods,
+  name = basename(process.argv[1] ?? process.execPath),
 ): LiveRuntime {
   const id = randomUUID();
   let stopped = false;
@@ -49,7 +53,6 @@ export function createLiveRuntime(
       if (stopped || world === unseen) return { id, world, seenAt };
       const { start: processStart } = identify(world, process.pid);
       const now = Math.round(clock.wallNow());
-      const name = basename(process.argv[1] ?? process.execPath);
       const row = { id, pid: process.pid, processStart, startedAt: now, renewedAt: now, name, socket };
       renew(row);
       storeOf()?.runtimes.removeDead(world, now);

@@ -1,14 +1,16 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mcpConnection.ts';
 import { createHangWatch } from './actors/hangWatch.ts';
 import { toolResult } from './actors/mcpCall.ts';
-import type { ToolOptions } from './calls/toolOptions.ts';
+import { createToolList, type ToolChanges, type ToolList } from './actors/mcpTools.ts';
+import type { ToolOptions, Tools } from './calls/toolOptions.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
+import { type McpAnswer, McpIntegration, type McpRequest, type McpToolRequest, whichTools } from './mcpIntegration.ts';
 import type { Effect } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
-import { show } from './policy/options.ts';
+import { checkBoolean, show } from './policy/options.ts';
 import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
+import { annotatedEffect } from './protocol/toolAnnotations.ts';
 import type { Runtime } from './runtime.ts';
 import type { TargetWhy } from './sessions/why.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
@@ -20,16 +22,19 @@ export interface McpIntegrationOptions extends McpServerOptions {
   readonly effect?: Effect | undefined;
   /** Per tool: effect and limits. */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  /**
+   * Whether the server's own annotations of a tool (`readOnlyHint`, `idempotentHint`, `destructiveHint`) stand for its effect, where
+   * neither the call, nor `tools`, nor `effect` says. A tool that may change things is then never repeated after its answer was
+   * lost. @defaultValue true
+   */
+  readonly trustAnnotations?: boolean | undefined;
 }
 
-/** A call of one tool. */
-export interface McpToolRequest {
-  readonly name: string;
-  readonly arguments?: Record<string, unknown> | undefined;
-}
-
-export interface SupervisedMcpServer {
-  readonly path: CallPath<McpToolRequest, CallToolResult>;
+/** An MCP server under a runtime, and what sessions need of it. */
+export interface SupervisedMcp {
+  readonly integration: McpIntegration;
+  readonly path: CallPath<McpRequest, McpAnswer>;
+  readonly tools: Tools;
   /** The server's process as of now, and what it printed last outside the protocol. */
   readonly behind: () => TargetWhy['process'];
 }
@@ -37,18 +42,25 @@ export interface SupervisedMcpServer {
 /**
  * An integration over an MCP server that this runtime keeps alive: one connection at a time, a permanent child of the root
  * supervisor, which restarts it as long as the gateway runs. One breaker for the server, not one per tool.
+ * @param declared - its tools as the options have them.
  */
-export function superviseMcpServer(
+export function superviseMcp(
   runtime: Runtime,
   name: string,
-  { policy: policyInput, effect: _effect, tools: _tools, ...server }: McpIntegrationOptions,
-): SupervisedMcpServer {
+  options: McpIntegrationOptions,
+  declared: Tools,
+): SupervisedMcp {
+  const { policy: policyInput, effect, tools: _tools, trustAnnotations = true, ...server } = options;
+  checkBoolean(`${name}.trustAnnotations`, trustAnnotations);
   const policy = resolvePolicy(name, policyInput, presets.mcp);
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
   /** What the server printed last outside the protocol. */
   let lastLine: string | undefined;
+  /** Of connections that are gone. */
+  let lateAnswers = 0;
   const hangWatch = createHangWatch({ connection: () => connection });
+  const list = createToolList({ clock: runtime.clock, limitMs: policy.limits.idleMs, changed: tellChanges });
 
   const child = mcpChild({
     ...server,
@@ -56,10 +68,14 @@ export function superviseMcpServer(
     register: runtime.register,
     onReady(ready) {
       connection = ready;
+      // Before the calls that wait, so that what they may do is known when one of them fails.
+      list.ready(ready);
       path.restarted();
     },
     onLost(facts: FailureFacts) {
+      lateAnswers += connection?.lateAnswers ?? 0;
       connection = undefined;
+      list.lost();
       path.crashed(facts);
     },
     onStray(stream, line) {
@@ -68,12 +84,13 @@ export function superviseMcpServer(
     },
   });
 
-  const path = superviseIntegration(runtime, {
+  const path = superviseIntegration<McpRequest, McpAnswer>(runtime, {
     name,
     policy,
-    operation: async (request: McpToolRequest, context) => {
-      checkRequest(request);
+    operation: async (request, context) => {
+      if (request !== whichTools) checkRequest(request);
       if (connection === undefined) throw notConnected(name);
+      if (request === whichTools) return list.ask(connection, context);
       try {
         const result = await connection.callTool(request, context);
         runtime.root.markStable(childId);
@@ -103,12 +120,37 @@ export function superviseMcpServer(
       ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: childId }));
     },
   });
-  return { path, behind: () => ({ pid: connection?.pid, lastLine }) };
+
+  const tools = trustAnnotations ? annotatedTools(declared, list) : declared;
+  const late = (): number => lateAnswers + (connection?.lateAnswers ?? 0);
+  return {
+    integration: new McpIntegration({ path, list, tools, effect, lateAnswers: late }),
+    path,
+    tools,
+    behind: () => ({ pid: connection?.pid, lastLine }),
+  };
 
   function tellToolError(request: McpToolRequest, error: AttemptError): void {
     const { name: tool, arguments: input } = request;
     runtime.bus.tell({ type: 'mcp.tool_failed', integration: name, tool, input, error: error.message });
   }
+
+  function tellChanges({ added, removed, changed }: ToolChanges): void {
+    const few = (names: readonly string[]): readonly string[] => names.slice(0, mostNames);
+    const changes = { added: few(added), removed: few(removed), changed: few(changed) };
+    runtime.bus.tell({ type: 'mcp.tools_changed', integration: name, ...changes });
+  }
+}
+
+/** Names in one fact: a server decides how many tools it lists. */
+const mostNames = 100;
+
+/** The tools as declared here; where nobody has said what they do, as the server says when it is asked. */
+function annotatedTools(declared: Tools, list: ToolList): Tools {
+  return {
+    get: (name) => ({ ...declared.get(name), learnedEffect: () => annotatedEffect(list.find(name)?.annotations) }),
+    size: 1,
+  };
 }
 
 /** A request that no server could answer is the caller's mistake, and says nothing about the server. */

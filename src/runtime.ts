@@ -7,6 +7,7 @@ import type { CheckedGatewayOptions } from './gatewayOptions.ts';
 import type { RegisterChild } from './policy/childRecord.ts';
 import type { Clock, Random } from './policy/clock.ts';
 import type { Fact, Told } from './policy/facts.ts';
+import { factTypes, storedTypes } from './store/record.ts';
 import type { Store, StoreOptions } from './store/store.ts';
 import type { ChildSpec } from './supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from './supervisor/supervisor.ts';
@@ -65,16 +66,16 @@ export interface RuntimeOwner {
 }
 
 /** How the store of a runtime is used, beyond what a gateway can say. */
-export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs'> {
+export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retention'> {
   /** Which of the facts that stores keep are worth a record. @defaultValue all */
   readonly records?: ((fact: Told<Fact>) => boolean) | undefined;
 }
 
 /** Makes the parts of a runtime; nothing runs before `start()`. */
 export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTuning = {}): RuntimeOwner {
-  const { clock, random, logger, store: path, synchronous, supervisor } = options;
-  const { lockWaitMs, records = () => true } = tuning;
-  const bus = createBus({ clock, logger });
+  const { clock, random, logger, redact, store: path, synchronous, supervisor } = options;
+  const { lockWaitMs, retention, records = () => true } = tuning;
+  const bus = createBus({ clock, logger, redact, types: factTypes });
   const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
   const children = createChildRegistry({ clock, logger });
   const pending: ChildSpec[] = [];
@@ -129,9 +130,9 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
   async function open(): Promise<void> {
     // Imported now: a short-lived process that has nothing to keep is spared the loading.
     opening ??= import('./store/store.ts').then(({ openStore }) =>
-      openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs }),
+      openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs, retention }),
     );
-    const [opened, { storedTypes }] = await Promise.all([opening, import('./store/record.ts')]);
+    const opened = await opening;
     if (stopping !== undefined || store !== undefined) return;
     store = opened;
     bus.off('*', keepEarly);

@@ -20,7 +20,11 @@ export interface ProcessRun {
  * Runs a command as a temporary child of the root supervisor until it has ended, and everything below it. Aborting the context's
  * signal ends it; output is a sign of life. Rejects with an {@link AttemptError} when there was no run to end.
  */
-export function runProcess(runtime: Runtime, run: ProcessRun, context: AttemptContext): Promise<ProcessExit> {
+export function runProcess(
+  runtime: Pick<Runtime, 'root' | 'bus'>,
+  run: ProcessRun,
+  context: Pick<AttemptContext, 'signal' | 'touch'>,
+): Promise<ProcessExit> {
   const { id, input, graceMs } = run;
   return new Promise((resolve, reject) => {
     const { signal } = context;

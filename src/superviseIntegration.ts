@@ -16,6 +16,8 @@ export type IntegrationParts<I, O> = Pick<
   readonly operation: Operation<I, O>;
   /** Who counts its failures in a row. @defaultValue 'own' */
   readonly streak?: StreakKeeper | undefined;
+  /** Whether what is behind it is this process's alone: its circuit is probed without asking others of its name. @defaultValue false */
+  readonly alone?: boolean | undefined;
   /** Whether the thing behind it has yet to start; until then it is shown as crashed. */
   readonly startsDown?: (() => boolean) | undefined;
 };
@@ -33,7 +35,7 @@ export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationP
     signals: runtime.signals,
     streak: kept.streak,
     onBreaker: (event) => kept.changed(event, path.link.openings),
-    claimProbe: (leaseMs) => kept.claimProbe(leaseMs),
+    claimProbe: parts.alone === true ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
     onStop: () => kept.stop(),
   });
 

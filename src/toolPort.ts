@@ -38,6 +38,7 @@ export function createToolPort(
         ...limitsOf(target.path.policy.limits, own, options),
         retry: tighter(retry, target.path.policy.retry),
         effect: options.effect ?? own?.effect ?? target.effect,
+        learnedEffect: own?.learnedEffect,
         label: tool,
         session: options.session,
         signal: options.signal,

@@ -43,7 +43,9 @@ describe('the README', () => {
 describe('the examples', () => {
   it('are all run here', () => {
     expect(readdirSync(new URL('../examples', import.meta.url)).sort()).toEqual([
+      'claude-mcp.json',
       'claude-settings.json',
+      'codex-config.toml',
       'embed.mjs',
       'nightly.sh',
       'servers.mjs',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as mcpServer from '../src/mcpBoundary/index.ts';
 import * as testing from '../src/testing/index.ts';
 import * as unwedge from '../src/index.ts';
 
@@ -10,11 +11,14 @@ describe('the public names', () => {
         "IntegrationError",
         "approvalMachine",
         "classify",
+        "connectCodex",
+        "createAgent",
         "createClaude",
         "createGateway",
         "createSupervisor",
         "failedExit",
         "failureKinds",
+        "inspectWithStately",
         "integrationMachine",
         "invokeClaude",
         "openClawReason",
@@ -31,10 +35,21 @@ describe('the public names', () => {
     `);
   });
 
+  it('for MCP servers are these', () => {
+    expect(Object.keys(mcpServer).sort()).toMatchInlineSnapshot(`
+      [
+        "superviseMcpServer",
+        "withErrorBoundary",
+      ]
+    `);
+  });
+
   it('for tests are these', () => {
     expect(Object.keys(testing).sort()).toMatchInlineSnapshot(`
       [
         "SimulatedClock",
+        "faultyMcpServer",
+        "faultyUpstream",
         "seededRandom",
       ]
     `);

@@ -1,3 +1,4 @@
+import { Readable, type Writable } from 'node:stream';
 import { execa } from 'execa';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessInput } from '../machines/subprocessInput.ts';
@@ -143,7 +144,7 @@ function watch(
   child.once('close', close);
   // A child that ends without reading its stdin breaks the pipe: its exit says all there is to say.
   child.stdin?.on('error', noop);
-  child.stdin?.end(input.stdin);
+  feed(child.stdin, input.stdin);
   const terminate = async (graceMs: number, signal: EndSignal | undefined): Promise<void> => {
     await terminateTree(pid, { graceMs, signal, clock, exited });
     await killMarked(mark);
@@ -164,6 +165,13 @@ function watch(
       child.unref();
     },
   };
+}
+
+function feed(stdin: Writable | null, source: SubprocessInput['stdin']): void {
+  if (stdin === null) return;
+  // A source that breaks has said all it will.
+  if (source instanceof Readable) source.on('error', () => stdin.end()).pipe(stdin);
+  else stdin.end(source);
 }
 
 function noop(): void {}

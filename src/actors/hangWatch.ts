@@ -1,8 +1,11 @@
 import type { McpConnection } from './mcpClient.ts';
 
+/** What can be asked for a sign of life, and be ended. */
+export type Suspect = Pick<McpConnection, 'ping' | 'kill'>;
+
 export interface HangWatchOptions {
   /** The connection of the moment; undefined while there is none. */
-  readonly connection: () => McpConnection | undefined;
+  readonly connection: () => Suspect | undefined;
   /** How long the server may take to answer, in ms above 0. @defaultValue the server's `pingMs` */
   readonly pingMs?: number | undefined;
 }
@@ -22,9 +25,9 @@ export interface HangWatch {
  */
 export function createHangWatch({ connection, pingMs }: HangWatchOptions): HangWatch {
   let inquiry: Promise<HangVerdict> | undefined;
-  let suspected: McpConnection | undefined;
+  let suspected: Suspect | undefined;
 
-  const inquire = async (current: McpConnection): Promise<HangVerdict> => {
+  const inquire = async (current: Suspect): Promise<HangVerdict> => {
     if (await current.ping(pingMs)) return 'alive';
     if (connection() !== current) return 'gone';
     current.kill({ kind: 'crash', reason: 'hang', message: 'The server hung and was killed', outcome: 'unknown' });

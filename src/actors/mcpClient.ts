@@ -6,6 +6,7 @@ import {
   ListToolsResultSchema,
   ResultSchema,
   type Tool,
+  ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
@@ -37,6 +38,8 @@ export interface McpConnection {
   ): Promise<CallToolResult>;
   /** All tools, page by page. */
   listTools(context?: McpRequestContext): Promise<Tool[]>;
+  /** Has `listener` told, in place of the one before, when the server says that its tools have changed. It must not throw. */
+  onToolsChanged(listener: () => void): void;
   /** Whether the server answers, with whatever. @param timeoutMs - above 0; by default the server's `pingMs`. Never rejects. */
   ping(timeoutMs?: number): Promise<boolean>;
   /** Any request of the protocol. */
@@ -113,6 +116,9 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
         message: `The list of tools does not end after ${mostPages} pages`,
         outcome: 'failed',
       });
+    },
+    onToolsChanged(listener) {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, listener);
     },
     ping(timeoutMs = parts.pingMs) {
       const own = new AbortController();

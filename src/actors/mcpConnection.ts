@@ -15,7 +15,8 @@ import { checkFunction, checkKeys } from '../policy/options.ts';
 import { failedExit } from '../supervisor/exit.ts';
 import { unlimitedMs } from './mcpCall.ts';
 import { type McpConnection, createMcpConnection } from './mcpClient.ts';
-import { isCleanExit, lossFacts, startupFacts, withStderr } from './mcpLoss.ts';
+import { isCleanExit, lossFacts, withStderr } from './mcpEnd.ts';
+import { startupFacts } from './mcpLoss.ts';
 import { type McpServerOptions, type McpServerSettings, checkMcpServer, mcpServerKeys } from './mcpServerOptions.ts';
 import { McpTransport, type StrayListener } from './mcpTransport.ts';
 

@@ -25,6 +25,8 @@ export interface ServerProcessListener {
   outputEnded(): void;
   errors(chunk: Buffer): void;
   errorsEnded(): void;
+  /** What was written and not taken at once has been taken. */
+  drained?(): void;
   /** Told once: no answer will come any more. The process may still be there. */
   ended(): void;
 }
@@ -114,11 +116,45 @@ export class McpProcess {
   }
 
   /** Never blocks on a server that does not read. @returns whether the server can still be written to. */
-  write(text: string): boolean {
+  write(data: string | Uint8Array): boolean {
     const stdin = this.#child?.stdin;
     if (this.#end !== undefined || stdin?.writable !== true) return false;
-    stdin.write(text);
+    stdin.write(data);
     return true;
+  }
+
+  /** Whether more was written than the server takes for now; `drained` is told when it has. */
+  get isFull(): boolean {
+    return this.#end === undefined && this.#child?.stdin.writableNeedDrain === true;
+  }
+
+  /** Has what is written until the returned function is called sent as one. */
+  gather(): () => void {
+    const stdin = this.#child?.stdin;
+    stdin?.cork();
+    return () => stdin?.uncork();
+  }
+
+  /**
+   * Leaves the output of the server where it is until {@link resumeOutput}: a server that is ahead of its reader has to wait. What is
+   * in the pipe when it exits comes all the same.
+   */
+  pauseOutput(): void {
+    this.#child?.stdout.pause();
+  }
+
+  resumeOutput(): void {
+    this.#child?.stdout.resume();
+  }
+
+  /** Lets the server know that nothing more will be written. */
+  endInput(): void {
+    this.#child?.stdin.end();
+  }
+
+  /** Resolves when the process has exited, at once when there is none. */
+  get exited(): Promise<void> {
+    return this.#exited;
   }
 
   /** Ends the server in good order: end of stdin, then SIGTERM, then SIGKILL to all that is left of it. Never rejects. */
@@ -168,6 +204,7 @@ export class McpProcess {
     const outputEnded = endOf(child.stdout, (chunk) => listener.output(chunk)).then(() => listener.outputEnded());
     const errorsEnded = endOf(child.stderr, (chunk) => listener.errors(chunk)).then(() => listener.errorsEnded());
     child.stdin.on('error', () => this.#pipeClosed());
+    child.stdin.on('drain', () => listener.drained?.());
     void outputEnded.then(() => this.#pipeClosed());
     this.#exited = new Promise((resolve) => {
       child.once('exit', () => {

@@ -1,5 +1,5 @@
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { checkDuration, checkInteger, checkName, checkOneOf, checkTexts, show } from '../policy/options.ts';
+import { safeEnvironment } from './safeEnvironment.ts';
 
 /** An MCP server that is run as a child process and spoken to over its stdin and stdout. */
 export interface McpServerOptions {
@@ -69,7 +69,7 @@ export function checkMcpServer(options: McpServerOptions): McpServerSettings {
 
 /** The environment the server gets, as of now. */
 export function mcpEnvironment({ env, envMode }: Pick<McpServerSettings, 'env' | 'envMode'>): NodeJS.ProcessEnv {
-  return { ...(envMode === 'extend' ? process.env : getDefaultEnvironment()), ...env };
+  return { ...(envMode === 'extend' ? process.env : safeEnvironment()), ...env };
 }
 
 function checkEnvironment(name: string, value: unknown): Readonly<Record<string, string>> {

@@ -42,6 +42,8 @@ export type Fallback<I, O> = (
 export interface CallSettings<I, O> extends Limits {
   readonly retry: RetryPolicy;
   readonly effect: Effect | undefined;
+  /** What the other side says of its effect, as of now; asked where `effect` is undefined. Must not throw. */
+  readonly learnedEffect?: (() => Effect | undefined) | undefined;
   readonly label: string | undefined;
   readonly session: string | undefined;
   /** Of calls that share one, one at a time. */
@@ -52,6 +54,8 @@ export interface CallSettings<I, O> extends Limits {
   readonly fallback: Fallback<I, O> | undefined;
   /** Texts of errors and the kinds they stand for, besides those that are known. */
   readonly patterns?: readonly ErrorPattern[] | undefined;
+  /** Told when an attempt is given up, for work that would rather not have a signal made for it; must not throw. */
+  readonly givenUp?: ((input: I, facts: FailureFacts) => void) | undefined;
   /** Gets a value that came after the call had ended; must not throw. */
   readonly late?: ((value: O) => void) | undefined;
 }
@@ -104,6 +108,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   /** The integration's own harmless probe, which no caller made. */
   readonly isProbe: boolean;
   readonly #keeper: CallKeeper<I, O>;
+  #learned: Effect | undefined = undefined;
 
   constructor(
     keeper: CallKeeper<I, O>,
@@ -122,6 +127,14 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     this.overallDue = now + settings.overallMs;
     this.resolve = resolve;
     this.isProbe = isProbe;
+  }
+
+  /** What it may do to the world, as far as is known by now. What was once said to change something stays that. */
+  get expectedEffect(): Effect | undefined {
+    const { effect, learnedEffect } = this.settings;
+    if (effect !== undefined || learnedEffect === undefined) return effect;
+    if (this.#learned !== 'mutating') this.#learned = learnedEffect() ?? this.#learned;
+    return this.#learned;
   }
 
   /** An attempt failed. What may have taken effect once is not undone by what a later attempt says. */
@@ -187,6 +200,8 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
     this.#now = now;
     this.startedAt = now();
     this.lastSignAt = this.startedAt;
+    // The other side may say something else, or nothing any more, by the time it fails.
+    void call.expectedEffect;
   }
 
   // An AbortController's signal costs more than all the rest of a call, so it is made only for who reads it.
@@ -210,7 +225,7 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
   }
 
   get effect(): Effect | undefined {
-    return this.call.settings.effect;
+    return this.call.expectedEffect;
   }
 
   /** Why the work was told to end. */
@@ -221,6 +236,8 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
   /** Tells the work to end. Listeners of the signal run now. */
   abort(facts: FailureFacts): void {
     this.#aborted = facts;
+    const { settings, input } = this.call;
+    settings.givenUp?.(input, facts);
     this.#controller?.abort(reasonOf(facts));
   }
 

@@ -165,11 +165,14 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     return holder !== undefined;
   }
 
-  /** The thing behind the integration is gone: its attempts end, and what may be tried again waits for the restart. */
-  crashed(facts: FailureFacts): void {
+  /**
+   * The thing behind the integration is gone: its attempts end, and what may be tried again waits for the restart.
+   * @param quietly - it ended as it was to: nothing is told, and its coming back neither.
+   */
+  crashed(facts: FailureFacts, quietly = false): void {
     if (this.#stopped) return;
     this.#outage.needsRestart();
-    this.#outage.begin(facts);
+    this.#outage.begin(facts, quietly);
   }
 
   /** The thing behind the integration is there again, and nothing of what was going on before. */

@@ -114,7 +114,7 @@ export class Gate<I, O> {
 
   #proceedWhileOpen(call: Call<I, O>): void {
     const { name, policy, clock, link, places, endings, attempts, probing, scopes } = this.#parts;
-    if (this.#parts.probe !== undefined && call.settings.effect !== 'readOnly') this.#awaitProbe(call);
+    if (this.#parts.probe !== undefined && call.expectedEffect !== 'readOnly') this.#awaitProbe(call);
     else if (probing.isDue && scopes.mustWait(call)) this.#awaitScope(call, clock.now());
     else if (probing.isDue && !places.free) endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
     else if (probing.request()) {

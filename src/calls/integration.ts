@@ -16,7 +16,7 @@ import type { CallSettings, Fallback } from './call.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathParts.ts';
 import type { MachineLink } from './machineLink.ts';
-import { toolLimits, type ToolOptions } from './toolOptions.ts';
+import { type KnownTool, toolLimits } from './toolOptions.ts';
 
 /** How one call differs from its integration's policy. */
 export interface CallOptions<I, O> {
@@ -79,13 +79,13 @@ export class Integration<I, O> {
   readonly breaker: BreakerHandle;
   readonly #path: CallPath<I, O>;
   readonly #settings: CallSettings<I, O>;
-  readonly #toolOf: ((input: I) => ToolOptions | undefined) | undefined;
+  readonly #toolOf: ((input: I) => KnownTool | undefined) | undefined;
 
   /**
    * @param effect - of calls that say nothing of it.
    * @param toolOf - the tool an input calls, where the integration has tools with settings of their own.
    */
-  constructor(path: CallPath<I, O>, effect?: Effect, toolOf?: (input: I) => ToolOptions | undefined) {
+  constructor(path: CallPath<I, O>, effect?: Effect, toolOf?: (input: I) => KnownTool | undefined) {
     this.name = path.name;
     this.#path = path;
     this.#settings = defaultSettings(path.policy, effect);
@@ -142,8 +142,9 @@ function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undef
   };
 }
 
-function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: ToolOptions): CallSettings<I, O> {
-  return { ...defaults, ...toolLimits(defaults, tool), effect: tool.effect ?? defaults.effect };
+function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: KnownTool): CallSettings<I, O> {
+  const effect = tool.effect ?? defaults.effect;
+  return { ...defaults, ...toolLimits(defaults, tool), effect, learnedEffect: tool.learnedEffect };
 }
 
 function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
@@ -171,6 +172,7 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
             backoff: backoff ?? defaults.retry.backoff,
           },
     effect: effect ?? defaults.effect,
+    learnedEffect: defaults.learnedEffect,
     label,
     session: undefined,
     scope,

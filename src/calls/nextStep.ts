@@ -25,8 +25,8 @@ export interface Moment {
 
 /** Decides what follows a failed attempt. The order is the contract: the first rule that ends the call names the failure. */
 export function nextStep<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Moment): NextStep {
-  const { retry, effect } = call.settings;
-  if (call.attempts >= retry.maxAttempts || !mayRetry(facts, effect, retry)) return { step: 'end', facts };
+  const { retry } = call.settings;
+  if (call.attempts >= retry.maxAttempts || !mayRetry(facts, call.expectedEffect, retry)) return { step: 'end', facts };
   if (moment.now >= call.overallDue) return { step: 'end', facts };
   if (moment.open) return { step: 'end', facts: moment.circuitOpen(facts) };
 

@@ -17,6 +17,8 @@ export class Outage {
   #overwhelmed = false;
   #since = 0;
   #told = false;
+  /** It ended as it was to: neither that nor its coming back is told. */
+  #quiet = false;
   #last: FailureFacts | undefined = undefined;
 
   constructor(parts: OutageParts) {
@@ -38,25 +40,28 @@ export class Outage {
     this.#overwhelmed = false;
   }
 
-  begin(facts: FailureFacts): void {
+  begin(facts: FailureFacts, quietly = false): void {
     const { clock, link, records, loseAll } = this.#parts;
     if (link.lastState !== 'crashed') this.#since = clock.now();
     this.#last = facts;
     // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
     link.send({ type: 'integration.lost' });
-    if (!this.#told) records.crashed(facts.message);
-    this.#told = true;
+    if (!this.#told && !quietly) records.crashed(facts.message);
+    this.#quiet = quietly && !this.#told;
+    this.#told ||= !quietly;
     loseAll(facts);
   }
 
   end(): void {
     const { clock, link, records } = this.#parts;
     if (link.lastState !== 'crashed') return;
+    const isQuiet = this.#quiet;
     this.#overwhelmed = false;
     this.#told = false;
+    this.#quiet = false;
     this.#last = undefined;
     link.send({ type: 'integration.restarted' });
-    records.restarted(clock.now() - this.#since);
+    if (!isQuiet) records.restarted(clock.now() - this.#since);
   }
 
   /** There is more work that will not end than may be replaced. */

@@ -17,7 +17,18 @@ export interface ToolOptions {
   readonly longRunningMs?: number | undefined;
 }
 
-export type Tools = ReadonlyMap<string, ToolOptions>;
+/** A tool as far as it is known. */
+export interface KnownTool extends ToolOptions {
+  /** What the other side says its calls do, as of now; asked where nobody here has said. */
+  readonly learnedEffect?: (() => Effect | undefined) | undefined;
+}
+
+/** The tools of an integration by name. */
+export interface Tools {
+  get(name: string): KnownTool | undefined;
+  /** 0 when none has settings of its own. */
+  readonly size: number;
+}
 
 /** @throws TypeError or RangeError that names the tool, the option and its value. */
 export function checkTools(name: string, tools: Readonly<Record<string, ToolOptions>> = {}): Tools {

@@ -9,6 +9,7 @@ export const faultNames = [
   'http-503',
   'http-401',
   'http-silent',
+  'http-outage',
   'cli-silent',
   'cli-stubborn',
   'cli-missing',

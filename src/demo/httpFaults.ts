@@ -1,9 +1,12 @@
-import type { PolicyInput, ToolRequest } from '../index.ts';
+import type { Gateway, Integration, PolicyInput, ToolRequest } from '../index.ts';
 import type { Expected, Fault } from './fault.ts';
 import type { FaultName } from './faultNames.ts';
+import { pause } from './pause.ts';
 
 /** Shortened for the tour, in ms: how long an attempt waits for an answer. */
 const answerMs = 600;
+/** Shortened too: how long an open circuit waits before it is probed. */
+const outageMs = 400;
 
 function httpFault(name: FaultName, expected: Expected, policy?: PolicyInput): Fault {
   return {
@@ -23,6 +26,48 @@ function httpFault(name: FaultName, expected: Expected, policy?: PolicyInput): F
       return requests < least + 1 || requests > most + 1 ? `${requests} requests reached the upstream` : undefined;
     },
     expected,
+  };
+}
+
+/** The circuit opens, so that what is down is left alone, and closes when a probe finds it up again. */
+function httpOutage(): Fault {
+  const name = 'http-outage';
+  const breaker = { consecutiveFailures: 2, resetTimeoutMs: outageMs };
+  const expected: Expected = {
+    outcome: 'circuit_open',
+    synthetic: true,
+    retries: [1, 1],
+    cause: 'HTTP 503',
+    waitsMs: [100],
+    leastMs: 100,
+    mostMs: 3000,
+    records: ['opened', 'half_opened', 'closed'].map((event) => ({
+      type: `breaker/${event}`,
+      fields: { integration: name },
+    })),
+  };
+  const integrations = new WeakMap<Gateway, Integration<ToolRequest, string>>();
+  return {
+    ...httpFault(name, expected),
+    declare({ gateway, http }) {
+      const about = { effect: 'readOnly', policy: { breaker } } as const;
+      const outage = gateway.integration(name, about, (_: ToolRequest, { signal }) =>
+        get(`${http.url}/${name}`, signal),
+      );
+      integrations.set(gateway, outage);
+    },
+    run(turn, { gateway }) {
+      // A tour that was cut off may have left it open in the database.
+      integrations.get(gateway)?.breaker.reset();
+      return turn.tool(name, 'get');
+    },
+    async settle({ gateway, http, signal }) {
+      const requests = http.requests(`/${name}`);
+      await pause(outageMs, signal);
+      const outcome = await integrations.get(gateway)?.call({ tool: 'get', input: {} });
+      if (requests !== 2) return `${requests} requests reached the upstream while it was down`;
+      return outcome?.ok === true ? undefined : 'the circuit did not close';
+    },
   };
 }
 
@@ -81,4 +126,5 @@ export const httpFaults: readonly Fault[] = [
     },
     { limits: { attemptMs: answerMs } },
   ),
+  httpOutage(),
 ];

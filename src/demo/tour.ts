@@ -14,6 +14,8 @@ export interface TourOptions {
   readonly faults: readonly Fault[];
   /** SQLite file that records it. */
   readonly store: string;
+  /** Whether commands of the same user can reach it. @defaultValue false */
+  readonly control?: boolean | undefined;
   /** For the files of the tour; private, and its owner removes it. */
   readonly directory: string;
   /** Ends the tour early, in order. */
@@ -30,8 +32,9 @@ const stopMs = 20_000;
 export async function runTour(options: TourOptions): Promise<TourReport> {
   const { faults, directory, signal } = options;
   const startedAt = systemClock.now();
-  // Nobody has to reach a tour, and the directory of its socket would stay, where it promises to leave nothing.
-  const gateway = createGateway({ store: options.store, logger: options.logger, control: false });
+  // The directory of its socket would stay, where a tour nobody has to reach promises to leave nothing.
+  const control = options.control ?? false;
+  const gateway = createGateway({ store: options.store, logger: options.logger, control });
   const processes = new ProcessLog(gateway);
   await processes.begin();
   const http = await startHttpUpstream();

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import {
@@ -27,8 +28,8 @@ export interface SubprocessInput {
   readonly envMode?: 'extend' | 'only' | undefined;
   /** The only variables of the runtime's environment that pass to the child, beside `env`; not with `envMode: 'only'`. @defaultValue all */
   readonly envAllow?: readonly string[] | undefined;
-  /** Written to the child, then closed. Without it the child's stdin is closed from the start. */
-  readonly stdin?: string | Uint8Array | undefined;
+  /** Written to the child, then closed; a stream as it comes. Without it the child's stdin is closed from the start. */
+  readonly stdin?: string | Uint8Array | Readable | undefined;
   /** Streams of the runtime that the child uses as its own; what it writes to such a one is not heard here. @defaultValue [] */
   readonly inherit?: readonly ('stdin' | 'stdout')[] | undefined;
   /** Whether the child stays in the process group and session of the runtime, as who reads from its terminal must. @defaultValue false */
@@ -68,7 +69,7 @@ export function checkSubprocess<T extends Omit<SubprocessInput, 'clock'>>(input:
   if (env !== undefined) checkEnvironment(`${prefix}env`, env);
   if (envMode !== undefined) checkOneOf(`${prefix}envMode`, envMode, ['extend', 'only']);
   if (envAllow !== undefined) checkAllowed(`${prefix}envAllow`, envAllow, envMode);
-  if (stdin !== undefined && typeof stdin !== 'string' && !(stdin instanceof Uint8Array)) {
+  if (stdin !== undefined && typeof stdin !== 'string' && !(stdin instanceof Uint8Array) && !isStream(stdin)) {
     throw new TypeError(`Expected \`${prefix}stdin\` to be a string or bytes, got ${show(stdin)}`);
   }
   if (overallMs !== undefined) checkDuration(`${prefix}overallMs`, overallMs);
@@ -87,6 +88,9 @@ export function checkSubprocess<T extends Omit<SubprocessInput, 'clock'>>(input:
   }
   return input;
 }
+
+const isStream = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'pipe' in value && typeof value.pipe === 'function';
 
 function checkEnvironment(name: string, env: object): void {
   checkKeys(name, env, Object.keys(env ?? {}));

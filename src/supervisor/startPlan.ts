@@ -34,6 +34,14 @@ export function planStart(
   return plan;
 }
 
+/** Has a plan that waits for its time run on the next turn of the event loop. */
+export function hastenPlan({ surroundings: { clock } }: Supervision, plan: StartPlan): void {
+  if (plan.timer === undefined) return;
+  clock.clearTimeout(plan.timer);
+  plan.timer = undefined;
+  clock.nextTurn(plan.run);
+}
+
 /** Takes a child out of the plan it waits in; the timer goes with the last one, and nobody waits for who left. */
 export function leavePlan(supervision: Supervision, child: Child): void {
   const { plan } = child;

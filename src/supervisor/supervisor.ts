@@ -24,6 +24,11 @@ export interface RootSupervisor extends Supervisor {
    * Always resolves, within `maxStopMs`; may be called from a descendant.
    */
   stop(): Promise<void>;
+  /**
+   * Has every event of the actor system heard, from here on, until the returned function is called; doubles the cost of each.
+   * A throw is told and ignored.
+   */
+  inspect(observer: (event: InspectionEvent) => void): () => void;
   /** The root of the actor system. */
   readonly actor: Actor<typeof supervisorLogic>;
 }
@@ -58,6 +63,10 @@ export function createRootSupervisor(options: SupervisorOptions): RootSupervisor
   return {
     ...supervisorHandle(supervision),
     actor,
+    inspect(observer) {
+      const subscription = actor.system.inspect({ next: guarded(surroundings, observer) });
+      return () => subscription.unsubscribe();
+    },
     start() {
       if (!fresh) throw new RangeError(`Expected supervisor \`${name}\` to be new, it was started or stopped before`);
       fresh = false;

@@ -5,7 +5,7 @@ import { discardHeld, sendToChild } from './mailbox.ts';
 import { restartByHand } from './restart.ts';
 import { stopChild } from './shutdown.ts';
 import { startNewChild } from './start.ts';
-import { leavePlan } from './startPlan.ts';
+import { hastenPlan, leavePlan } from './startPlan.ts';
 import {
   type ChildState,
   type ExitListener,
@@ -34,6 +34,8 @@ export interface Supervisor {
    * @throws RangeError for an unknown id or a supervisor that is not running.
    */
   restartChild(id: string): void;
+  /** Starts a child that waits for its restart on the next turn of the event loop; its series goes on. Others are left alone. */
+  hasten(id: string): void;
   /**
    * Removes the spec of a child that is stopped or in quarantine; unknown ids are ignored.
    * @throws RangeError when the child is live or on its way back.
@@ -93,6 +95,10 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
       const child = children.get(id);
       if (child === undefined) throw new RangeError(`Supervisor \`${supervision.name}\` has no child \`${id}\``);
       restartByHand(supervision, child);
+    },
+    hasten(id) {
+      const child = children.get(id);
+      if (child?.state === 'restarting' && child.plan !== undefined) hastenPlan(supervision, child.plan);
     },
     deleteChild(id) {
       const child = children.get(id);

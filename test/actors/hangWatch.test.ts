@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHangWatch } from '../../src/actors/hangWatch.ts';
 import type { McpConnection } from '../../src/actors/mcpClient.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
-import { isAlive, requestContext, startServer, textOf } from './mcpHarness.ts';
+import { hanging, isAlive, requestContext, startServer, textOf } from './mcpHarness.ts';
 
 /** A connection whose pings are answered by the test. */
 function fakeConnection() {
@@ -14,6 +14,7 @@ function fakeConnection() {
     lateAnswers: 0,
     callTool: () => Promise.reject(new Error('unused')),
     listTools: () => Promise.resolve([]),
+    onToolsChanged: () => undefined,
     request: () => Promise.resolve({}),
     ping: () => new Promise((resolve) => pings.push(resolve)),
     kill: (facts) => kills.push(facts),
@@ -23,7 +24,7 @@ function fakeConnection() {
 
 describe('the hang watch', () => {
   it('[P-1] kills a stopped server, which ends as hung', async () => {
-    const server = startServer('mcpTools', { pingMs: 200 });
+    const server = startServer({}, { pingMs: 200 });
     const connection = await server.ready;
     const watch = createHangWatch({ connection: () => connection });
     process.kill(server.pid(), 'SIGSTOP');
@@ -33,7 +34,7 @@ describe('the hang watch', () => {
   });
 
   it('[P-1] leaves a server alone whose tool hangs while it answers', async () => {
-    const connection = await startServer('mcpTools').ready;
+    const connection = await startServer(hanging).ready;
     const { context } = requestContext();
     void connection.callTool({ name: 'hang' }, context).catch(() => undefined);
     expect(await createHangWatch({ connection: () => connection }).suspect()).toBe('alive');

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { toolResult } from '../../src/actors/mcpCall.ts';
 import { createMcpConnection } from '../../src/actors/mcpClient.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { rejection, requestContext, startServer, textOf } from './mcpHarness.ts';
+import type { FaultyMcpServerOptions } from '../../src/testing/faultyMcpServer.ts';
+import { cancellations, hanging, rejection, requestContext, startServer, textOf } from './mcpHarness.ts';
 
-const connect = (options: Parameters<typeof startServer>[1] = {}) => startServer('mcpTools', options).ready;
+const connect = (script?: FaultyMcpServerOptions) => startServer(script).ready;
 
 /** A connection in simulated time to a server that answers initialize, and else what the test makes it answer. */
 async function startSimulated(answer: (message: JSONRPCMessage, reply: (message: object) => void) => void) {
@@ -58,30 +59,31 @@ describe('a call of an MCP tool', () => {
   });
 
   it('[P-1] fails for good with the words of a tool that says it failed', async () => {
-    const result = await (await connect()).callTool({ name: 'fail' }, requestContext().context);
+    const connection = await connect({
+      faults: [{ tool: 'fail', do: 'tool_error', texts: ['no such file', 'a.txt'] }],
+    });
+    const result = await connection.callTool({ name: 'fail' }, requestContext().context);
     const facts = { kind: 'permanent', reason: 'tool_error', outcome: 'failed', message: 'no such file\na.txt' };
     expect(await rejection((async () => toolResult(result))())).toMatchObject(facts);
   });
 
   it('[R-8] tells the server that a call was aborted, and why', async () => {
-    const connection = await connect();
+    const connection = await connect(hanging);
     const { context, abort, touched } = requestContext();
     const call = rejection(connection.callTool({ name: 'hang' }, context));
     await touched;
     abort(new Error('nobody waits any more'));
     expect(await call).toMatchObject({ kind: 'cancelled', outcome: 'cancelled' });
-    const told = await connection.callTool({ name: 'cancellations' }, requestContext().context);
-    expect(textOf(told)).toBe('["nobody waits any more"]');
+    expect(await cancellations(connection)).toEqual(['nobody waits any more']);
   });
 
   it('[R-8] does not start a call whose signal was aborted before', async () => {
-    const connection = await connect();
+    const connection = await connect(hanging);
     const { context, abort } = requestContext();
     abort('too late');
     const facts = { kind: 'cancelled', outcome: 'not_started', cause: 'too late' };
     expect(await rejection(connection.callTool({ name: 'hang' }, context))).toMatchObject(facts);
-    const told = await connection.callTool({ name: 'cancellations' }, requestContext().context);
-    expect(textOf(told)).toBe('[]');
+    expect(await cancellations(connection)).toEqual([]);
   });
 
   it('[R-8] does not cancel a call that was answered before its signal was aborted', async () => {
@@ -95,9 +97,9 @@ describe('a call of an MCP tool', () => {
   });
 
   it('[I-1] drops and counts an answer that comes after the call was aborted', async () => {
-    const connection = await connect();
+    const connection = await connect({ faults: [{ tool: 'late', do: 'late', progress: 1 }] });
     const { context, abort, touched } = requestContext();
-    const call = rejection(connection.callTool({ name: 'answerOnCancel' }, context));
+    const call = rejection(connection.callTool({ name: 'late' }, context));
     await touched;
     abort();
     expect(await call).toMatchObject({ kind: 'cancelled' });
@@ -106,18 +108,23 @@ describe('a call of an MCP tool', () => {
   });
 
   it('[P-1] skips and tells what a server writes to stdout outside the protocol', async () => {
-    const server = startServer('mcpTools');
-    const call = (await server.ready).callTool({ name: 'noise' }, requestContext().context);
+    const text = 'Loading model...\n[1,2]\n';
+    const server = startServer({ faults: [{ tool: 'noise', do: 'noise', text }] });
+    const request = { name: 'noise', arguments: { text: 'quiet again' } };
+    const call = (await server.ready).callTool(request, requestContext().context);
     expect(textOf(await call)).toBe('quiet again');
     expect(server.stray).toEqual(['stdout: Loading model...', 'stdout: [1,2]']);
   });
 
   it('[P-1] takes a message up to its limit and gives the connection up at a larger one', async () => {
-    const server = startServer('mcpTools', { maxMessageBytes: 100_000 });
-    const large = async (bytes: number) =>
-      (await server.ready).callTool({ name: 'large', arguments: { bytes } }, requestContext().context);
-    expect(textOf(await large(99_000))).toHaveLength(99_000);
-    expect(await rejection(large(100_000))).toMatchObject({ kind: 'protocol', reason: 'message_too_large' });
+    const faults = [
+      { tool: 'large', do: 'oversize', bytes: 99_000 },
+      { tool: 'tooLarge', do: 'oversize', bytes: 100_000 },
+    ] as const;
+    const server = startServer({ faults }, { maxMessageBytes: 100_000 });
+    const call = async (name: string) => (await server.ready).callTool({ name }, requestContext().context);
+    expect(textOf(await call('large'))).toHaveLength(99_000);
+    expect(await rejection(call('tooLarge'))).toMatchObject({ kind: 'protocol', reason: 'message_too_large' });
     expect(await server.done).toMatchObject({ error: { facts: { reason: 'message_too_large' } } });
   });
 
@@ -132,12 +139,18 @@ describe('a call of an MCP tool', () => {
 
 describe('a request to an MCP server', () => {
   it('[P-1] tells an error of the server from a local one of the same code', async () => {
-    const connection = await connect();
-    const refuse = (code: number, message: string) =>
-      rejection(connection.request('test/refuse', { code, message, data: { timeout: 60_000 } }));
-    expect(await refuse(-32001, 'Request timed out')).toMatchObject({ kind: 'unknown', code: -32001 });
-    expect(await refuse(-32001, 'Server overloaded')).toMatchObject({ kind: 'overloaded', outcome: 'failed' });
-    expect(await refuse(-32000, 'Connection closed')).toMatchObject({ kind: 'unknown', code: -32000 });
+    const data = { timeout: 60_000 };
+    const connection = await connect({
+      faults: [
+        { on: 'test/timeout', do: 'error', code: -32_001, message: 'Request timed out', data },
+        { on: 'test/overload', do: 'error', code: -32_001, message: 'Server overloaded', data },
+        { on: 'test/close', do: 'error', code: -32_000, message: 'Connection closed', data },
+      ],
+    });
+    const ask = (method: string) => rejection(connection.request(method, {}));
+    expect(await ask('test/timeout')).toMatchObject({ kind: 'unknown', code: -32_001 });
+    expect(await ask('test/overload')).toMatchObject({ kind: 'overloaded', outcome: 'failed' });
+    expect(await ask('test/close')).toMatchObject({ kind: 'unknown', code: -32_000 });
   });
 
   it('gives the result as it is', async () => {
@@ -207,7 +220,7 @@ describe('a ping', () => {
   });
 
   it('[P-1] is not answered by a server that is gone', async () => {
-    const server = startServer('mcpTools');
+    const server = startServer();
     const connection = await server.ready;
     process.kill(server.pid(), 'SIGKILL');
     await server.done;

@@ -4,9 +4,33 @@ import { createActor, toPromise } from 'xstate';
 import { clientInfo, mcpChild } from '../../src/actors/mcpConnection.ts';
 import { isFailedExit } from '../../src/supervisor/exit.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { fixture, gone, isAlive, rejection, requestContext, startServer, textOf } from './mcpHarness.ts';
+import { faultyServer } from '../support/faultyServer.ts';
+import {
+  fixture,
+  gone,
+  hanging,
+  isAlive,
+  rejection,
+  requestContext,
+  startServer,
+  stubborn,
+  textOf,
+} from './mcpHarness.ts';
 
 const require = createRequire(import.meta.url);
+
+const crashing = (exitCode: number) => {
+  const stderr = 'about to fail\nfatal: out of luck';
+  return startServer({ faults: [{ tool: 'crash', do: 'crash', exitCode, stderr }] });
+};
+
+/** A server that exits at once, and says why on stderr only. */
+const doomed = (exitCode = 3, database = 'the database') => ({
+  faults: [{ on: 'start', do: 'crash', exitCode, stderr: `Error: cannot open ${database}` }] as const,
+});
+
+/** A server that hangs in its own start. */
+const silent = { stderr: 'still loading', faults: [{ on: 'initialize', do: 'hang' }] as const };
 
 /** The facts a failed incarnation ends with. */
 async function failureOf(done: Promise<unknown>): Promise<unknown> {
@@ -17,7 +41,7 @@ async function failureOf(done: Promise<unknown>): Promise<unknown> {
 
 describe('an MCP connection', () => {
   it('[P-1] shakes hands with a server and knows it by name', async () => {
-    const server = startServer('mcpTools');
+    const server = startServer({ name: 'tools', version: '1.2.3', instructions: 'Ask nicely.' });
     const connection = await server.ready;
     expect(connection).toMatchObject({ server: { name: 'tools', version: '1.2.3' }, instructions: 'Ask nicely.' });
     expect(connection.pid).toBe(server.pid());
@@ -30,7 +54,7 @@ describe('an MCP connection', () => {
 
   it('[P-1] works with a server of the protocol project', async () => {
     const everything = require.resolve('@modelcontextprotocol/server-everything/dist/index.js');
-    const connection = await startServer('', { args: [everything] }).ready;
+    const connection = await startServer({}, { args: [everything] }).ready;
     const { context } = requestContext();
     expect((await connection.listTools()).map(({ name }) => name)).toContain('echo');
     const result = await connection.callTool({ name: 'echo', arguments: { message: 'hello' } }, context);
@@ -38,9 +62,9 @@ describe('an MCP connection', () => {
   });
 
   it('[P-1] ends as a failure, with the reason and the end of stderr, when the server crashes in a call', async () => {
-    const server = startServer('mcpTools');
+    const server = crashing(7);
     const { context } = requestContext();
-    const call = rejection((await server.ready).callTool({ name: 'crash', arguments: { code: 7 } }, context));
+    const call = rejection((await server.ready).callTool({ name: 'crash' }, context));
     const facts = { kind: 'crash', reason: 'connection_lost', code: 7, outcome: 'unknown' };
     expect(await call).toMatchObject({ ...facts, message: expect.stringContaining('out of luck') as unknown });
     expect(await failureOf(server.done)).toMatchObject(facts);
@@ -48,7 +72,7 @@ describe('an MCP connection', () => {
 
   it('[M-6] tells of a loss once, before the calls in flight end', async () => {
     const order: string[] = [];
-    const server = startServer('mcpTools', { onLost: ({ reason }) => order.push(`lost: ${reason}`) });
+    const server = startServer(hanging, { onLost: ({ reason }) => order.push(`lost: ${reason}`) });
     const connection = await server.ready;
     const calls = [1, 2].map(async () => {
       const { kind } = await rejection(connection.callTool({ name: 'hang' }, requestContext().context));
@@ -60,23 +84,23 @@ describe('an MCP connection', () => {
   });
 
   it('[M-6] names the signal that ended the server', async () => {
-    const server = startServer('mcpTools');
+    const server = startServer();
     await server.ready;
     process.kill(server.pid(), 'SIGKILL');
     expect(await failureOf(server.done)).toMatchObject({ reason: 'connection_lost', code: 'SIGKILL' });
   });
 
   it('[M-6] ends normally when the server exits by itself with code 0, and its calls with connection_closed', async () => {
-    const server = startServer('mcpTools');
+    const server = crashing(0);
     const connection = await server.ready;
-    const call = rejection(connection.callTool({ name: 'crash', arguments: { code: 0 } }, requestContext().context));
+    const call = rejection(connection.callTool({ name: 'crash' }, requestContext().context));
     expect(await call).toMatchObject({ kind: 'crash', reason: 'connection_closed' });
     expect(await server.done).toEqual({ exit: 'normal' });
     expect(server.losses).toMatchObject([{ reason: 'connection_closed' }]);
   });
 
   it('[P-1] does not send a call to a server that is gone', async () => {
-    const server = startServer('mcpTools');
+    const server = startServer();
     const connection = await server.ready;
     process.kill(server.pid(), 'SIGKILL');
     await server.done;
@@ -89,7 +113,7 @@ describe('an MCP connection', () => {
   });
 
   it('[P-1] gives up a server that never answers initialize', async () => {
-    const server = startServer('mcpSilent', { handshakeMs: 300 });
+    const server = startServer(silent, { handshakeMs: 300 });
     const facts = await failureOf(server.done);
     expect(facts).toMatchObject({ kind: 'timeout', reason: 'init_timeout', outcome: 'not_started' });
     expect(server.losses).toEqual([facts]);
@@ -97,7 +121,7 @@ describe('an MCP connection', () => {
   });
 
   it('[P-1] says what a server that exits at its start wrote to stderr', async () => {
-    const facts = await failureOf(startServer('mcpDoomed').done);
+    const facts = await failureOf(startServer(doomed()).done);
     expect(facts).toMatchObject({
       kind: 'crash',
       reason: 'startup_failed',
@@ -107,12 +131,13 @@ describe('an MCP connection', () => {
   });
 
   it('counts an exit with code 0 before the handshake as a failed start', async () => {
-    const { done } = startServer('mcpDoomed', { env: { MCP_EXIT: '0' } });
+    const { done } = startServer(doomed(0));
     expect(await failureOf(done)).toMatchObject({ reason: 'startup_failed', code: 0 });
   });
 
   it('[O-8] keeps values of its environment out of messages', async () => {
-    const server = startServer('mcpDoomed', { env: { MCP_DATABASE: 'postgres://planted-secret' } });
+    const database = 'postgres://planted-secret';
+    const server = startServer(doomed(3, database), { env: { MCP_DATABASE: database } });
     expect(await failureOf(server.done)).toMatchObject({
       message: expect.stringContaining('[MCP_DATABASE]') as unknown,
     });
@@ -120,7 +145,7 @@ describe('an MCP connection', () => {
   });
 
   it('[P-1] says why a server refused the handshake, and ends it', async () => {
-    const server = startServer('mcpRefusing');
+    const server = startServer({ faults: [{ on: 'initialize', do: 'error', code: -32_602, message: 'no licence' }] });
     expect(await failureOf(server.done)).toMatchObject({
       kind: 'protocol',
       reason: 'init_rejected',
@@ -131,7 +156,7 @@ describe('an MCP connection', () => {
   });
 
   it('[P-1] says that there is no such command', async () => {
-    const { done, losses } = startServer('', { command: 'no-such-command-anywhere' });
+    const { done, losses } = startServer({}, { command: 'no-such-command-anywhere' });
     const facts = { kind: 'spawn', reason: 'startup_failed', code: 'ENOENT', outcome: 'not_started' };
     expect(await failureOf(done)).toMatchObject(facts);
     expect(losses).toMatchObject([facts]);
@@ -140,7 +165,7 @@ describe('an MCP connection', () => {
   it('[O-8] passes a short list of variables on, and the rest only when told to', async () => {
     process.env['MCP_TEST_PLANTED'] = 'planted';
     const ask = async (envMode: 'safe' | 'extend', name: string): Promise<string> => {
-      const connection = await startServer('mcpTools', { envMode, env: { MCP_GIVEN: 'given' } }).ready;
+      const connection = await startServer({}, { envMode, env: { MCP_GIVEN: 'given' } }).ready;
       return textOf(await connection.callTool({ name: 'environment', arguments: { name } }, requestContext().context));
     };
     expect(await ask('safe', 'MCP_TEST_PLANTED')).toBe('unset');
@@ -151,7 +176,7 @@ describe('an MCP connection', () => {
   });
 
   it('[I-3] ends in good order when asked to, and leaves no process', async () => {
-    const server = startServer('mcpTools');
+    const server = startServer();
     await server.ready;
     server.actor.send({ type: 'shutdown' });
     expect(await server.done).toEqual({ exit: 'normal' });
@@ -161,14 +186,14 @@ describe('an MCP connection', () => {
   });
 
   it('[I-1] ends calls in flight at once when asked to shut down', async () => {
-    const server = startServer('mcpTools');
+    const server = startServer(hanging);
     const call = rejection((await server.ready).callTool({ name: 'hang' }, requestContext().context));
     server.actor.send({ type: 'shutdown' });
     expect(await Promise.race([call, server.done])).toMatchObject({ reason: 'stopped', outcome: 'unknown' });
   });
 
   it('[I-3] kills a server that neither the end of its stdin nor SIGTERM ends', async () => {
-    const server = startServer('mcpTools', { env: { MCP_STUBBORN: '1' }, closeMs: 100 });
+    const server = startServer(stubborn, { closeMs: 100 });
     await server.ready;
     server.actor.send({ type: 'shutdown' });
     await server.done;
@@ -177,7 +202,7 @@ describe('an MCP connection', () => {
   });
 
   it('[I-3] kills the server at once when its actor is stopped', async () => {
-    const server = startServer('mcpTools', { env: { MCP_STUBBORN: '1' } });
+    const server = startServer(stubborn);
     await server.ready;
     server.actor.stop();
     await gone(server.pid());
@@ -185,7 +210,7 @@ describe('an MCP connection', () => {
   });
 
   it('[I-3] kills the server at once when its actor is stopped in the handshake', async () => {
-    const server = startServer('mcpSilent');
+    const server = startServer(silent);
     expect(await isAlive(server.pid())).toBe(true);
     server.actor.stop();
     await gone(server.pid());
@@ -195,7 +220,7 @@ describe('an MCP connection', () => {
     Number((await heard(/server pid/)).replace(/\D/g, ''));
 
   it.each([[[]], [['detached']]])('[I-3] kills the server behind a wrapper too (%j)', async (extra) => {
-    const server = startServer('', { args: [fixture('mcpWrapper'), ...extra], env: { MCP_STUBBORN: '1' } });
+    const server = startServer({}, { args: [fixture('wrapper'), ...extra, '--', ...faultyServer(stubborn).args] });
     const pid = await serverOf(server.heard);
     await server.ready;
     expect(await isAlive(pid)).toBe(true);
@@ -204,7 +229,7 @@ describe('an MCP connection', () => {
   });
 
   it('[I-3] ends what a crashed wrapper leaves behind, before it counts as ended', async () => {
-    const server = startServer('mcpWrapper', { env: { MCP_STUBBORN: '1' } });
+    const server = startServer({}, { args: [fixture('wrapper'), '--', ...faultyServer(stubborn).args] });
     const pid = await serverOf(server.heard);
     await server.ready;
     process.kill(server.pid(), 'SIGKILL');
@@ -212,10 +237,10 @@ describe('an MCP connection', () => {
     expect(await isAlive(pid)).toBe(false);
   });
 
-  it.each(['stdin', 'stdout'])('[M-6] gives up a server that closes its %s and stays', async (name) => {
-    const server = startServer('mcpTools');
+  it.each(['stdin', 'stdout'] as const)('[M-6] gives up a server that closes its %s and stays', async (name) => {
+    const server = startServer({ faults: [{ tool: 'closePipe', do: 'close_pipe', pipe: name }] });
     const connection = await server.ready;
-    const call = rejection(connection.callTool({ name: 'closePipe', arguments: { name } }, requestContext().context));
+    const call = rejection(connection.callTool({ name: 'closePipe' }, requestContext().context));
     await server.heard(/closed it/);
     if (name === 'stdin') void connection.ping();
     expect(await call).toMatchObject({
@@ -230,8 +255,7 @@ describe('an MCP connection', () => {
     const pids: number[] = [];
     let next: (() => void) | undefined;
     const { logic, input } = mcpChild({
-      command: process.execPath,
-      args: [fixture('mcpTools')],
+      ...faultyServer(),
       clock: systemClock,
       onReady({ pid }) {
         pids.push(pid);
@@ -252,7 +276,7 @@ describe('an MCP connection', () => {
   });
 
   it('[P-1] kills a server that is said to hang, with that reason', async () => {
-    const server = startServer('mcpTools');
+    const server = startServer(hanging);
     const connection = await server.ready;
     const call = rejection(connection.callTool({ name: 'hang' }, requestContext().context));
     connection.kill({ kind: 'crash', reason: 'hang', message: 'It hung', outcome: 'unknown' });
@@ -268,13 +292,15 @@ describe('an MCP connection', () => {
       throw new Error('boom');
     };
     const logger = { debug: log, info: log, warn: log, error: log };
-    const server = startServer('mcpTools', {
-      env: { MCP_STDERR: 'up' },
-      onReady: boom,
-      onLost: boom,
-      onStray: boom,
-      logger,
-    });
+    const server = startServer(
+      { stderr: 'up' },
+      {
+        onReady: boom,
+        onLost: boom,
+        onStray: boom,
+        logger,
+      },
+    );
     await new Promise<void>((resolve) => {
       server.actor.subscribe({ next: ({ value }) => value === 'ready' && resolve(), error: () => undefined });
     });

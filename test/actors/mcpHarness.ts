@@ -8,6 +8,8 @@ import type { ConnectionEmitted, ConnectionRef } from '../../src/machines/connec
 import type { FailureFacts } from '../../src/policy/failure.ts';
 import { listProcesses } from '../../src/actors/processTable.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import type { FaultyMcpServerOptions } from '../../src/testing/faultyMcpServer.ts';
+import { faultyServer } from '../support/faultyServer.ts';
 
 export const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}.mjs`, import.meta.url));
 
@@ -30,8 +32,11 @@ interface StartedServer {
   readonly pid: () => number;
 }
 
-/** Starts one incarnation of an MCP server as its supervisor would, and gathers all it tells. */
-export function startServer(name: string, options: Partial<McpServerOptions & McpConnectionHost> = {}): StartedServer {
+/** Starts one incarnation of an MCP server, by its script, as its supervisor would, and gathers all it tells. */
+export function startServer(
+  script: FaultyMcpServerOptions = {},
+  options: Partial<McpServerOptions & McpConnectionHost> = {},
+): StartedServer {
   const stray: string[] = [];
   const losses: FailureFacts[] = [];
   const emitted: ConnectionEmitted[] = [];
@@ -39,8 +44,7 @@ export function startServer(name: string, options: Partial<McpServerOptions & Mc
   const done = deferred<unknown>();
   const heard = createListener(stray);
   const { logic, input } = mcpChild({
-    command: process.execPath,
-    args: [fixture(name)],
+    ...faultyServer(script),
     clock: systemClock,
     onReady: ready.resolve,
     onLost: (facts) => losses.push(facts),
@@ -136,6 +140,19 @@ export async function rejection(promise: Promise<unknown>): Promise<FailureFacts
     return (error as { facts: FailureFacts }).facts;
   }
   throw new Error('It did not reject');
+}
+
+/** A server that neither the end of its stdin nor SIGTERM ends. */
+export const stubborn = { ignoreSigterm: true, ignoreStdinEnd: true } as const;
+
+/** A server with a tool that hangs once it has shown that its call has begun. */
+export const hanging: FaultyMcpServerOptions = { faults: [{ tool: 'hang', do: 'hang', progress: 1 }] };
+
+/** Why the requests were cancelled that the server was told to forget, as text. */
+export async function cancellations(connection: McpConnection): Promise<unknown[]> {
+  const received = await connection.callTool({ name: 'received' }, requestContext().context);
+  const messages = JSON.parse(textOf(received)) as { method: string; params: { reason?: unknown } }[];
+  return messages.flatMap(({ method, params }) => (method === 'notifications/cancelled' ? [params.reason] : []));
 }
 
 export const textOf = (result: { content: readonly object[] }): string =>

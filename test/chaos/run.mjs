@@ -1,11 +1,42 @@
-// `npm run chaos -- gateway [--times N] [--seed N] [--json]`: kills real processes at random points and checks what is left.
+// `npm run chaos -- SCENARIO [--times N] [--seed N] [--json]`: harms real processes at random points and checks what is left.
 import { parseArgs } from 'node:util';
-import { killGateway } from './killGateway.mjs';
 
-const usage = `Usage: npm run chaos -- gateway [--times N] [--seed N] [--json]
+/** By name: what it does, how it is run (200 times where it does not say), and what it found in one line. Loaded when asked for. */
+const scenarios = {
+  gateway: {
+    about:
+      'kill -9 of a gateway under load; every accepted message must be processed or set aside, every call answered',
+    harm: async (options) => (await import('./killGateway.mjs')).killGateway(options),
+    said: ({ kills, accepted, redelivered, poisoned, lostCalls }) =>
+      `gateway killed ${kills} times: ${accepted} messages accepted, ${redelivered} delivered again, ` +
+      `${poisoned} set aside, ${lostCalls} lost calls answered`,
+  },
+  mcp: {
+    about:
+      'kill -9 and -STOP of MCP servers behind the proxy; every request must be answered once, no client disconnected',
+    harm: async (options) => (await import('./killMcp.mjs')).killMcp(options),
+    said: ({ kills, stops, requests, lost, refused }) =>
+      `MCP servers killed ${kills} times and stopped ${stops} times: ${requests} requests answered, ` +
+      `${lost} of them as lost and ${refused} as refused`,
+  },
+  claude: {
+    about:
+      'calls of a claude of which 5 % of the runs fail, with prompts of 1 B to 1 MB; 99 % must succeed (default 1000)',
+    usualTimes: '1000',
+    harm: async (options) => (await import('./askClaude.mjs')).askClaude(options),
+    said: ({ calls, succeeded, attempts, faults, largestCommandLine }) =>
+      `claude asked ${calls} times: ${succeeded} calls succeeded in ${attempts} attempts, of which ` +
+      `${Object.values(faults).reduce((sum, each) => sum + each, 0)} were made to fail; the longest command line had ` +
+      `${largestCommandLine} bytes`,
+  },
+};
 
-  gateway      kill -9 of a gateway under load; every accepted message must be processed or set aside, every call answered
-  --times N    how often it is killed (default 200)
+const names = Object.keys(scenarios);
+const usage = `Usage: npm run chaos -- ${names.join('|')} [--times N] [--seed N] [--json]
+
+${Object.entries(scenarios)
+  .map(([name, { about }]) => `  ${name.padEnd(12)} ${about}\n`)
+  .join('')}  --times N    how often (default 200)
   --seed N     of the random points (default: by the clock; printed)
   --json       the report as JSON
 `;
@@ -25,7 +56,7 @@ function read() {
     return parseArgs({
       allowPositionals: true,
       options: {
-        times: { type: 'string', default: '200' },
+        times: { type: 'string' },
         seed: { type: 'string', default: String(Date.now() % 1_000_000) },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -41,29 +72,30 @@ if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
-if (positionals.length !== 1 || positionals[0] !== 'gateway') {
-  fail(`Expected \`gateway\`, got "${positionals.join(' ')}"; see npm run chaos -- --help`);
+const [name] = positionals;
+if (positionals.length !== 1 || !Object.hasOwn(scenarios, name)) {
+  fail(
+    `Expected ${names.map((each) => `\`${each}\``).join(' or ')}, got "${positionals.join(' ')}"; see npm run chaos -- --help`,
+  );
 }
-const times = count('times', values.times);
+const { harm, said, usualTimes = '200' } = scenarios[name];
+const times = count('times', values.times ?? usualTimes);
 const seed = count('seed', values.seed);
 const startedAt = Date.now();
-const report = await killGateway({
+const report = await harm({
   times,
   seed,
-  progress(kills, accepted) {
-    if (process.stderr.isTTY) process.stderr.write(`\r${kills} of ${times} kills, ${accepted} messages accepted `);
+  progress(done, served) {
+    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${times}, ${served} served `);
   },
 });
 const { violations } = report;
 if (values.json) process.stdout.write(`${JSON.stringify({ ...report, ms: Date.now() - startedAt })}\n`);
 else {
-  process.stdout.write(
-    `gateway killed ${report.kills} times: ${report.accepted} messages accepted, ${report.redelivered} delivered again, ` +
-      `${report.poisoned} set aside, ${report.lostCalls} lost calls answered, ${violations.length} violations\n`,
-  );
+  process.stdout.write(`${said(report)}, ${violations.length} violations\n`);
   for (const violation of violations.slice(0, 20)) process.stdout.write(`  ${violation}\n`);
 }
 if (violations.length > 0) {
-  process.stdout.write(`Again: npm run chaos -- gateway --times ${times} --seed ${seed}\n`);
+  process.stdout.write(`Again: npm run chaos -- ${name} --times ${times} --seed ${seed}\n`);
   process.exitCode = 1;
 }

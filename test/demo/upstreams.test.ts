@@ -32,6 +32,13 @@ describe('the HTTP upstream', () => {
     expect(requests('/http-429')).toBe(2);
   });
 
+  it('[I-3] is down for two requests and up again then', async () => {
+    const { url } = await startHttp();
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) statuses.push((await fetch(`${url}/http-outage`)).status);
+    expect(statuses).toEqual([503, 503, 200]);
+  });
+
   it.each([
     ['/http-503', 503],
     ['/http-401', 401],

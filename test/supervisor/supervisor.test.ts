@@ -57,6 +57,25 @@ describe('the root supervisor', () => {
     expect([...seen]).toEqual(['root', 'a']);
   });
 
+  it('[O-6] lets who comes later hear every event of the tree, until he leaves', () => {
+    const { root } = startRoot([{ id: 'a', logic: worker }]);
+    const heard: string[] = [];
+    const leave = root.inspect(({ type }) => heard.push(type));
+    root.send('a', { type: 'finish' });
+    expect(heard).toContain('@xstate.microstep');
+    const length = heard.length;
+    leave();
+    root.startChild({ id: 'b', logic: worker });
+    expect(heard).toHaveLength(length);
+  });
+
+  it('[V-7] survives one who came later and throws', () => {
+    const { root, told } = startRoot([{ id: 'a', logic: worker }]);
+    root.inspect(boom);
+    expect(root.send('a', { type: 'finish' })).toBe(true);
+    expect(told('listener.failed')).toContainEqual(expect.objectContaining({ event: 'inspect', error: 'boom' }));
+  });
+
   it('[V-7] keeps 999 siblings untouched while one child crashes a thousand times', async () => {
     const { root, clock, crash, told } = startRoot([]);
     for (let n = 0; n < 1000; n++) root.startChild({ id: `c${n}`, logic: worker });

@@ -1,0 +1,68 @@
+import type { Clock } from '../policy/clock.ts';
+import type { Fact } from '../policy/facts.ts';
+import { checkDuration, checkFunction, checkKeys, checkName } from '../policy/options.ts';
+import { createFactRedactor } from '../store/redactFact.ts';
+import { secretValues } from '../store/secrets.ts';
+import { systemClock } from '../systemClock.ts';
+
+/** How long a handler may take. */
+export interface HandlerLimits {
+  /**
+   * Without a sign of life (a notification or a request to the client, by its context; under `superviseMcpServer` also by the server),
+   * in ms above 0. By default below the 60 s after which most clients give up: the agent then learns which tool hangs.
+   * @defaultValue 50000
+   */
+  readonly idleMs?: number | undefined;
+  /** Whatever it reports, in ms above 0. @defaultValue 280000, below the 5 min a client of this package gives one attempt */
+  readonly overallMs?: number | undefined;
+}
+
+/** How one handler is wrapped. */
+export interface ErrorBoundaryOptions extends HandlerLimits {
+  /** Stands before the message of an error. @defaultValue the tool that was called, where the handler is told, else its own name */
+  readonly tool?: string | undefined;
+  /** The name of the server in facts. @defaultValue 'mcp-server' */
+  readonly server?: string | undefined;
+  /**
+   * Told `mcp.tool_failed` of every answer that is an error, with its input, and `call.late` of what a handler came to after it had
+   * been given up; the secrets are taken out. What it throws is lost.
+   */
+  readonly tell?: ((fact: Fact) => void) | undefined;
+  /** @defaultValue the system's */
+  readonly clock?: Clock | undefined;
+}
+
+/** {@link ErrorBoundaryOptions}, checked, with the defaults filled in. */
+export interface BoundarySettings {
+  readonly idleMs: number;
+  readonly overallMs: number;
+  readonly tool: string | undefined;
+  readonly server: string;
+  readonly tell: (fact: Fact) => void;
+  readonly clock: Clock;
+}
+
+const keys = [
+  'idleMs',
+  'overallMs',
+  'tool',
+  'server',
+  'tell',
+  'clock',
+] as const satisfies readonly (keyof ErrorBoundaryOptions)[];
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkBoundary(options: ErrorBoundaryOptions): BoundarySettings {
+  checkKeys('options', options, keys);
+  const { tool, tell = () => undefined, clock = systemClock } = options;
+  checkFunction('tell', tell);
+  const redact = createFactRedactor(secretValues(process.env));
+  return {
+    idleMs: checkDuration('idleMs', options.idleMs ?? 50_000),
+    overallMs: checkDuration('overallMs', options.overallMs ?? 280_000),
+    tool: tool === undefined ? undefined : checkName('tool', tool),
+    server: checkName('server', options.server ?? 'mcp-server'),
+    tell: (fact) => tell(redact(fact)),
+    clock,
+  };
+}

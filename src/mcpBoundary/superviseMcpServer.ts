@@ -1,0 +1,166 @@
+import type { FactType } from '../policy/facts.ts';
+import type { Clock } from '../policy/clock.ts';
+import { type Logger, say } from '../policy/logger.ts';
+import { checkBoolean, checkDuration, checkFunction, checkInteger, checkKeys, checkName } from '../policy/options.ts';
+import type { Listener } from '../telemetry/listener.ts';
+import { type BoundarySettings, checkBoundary, type HandlerLimits } from './boundaryOptions.ts';
+import { bounded } from './errorBoundary.ts';
+import { callsInFlight } from './runningCall.ts';
+import { createServerRecords } from './serverRecords.ts';
+import { type ServerProcess, watchServerProcess } from './serverProcess.ts';
+import { isConnected, type McpServerLike, wrapTools } from './toolRegistration.ts';
+
+export interface McpSupervisionOptions extends HandlerLimits {
+  /** The name of the server in facts. @defaultValue 'mcp-server' */
+  readonly name?: string | undefined;
+  /** Limits of one tool, where they differ. */
+  readonly tools?: Readonly<Record<string, HandlerLimits>> | undefined;
+  /** SQLite file for failed calls and errors nobody caught; the secrets in their input are taken out. @defaultValue none */
+  readonly store?: string | undefined;
+  /**
+   * Gets what the supervision has to say beyond its facts. Never the console: stdout is the protocol's.
+   * @defaultValue stderr, for warnings and errors of a process that is the server's; else none
+   */
+  readonly logger?: Logger | undefined;
+  /**
+   * Whether the process is the server's: it then goes on after an error that nobody caught, and ends when its stdin does or its stdout
+   * breaks. `false` for a server inside something else, or over HTTP. @defaultValue true
+   */
+  readonly ownsProcess?: boolean | undefined;
+  /** Errors nobody caught that the process goes through within `uncaughtPeriodMs`; one more ends it with 1. @defaultValue 10 */
+  readonly mostUncaught?: number | undefined;
+  /** In ms, above 0. @defaultValue 60000 */
+  readonly uncaughtPeriodMs?: number | undefined;
+  /** Once the client is gone: how long calls in flight may take to end, and then `onClose`, in ms above 0. @defaultValue 500 */
+  readonly closeMs?: number | undefined;
+  /** The server's own clean-up when its client is gone; may return a promise. */
+  readonly onClose?: (() => unknown) | undefined;
+  /** @defaultValue the system's */
+  readonly clock?: Clock | undefined;
+}
+
+/** An MCP server whose tools and process are looked after. */
+export interface McpSupervision {
+  /** Hears `mcp.tool_failed`, `call.late` and `host.uncaught`, and what befalls the store. */
+  on<K extends FactType | '*'>(type: K, listener: Listener<K>): () => void;
+  readonly stats: McpSupervisionStats;
+  /** Takes the process's listeners off and closes the store. The tools stay wrapped. */
+  stop(): Promise<void>;
+}
+
+/** Figures since the start. */
+export interface McpSupervisionStats {
+  /** Calls whose handler runs, in this process. */
+  readonly inFlight: number;
+  /** Answers that were errors. */
+  readonly failed: number;
+  /** Handlers that ended after they had been given up; what they came to was dropped. */
+  readonly late: number;
+  readonly uncaught: number;
+}
+
+const keys = [
+  'idleMs',
+  'overallMs',
+  'name',
+  'tools',
+  'store',
+  'logger',
+  'ownsProcess',
+  'mostUncaught',
+  'uncaughtPeriodMs',
+  'closeMs',
+  'onClose',
+  'clock',
+] as const satisfies readonly (keyof McpSupervisionOptions)[];
+
+/**
+ * Looks after an MCP server (`McpServer` of either official SDK): every tool, registered before or later, is wrapped as by
+ * `withErrorBoundary`, and the process goes on after an error that nobody caught: it is recorded, and answers the call it came from,
+ * or all that are in flight where that cannot be told. An error before the server is connected still ends its start. When its client
+ * is gone, the process ends.
+ *
+ * Experimental task tools, prompts and resources are left as they are.
+ * @throws TypeError or RangeError that names the wrong option, or when the server is none or was wrapped before.
+ *
+ * @example
+ * const server = new McpServer({ name: 'kb', version: '1.0.0' });
+ * superviseMcpServer(server, { name: 'kb', store: 'kb.sqlite' });
+ * server.registerTool('search', { inputSchema }, ({ query }) => find(query));
+ * await server.connect(new StdioServerTransport());
+ */
+export function superviseMcpServer(server: McpServerLike, options: McpSupervisionOptions = {}): McpSupervision {
+  checkKeys('options', options, keys);
+  const { logger, onClose, idleMs, overallMs, clock: givenClock } = options;
+  const ownsProcess = checkBoolean('ownsProcess', options.ownsProcess ?? true);
+  const uncaught = {
+    most: checkInteger('mostUncaught', options.mostUncaught ?? 10, 0),
+    periodMs: checkDuration('uncaughtPeriodMs', options.uncaughtPeriodMs ?? 60_000),
+  };
+  const closeMs = checkDuration('closeMs', options.closeMs ?? 500);
+  if (onClose !== undefined) checkFunction('onClose', onClose);
+  const path = options.store === undefined ? undefined : checkName('store', options.store);
+  const name = checkName('name', options.name ?? 'mcp-server');
+  const base = checkBoundary({ idleMs, overallMs, server: name, clock: givenClock });
+  const ofTools = checkTools(options.tools ?? {}, base);
+
+  const { clock } = base;
+  let failed = 0;
+  let late = 0;
+  const tell: BoundarySettings['tell'] = (fact) => {
+    if (fact.type === 'mcp.tool_failed') failed += 1;
+    if (fact.type === 'call.late') late += 1;
+    bus.tell(fact);
+  };
+  // First: what is no server is refused before a store is opened for it.
+  wrapTools(server, (tool, handler) => bounded(handler, { ...(ofTools.get(tool) ?? base), tool, tell }));
+  const records = createServerRecords(clock, logger ?? (ownsProcess ? stderrLogger : undefined), path);
+  const { bus } = records;
+
+  const watched: ServerProcess | undefined = ownsProcess
+    ? watchServerProcess({
+        clock,
+        bus,
+        uncaught,
+        isServing: () => isConnected(server),
+        say: (line) => say(logger ?? stderrLogger, 'error', line),
+        closeMs,
+        onClose,
+        flush: () => records.flush(),
+      })
+    : undefined;
+  return {
+    on: bus.on,
+    get stats() {
+      return { inFlight: callsInFlight().length, failed, late, uncaught: watched?.uncaught ?? 0 };
+    },
+    async stop() {
+      watched?.release();
+      await records.close();
+    },
+  };
+}
+
+/** Where people look for what a server over stdio has to say. */
+const stderrLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (line) => void process.stderr.write(`${line}\n`),
+  error: (line) => void process.stderr.write(`${line}\n`),
+};
+
+function checkTools(
+  tools: Readonly<Record<string, HandlerLimits>>,
+  base: BoundarySettings,
+): ReadonlyMap<string, BoundarySettings> {
+  checkKeys('tools', tools, Object.keys(tools));
+  return new Map(
+    Object.entries(tools).map(([tool, limits]) => {
+      checkKeys(`tools.${tool}`, limits, ['idleMs', 'overallMs']);
+      const { idleMs = base.idleMs, overallMs = base.overallMs } = limits;
+      checkDuration(`tools.${tool}.idleMs`, idleMs);
+      checkDuration(`tools.${tool}.overallMs`, overallMs);
+      return [tool, { ...base, idleMs, overallMs }];
+    }),
+  );
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../policy/clock.ts';
+import { formatDuration } from '../policy/duration.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { McpAnswer } from '../protocol/mcp/message.ts';
+import { ClientCall } from './clientCall.ts';
+import type { Greeted } from './greeting.ts';
+import type { TrafficLog } from './trafficLog.ts';
+import type { Asker } from './wire.ts';
+
+export interface AnnouncementsParts {
+  readonly name: string;
+  readonly facts: Facts;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+  readonly log: TrafficLog | undefined;
+}
+
+/** Names of calls in one line; the others are counted. */
+const mostNames = 8;
+
+/** What the proxy tells of its server: facts for subscribers and the store, a line for people when something went wrong. */
+export class Announcements {
+  readonly #parts: AnnouncementsParts;
+  #lost: { readonly why: string; readonly at: number; calls: string } | undefined = undefined;
+  #startedAt = 0;
+  /** What was said of a server that does not come up. */
+  #complaint = '';
+
+  constructor(parts: AnnouncementsParts) {
+    this.#parts = parts;
+  }
+
+  started(pid: number): void {
+    this.#startedAt = this.#parts.clock.now();
+    this.#parts.log?.note('server started', { pid });
+  }
+
+  greeted({ era, differences, restored }: Greeted): void {
+    const { name, facts, clock, say } = this.#parts;
+    const changed = differences.length === 0 ? undefined : differences.join(', ');
+    const elapsedMs = clock.now() - this.#startedAt;
+    facts.tell({ type: 'mcp.server_replayed', integration: name, era, restored, changed, elapsedMs });
+    if (changed !== undefined) say(`${name} says something else of itself than before its restart: ${changed}`);
+  }
+
+  /** The server takes requests. */
+  ready(): void {
+    const { name, clock, say, log } = this.#parts;
+    const lost = this.#lost;
+    this.#lost = undefined;
+    if (lost !== undefined) this.#complaint = '';
+    log?.note('server ready');
+    if (lost !== undefined) {
+      const after = formatDuration(clock.now() - lost.at);
+      say(`${name} was restarted after ${after}: ${lost.why}${lost.calls}`);
+    }
+  }
+
+  /**
+   * The server is gone.
+   * @param served - whether it had been taking requests of a client that was given service.
+   */
+  lost({ reason, message }: FailureFacts, isQuiet: boolean, served: boolean): void {
+    const { name, clock, say, log } = this.#parts;
+    log?.note('server lost', { reason, message });
+    if (isQuiet || reason === 'stopped') return;
+    if (served) {
+      this.#lost ??= { why: message, at: clock.now(), calls: '' };
+      return;
+    }
+    const complaint = `${name} does not come up: ${message}`;
+    // It is tried again and again; the same is said once.
+    if (complaint !== this.#complaint) say(complaint);
+    this.#complaint = complaint;
+  }
+
+  /** What became of the calls that were in flight. */
+  callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
+    if (inFlight.length === 0) return;
+    const { name, facts } = this.#parts;
+    const lost = inFlight.filter((call) => call.delivered);
+    const repeated = inFlight.length - lost.length;
+    const labels = [...new Set((lost.length > 0 ? lost : inFlight).map(({ label }) => label))];
+    const more = labels.length > mostNames ? ` and ${labels.length - mostNames} more` : '';
+    const calls = labels.slice(0, mostNames).join(', ') + more;
+    facts.tell({ type: 'mcp.calls_lost', integration: name, lost: lost.length, repeated, calls, message });
+    if (this.#lost === undefined) return;
+    const again = repeated === 0 ? '' : `; ${repeated} sent again`;
+    this.#lost.calls = lost.length === 0 ? again : `; lost ${lost.length} (${calls})${again}`;
+  }
+
+  listsChanged(methods: readonly string[]): void {
+    const lists = methods.join(', ');
+    this.#parts.facts.tell({ type: 'mcp.lists_changed', integration: this.#parts.name, lists });
+  }
+
+  /** An answer came when nobody waited for it any more. */
+  late(asker: Asker | undefined, { error }: McpAnswer, givenUpAt: number | undefined, now: number): void {
+    if (!(asker instanceof ClientCall) || givenUpAt === undefined) return;
+    const { name, facts } = this.#parts;
+    facts.tell({
+      type: 'call.late',
+      integration: name,
+      call: `${name}-${asker.row?.number ?? 0}`,
+      label: asker.label,
+      attempt: asker.row?.attempts ?? 1,
+      ok: error === undefined,
+      lateByMs: now - givenUpAt,
+    });
+  }
+}

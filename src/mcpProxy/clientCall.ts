@@ -1,0 +1,79 @@
+import type { AttemptContext, Call } from '../calls/call.ts';
+import type { Effect } from '../policy/effects.ts';
+import type { McpAnswer, McpRequest } from '../protocol/mcp/message.ts';
+import { effectOfMethod, isModern } from '../protocol/mcp/methods.ts';
+import type { Line } from './outlet.ts';
+import type { Asker, Question, Wire } from './wire.ts';
+
+/** A request of the client, from its line to its one answer. */
+export class ClientCall implements Asker {
+  readonly request: Pick<McpRequest, 'id' | 'key' | 'method' | 'params'>;
+  /** The tool it calls; undefined when it calls none. */
+  readonly tool: string | undefined;
+  /** How it is called in records. */
+  readonly label: string;
+  readonly modern: boolean;
+  readonly asTask: boolean;
+  /** It came in a batch, which is to stay as it is. */
+  readonly inBatch: boolean;
+  readonly startedAt: number;
+  readonly effect: Effect | undefined;
+  /** Kept for as long as it may have to be written. */
+  line: Uint8Array | undefined;
+  row: Call<ClientCall, McpAnswer> | undefined = undefined;
+  question: Question | undefined = undefined;
+  /** Where it was written last. */
+  wire: Wire | undefined = undefined;
+  /** The client was given its answer. */
+  delivered = false;
+  /** That of the server, once the client has it. */
+  answer: McpAnswer | undefined = undefined;
+  /** The client waits for it no longer. */
+  cancelled = false;
+  /** Ends the work of the attempt. */
+  settle: ((answer: McpAnswer) => void) | undefined = undefined;
+  reject: ((error: Error) => void) | undefined = undefined;
+  context: AttemptContext | undefined = undefined;
+  #progress = Number.NEGATIVE_INFINITY;
+  readonly #deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
+
+  constructor(
+    { id, key, method, params }: McpRequest,
+    line: Uint8Array,
+    startedAt: number,
+    effectOfTool: (tool: string) => Effect | undefined,
+    deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void,
+    inBatch: boolean,
+  ) {
+    this.request = { id, key, method, params };
+    const name = method === 'tools/call' ? params['name'] : undefined;
+    this.tool = typeof name === 'string' ? name : undefined;
+    this.label = this.tool === undefined ? method : `${method} ${this.tool}`;
+    this.modern = isModern(params);
+    this.asTask = params['task'] !== undefined;
+    this.startedAt = startedAt;
+    this.effect = this.tool === undefined ? effectOfMethod(method) : effectOfTool(this.tool);
+    this.line = line;
+    this.#deliver = deliver;
+    this.inBatch = inBatch;
+  }
+
+  /** At once, so that what the server says next does not overtake it; the call path hears of it in the same turn. */
+  answered(line: Line, answer: McpAnswer): void {
+    this.question = undefined;
+    if (!this.delivered) {
+      this.delivered = true;
+      this.answer = answer;
+      this.#deliver(this, line, answer);
+    }
+    this.settle?.(answer);
+  }
+
+  progressed(progress: unknown): boolean {
+    this.context?.touch();
+    // A second server begins to count anew; what the client sees must not go back.
+    const isNews = typeof progress !== 'number' || progress > this.#progress;
+    if (typeof progress === 'number' && isNews) this.#progress = progress;
+    return isNews;
+  }
+}

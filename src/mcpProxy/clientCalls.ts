@@ -1,0 +1,221 @@
+import type { AttemptContext, CallSettings } from '../calls/call.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import type { Clock } from '../policy/clock.ts';
+import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
+import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/message.ts';
+import { progressKey } from '../protocol/mcp/methods.ts';
+import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
+import { ClientCall } from './clientCall.ts';
+import type { Line } from './outlet.ts';
+import type { ProxySettings } from './settings.ts';
+import type { Question, Wire } from './wire.ts';
+
+export interface ClientCallsParts {
+  readonly clock: Clock;
+  readonly settings: ProxySettings;
+  readonly record: SessionRecord;
+  readonly path: () => CallPath<ClientCall, McpAnswer>;
+  /** The server of the moment. */
+  readonly wire: () => Wire | undefined;
+  /** Gives the client the answer of the server. */
+  readonly deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
+  /** Gives the client an answer of ours. */
+  readonly refuse: (call: ClientCall, failure: Failure, elapsedMs: number) => void;
+  /** What is kept of lines changed, in bytes. */
+  readonly retained: (bytes: number) => void;
+}
+
+/** The requests of the client, each a call of the integration, by the ids the client gave them. */
+export class ClientCalls {
+  readonly #parts: ClientCallsParts;
+  /** By the key of the id; a client that uses one twice has several. */
+  readonly #inFlight = new Map<string, ClientCall[]>();
+  readonly #settings = new Map<string, CallSettings<ClientCall, McpAnswer>>();
+  #retained = 0;
+  #initializing = 0;
+  #size = 0;
+  readonly #idle: (() => void)[] = [];
+
+  constructor(parts: ClientCallsParts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether a handshake of the client is under way. */
+  get isInitializing(): boolean {
+    return this.#initializing > 0;
+  }
+
+  *all(): Iterable<ClientCall> {
+    for (const calls of this.#inFlight.values()) yield* calls;
+  }
+
+  /** Has a request answered, once. */
+  start(request: McpRequest, line: Uint8Array, inBatch = false): void {
+    const { clock, record, path } = this.#parts;
+    const call = new ClientCall(
+      request,
+      line,
+      clock.now(),
+      (tool) => record.tools.of(tool),
+      this.#parts.deliver,
+      inBatch,
+    );
+    const others = this.#inFlight.get(request.key);
+    if (others === undefined) this.#inFlight.set(request.key, [call]);
+    else others.push(call);
+    this.#size++;
+    if (request.method === 'initialize') this.#initializing++;
+    this.#retain(line.length);
+    const row = path().start(call, this.#settingsOf(call), (outcome) => this.#settled(call, outcome));
+    call.row = row;
+  }
+
+  /**
+   * The client waits for an answer no longer.
+   * @returns what the server is to be told about; undefined when it was not asked, or has answered.
+   */
+  cancel(key: string, reason: unknown): Question | undefined {
+    const call = this.#inFlight.get(key)?.at(-1);
+    if (call === undefined) return undefined;
+    call.cancelled = true;
+    const { question, wire, row } = call;
+    if (question !== undefined) wire?.giveUp(question, undefined);
+    const why = typeof reason === 'string' && reason !== '' ? `: ${reason.slice(0, 200)}` : '';
+    const facts: FailureFacts = { kind: 'cancelled', message: `Cancelled by the client${why}`, outcome: 'cancelled' };
+    if (row !== undefined) this.#parts.path().end(row, facts);
+    return question;
+  }
+
+  /** Ends calls that wait for a server that cannot be started. */
+  endWaiting(facts: FailureFacts): void {
+    for (const { row } of [...this.all()]) {
+      if (row?.waiting === 'restart') this.#parts.path().end(row, facts);
+    }
+  }
+
+  /** Resolves when no call is in flight. */
+  allSettled(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#size === 0) resolve();
+      else this.#idle.push(resolve);
+    });
+  }
+
+  /** What the call path runs for one attempt. */
+  operation(call: ClientCall, context: AttemptContext): Promise<McpAnswer> {
+    const wire = this.#parts.wire();
+    const { line } = call;
+    // The client has its answer already: it came in the moment its server was lost.
+    if (call.answer !== undefined) return Promise.resolve(call.answer);
+    if (wire?.ready !== true || line === undefined) throw new AttemptError(notConnected);
+    return new Promise((resolve, reject) => {
+      const { request, asTask } = call;
+      const token = progressKey(fieldsOf(request.params['_meta']));
+      const question = wire.ask(call, {
+        id: request.id,
+        key: request.key,
+        line,
+        token,
+        addsToken: call.tool !== undefined && token === undefined && !asTask && !call.inBatch,
+        again: call.wire === wire,
+        asTask,
+      });
+      if (question === undefined) {
+        reject(new AttemptError(notConnected));
+        return;
+      }
+      call.wire = wire;
+      call.question = question;
+      call.context = context;
+      call.settle = resolve;
+      call.reject = reject;
+      if (!this.#mayRepeat(call)) this.#release(call);
+    });
+  }
+
+  /** An attempt is over before its answer: the server is told, and what it may still say goes to nobody. */
+  #givenUp(call: ClientCall, facts: FailureFacts): void {
+    const { question, wire, request, reject } = call;
+    call.question = undefined;
+    call.reject = undefined;
+    const isTold = call.cancelled || request.method === 'initialize';
+    if (question !== undefined) wire?.giveUp(question, isTold ? undefined : facts.message);
+    reject?.(givenUp);
+  }
+
+  #settled(call: ClientCall, outcome: Outcome<McpAnswer>): void {
+    const { clock, refuse } = this.#parts;
+    const { key, method } = call.request;
+    const all = this.#inFlight.get(key) ?? [];
+    if (all.length <= 1) this.#inFlight.delete(key);
+    else {
+      this.#inFlight.set(
+        key,
+        all.filter((other) => other !== call),
+      );
+    }
+    this.#size--;
+    if (method === 'initialize') this.#initializing--;
+    this.#release(call);
+    if (!outcome.ok && !call.delivered && !call.cancelled) {
+      call.delivered = true;
+      refuse(call, outcome.failure, clock.now() - call.startedAt);
+    }
+    if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #mayRepeat({ effect }: ClientCall): boolean {
+    const { retry, policy } = this.#parts.settings;
+    if (policy.retry.maxAttempts === 1) return false;
+    return retry === 'always' || effect === 'readOnly' || effect === 'idempotent';
+  }
+
+  #settingsOf(call: ClientCall): CallSettings<ClientCall, McpAnswer> {
+    const key = `${call.effect ?? ''} ${call.label}`;
+    const known = this.#settings.get(key);
+    if (known !== undefined) return known;
+    const { policy, limitsOf, retry } = this.#parts.settings;
+    const made: CallSettings<ClientCall, McpAnswer> = {
+      ...limitsOf(call.request.method, call.tool),
+      retry: policy.retry,
+      effect: retry === 'always' && call.effect !== 'readOnly' ? 'idempotent' : call.effect,
+      label: call.label,
+      session: undefined,
+      signal: undefined,
+      fallback: undefined,
+      givenUp: (each, facts) => this.#givenUp(each, facts),
+    };
+    if (this.#settings.size < mostSettings) this.#settings.set(key, made);
+    return made;
+  }
+
+  #release(call: ClientCall): void {
+    const { line } = call;
+    if (line === undefined) return;
+    call.line = undefined;
+    this.#retain(-line.length);
+  }
+
+  #retain(bytes: number): void {
+    this.#retained += bytes;
+    this.#parts.retained(this.#retained);
+  }
+}
+
+/** Labels whose settings are kept; a client may make up tools for ever. */
+const mostSettings = 1000;
+
+const notConnected: FailureFacts = {
+  kind: 'crash',
+  reason: 'connection_lost',
+  message: 'The server is not connected',
+  outcome: 'not_started',
+  breaker: 'ignored',
+};
+
+/** Work that ends because it was told to is no failure of its own. */
+const givenUp = new AttemptError({ kind: 'cancelled', message: 'given up', outcome: 'cancelled' });

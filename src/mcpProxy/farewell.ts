@@ -1,0 +1,39 @@
+import type { McpClientPipe } from '../actors/mcpClientPipe.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { ClientCalls } from './clientCalls.ts';
+import type { Wire } from './wire.ts';
+
+export interface FarewellParts {
+  readonly clock: Clock;
+  /** How long the server may take to end once its stdin is closed, and the client to read what is left, in ms. */
+  readonly closeMs: number;
+  readonly calls: Pick<ClientCalls, 'size' | 'allSettled'>;
+  readonly wire: () => Wire | undefined;
+  readonly pipe: Pick<McpClientPipe, 'flush'>;
+}
+
+/** How long requests may take to be answered after the client has ended its side, in ms. */
+const drainMs = 3000;
+
+/**
+ * What is done after the client has ended its side: what is under way may still be answered, then the server is told, and may finish.
+ * Always resolves.
+ */
+export async function farewell({ clock, closeMs, calls, wire, pipe }: FarewellParts): Promise<void> {
+  if (calls.size > 0) await within(drainMs, calls.allSettled(), clock);
+  const last = wire();
+  last?.relay.endInput();
+  if (last !== undefined) await within(closeMs, last.relay.exited, clock);
+  await within(closeMs, pipe.flush(), clock);
+}
+
+/** Resolves with the promise, or after so long. */
+function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, ms, { ref: true });
+    void promise.then(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+}

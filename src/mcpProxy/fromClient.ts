@@ -1,0 +1,178 @@
+import { rpcErrors } from '../protocol/jsonRpc.ts';
+import { elementSpans, memberSpan } from '../protocol/mcp/jsonSpans.ts';
+import {
+  idKey,
+  type McpId,
+  type McpMessage,
+  type McpNotification,
+  type McpRequest,
+  readMessage,
+} from '../protocol/mcp/message.ts';
+import { withRequestId } from '../protocol/mcp/rewrite.ts';
+import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
+import { errorAnswer, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
+import type { Asides } from './asides.ts';
+import type { ClientCalls } from './clientCalls.ts';
+import type { Line, Outlet } from './outlet.ts';
+import type { ServerRequests } from './serverRequests.ts';
+import type { TrafficLog } from './trafficLog.ts';
+import type { Question, Wire } from './wire.ts';
+
+export interface FromClientParts {
+  readonly outlet: Outlet;
+  readonly record: SessionRecord;
+  readonly wire: () => Wire | undefined;
+  readonly calls: ClientCalls;
+  readonly asides: Asides;
+  readonly requests: ServerRequests;
+  readonly log: TrafficLog | undefined;
+  readonly maxLineBytes: number;
+  /** Has a server started, when there is none. */
+  readonly wantServer: () => void;
+}
+
+/** Notifications that wait for a server; of more the oldest are dropped. */
+const mostHeld = 100;
+
+/** What becomes of the lines the client writes. */
+export class FromClient {
+  readonly #parts: FromClientParts;
+  readonly #held: Line[] = [];
+
+  constructor(parts: FromClientParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes one line, its end included. */
+  take(line: Buffer): void {
+    const text = line.toString('utf8');
+    const message = readMessage(text);
+    const { wantServer, outlet } = this.#parts;
+    if (message.kind === 'garbage') {
+      if (text.trim() !== '') outlet.write(errorAnswer(null, rpcErrors.parse, 'Parse error: this line is not JSON'));
+      return;
+    }
+    wantServer();
+    if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
+    else this.#take(message, line, text);
+  }
+
+  /** Answers a line that was too long to be kept. */
+  refuse(head: Buffer): void {
+    const { outlet, maxLineBytes } = this.#parts;
+    const message = `A message may have ${maxLineBytes} bytes; this one was not passed on`;
+    outlet.write(errorAnswer(idIn(head.toString('utf8')), rpcErrors.invalidRequest, message));
+  }
+
+  /** A server takes messages: what has waited for it is passed on. */
+  serverReady(): void {
+    const wire = this.#parts.wire();
+    for (const line of this.#held.splice(0)) wire?.write(line);
+  }
+
+  #take(message: McpMessage, line: Uint8Array, text: string, inBatch = false): void {
+    this.#parts.log?.passed('client', message, line.length);
+    switch (message.kind) {
+      case 'request':
+        this.#asked(message, line, inBatch);
+        break;
+      case 'notification':
+        this.#notified(message, line, text);
+        break;
+      case 'answer': {
+        const passed = this.#parts.requests.answered(message, line, text);
+        if (passed !== undefined) this.#parts.wire()?.write(passed);
+        break;
+      }
+      case 'foreign':
+        this.#pass(line);
+        break;
+      case 'batch':
+      case 'garbage':
+        break;
+    }
+  }
+
+  #asked(request: McpRequest, line: Uint8Array, inBatch: boolean): void {
+    const { record, asides, calls } = this.#parts;
+    const known = this.#knownHandshake(request);
+    if (known !== undefined) {
+      this.#parts.outlet.write(resultAnswer(request.id, known));
+      return;
+    }
+    record.asked(request);
+    if (asides.takes(request)) asides.start(request, line);
+    else calls.start(request, line, inBatch);
+  }
+
+  /** A client that shakes hands anew while its server is away hears what it heard the first time, and stays. */
+  #knownHandshake({ method, params }: McpRequest) {
+    const { record, wire } = this.#parts;
+    if (method !== 'initialize' || record.handshake === undefined || wire()?.ready === true) return undefined;
+    const agreed = record.handshake['protocolVersion'];
+    return params['protocolVersion'] === agreed ? record.handshake : undefined;
+  }
+
+  #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
+    const { record, wire } = this.#parts;
+    if (method === 'notifications/cancelled') this.#cancelled(params['requestId'], params['reason'], line, text);
+    else if (method === 'notifications/initialized') {
+      record.noteInitialized();
+      // One that is being greeted hears it from us.
+      if (wire()?.ready === true) this.#pass(line);
+    } else this.#pass(line);
+  }
+
+  #cancelled(requestId: unknown, reason: unknown, line: Uint8Array, text: string): void {
+    const key = idKey(requestId);
+    if (key === undefined) return;
+    const { asides, calls, wire } = this.#parts;
+    const aside = asides.cancel(key);
+    const question: Question | undefined = aside.mine ? aside.question : calls.cancel(key, reason);
+    if (question === undefined) return;
+    const { wireId, id } = question;
+    wire()?.write(wireId === id ? line : withRequestId(text, wireId));
+  }
+
+  #pass(line: Line): void {
+    const wire = this.#parts.wire();
+    if (wire?.ready === true) {
+      wire.write(line);
+      return;
+    }
+    if (this.#held.push(line) > mostHeld) this.#held.shift();
+  }
+
+  /** Passes a batch as it is when all of it can go at once as it is, else one by one. */
+  #takeBatch(items: readonly McpMessage[], line: Buffer, text: string): void {
+    const { wire } = this.#parts;
+    const spans = elementSpans(text);
+    const passed: Line[] = [];
+    let same = 0;
+    items.forEach((item, index) => {
+      const span = spans[index];
+      if (span === undefined) return;
+      const own = text.slice(span.start, span.end);
+      const bytes = Buffer.from(`${own}\n`);
+      const take = (): void => this.#take(item, bytes, own, true);
+      for (const each of wire()?.collect(take) ?? (take(), [])) {
+        if (each === bytes) same++;
+        passed.push(each);
+      }
+    });
+    if (same === items.length) wire()?.write(line);
+    else for (const each of passed) wire()?.write(each);
+  }
+}
+
+/** The id in the first part of a message; null when it is not there, or not within the message itself. */
+function idIn(head: string): McpId | null {
+  const span = memberSpan(head, 'id');
+  if (span === undefined) return null;
+  try {
+    const id: unknown = JSON.parse(head.slice(span.start, span.end));
+    return idKey(id) === undefined ? null : (id as McpId);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,122 @@
+import { elementSpans } from '../protocol/mcp/jsonSpans.ts';
+import { idKey, type McpAnswer, type McpMessage, type McpNotification, readMessage } from '../protocol/mcp/message.ts';
+import type { Asides } from './asides.ts';
+import type { Line, Outlet } from './outlet.ts';
+import type { ServerRequests } from './serverRequests.ts';
+import type { TrafficLog } from './trafficLog.ts';
+import type { Wire } from './wire.ts';
+
+export interface FromServerParts {
+  readonly outlet: Outlet;
+  readonly wire: () => Wire | undefined;
+  readonly asides: Asides;
+  readonly requests: ServerRequests;
+  readonly log: TrafficLog | undefined;
+  /** The server wrote to stdout what is no message. */
+  readonly noise: (text: string) => void;
+}
+
+/** What becomes of the lines a server writes: they pass as they are, unless nobody waits for them. */
+export class FromServer {
+  readonly #parts: FromServerParts;
+
+  constructor(parts: FromServerParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes one line, its end included. */
+  take(line: Buffer): void {
+    const text = line.toString('utf8');
+    const message = readMessage(text);
+    if (message.kind === 'garbage') this.#rescue(text);
+    else if (isForeign(message)) this.#parts.noise(text);
+    else if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
+    else this.#take(message, line, text);
+  }
+
+  #take(message: McpMessage, line: Uint8Array, text: string): void {
+    const { wire, outlet, requests, log } = this.#parts;
+    log?.passed('server', message, line.length);
+    switch (message.kind) {
+      case 'answer':
+        this.#answered(message, line);
+        break;
+      case 'request':
+        if (wire() !== undefined) outlet.write(requests.asked(message, line, text));
+        break;
+      case 'notification':
+        this.#notified(message, line, text);
+        break;
+      case 'batch':
+      case 'foreign':
+      case 'garbage':
+        break;
+    }
+  }
+
+  #answered(message: McpAnswer, line: Uint8Array): void {
+    // It could not read something; whose it was nobody knows.
+    if (message.key === undefined) this.#parts.outlet.write(line);
+    else this.#parts.wire()?.answered(line, message);
+  }
+
+  #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
+    const { wire, outlet, requests, asides } = this.#parts;
+    switch (method) {
+      case 'notifications/progress':
+        if (wire()?.progressed(params) === 'pass') outlet.write(line);
+        break;
+      case 'notifications/cancelled':
+        // A subscription that its server has ended is none of the next one's.
+        asides.withdrawn(idKey(params['requestId']));
+        outlet.write(requests.cancelled(params, line, text));
+        break;
+      case 'notifications/subscriptions/acknowledged':
+        if (asides.acknowledged(params)) outlet.write(line);
+        break;
+      default:
+        outlet.write(line);
+    }
+  }
+
+  /** Passes a batch as it is when all of it passes as it is, else what is left of it. */
+  #takeBatch(items: readonly McpMessage[], line: Uint8Array, text: string): void {
+    const { outlet } = this.#parts;
+    const spans = elementSpans(text);
+    const passed: string[] = [];
+    let same = 0;
+    items.forEach((item, index) => {
+      const span = spans[index];
+      if (span === undefined) return;
+      const own = text.slice(span.start, span.end);
+      const bytes = Buffer.from(own);
+      for (const line of outlet.collect(() => this.#take(item, bytes, own))) {
+        if (line === bytes) same++;
+        passed.push(textOf(line));
+      }
+    });
+    if (passed.length > 0) outlet.write(same === items.length ? line : `[${passed.join(',')}]\n`);
+  }
+
+  /** What a program prints before it ends its line is glued to the message that follows: the message is still there. */
+  #rescue(text: string): void {
+    const at = text.indexOf('{"jsonrpc"', 1);
+    const rest = at < 0 ? undefined : text.slice(at);
+    const message = rest === undefined ? undefined : readMessage(rest);
+    if (rest === undefined || message === undefined || message.kind === 'garbage' || isForeign(message)) {
+      this.#parts.noise(text);
+      return;
+    }
+    this.#parts.noise(text.slice(0, at));
+    this.#take(message, Buffer.from(rest), rest);
+  }
+}
+
+function textOf(line: Line): string {
+  return typeof line === 'string' ? line : Buffer.from(line).toString('utf8');
+}
+
+/** JSON, and no message: a batch without one is a list that was printed. */
+function isForeign(message: McpMessage): boolean {
+  return message.kind === 'foreign' || (message.kind === 'batch' && message.items.every(isForeign));
+}

@@ -1,0 +1,101 @@
+import { type McpServerSettings, checkMcpServer } from '../actors/mcpServerOptions.ts';
+import { safeEnvironment } from '../actors/safeEnvironment.ts';
+import { checkDuration, checkKeys, checkName, checkOneOf, checkTexts } from '../policy/options.ts';
+import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
+import { presets, resolvePolicy } from '../policy/presets.ts';
+
+/** When a request whose answer was lost is sent again. */
+export type RetryMode = 'safe' | 'always' | 'never';
+
+/** An MCP server behind a proxy. */
+export interface McpProxyOptions {
+  /** What its calls are recorded under, and how it is restarted by hand. */
+  readonly name: string;
+  /** Path, or name to look up on the PATH. Never goes through a shell. */
+  readonly command: string;
+  /** @defaultValue [] */
+  readonly args?: readonly string[] | undefined;
+  /** A call without an answer or progress for so long ends, in ms above 0. @defaultValue 30000 */
+  readonly idleMs?: number | undefined;
+  /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
+  readonly callMs?: number | undefined;
+  /** By tool: one limit in place of both, in ms above 0. @defaultValue {} */
+  readonly toolMs?: Readonly<Record<string, number>> | undefined;
+  /** Limit on the start up to the end of the handshake, in ms above 0: the package may have to be fetched first. @defaultValue 60000 */
+  readonly startMs?: number | undefined;
+  /** @defaultValue 'safe' */
+  readonly retry?: RetryMode | undefined;
+  /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
+  readonly envAllow?: readonly string[] | undefined;
+}
+
+/** {@link McpProxyOptions}, checked. */
+export interface ProxySettings {
+  readonly name: string;
+  readonly retry: RetryMode;
+  readonly policy: IntegrationPolicy;
+  readonly server: McpServerSettings;
+  /** The limits of a request. */
+  readonly limitsOf: (method: string, tool: string | undefined) => Limits;
+}
+
+/** Calls in flight at once; a client that has more does not wait for their answers. */
+const mostInFlight = 1000;
+
+/** @throws TypeError or RangeError that names the first option that is not as documented, and its value. */
+export function checkMcpProxy(options: McpProxyOptions): ProxySettings {
+  checkKeys('mcpProxy', options, [
+    'name',
+    'command',
+    'args',
+    'idleMs',
+    'callMs',
+    'toolMs',
+    'startMs',
+    'retry',
+    'envAllow',
+  ]);
+  const name = checkName('name', options.name);
+  const { envAllow } = options;
+  const idleMs = options.idleMs === undefined ? undefined : checkDuration('idleMs', options.idleMs);
+  const callMs = options.callMs === undefined ? undefined : checkDuration('callMs', options.callMs);
+  const startMs = checkDuration('startMs', options.startMs ?? 60_000);
+  const retry = checkOneOf('retry', options.retry ?? 'safe', ['safe', 'always', 'never']);
+  const toolMs = new Map(
+    Object.entries(options.toolMs ?? {}).map(([tool, ms]) => [tool, checkDuration(`toolMs.${tool}`, ms)]),
+  );
+  const policy = resolvePolicy(
+    name,
+    {
+      limits: { idleMs, attemptMs: callMs, overallMs: callMs },
+      retry: { retryUnspecified: retry === 'always', ...(retry === 'never' && { maxAttempts: 1 }) },
+      maxInFlight: mostInFlight,
+      maxAbandoned: mostInFlight,
+    },
+    presets.mcp,
+  );
+  const server = checkMcpServer({
+    command: options.command,
+    args: options.args,
+    handshakeMs: startMs,
+    ...(envAllow === undefined
+      ? { envMode: 'extend' }
+      : { envMode: 'safe', env: safeEnvironment(checkTexts('envAllow', envAllow)) }),
+  });
+  return {
+    name,
+    retry,
+    policy,
+    server,
+    limitsOf(method, tool) {
+      const own = tool === undefined ? undefined : toolMs.get(tool);
+      if (own !== undefined) return all(own);
+      if (method === 'initialize') return all(startMs);
+      // It is answered when the task is done, and says nothing until then.
+      if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
+      return policy.limits;
+    },
+  };
+}
+
+const all = (ms: number): Limits => ({ idleMs: ms, attemptMs: ms, overallMs: ms });

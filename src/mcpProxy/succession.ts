@@ -1,0 +1,123 @@
+import type { McpClientPipe } from '../actors/mcpClientPipe.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import { changedMethod } from '../protocol/mcp/listRecord.ts';
+import type { McpAnswer } from '../protocol/mcp/message.ts';
+import { subscriptionField } from '../protocol/mcp/methods.ts';
+import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
+import { cancelledLine, notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
+import type { Announcements } from './announcements.ts';
+import type { Asides } from './asides.ts';
+import type { ClientCall } from './clientCall.ts';
+import type { ClientCalls } from './clientCalls.ts';
+import type { FromClient } from './fromClient.ts';
+import { changedLists, changeNotifications, greet } from './greeting.ts';
+import type { Outlet } from './outlet.ts';
+import type { ServerRequests } from './serverRequests.ts';
+import type { Wire } from './wire.ts';
+
+export interface SuccessionParts {
+  readonly name: string;
+  readonly outlet: Outlet;
+  readonly record: SessionRecord;
+  readonly calls: ClientCalls;
+  readonly asides: Asides;
+  readonly requests: ServerRequests;
+  readonly fromClient: FromClient;
+  readonly announcements: Announcements;
+  readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'crashed' | 'restarted'>;
+  readonly pipe: () => Pick<McpClientPipe, 'isFull' | 'release'>;
+  /** The server of the moment. */
+  readonly wire: () => Wire | undefined;
+  readonly say: (line: string) => void;
+  /** Told when what the server is owed may have changed. */
+  readonly changed: () => void;
+}
+
+/** What follows when one server goes and another comes. */
+export class Succession {
+  readonly #parts: SuccessionParts;
+  #isUp = false;
+  #lastStderr = '';
+
+  constructor(parts: SuccessionParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether there is a server that takes requests. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** What the last server that ended with words of its own said last. */
+  get lastStderr(): string {
+    return this.#lastStderr;
+  }
+
+  /** A process runs. @returns what it has to hear before it takes requests; undefined when that is nothing. */
+  started(wire: Wire): Promise<void> | undefined {
+    const { name, record, calls, announcements, pipe, say } = this.#parts;
+    announcements.started(wire.relay.pid);
+    if (pipe().isFull) wire.relay.pauseOutput();
+    // The client's own handshake is the first this server hears.
+    if (calls.isInitializing && !record.established) return undefined;
+    const greeting = greet(wire, record, (method, message) =>
+      say(`${name} refused ${method} after its restart: ${message}`),
+    );
+    return greeting?.then((done) => announcements.greeted(done));
+  }
+
+  /** It takes requests. */
+  ready(wire: Wire): void {
+    const { record, asides, fromClient, announcements, path } = this.#parts;
+    this.#isUp = true;
+    announcements.ready();
+    // Before the calls that wait, unless one of those is the handshake that has to come first.
+    if (record.established) fromClient.serverReady();
+    path.restarted();
+    fromClient.serverReady();
+    asides.serverReady();
+    if (record.established) void this.#compareLists(wire);
+  }
+
+  /** It is gone. @returns whether that was to be expected, and is no failure. */
+  lost(facts: FailureFacts, stderr: string, wire: Wire | undefined): boolean {
+    const { name, outlet, record, calls, asides, requests, announcements, path, pipe } = this.#parts;
+    const served = this.#isUp && record.established;
+    const isProbeDeath = asides.isDiscovering && !record.established;
+    const inFlight = wire === undefined ? [] : [...calls.all()].filter((call) => call.question?.open === true);
+    // It ended as it was to, and nobody lost anything by it.
+    const isQuiet = inFlight.length === 0 && (facts.reason === 'connection_closed' || isProbeDeath);
+    this.#isUp = false;
+    if (stderr !== '') this.#lastStderr = stderr;
+    wire?.seal(facts);
+    announcements.lost(facts, isQuiet, served);
+    path.crashed(facts, isQuiet);
+    if (facts.kind === 'spawn') {
+      const message = `${name} cannot be started: ${facts.message}`;
+      calls.endWaiting({ ...facts, kind: 'unavailable', message, outcome: 'not_started', cause: facts });
+    }
+    wire?.lose(facts);
+    for (const id of requests.lost()) outlet.write(cancelledLine(id, 'The server that asked is gone'));
+    announcements.callsLost(inFlight, facts);
+    pipe().release('server');
+    this.#parts.changed();
+    return isProbeDeath;
+  }
+
+  /** Tells the client of lists that are not what it was given. */
+  async #compareLists(wire: Wire): Promise<void> {
+    const { outlet, record, asides, announcements } = this.#parts;
+    const changed = await changedLists(wire, record);
+    if (changed.length === 0 || this.#parts.wire() !== wire) return;
+    if (record.handshake !== undefined) {
+      for (const method of changeNotifications(changed)) outlet.write(notificationLine(method));
+    } else {
+      // Without a handshake a client hears only of what it listens to.
+      for (const { id, method } of asides.listening(changed)) {
+        outlet.write(notificationLine(changedMethod(method) ?? '', { _meta: { [subscriptionField]: id } }));
+      }
+    }
+    announcements.listsChanged(changed);
+  }
+}

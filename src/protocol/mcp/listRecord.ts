@@ -1,0 +1,75 @@
+import { textHash } from '../transcript/textHash.ts';
+import { fieldsOf, type McpParams } from './message.ts';
+
+/** The lists a server has, by the method that asks for one. */
+const lists: ReadonlyMap<string, { readonly items: string; readonly changed: string; readonly filter: string }> =
+  new Map([
+    ['tools/list', { items: 'tools', changed: 'notifications/tools/list_changed', filter: 'toolsListChanged' }],
+    ['prompts/list', { items: 'prompts', changed: 'notifications/prompts/list_changed', filter: 'promptsListChanged' }],
+    [
+      'resources/list',
+      { items: 'resources', changed: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
+    ],
+    [
+      'resources/templates/list',
+      { items: 'resourceTemplates', changed: 'notifications/resources/list_changed', filter: 'resourcesListChanged' },
+    ],
+  ]);
+
+/** Pages kept of one list; what comes after them is not compared. */
+const mostPages = 100;
+
+/** One page of a list as the client saw it. */
+export interface SeenPage {
+  readonly digest: string;
+  /** The cursor of the next page; undefined when it was the last. */
+  readonly next: string | undefined;
+}
+
+/** What the client has seen of the server's lists, so that a new server's can be compared with it. */
+export interface ListRecord {
+  /** The client was given a page. */
+  note(method: string, params: McpParams, result: McpParams): void;
+  /** The methods of the lists it has asked for. */
+  readonly methods: readonly string[];
+  /** The pages of one list, from its first on. */
+  pages(method: string): readonly SeenPage[];
+  clear(): void;
+}
+
+export function createListRecord(): ListRecord {
+  const seen = new Map<string, SeenPage[]>();
+  return {
+    note(method, params, result) {
+      if (!lists.has(method)) return;
+      const page = pageOf(method, result);
+      const { cursor } = params;
+      const known = seen.get(method);
+      if (cursor === undefined) seen.set(method, [page]);
+      // A page out of turn belongs to no list that could be asked for again.
+      else if (known !== undefined && known.length < mostPages && known.at(-1)?.next === cursor) known.push(page);
+    },
+    get methods() {
+      return [...seen.keys()];
+    },
+    pages: (method) => seen.get(method) ?? [],
+    clear: () => seen.clear(),
+  };
+}
+
+/** What is compared of the answer to a list. */
+export function pageOf(method: string, result: McpParams): SeenPage {
+  const items = result[lists.get(method)?.items ?? ''];
+  const next = result['nextCursor'];
+  return { digest: textHash(JSON.stringify(items ?? null)), next: typeof next === 'string' ? next : undefined };
+}
+
+/** The notification that a list has changed; undefined when the method asks for none. */
+export function changedMethod(method: string): string | undefined {
+  return lists.get(method)?.changed;
+}
+
+/** Whether a `subscriptions/listen` asked to be told of changes of this list. */
+export function wantsChanges(listen: McpParams, method: string): boolean {
+  return fieldsOf(listen['notifications'])[lists.get(method)?.filter ?? ''] === true;
+}

@@ -1,0 +1,85 @@
+/** An id as JSON-RPC has it; 0 and the empty string are ids like any other, and so is a fraction. */
+export type McpId = number | string;
+
+export type McpParams = Readonly<Record<string, unknown>>;
+
+export interface McpRequest {
+  readonly kind: 'request';
+  readonly id: McpId;
+  /** The id as the key of a table: 1 and "1" are two. */
+  readonly key: string;
+  readonly method: string;
+  readonly params: McpParams;
+}
+
+export interface McpNotification {
+  readonly kind: 'notification';
+  readonly method: string;
+  readonly params: McpParams;
+}
+
+export interface McpAnswer {
+  readonly kind: 'answer';
+  /** Undefined when the other side could not read which request it answers. */
+  readonly key: string | undefined;
+  /** Undefined when it is an error. */
+  readonly result: McpParams | undefined;
+  readonly error: McpParams | undefined;
+}
+
+export interface McpBatch {
+  readonly kind: 'batch';
+  readonly items: readonly McpMessage[];
+}
+
+/** JSON that is no message of JSON-RPC (`foreign`), or no JSON (`garbage`). */
+export interface McpStranger {
+  readonly kind: 'foreign' | 'garbage';
+}
+
+export type McpMessage = McpRequest | McpNotification | McpAnswer | McpBatch | McpStranger;
+
+/**
+ * Reads one line of MCP, as little of it as it takes to pass it on. Lenient where a peer may be: what has a method is a request or
+ * a notification, what has an id beside a result or an error is an answer, whatever else there is. Never throws.
+ */
+export function readMessage(line: string): McpMessage {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { kind: 'garbage' };
+  }
+  if (Array.isArray(value) && value.length > 0) return { kind: 'batch', items: value.map(readValue) };
+  return readValue(value);
+}
+
+/** The key of an id; undefined when it is none. */
+export function idKey(id: unknown): string | undefined {
+  if (typeof id === 'string') return `s${id}`;
+  // Of 1e999 nothing is left that could be answered.
+  return typeof id === 'number' && Number.isFinite(id) ? `n${id}` : undefined;
+}
+
+/** The fields of an object; none when it is no object. */
+export function fieldsOf(value: unknown): McpParams {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as McpParams) : noParams;
+}
+
+const noParams: McpParams = Object.freeze({});
+
+function readValue(value: unknown): McpMessage {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'foreign' };
+  const { id, method, params, result, error } = value as Record<string, unknown>;
+  const key = idKey(id);
+  if (typeof method === 'string') {
+    if (key !== undefined) return { kind: 'request', id: id as McpId, key, method, params: fieldsOf(params) };
+    return id === undefined ? { kind: 'notification', method, params: fieldsOf(params) } : { kind: 'foreign' };
+  }
+  if (method !== undefined) return { kind: 'foreign' };
+  if (error !== undefined && error !== null) {
+    return { kind: 'answer', key, result: undefined, error: fieldsOf(error) };
+  }
+  if (result === undefined || key === undefined) return { kind: 'foreign' };
+  return { kind: 'answer', key, result: fieldsOf(result), error: undefined };
+}

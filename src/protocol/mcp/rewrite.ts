@@ -1,0 +1,36 @@
+import { memberSpan, type Span } from './jsonSpans.ts';
+import type { McpId } from './message.ts';
+
+/** Changes to single members of a message. All else of the text stays as it was written: numbers that no parser keeps, order, spaces. */
+
+/** The message with another id. */
+export function withId(text: string, id: McpId): string {
+  return replaced(text, memberSpan(text, 'id'), id);
+}
+
+/** The notification about a request (`notifications/cancelled`) with another `requestId`. */
+export function withRequestId(text: string, id: McpId): string {
+  const params = memberSpan(text, 'params');
+  return params === undefined ? text : replaced(text, memberSpan(text, 'requestId', params.start), id);
+}
+
+/** The request with a progress token, where it can hold one and has none; undefined otherwise. */
+export function withProgressToken(text: string, token: string): string | undefined {
+  const params = memberSpan(text, 'params');
+  if (params === undefined || text[params.start] !== '{') return undefined;
+  const member = `"progressToken":${JSON.stringify(token)}`;
+  const meta = memberSpan(text, '_meta', params.start);
+  if (meta === undefined) return inserted(text, params, `"_meta":{${member}}`);
+  if (text[meta.start] !== '{' || memberSpan(text, 'progressToken', meta.start) !== undefined) return undefined;
+  return inserted(text, meta, member);
+}
+
+function replaced(text: string, span: Span | undefined, value: McpId): string {
+  return span === undefined ? text : text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end);
+}
+
+/** Puts a member into an object, before the others. */
+function inserted(text: string, { start, end }: Span, member: string): string {
+  const isEmpty = text.slice(start + 1, end - 1).trim() === '';
+  return `${text.slice(0, start + 1)}${member}${isEmpty ? '' : ','}${text.slice(start + 1)}`;
+}

@@ -1,0 +1,137 @@
+import { createListRecord, type ListRecord } from './listRecord.ts';
+import { fieldsOf, type McpParams, type McpRequest } from './message.ts';
+import { isModern } from './methods.ts';
+import { createToolEffects, type ToolEffects } from './toolEffects.ts';
+
+/** A request that a new server has to be sent before it is as the old one was. */
+export interface Replayed {
+  readonly method: string;
+  readonly params: McpParams;
+}
+
+/** How a new server is greeted: by the handshake of the client, by a request of the stateless era, or not at all. */
+export type Greeting =
+  | { readonly era: 'legacy'; readonly initialize: Replayed }
+  | { readonly era: 'modern'; readonly discover: Replayed }
+  | { readonly era: 'unknown' };
+
+/** What the client and its server have agreed on, so that another server can take the place of this one. */
+export interface SessionRecord {
+  readonly lists: ListRecord;
+  readonly tools: ToolEffects;
+  /** Whether the client was given service: a handshake is over, or a request without one was answered. */
+  readonly established: boolean;
+  /** Whether the client has said that it is ready (`notifications/initialized`). */
+  readonly initialized: boolean;
+  /** Uris the client is subscribed to, before 2026-07-28. */
+  readonly subscriptions: readonly string[];
+  readonly greeting: Greeting;
+  /** The answer to the client's handshake, while there is one. */
+  readonly handshake: McpParams | undefined;
+  /** What every request of ours has to carry: nothing before 2026-07-28. */
+  readonly requestParams: McpParams;
+  /** The client sent a request. */
+  asked(request: Pick<McpRequest, 'method' | 'params'>): void;
+  /** The client sent `notifications/initialized`. */
+  noteInitialized(): void;
+  /** A request of the client was answered with a result. */
+  answered(request: Pick<McpRequest, 'method' | 'params'>, result: McpParams): void;
+  /** What is sent after the handshake, in order. */
+  restoring(): readonly Replayed[];
+  /** What a new server says of itself that the client was told otherwise: names of the fields. */
+  differences(result: McpParams): readonly string[];
+}
+
+/** Subscriptions that are restored; one more is not. */
+const mostSubscriptions = 10_000;
+
+export function createSessionRecord(): SessionRecord {
+  const lists = createListRecord();
+  const tools = createToolEffects();
+  const subscriptions = new Set<string>();
+  let initialize: McpParams | undefined;
+  let handshake: McpParams | undefined;
+  let initialized = false;
+  let logLevel: McpParams | undefined;
+  /** The `_meta` of the client's last request without a handshake. */
+  let meta: McpParams | undefined;
+  let isModernAnswered = false;
+
+  const begin = (params: McpParams, result: McpParams): void => {
+    initialize = params;
+    handshake = result;
+    initialized = false;
+    logLevel = undefined;
+    isModernAnswered = false;
+    subscriptions.clear();
+    lists.clear();
+  };
+
+  return {
+    lists,
+    tools,
+    get established() {
+      return handshake !== undefined || isModernAnswered;
+    },
+    get initialized() {
+      return initialized;
+    },
+    get subscriptions() {
+      return [...subscriptions];
+    },
+    get handshake() {
+      return handshake;
+    },
+    get requestParams() {
+      return isModernAnswered ? { _meta: meta } : {};
+    },
+    get greeting(): Greeting {
+      if (isModernAnswered) {
+        return { era: 'modern', discover: { method: 'server/discover', params: { _meta: meta } } };
+      }
+      if (initialize === undefined) return { era: 'unknown' };
+      // The version both sides agreed on: the client has been speaking it since.
+      const agreed = handshake?.['protocolVersion'] ?? initialize['protocolVersion'];
+      const params = { ...initialize, protocolVersion: agreed };
+      return { era: 'legacy', initialize: { method: 'initialize', params } };
+    },
+    asked({ method, params }) {
+      // Kept also when it fails: a client that goes on as if it had not is served by the next server that starts.
+      if (method === 'initialize' && handshake === undefined) initialize = params;
+      else if (isModern(params)) {
+        const { progressToken: _, ...kept } = fieldsOf(params['_meta']);
+        meta = kept;
+      }
+    },
+    noteInitialized() {
+      initialized = true;
+    },
+    answered({ method, params }, result) {
+      if (method === 'initialize') begin(params, result);
+      else if (isModern(params)) isModernAnswered = true;
+      if (method === 'logging/setLevel') logLevel = params;
+      else if (method === 'tools/list') tools.learn(params, result);
+      lists.note(method, params, result);
+      const { uri } = params;
+      if (typeof uri !== 'string') return;
+      if (method === 'resources/subscribe' && subscriptions.size < mostSubscriptions) subscriptions.add(uri);
+      else if (method === 'resources/unsubscribe') subscriptions.delete(uri);
+    },
+    restoring: () => [
+      ...(logLevel === undefined ? [] : [{ method: 'logging/setLevel', params: logLevel }]),
+      ...[...subscriptions].map((uri) => ({ method: 'resources/subscribe', params: { uri } })),
+    ],
+    differences(result) {
+      if (handshake === undefined) return [];
+      const told = handshake;
+      return ['protocolVersion', 'capabilities', 'serverInfo'].filter(
+        (field) => JSON.stringify(told[field] ?? null) !== JSON.stringify(result[field] ?? null),
+      );
+    },
+  };
+}
+
+/** Whether a result of `server/discover` is one of a server of the stateless era. */
+export function isDiscovered(result: McpParams | undefined): boolean {
+  return Array.isArray(fieldsOf(result)['supportedVersions']);
+}

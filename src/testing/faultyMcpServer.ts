@@ -1,0 +1,105 @@
+import { fileURLToPath } from 'node:url';
+import { checkBoolean, checkKeys, checkName, checkText, show } from '../policy/options.ts';
+import { checkRule, checkToolList, type FaultyTool, type McpFaultRule } from './mcpFaults.ts';
+
+/** How an MCP server misbehaves, and what it is like otherwise. */
+export interface FaultyMcpServerOptions {
+  /** The script. The first rule that matches a message befalls it; what matches none is answered as it should be. @defaultValue [] */
+  readonly faults?: readonly McpFaultRule[] | undefined;
+  /** Listed tools, besides those of the rules. Each answers with the arguments it was given. @defaultValue ['echo'] */
+  readonly tools?: readonly (string | FaultyTool)[] | undefined;
+  /** Listed from the second start on; needs a `startsFile`. @defaultValue `tools` */
+  readonly toolsAfterRestart?: readonly (string | FaultyTool)[] | undefined;
+  /** What it calls itself. @defaultValue 'faulty' */
+  readonly name?: string | undefined;
+  /** @defaultValue '1.0.0' */
+  readonly version?: string | undefined;
+  readonly instructions?: string | undefined;
+  /** Written to stderr at its start, as most servers do. */
+  readonly stderr?: string | undefined;
+  /** Says `not now` to SIGTERM, on stderr, and stays. @defaultValue false */
+  readonly ignoreSigterm?: boolean | undefined;
+  /** Stays when its stdin ends. @defaultValue false */
+  readonly ignoreStdinEnd?: boolean | undefined;
+  /** A file in which the server counts its starts, one byte each; where it does not exist, it is made. */
+  readonly startsFile?: string | undefined;
+}
+
+/** A program and its arguments, as clients and `gateway.mcpServer` take them. */
+export interface FaultyMcpServer {
+  readonly command: string;
+  readonly args: string[];
+}
+
+/** What the program is given: the options, checked and with their defaults. */
+export interface FaultyMcpScript {
+  readonly faults: readonly McpFaultRule[];
+  readonly tools: readonly FaultyTool[];
+  readonly toolsAfterRestart: readonly FaultyTool[];
+  readonly name: string;
+  readonly version: string;
+  readonly instructions?: string | undefined;
+  readonly stderr?: string | undefined;
+  readonly ignoreSigterm: boolean;
+  readonly ignoreStdinEnd: boolean;
+  readonly startsFile?: string | undefined;
+}
+
+/**
+ * An MCP server over stdio that does wrong what the script says, and the same each time: a counterparty for tests of clients, proxies
+ * and supervisors. It speaks the protocol of the years up to 2025 (`initialize`) by hand, and needs nothing but Node.
+ *
+ * Besides the listed tools it has two: `received` gives the methods and params of all it was sent (the last 1,000), `environment` the
+ * variable named by `name`.
+ * @throws TypeError or RangeError that names the option and its value.
+ *
+ * @example
+ * // Crashes in the second search of its first life, and is well after the restart.
+ * const server = faultyMcpServer({
+ *   startsFile,
+ *   faults: [{ tool: 'search', nth: 2, start: 1, do: 'crash', exitCode: 3 }],
+ * });
+ * gateway.mcpServer('kb', server);
+ */
+export function faultyMcpServer(options: FaultyMcpServerOptions = {}): FaultyMcpServer {
+  const program = fileURLToPath(new URL('./faultyMcpProgram.js', import.meta.url));
+  return { command: process.execPath, args: [program, JSON.stringify(scriptOf(options))] };
+}
+
+const keys = [
+  'faults',
+  'tools',
+  'toolsAfterRestart',
+  'name',
+  'version',
+  'instructions',
+  'stderr',
+  'ignoreSigterm',
+  'ignoreStdinEnd',
+  'startsFile',
+] as const satisfies readonly (keyof FaultyMcpServerOptions)[];
+
+function scriptOf(options: FaultyMcpServerOptions): FaultyMcpScript {
+  checkKeys('options', options, keys);
+  const { faults = [], instructions, stderr, startsFile } = options;
+  if (!Array.isArray(faults)) throw new TypeError(`Expected \`faults\` to be an array, got ${show(faults)}`);
+  faults.forEach((rule: McpFaultRule, index) => checkRule(`faults[${index}]`, rule));
+  const counts =
+    options.toolsAfterRestart !== undefined || faults.some(({ start }: McpFaultRule) => start !== undefined);
+  if (counts && startsFile === undefined) {
+    throw new RangeError('Expected `startsFile` beside `toolsAfterRestart` and rules with a `start`');
+  }
+  const tools = checkToolList('tools', options.tools ?? ['echo']);
+  return {
+    faults,
+    tools,
+    toolsAfterRestart: checkToolList('toolsAfterRestart', options.toolsAfterRestart ?? tools),
+    name: checkName('name', options.name ?? 'faulty'),
+    version: checkName('version', options.version ?? '1.0.0'),
+    instructions: instructions === undefined ? undefined : checkText('instructions', instructions),
+    stderr: stderr === undefined ? undefined : checkText('stderr', stderr),
+    ignoreSigterm: checkBoolean('ignoreSigterm', options.ignoreSigterm ?? false),
+    ignoreStdinEnd: checkBoolean('ignoreStdinEnd', options.ignoreStdinEnd ?? false),
+    startsFile: startsFile === undefined ? undefined : checkName('startsFile', startsFile),
+  };
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { startProxy, textIn } from './startProxy.ts';
+
+describe('a server that crashes behind the proxy', () => {
+  it('[P-3] [R-12] answers a tool call in flight with a result that says its outcome is unknown', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const answer = await proxy.call('act', { do: 'crash' }, 7);
+    expect(answer.result?.['isError']).toBe(true);
+    expect(textIn(answer)).toBe(
+      'The server exited with code 3: outcome unknown; it may have taken effect, check before repeating; after that it may be tried again. Last lines of the server on stderr: fatal: out of luck',
+    );
+    expect(proxy.starts()).toBe(1);
+  });
+
+  it('[P-3] is back for the next call, and the client was told nothing of it', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    await proxy.call('act', { do: 'crash' });
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('2');
+    expect(proxy.lines).toHaveLength(4);
+  });
+
+  it.each(['peek', 'put'])('[P-3] [R-12] is asked again what can safely be repeated: %s', async (tool) => {
+    const proxy = await startProxy();
+    await proxy.open();
+    expect(textIn(await proxy.call(tool, { do: 'crash', onStart: 1 }))).toBe('2');
+    expect(await proxy.told('mcp.calls_lost')).toMatchObject({ lost: 0, repeated: 1 });
+  });
+
+  it('[P-3] is asked again anything with retry `always`', async () => {
+    const proxy = await startProxy({ retry: 'always' });
+    await proxy.open();
+    expect(textIn(await proxy.call('act', { do: 'crash', onStart: 1 }))).toBe('2');
+  });
+
+  it('[P-3] is asked nothing again with retry `never`', async () => {
+    const proxy = await startProxy({ retry: 'never' });
+    await proxy.open();
+    const answer = await proxy.call('peek', { do: 'crash', onStart: 1 });
+    expect(answer.result?.['isError']).toBe(true);
+  });
+
+  it('[P-3] answers a request that is no tool call with an error', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const lost = proxy.ask('custom/hang', {}, 0);
+    void proxy.call('act', { do: 'kill' });
+    expect((await lost).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('was ended by SIGKILL: outcome unknown') as string,
+      data: { 'unwedge/failure': { kind: 'crash', outcome: 'unknown', attempts: 1 } },
+    });
+  });
+
+  it('[P-3] tells what was lost, once for the crash', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const hung = [proxy.call('act', { do: 'hang' }), proxy.call('put', { do: 'hang', onStart: 1 })];
+    await proxy.call('act', { do: 'kill' });
+    await hung[0];
+    expect(await proxy.told('mcp.calls_lost')).toMatchObject({
+      lost: 2,
+      repeated: 1,
+      calls: 'tools/call act',
+      message: 'The server was ended by SIGKILL',
+    });
+    await proxy.told('integration.restarted', 2);
+    expect(proxy.said[0]).toMatch(
+      /^kb was restarted after \d+ms: The server was ended by SIGKILL; lost 2 \(tools\/call act\); 1 sent again$/,
+    );
+  });
+
+  it('[P-3] that exits with 0 between calls is started again by the next one, and no crash is told', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    await proxy.call('act', { do: 'crash', code: 0 });
+    await proxy.told('child.stopped');
+    const crashes = proxy.facts.filter(({ type }) => type === 'child.crashed');
+    expect(crashes).toEqual([]);
+    expect(proxy.starts()).toBe(1);
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('2');
+  });
+
+  it('[P-3] is never given up: it answers between forty crashes', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    for (let crash = 1; crash <= 40; crash++) {
+      await proxy.call('act', { do: 'kill' });
+      expect(textIn(await proxy.call('act', { do: 'start' }))).toBe(String(crash + 1));
+    }
+  });
+
+  it('[P-3] [I-1] has every request answered once, however often it is killed while they come', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const calls: Promise<unknown>[] = [];
+    for (let wave = 0; wave < 10; wave++) {
+      for (let each = 0; each < 20; each++) calls.push(proxy.call(each % 2 === 0 ? 'peek' : 'act', { do: 'start' }));
+      calls.push(proxy.call('act', { do: 'kill' }));
+      for (let each = 0; each < 20; each++) calls.push(proxy.ask('tools/list'));
+      await calls[wave * 41 + 10];
+    }
+    await Promise.all(calls);
+    const ids = proxy.lines.flatMap((line) => /"id":"(t\d+)"/.exec(line)?.[1] ?? []);
+    expect(ids).toHaveLength(412);
+    expect(new Set(ids).size).toBe(412);
+  });
+});
+
+describe('a server that does not come back', () => {
+  it('[P-3] [M-6] has a call wait for it 5 s, then answered with its last words and the time of the next try', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    proxy.breaks(true);
+    await proxy.call('act', { do: 'crash' });
+    await proxy.told('child.restarting', 5);
+    const call = proxy.call('act', { do: 'start' });
+    proxy.clock.skip(4900);
+    await proxy.told('child.restarting', 6);
+    expect(proxy.lines).toHaveLength(3);
+    proxy.clock.skip(100);
+    const answer = textIn(await call);
+    expect(answer).toContain('kb is down and has not come back yet: The server exited with code 1: it was not started');
+    expect(answer).toMatch(/try again in \S+\. Last lines of the server on stderr: no luck at start \d/);
+  });
+
+  it('[P-3] is tried less and less often, but a request has it tried at once', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    proxy.breaks(true);
+    await proxy.call('act', { do: 'crash' });
+    for (let restart = 1; restart <= 12; restart++) {
+      await proxy.told('child.restarting', restart);
+      proxy.clock.skip(60_000);
+    }
+    const { delayMs } = await proxy.told('child.restarting', 13);
+    expect(delayMs).toBe(60_000);
+    proxy.breaks(false);
+    proxy.clock.skip(5000);
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe(String(proxy.starts()));
+  });
+
+  it('[P-3] is not tried more often than every 5 s by requests', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    proxy.breaks(true);
+    await proxy.call('act', { do: 'crash' });
+    for (let restart = 1; restart <= 12; restart++) {
+      await proxy.told('child.restarting', restart);
+      proxy.clock.skip(60_000);
+    }
+    await proxy.told('child.restarting', 13);
+    const started = (): number => proxy.facts.filter(({ type }) => type === 'process.started').length;
+    const before = started();
+    void proxy.call('act', { do: 'start' });
+    proxy.clock.skip(4000);
+    void proxy.call('act', { do: 'start' });
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(started()).toBe(before);
+    proxy.clock.skip(1000);
+    await proxy.told('child.restarting', 14);
+    expect(started()).toBe(before + 1);
+  });
+
+  it('[P-3] because it does not answer the handshake in time is killed and tried again', async () => {
+    const proxy = await startProxy({ startMs: 2000, env: { STALL_STARTS: '2' } });
+    await proxy.open();
+    await proxy.call('act', { do: 'kill' });
+    await proxy.told('process.started', 2);
+    proxy.clock.skip(2000);
+    proxy.clock.skip(500);
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('3');
+  });
+
+  it('[P-3] because it refuses the handshake is tried again', async () => {
+    const proxy = await startProxy({ env: { REFUSE_STARTS: '2' } });
+    await proxy.open();
+    await proxy.call('act', { do: 'kill' });
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('3');
+    expect(proxy.said.join('\n')).toContain('kb does not come up: The server refused initialize: not today');
+  });
+});
+
+describe('a server that is restarted by hand', () => {
+  it('[P-3] [L-5] ends what is in flight, and the next call finds a new one', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const hung = proxy.call('act', { do: 'hang' });
+    await proxy.call('act', { do: 'start' });
+    proxy.runtime.root.restartChild('mcp:kb');
+    expect(textIn(await hung)).toContain('The server was stopped: outcome unknown');
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('2');
+  });
+});

@@ -1,0 +1,9 @@
+import type { FaultyMcpServerOptions } from '../../src/testing/faultyMcpServer.ts';
+import { faultyServer } from '../support/faultyServer.ts';
+import { converseWith } from '../support/wire.ts';
+
+/** Runs a faulty server and talks to it line by line. */
+export function converse(options: FaultyMcpServerOptions = {}) {
+  const { command, args } = faultyServer(options);
+  return converseWith(command, args);
+}
