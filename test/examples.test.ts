@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 
@@ -43,6 +44,7 @@ describe('the README', () => {
 describe('the examples', () => {
   it('are all run here', () => {
     expect(readdirSync(new URL('../examples', import.meta.url)).sort()).toEqual([
+      'agents.mjs',
       'claude-mcp.json',
       'claude-settings.json',
       'codex-config.toml',
@@ -50,6 +52,12 @@ describe('the examples', () => {
       'nightly.sh',
       'servers.mjs',
     ]);
+  });
+
+  it('[U-4] ask an agent', async () => {
+    const env = { CLAUDE: fileURLToPath(new URL('fixtures/claudeAgent.mjs', import.meta.url)) };
+    const { stdout } = await execa(process.execPath, ['examples/agents.mjs', 'say hello'], { cwd: root, env });
+    expect(stdout).toBe('hello\nanswered by coder');
   });
 
   it('use a real server, a command and a hook', async () => {

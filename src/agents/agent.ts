@@ -65,7 +65,10 @@ function agentOver(
   const conversations = new Set<Conversation>();
   let stopping: Promise<void> | undefined;
 
-  async function open(id: string | undefined, options: AgentStartOptions): Promise<Awaited<ReturnType<Agent['start']>>> {
+  async function open(
+    id: string | undefined,
+    options: AgentStartOptions,
+  ): Promise<Awaited<ReturnType<Agent['start']>>> {
     if (stopping !== undefined) return { ok: false, failure: stopped(name) };
     const opened = await backend.open(id, options);
     if (!opened.ok) return opened;

@@ -25,7 +25,7 @@ export interface ErrorBoundaryOptions extends HandlerLimits {
   readonly server?: string | undefined;
   /**
    * Told `mcp.tool_failed` of every answer that is an error, with its input, and `call.late` of what a handler came to after it had
-   * been given up; the secrets are taken out. What it throws is lost.
+   * been given up; the secrets are taken out. What it throws is lost, and what a promise it returns rejects with.
    */
   readonly tell?: ((fact: Fact) => void) | undefined;
   /** @defaultValue the system's */
@@ -38,7 +38,7 @@ export interface BoundarySettings {
   readonly overallMs: number;
   readonly tool: string | undefined;
   readonly server: string;
-  readonly tell: (fact: Fact) => void;
+  readonly tell: (fact: Fact) => unknown;
   readonly clock: Clock;
 }
 

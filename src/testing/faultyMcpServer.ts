@@ -63,8 +63,16 @@ export interface FaultyMcpScript {
  */
 export function faultyMcpServer(options: FaultyMcpServerOptions = {}): FaultyMcpServer {
   const program = fileURLToPath(new URL('./faultyMcpProgram.js', import.meta.url));
-  return { command: process.execPath, args: [program, JSON.stringify(scriptOf(options))] };
+  const script = JSON.stringify(scriptOf(options));
+  const size = Buffer.byteLength(script);
+  if (size > mostScriptBytes) {
+    throw new RangeError(`Expected the options to take at most ${mostScriptBytes} bytes as JSON, got ${size}`);
+  }
+  return { command: process.execPath, args: [program, script] };
 }
+
+/** Linux starts no program with a longer argument than 128 KB. */
+const mostScriptBytes = 100_000;
 
 const keys = [
   'faults',

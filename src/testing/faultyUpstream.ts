@@ -158,6 +158,7 @@ function checkFault(name: string, fault: UpstreamFault): void {
   if ('status' in fault && fault.status !== undefined) checkInteger(`${name}.status`, fault.status, 200, 599);
   if ('afterMs' in fault && fault.afterMs !== undefined) checkDuration(`${name}.afterMs`, fault.afterMs);
   if ('headers' in fault && fault.headers !== undefined) {
+    checkObject(`${name}.headers`, fault.headers);
     for (const [header, value] of Object.entries(fault.headers)) {
       validateHeaderName(header);
       validateHeaderValue(header, checkText(`${name}.headers.${header}`, value));

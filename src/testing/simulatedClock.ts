@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../policy/clock.ts';
+import { checkNumber } from '../policy/options.ts';
 
 interface Entry {
   readonly at: number;
@@ -79,9 +80,9 @@ export class SimulatedClock implements Clock {
     }
   }
 
-  /** Moves time on by `ms`, firing what is due in order. */
+  /** Moves time on by `ms`, firing what is due in order. @throws TypeError or RangeError when `ms` is no finite number of at least 0. */
   async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
+    const end = this.#now + checkNumber('ms', ms);
     await this.settle();
     for (let next = this.#timers[0]; next !== undefined && next.at <= end; next = this.#timers[0]) {
       this.#timers.shift();
@@ -95,7 +96,7 @@ export class SimulatedClock implements Clock {
 
   /** Moves time on by `ms` without firing anything: the event loop was blocked, or the machine slept. Timers fire late, at the next `advance`. */
   stall(ms: number): void {
-    this.#now += ms;
+    this.#now += checkNumber('ms', ms);
   }
 }
 

@@ -136,10 +136,16 @@ describe('a tool handler with an error boundary', () => {
     expect(facts.all).toEqual([]);
   });
 
-  it('[I-4] answers though who is told of it throws', async () => {
-    const tell = (): never => {
-      throw new Error('deaf');
-    };
+  it.each([
+    [
+      'throws',
+      (): never => {
+        throw new Error('deaf');
+      },
+    ],
+    // Its rejection would be reported as that of this test.
+    ['rejects', (): Promise<never> => Promise.reject(new Error('deaf'))],
+  ])('[I-4] answers though who is told of it %s', async (_, tell) => {
     const { call } = startBoundary(() => Promise.reject(new Error('no index')), { tell });
     expect(await call()).toEqual(errorResult('search: no index'));
   });

@@ -38,14 +38,15 @@ async function startClient(prepare: (client: Client) => void = () => undefined) 
   onTestFinished(() => client.close());
   prepare(client);
   await client.connect(transport);
-  const server = (): number => listProcessesNow().find(({ parent }) => parent === transport.pid)?.pid ?? 0;
   return {
     client,
     wire,
     disconnected: () => closed,
     /** Kills the server of the moment, and waits until it is gone. */
     async kill(): Promise<void> {
-      const pid = server();
+      const server = listProcessesNow().find(({ parent, zombie }) => parent === transport.pid && !zombie);
+      if (server === undefined) throw new Error('There is no server');
+      const { pid } = server;
       process.kill(pid, 'SIGKILL');
       await allGone(pid);
     },
@@ -55,9 +56,12 @@ async function startClient(prepare: (client: Client) => void = () => undefined) 
 describe('the official client whose server is killed behind the proxy', () => {
   it('[P-3] goes on with its subscription and its level of logging', async () => {
     const { client, wire, kill, disconnected } = await startClient();
+    await client.listTools();
     await client.setLoggingLevel('error');
     await client.subscribeResource({ uri });
     await kill();
+    // It only reads, so it is answered whether or not the proxy had noticed; what follows would be lost if it had not.
+    expect(await client.callTool({ name: 'echo', arguments: { message: 'on' } })).toMatchObject(text('Echo: on'));
     const updated = wire.seen(isNotification('resources/updated'));
     await client.callTool({ name: 'toggle-subscriber-updates', arguments: {} });
     expect(await updated).toMatchObject({ params: { uri } });

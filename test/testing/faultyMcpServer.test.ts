@@ -255,6 +255,7 @@ describe('the options of a faulty MCP server', () => {
       TypeError,
       'Expected `tools[0].annotations` to be an object, got "x"',
     ],
+    [{ stderr: 'x'.repeat(100_000) }, RangeError, 'Expected the options to take at most 100000 bytes as JSON, got 100'],
     [{ tools: [''] }, RangeError, 'Expected `tools[0]` to be a non-empty string, got ""'],
   ])('[U-5] are checked at once: %j', (options, type, message) => {
     expect(() => faultyMcpServer(options as never)).toThrow(type);
