@@ -146,7 +146,7 @@ describe('a tool handler with an error boundary', () => {
     // Its rejection would be reported as that of this test.
     ['rejects', (): Promise<never> => Promise.reject(new Error('deaf'))],
   ])('[I-4] answers though who is told of it %s', async (_, tell) => {
-    const { call } = startBoundary(() => Promise.reject(new Error('no index')), { tell });
+    const { call } = startBoundary(() => Promise.reject(new Error('no index')), { tell: tell as () => void });
     expect(await call()).toEqual(errorResult('search: no index'));
   });
 });

@@ -38,6 +38,7 @@ describe.each(['v1', 'v2'])('the process of a supervised MCP server (SDK %s)', (
   it.each([
     ['throwLater', 'thrown in a timer'],
     ['rejectLater', 'rejected and forgotten'],
+    ['throwHostile', 'hostile'],
   ])('[P-2] answers the call whose handler left an error behind (%s), and goes on', async (tool, message) => {
     const { call, answers, error } = await startServer(sdk);
     call(1, 'wait');

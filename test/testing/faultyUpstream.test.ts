@@ -88,6 +88,7 @@ describe('the faulty HTTP upstream', () => {
     ],
     [{ '/a': [{ do: 'hang', status: 200 }] }, RangeError, 'Unknown option `script./a[0].status`'],
     [{ '/a': [{ headers: { 'x-a': 'b\n' } }] }, TypeError, 'Invalid character in header content ["x-a"]'],
+    [{ '/a': [{ headers: 'x' }] }, TypeError, 'Expected `script./a[0].headers` to be an object, got "x"'],
     [{ '/a': [{ do: 'vanish' }] }, RangeError, 'Expected `script./a[0].do`'],
   ])('[U-5] is checked at once: %j', async (script, type, message) => {
     await expect(faultyUpstream(script as never)).rejects.toThrow(type);
