@@ -120,7 +120,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
         : `No answer within ${formatDuration(limitMs)}`,
     // What the client does not read is no fault of the server.
     amendTimeout: (facts) => (pipe.isFull ? { ...facts, breaker: 'ignored' } : facts),
-    onSilence: () => void server.hangWatch.suspect(),
+    onSilence: async () => (await server.hangWatch.suspect()) === 'alive',
   });
 
   const calls = new ClientCalls({

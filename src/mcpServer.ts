@@ -106,7 +106,7 @@ export function superviseMcp(
     startsDown: () => connection === undefined,
     restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
     // A server that does not answer a ping either is hung, and is killed to be restarted.
-    onSilence: () => void hangWatch.suspect(),
+    onSilence: async () => (await hangWatch.suspect()) === 'alive',
   });
 
   runtime.supervise({

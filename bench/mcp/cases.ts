@@ -133,7 +133,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * So many calls, after half as many in which the heap grows to its working size. Records the most memory the process held before
+ * So many calls, after as many in which the heap grows to its working size. Records the most memory the process held before
  * them and after them; Linux only.
  */
 export function memoryOf({ own, echo }: Ways, calls: number, inFlight: number): Case {
@@ -142,7 +142,7 @@ export function memoryOf({ own, echo }: Ways, calls: number, inFlight: number): 
     measure: (probe) =>
       inNewHome(async (env) => {
         const client = await own(env);
-        await callMany(client, echo, calls / 2, inFlight);
+        await callMany(client, echo, calls, inFlight);
         const before = peakBytes(client.pid);
         await callMany(client, echo, calls, inFlight);
         const after = peakBytes(client.pid);

@@ -4,6 +4,7 @@ import { Attempt, type AttemptKeeper, type Call } from './call.ts';
 import { attemptFacts } from './attemptFacts.ts';
 import type { CallPathParts } from './callPathParts.ts';
 import type { CallRecords } from './callRecords.ts';
+import type { Doubt } from './doubt.ts';
 import { dueOf, expiredLimit } from './limits.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
@@ -36,6 +37,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   readonly #places: Places<Call<I, O>>;
   readonly #probing: Probing<I, O>;
   readonly #records: CallRecords<I, O>;
+  readonly #doubt: Doubt;
   readonly #watcher: AttemptsWatcher<I, O>;
   readonly #calls = new Set<Call<I, O>>();
   /** Attempts that are over while their work is not. */
@@ -49,6 +51,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     places: Places<Call<I, O>>,
     probing: Probing<I, O>,
     records: CallRecords<I, O>,
+    doubt: Doubt,
     watcher: AttemptsWatcher<I, O>,
   ) {
     this.#parts = parts;
@@ -56,6 +59,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     this.#places = places;
     this.#probing = probing;
     this.#records = records;
+    this.#doubt = doubt;
     this.#watcher = watcher;
     this.#now = () => parts.clock.now();
   }
@@ -116,9 +120,9 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     }
     const { reason, limitMs } = expiredLimit(attempt, now);
     const facts = this.#timedOut(attempt, reason, limitMs);
-    this.#judge(attempt, facts);
+    // First of all: what follows for the call must find the doubt.
+    this.#judge(attempt, facts, reason !== 'overall_timeout' && this.#doubt.raise());
     this.#watcher.failed(call, facts);
-    if (reason !== 'overall_timeout') this.#parts.onSilence?.();
   }
 
   workOverstayed(attempt: Attempt<I, O>): void {
@@ -184,12 +188,13 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     this.#watcher.failed(attempt.call, facts);
   }
 
-  /** The attempt is over: it leaves the table, and the breaker hears of it. */
-  #judge(attempt: Attempt<I, O>, facts: FailureFacts): void {
+  /** The attempt is over: it leaves the table, and the breaker hears of it, where it is held later. */
+  #judge(attempt: Attempt<I, O>, facts: FailureFacts, isHeld = false): void {
     // Before anybody hears of it: a listener that ends the call finds it judged.
     attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
-    this.#record(attempt, facts);
+    if (isHeld) this.#doubt.hold(attempt, facts);
+    else this.#record(attempt, facts);
     if (attempt.ended) this.#leave(attempt);
     else this.#giveUp(attempt, facts);
     if (facts.kind === 'rate_limit') this.#pause(facts.retryAfterMs ?? 0);

@@ -61,7 +61,7 @@ export interface CallSettings<I, O> extends Limits {
 }
 
 /** Why a call that has no attempt in flight waits. */
-export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe' | 'scope';
+export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe' | 'scope' | 'doubt';
 
 /** What is done for a call. */
 export interface CallKeeper<I, O> {

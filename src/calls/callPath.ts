@@ -11,6 +11,7 @@ import { Attempts } from './attempts.ts';
 import { Call, type CallKeeper, type CallSettings } from './call.ts';
 import type { Beginning, CallPathParts, CallStats } from './callPathParts.ts';
 import { CallRecords } from './callRecords.ts';
+import { Doubt } from './doubt.ts';
 import { Endings } from './endings.ts';
 import { Gate } from './gate.ts';
 import { MachineLink } from './machineLink.ts';
@@ -44,6 +45,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
   readonly #gate: Gate<I, O>;
   readonly #outage: Outage;
   readonly #scopes: Scopes<I, O>;
+  readonly #doubt: Doubt;
   #stopped = false;
   #retrying = 0;
   #lastCall = 0;
@@ -80,7 +82,16 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       makeProbe: (settings) => this.#makeCall(undefined as I, settings, () => undefined, true),
       dispatch: (probe) => this.#attempts.dispatch(probe),
     });
-    const attempts = new Attempts(parts, link, places, probing, records, {
+    const doubt = new Doubt({
+      link,
+      inquire: parts.onSilence,
+      nextTurn: (callback) => clock.nextTurn(callback),
+      over: () => {
+        this.#gate.resume('doubt');
+        this.#gate.fillPlaces();
+      },
+    });
+    const attempts = new Attempts(parts, link, places, probing, records, doubt, {
       answered: (call, value) => this.#answered(call, value),
       failed: (call, facts) => this.#failed(call, facts),
       placeFreed: () => this.#gate.fillPlaces(),
@@ -101,6 +112,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       },
     });
     this.#scopes = scopes;
+    this.#doubt = doubt;
     this.#waits = waits;
     this.#endings = endings;
     this.#probing = probing;
@@ -115,6 +127,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       attempts,
       probing,
       scopes,
+      doubt,
       isStopped: () => this.#stopped,
       lastCrash: () => this.#outage.last,
     });
@@ -173,6 +186,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     if (this.#stopped) return;
     this.#outage.needsRestart();
     this.#outage.begin(facts, quietly);
+    this.#doubt.forget();
   }
 
   /** The thing behind the integration is there again, and nothing of what was going on before. */
@@ -180,6 +194,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     if (this.#stopped) return;
     this.#places.forgive();
     this.#outage.end();
+    this.#doubt.forget();
     this.#scopes.forgive();
   }
 
@@ -190,6 +205,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     this.link.reset();
     this.#outage.withinBound();
     this.#gate.resume('pause');
+    this.#doubt.forget();
     this.#scopes.forgive();
   }
 

@@ -36,8 +36,11 @@ export interface CallPathParts<I, O> {
   readonly amendTimeout?: ((facts: FailureFacts, attempt: AttemptContext) => FailureFacts) | undefined;
   /** Whether the machine is also sent the events that it would ignore: slower, and nothing else. @defaultValue false */
   readonly everyEvent?: boolean | undefined;
-  /** Told when a call ended by its idle or attempt limit, so that the thing behind it can be looked after. Must not throw. */
-  readonly onSilence?: (() => void) | undefined;
+  /**
+   * Asked when a call ended by its idle or attempt limit: resolves with whether the thing behind it answers at all, when it has or has been ended. Until
+   * then nothing is dispatched. Must not throw, and not take for ever.
+   */
+  readonly onSilence?: (() => PromiseLike<boolean>) | undefined;
 }
 
 /** What is known of an integration when its machine begins. */

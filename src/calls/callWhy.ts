@@ -3,7 +3,7 @@ import type { Call, Waiting } from './call.ts';
 
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
 export interface CallWhy {
-  /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a free place or a probe. */
+  /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a free place, a probe or a sign of life. */
   readonly phase: 'in_flight' | Waiting;
   /** The attempt in flight, or the last one made; 0 before the first. */
   readonly attempt: number;

@@ -2,6 +2,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { Attempts } from './attempts.ts';
 import type { Call, Waiting } from './call.ts';
 import type { CallPathParts } from './callPathParts.ts';
+import type { Doubt } from './doubt.ts';
 import type { Endings } from './endings.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
@@ -19,6 +20,7 @@ export interface GateParts<I, O>
   readonly attempts: Attempts<I, O>;
   readonly probing: Probing<I, O>;
   readonly scopes: Scopes<I, O>;
+  readonly doubt: Doubt;
   readonly isStopped: () => boolean;
   /** What ended the thing behind a crashed integration; undefined when it has yet to start. */
   readonly lastCrash: () => FailureFacts | undefined;
@@ -35,13 +37,14 @@ export class Gate<I, O> {
 
   proceed(call: Call<I, O>): void {
     if (call.settled || call.failed) return;
-    const { name, policy, clock, link, places, waits, endings, attempts, scopes } = this.#parts;
+    const { name, policy, clock, link, places, waits, endings, attempts, scopes, doubt } = this.#parts;
     const now = clock.now();
     if (this.#parts.isStopped()) endings.refuse(call, refusal.stopped(name));
     else if (now >= call.overallDue) this.outOfTime(call);
     else if (link.lastState === 'crashed') this.#awaitRestart(call, now);
     else if (link.isOpen) this.#proceedWhileOpen(call);
     else if (link.pausedUntil > now) this.#awaitPause(call, now);
+    else if (doubt.raised) waits.add(call, 'doubt', call.overallDue);
     else if (scopes.mustWait(call)) this.#awaitScope(call, now);
     else if (places.free) attempts.dispatch(call);
     else if (call.accepted || places.mayQueue) waits.add(call, 'place', call.overallDue);
@@ -79,7 +82,7 @@ export class Gate<I, O> {
     if (this.#filling) return;
     this.#filling = true;
     const { link, places, waits } = this.#parts;
-    while (places.free && link.closed) {
+    while (places.free && link.closed && !this.#parts.doubt.raised) {
       const next = places.next();
       if (next === undefined) break;
       waits.remove(next);

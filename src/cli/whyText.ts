@@ -72,6 +72,7 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
   place: 'waits for a free place',
   probe: 'waits for a probe of the circuit',
   scope: 'waits for the run of its scope to end',
+  doubt: 'waits for a sign of life of what is behind it',
 };
 
 /** What the records say of a session whose gateway does not answer. */

@@ -163,6 +163,15 @@ export const integrationMachine = setup({
           { guard: { type: 'attempting', params: ({ event }) => event }, target: 'calling' },
           { guard: { type: 'onlyWaiting', params: ({ event }) => event }, target: 'backoff' },
         ],
+        // A silence is counted when it is known to have been one of the call alone.
+        'attempt.failed': {
+          guard: { type: 'opensCircuit', params: ({ event }) => event },
+          target: 'open',
+          actions: [
+            { type: 'open', params: ({ event }) => event },
+            { type: 'announceOpen', params: ({ event }) => event },
+          ],
+        },
         'breaker.restore': { target: 'open', actions: { type: 'restore', params: ({ event }) => event } },
       },
     },
@@ -190,6 +199,14 @@ export const integrationMachine = setup({
           { guard: { type: 'onlyWaiting', params: ({ event }) => event } },
           { target: 'idle' },
         ],
+        'attempt.failed': {
+          guard: { type: 'opensCircuit', params: ({ event }) => event },
+          target: 'open',
+          actions: [
+            { type: 'open', params: ({ event }) => event },
+            { type: 'announceOpen', params: ({ event }) => event },
+          ],
+        },
       },
     },
     open: {

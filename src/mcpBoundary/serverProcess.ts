@@ -96,9 +96,9 @@ export function watchServerProcess(parts: ServerProcessParts): ServerProcess {
 function endCallsOf(error: unknown): void {
   const own = currentCall();
   const said = `An error in the server that nobody caught; the outcome of the call is unknown: ${tellable(error)}`;
-  const cause = error instanceof Error ? error : undefined;
-  const reason = new Error(said, { cause });
-  if (cause?.stack !== undefined) reason.stack = cause.stack;
+  const reason = new Error(said, { cause: error });
+  const stack = stackOf(error);
+  if (stack !== undefined) reason.stack = stack;
   for (const call of own === undefined ? callsInFlight() : [own]) call.end('uncaught', reason);
 }
 

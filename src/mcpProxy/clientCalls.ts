@@ -142,8 +142,8 @@ export class ClientCalls {
     const { question, wire, request, reject } = call;
     call.question = undefined;
     call.reject = undefined;
-    const isTold = call.cancelled || request.method === 'initialize';
-    if (question !== undefined) wire?.giveUp(question, isTold ? undefined : facts.message);
+    // A handshake is never called off; what the client has called off is given up by now.
+    if (question !== undefined) wire?.giveUp(question, request.method === 'initialize' ? undefined : facts.message);
     reject?.(givenUp);
   }
 

@@ -31,7 +31,7 @@ describe('the start of a proxy', () => {
     const proxy = await startProxy({ env: { FAIL_STARTS: '4' } });
     const answer = await proxy.ask('initialize', hello);
     expect(answer.error?.code).toBe(-32_603);
-    expect(answer.error?.message).toContain('The server exited with code 1');
+    expect(answer.error?.message).toContain('The server exited with code 1: it failed; it may be tried again');
     expect(answer.error?.message).toContain('stderr: no luck at start 4');
     await proxy.told('child.stopped');
     expect(proxy.starts()).toBe(4);
@@ -66,6 +66,15 @@ describe('the start of a proxy', () => {
     await proxy.told('process.started');
     proxy.clock.skip(10_000);
     expect((await asked).error?.message).toContain('within 10s');
+  });
+
+  it('[P-3] that takes longer than its limit is not called off: the protocol forbids that of a handshake', async () => {
+    const proxy = await startProxy({ startMs: 10_000, env: { STALL_STARTS: '1' } });
+    const asked = proxy.ask('initialize', hello);
+    await proxy.call('act', { do: 'start' });
+    proxy.clock.skip(10_000);
+    expect((await asked).error?.message).toContain('within 10s');
+    expect((await proxy.received()).some((line) => line.includes('notifications/cancelled'))).toBe(false);
   });
 
   it('[P-3] gives the server the whole environment, or what is allowed of it', async () => {
