@@ -48,8 +48,8 @@ export interface McpProxy {
   readonly ended: Promise<void>;
   /** Resolves when the client was given the first answer. */
   readonly served: Promise<void>;
-  /** Before the runtime stops: nothing is taken from the client any more. @param hurried - whether the server is to end at once. */
-  stop(hurried: boolean): void;
+  /** Before the runtime stops: nothing is taken from the client any more, and a server that still runs has had its time to end. */
+  stop(): void;
 }
 
 /** Longest message of the client, in bytes; that of the server is the same. */
@@ -74,7 +74,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
   const nonce = randomUUID().slice(0, 8);
   let lastId = 0;
   const nextId = (): string => `unwedge-${nonce}-${++lastId}`;
-  let hurried = false;
+  let stopped = false;
   // The integration is asked for it before there is anything to know it.
   let isUp = (): boolean => false;
   let firstServed = (): void => undefined;
@@ -187,7 +187,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     drained: () => pipe.release('server'),
     isNeeded: () => path.stats.waiting > 0 || asides.isWaiting || record.subscriptions.length > 0,
     isEstablished: () => record.established,
-    isPatient: () => !hurried,
+    isPatient: () => !stopped,
     isUnread: () => pipe.isFull,
   });
 
@@ -225,7 +225,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     line: (line) => fromClient.take(line),
     tooLong: (head) => fromClient.refuse(head),
     ended: () => {
-      void farewell({ clock, closeMs: settings.server.closeMs, calls, wire: () => server.wire, pipe }).then(hasEnded);
+      void farewell({ clock, calls, wire: () => server.wire, pipe }).then(hasEnded);
     },
     fullChanged(full) {
       if (full) server.wire?.relay.pauseOutput();
@@ -250,8 +250,8 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     path,
     ended,
     served,
-    stop(atOnce) {
-      hurried ||= atOnce;
+    stop() {
+      stopped = true;
       pipe.stop();
       server.stop();
       asides.stop();

@@ -5,8 +5,6 @@ import type { Wire } from './wire.ts';
 
 export interface FarewellParts {
   readonly clock: Clock;
-  /** How long the server may take to end once its stdin is closed, and the client to read what is left, in ms. */
-  readonly closeMs: number;
   readonly calls: Pick<ClientCalls, 'size' | 'allSettled'>;
   readonly wire: () => Wire | undefined;
   readonly pipe: Pick<McpClientPipe, 'flush'>;
@@ -14,17 +12,22 @@ export interface FarewellParts {
 
 /** How long requests may take to be answered after the client has ended its side, in ms. */
 const drainMs = 3000;
+/**
+ * How long the server may take to end once its stdin is closed, and the client to read what is left, in ms. The SDKs' clients send SIGTERM after 2 s and SIGKILL
+ * after 2 s more: by then nothing of ours may be left.
+ */
+const graceMs = 1500;
 
 /**
  * What is done after the client has ended its side: what is under way may still be answered, then the server is told, and may finish.
  * Always resolves.
  */
-export async function farewell({ clock, closeMs, calls, wire, pipe }: FarewellParts): Promise<void> {
+export async function farewell({ clock, calls, wire, pipe }: FarewellParts): Promise<void> {
   if (calls.size > 0) await within(drainMs, calls.allSettled(), clock);
   const last = wire();
   last?.relay.endInput();
-  if (last !== undefined) await within(closeMs, last.relay.exited, clock);
-  await within(closeMs, pipe.flush(), clock);
+  if (last !== undefined) await within(graceMs, last.relay.exited, clock);
+  await within(graceMs, pipe.flush(), clock);
 }
 
 /** Resolves with the promise, or after so long. */

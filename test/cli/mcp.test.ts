@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { gone } from '../actors/mcpHarness.ts';
 import { hasSqlite } from '../store/startStore.ts';
+import { faultyServer } from '../support/faultyServer.ts';
+import { processesWith } from './startHook.ts';
 import { runBuilt } from './startCli.ts';
+import { main } from './startRun.ts';
 import { makeHome, startMcp, textOf } from './startMcp.ts';
 
 const hello = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
@@ -42,6 +47,21 @@ describe('unwedge mcp', () => {
     mcp.child.kill(signal);
     expect(await mcp.exited).toEqual({ code, signal: null });
     await gone(server);
+  });
+
+  it('[P-3] [I-3] leaves no server to a client that closes as the SDK does, though the server would rather not end', async () => {
+    const { directory, env } = makeHome();
+    const { command, args } = faultyServer({ ignoreSigterm: true, ignoreStdinEnd: true });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [main, 'mcp', '--', command, ...args],
+      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
+      stderr: 'ignore',
+    });
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    await client.close();
+    await expect.poll(() => processesWith(`HOME=${directory}`)).toEqual([]);
   });
 
   it('[P-3] ends when its client reads no more', async () => {

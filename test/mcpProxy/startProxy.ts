@@ -111,7 +111,7 @@ export async function startProxy({ env = {}, ...options }: Scripted = {}): Promi
     },
   );
   onTestFinished(async () => {
-    await owner.stop({ first: () => proxy.stop(true) });
+    await owner.stop({ first: () => proxy.stop() });
     for (const name of Object.keys(env)) delete process.env[name];
   });
 

@@ -66,7 +66,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   await Promise.race([proxy.ended, aborted]);
   const hurried = io.signal.aborted;
   await owner.stop({
-    first: () => proxy.stop(hurried),
+    first: () => proxy.stop(),
     ended: () => live.stop(),
   });
   await log?.flush();
