@@ -15,6 +15,8 @@ if (started.ok) {
   const turn = started.value.send(process.argv[2] ?? 'What does this project do?');
   for await (const event of turn) if (event.type === 'text') console.log(event.text);
   const outcome = await turn.outcome;
-  console.log(outcome.ok ? `answered by ${outcome.value.agent}` : `${outcome.failure.kind}: ${outcome.failure.message}`);
+  console.log(
+    outcome.ok ? `answered by ${outcome.value.agent}` : `${outcome.failure.kind}: ${outcome.failure.message}`,
+  );
 }
 await gateway.stop();

@@ -23,13 +23,13 @@ function startDoubted(attempts = 1): Doubted {
   return { ...startIntegration(policy, undefined, { onSilence }), inquiries };
 }
 
-const calls = (started: Started, count: number) =>
-  Array.from({ length: count }, (_, index) => started.integration.call(`call ${index}`));
+const silent = (started: Started, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, index) => started.integration.call(`call ${index}`)));
 
 describe('calls that fall silent together', () => {
   it('[P-1] [I-1] end at their limit, whatever is found out about the other side later', async () => {
     const started = startDoubted();
-    const outcomes = Promise.all(calls(started, 5));
+    const outcomes = silent(started, 5);
     await started.clock.advance(100);
     expect(await outcomes).toMatchObject(Array.from({ length: 5 }, () => ({ failure: { reason: 'idle_timeout' } })));
     expect(started.inquiries).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('calls that fall silent together', () => {
 
   it('[P-1] [M-4] count as no failure of their own when the other side has hung: that is one crash', async () => {
     const started = startDoubted();
-    calls(started, 5);
+    void silent(started, 5);
     await started.clock.advance(100);
     expect(started.integration.breaker.state).toBe('closed');
     started.path.crashed(fault('crash').facts);
@@ -48,9 +48,18 @@ describe('calls that fall silent together', () => {
     expect(started.facts.of('breaker.opened')).toEqual([]);
   });
 
+  it('[P-1] [M-4] count as nothing when the other side is found gone before anybody told of a crash', async () => {
+    const started = startDoubted();
+    void silent(started, 5);
+    await started.clock.advance(100);
+    started.inquiries[0]?.resolve(false);
+    await started.clock.settle();
+    expect(started.integration.state).toBe('idle');
+  });
+
   it('[M-4] count one by one when the other side lives', async () => {
     const started = startDoubted();
-    calls(started, 5);
+    void silent(started, 5);
     await started.clock.advance(100);
     started.inquiries[0]?.resolve(true);
     await started.clock.settle();
@@ -59,11 +68,11 @@ describe('calls that fall silent together', () => {
 
   it('[M-4] open the circuit also when nothing has been in flight since', async () => {
     const started = startDoubted();
-    for (let silent = 0; silent < 3; silent++) {
+    for (let round = 0; round < 3; round++) {
       expect(started.integration.breaker.state).toBe('closed');
-      calls(started, 1);
+      void silent(started, 1);
       await started.clock.advance(100);
-      started.inquiries[silent]?.resolve(true);
+      started.inquiries[round]?.resolve(true);
       await started.clock.settle();
     }
     expect(started.integration.state).toBe('open');
@@ -73,7 +82,7 @@ describe('calls that fall silent together', () => {
 describe('a call that comes while the other side is in doubt', () => {
   it('[P-1] is not written until that is known, and then at once', async () => {
     const started = startDoubted();
-    calls(started, 1);
+    void silent(started, 1);
     await started.clock.advance(100);
     const late = started.integration.call('late');
     await started.clock.advance(50);
@@ -87,7 +96,7 @@ describe('a call that comes while the other side is in doubt', () => {
 
   it('[P-1] [M-6] waits for the restart when the other side has hung', async () => {
     const started = startDoubted();
-    calls(started, 1);
+    void silent(started, 1);
     await started.clock.advance(100);
     void started.integration.call('late');
     started.path.crashed(fault('crash').facts);
@@ -98,9 +107,19 @@ describe('a call that comes while the other side is in doubt', () => {
     expect(started.seen.map(({ input }) => input)).toEqual(['call 0', 'late']);
   });
 
+  it('[M-6] waits no longer for the restart than a call that comes after the crash', async () => {
+    const started = startDoubted();
+    void silent(started, 1);
+    await started.clock.advance(100);
+    const late = started.integration.call('late');
+    started.path.crashed(fault('crash').facts);
+    await started.clock.advance(5000);
+    expect(await late).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+  });
+
   it('[I-1] ends at its own limit when that is never known', async () => {
     const started = startDoubted();
-    calls(started, 1);
+    void silent(started, 1);
     await started.clock.advance(100);
     const late = started.integration.call('late', { overallMs: 500 });
     await started.clock.advance(500);
@@ -109,7 +128,7 @@ describe('a call that comes while the other side is in doubt', () => {
 
   it('[I-1] goes on when the inquiry itself fails', async () => {
     const started = startDoubted();
-    calls(started, 1);
+    void silent(started, 1);
     await started.clock.advance(100);
     void started.integration.call('late');
     started.inquiries[0]?.reject(new Error('no'));
@@ -119,7 +138,7 @@ describe('a call that comes while the other side is in doubt', () => {
 
   it('[M-8] goes on when the circuit is reset', async () => {
     const started = startDoubted();
-    calls(started, 1);
+    void silent(started, 1);
     await started.clock.advance(100);
     void started.integration.call('late');
     started.integration.breaker.reset();
@@ -131,7 +150,7 @@ describe('a call that comes while the other side is in doubt', () => {
 describe('a retry', () => {
   it('[P-1] [R-12] waits for what is found out, and is written to the other side that comes back', async () => {
     const started = startDoubted(2);
-    const [outcome] = calls(started, 1);
+    const outcome = started.integration.call('call 0');
     await started.clock.advance(100);
     await started.clock.advance(2000);
     expect(started.seen).toHaveLength(1);
