@@ -66,6 +66,8 @@ export interface RequestOptions {
   readonly limitMs?: number | undefined;
   /** Gives the request up; its answer is dropped. The other side is told nothing. */
   readonly signal?: AbortSignal | undefined;
+  /** Sent however many wait and whatever the other side writes: it ends something. @defaultValue false */
+  readonly urgent?: boolean | undefined;
 }
 
 /** One side of a conversation in JSON-RPC, a message a line, that leaves `jsonrpc` out as Codex does. */
@@ -197,11 +199,12 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
     }
   }
 
-  function refusal(method: string, signal: AbortSignal | undefined): FailureFacts | undefined {
+  function refusal(method: string, signal: AbortSignal | undefined, urgent: boolean): FailureFacts | undefined {
     if (closed !== undefined) return { ...closed, outcome: 'not_started' };
     if (signal?.aborted === true) {
       return { kind: 'cancelled', message: 'Cancelled by the caller', outcome: 'not_started', cause: signal.reason };
     }
+    if (urgent) return undefined;
     if (malformed >= maxMalformed) {
       const message = `${method} was not sent: the last ${malformed} lines of the other side are no messages`;
       return { kind: 'unavailable', message, outcome: 'not_started' };
@@ -217,9 +220,9 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
       ending = true;
       splitter.end();
     },
-    request(method, params, { limitMs, signal } = {}) {
+    request(method, params, { limitMs, signal, urgent = false } = {}) {
       return new Promise((resolve, reject) => {
-        const refused = refusal(method, signal);
+        const refused = refusal(method, signal, urgent);
         if (refused !== undefined) {
           reject(new AttemptError(refused));
           return;

@@ -31,6 +31,12 @@ export interface Subscribers {
   readonly size: number;
 }
 
+interface Subscription {
+  readonly methods: ReadonlySet<string> | undefined;
+  /** Lets go of its signal. */
+  readonly release: () => void;
+}
+
 /** Failures in a row that make a listener a dead one. */
 const deadAfter = 3;
 
@@ -38,7 +44,7 @@ const deadAfter = 3;
 export function createSubscribers(
   onFailed: (notification: Notification, error: unknown, removed: boolean) => void,
 ): Subscribers {
-  const streams = new Map<BoundedStream<Notification>, ReadonlySet<string> | undefined>();
+  const streams = new Map<BoundedStream<Notification>, Subscription>();
 
   const stream = ({ methods, limit, signal }: SubscriptionOptions = {}): BoundedStream<Notification> => {
     const leave = (): void => void made.return();
@@ -46,10 +52,11 @@ export function createSubscribers(
       limit,
       onReturn: () => {
         streams.delete(made);
-        signal?.removeEventListener('abort', leave);
+        release();
       },
     });
-    streams.set(made, methods === undefined ? undefined : new Set(methods));
+    const release = (): void => signal?.removeEventListener('abort', leave);
+    streams.set(made, { methods: methods === undefined ? undefined : new Set(methods), release });
     signal?.addEventListener('abort', leave, { once: true });
     if (signal?.aborted === true) leave();
     return made;
@@ -57,7 +64,7 @@ export function createSubscribers(
 
   return {
     publish(notification, size) {
-      for (const [each, methods] of [...streams]) {
+      for (const [each, { methods }] of [...streams]) {
         if (methods === undefined || methods.has(notification.method)) each.push(notification, size);
       }
     },
@@ -69,9 +76,10 @@ export function createSubscribers(
       return () => void heard.return();
     },
     end(last) {
-      for (const each of streams.keys()) {
+      for (const [each, { release }] of streams) {
         each.push(last);
         each.end();
+        release();
       }
       streams.clear();
     },

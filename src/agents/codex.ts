@@ -102,7 +102,12 @@ export function superviseCodex(
   ): Promise<Outcome<T>> {
     return run(method, signal, async () => {
       const live = await server.acquire();
-      return read(await live.request(method, params, { limitMs, signal }), live);
+      try {
+        return read(await live.request(method, params, { limitMs, signal }), live);
+      } catch (error) {
+        if (error instanceof AttemptError && error.facts.kind === 'timeout') void live.suspect();
+        throw error;
+      }
     });
   }
 
@@ -120,10 +125,8 @@ export function superviseCodex(
       if (record === undefined) throw new AttemptError(unreadable(method));
       const state = live.thread(record.id);
       if (method === 'thread/resume') {
-        // It says what became of the inputs before.
         const status = recordIn(recordIn(answer?.['thread'])?.['status'])?.['type'];
-        state.unclear = false;
-        if (state.turn === undefined) state.active = status === 'active' ? record.turns.at(-1)?.id : undefined;
+        state.resumed(status === 'active' ? record.turns.at(-1)?.id : undefined);
       }
       const model = textIn(answer?.['model']);
       const { interruptMs } = settings;

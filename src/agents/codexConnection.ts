@@ -109,7 +109,7 @@ function startLink(settings: CodexSettings, host: CodexConnectionHost, send: (ev
     listener: {
       notified: (method, params, bytes) => host.notified(method, params, bytes),
       asked: (request) => host.asked(request),
-      strange: (what, text) => host.stray('stdout', `${strangeness[what]}: ${hide(text)}`),
+      strange: (what, text) => host.stray('stdout', `${strangeness[what]}: ${hide(withoutContent(text))}`),
       unhealthy: (lines) =>
         host.trouble({ kind: 'protocol', message: `${lines} lines in a row are no messages`, outcome: 'unknown' }),
       tooLarge: () => server.finish({ fault: 'message_too_large' }),
@@ -191,7 +191,8 @@ function startLink(settings: CodexSettings, host: CodexConnectionHost, send: (ev
   return {
     close() {
       void host.drained().then(() => {
-        lose(stopped, 'normal');
+        // What is lost already is being buried, and says so itself.
+        if (!lose(stopped, 'normal')) return;
         void server.close().then(() => {
           gone();
           send({ type: 'link.closed', end: end() });
@@ -214,6 +215,11 @@ const strangeness = {
   unknown_answer: 'an answer that nobody waits for',
   partial: 'the rest of a line at the end',
 } as const;
+
+/** A piece of a message tells what it is about, and not what was said. */
+function withoutContent(text: string): string {
+  return text.replace(/("(?:params|result)"\s*:).*$/s, '$1 [left out]');
+}
 
 const stopped: FailureFacts = {
   kind: 'cancelled',

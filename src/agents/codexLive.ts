@@ -1,5 +1,6 @@
 import type { RequestOptions } from '../actors/rpcPeer.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { healthMs } from '../protocol/codex/requests.ts';
 import type { CodexConnection } from './codexConnection.ts';
 import { unreadable } from './codexLoss.ts';
 import type { Questions } from './codexQuestions.ts';
@@ -20,6 +21,8 @@ export interface LiveConnection {
   /** Why it was lost; of all that end for it the first alone counts for the breaker. */
   loss(): FailureFacts;
   kill(facts: FailureFacts): void;
+  /** A request was not answered: an app-server that does not list a thread either is hung, and is killed. Never rejects. */
+  suspect(): Promise<void>;
   /** Work that an end in good order waits for. */
   hold(work: Promise<unknown>): void;
 }
@@ -37,6 +40,7 @@ export interface LiveConnectionParts {
 export function liveConnection(parts: LiveConnectionParts): LiveConnection {
   const { connection, threads, questions, busy, interruptMs } = parts;
   let counted = false;
+  let suspected = false;
   const loss = (): FailureFacts => {
     const facts = connection.lost ?? unreadable;
     if (counted) return { ...facts, breaker: 'ignored' };
@@ -58,7 +62,7 @@ export function liveConnection(parts: LiveConnectionParts): LiveConnection {
       if (thread === undefined || thread.closed) {
         const interrupt = (turn: string): void => {
           const params = { threadId: id, turnId: turn };
-          connection.request('turn/interrupt', params, { limitMs: interruptMs }).catch(() => undefined);
+          connection.request('turn/interrupt', params, { limitMs: interruptMs, urgent: true }).catch(() => undefined);
         };
         thread = new ThreadState(id, interrupt);
         threads.set(id, thread);
@@ -68,6 +72,17 @@ export function liveConnection(parts: LiveConnectionParts): LiveConnection {
     request: (method, params, options) => connection.request(method, params, options),
     loss,
     kill: (facts) => connection.kill(facts),
+    async suspect() {
+      if (suspected) return;
+      suspected = true;
+      try {
+        await connection.request('thread/list', { limit: 1 }, { limitMs: healthMs, urgent: true });
+      } catch (error) {
+        if (error instanceof AttemptError && error.facts.kind === 'timeout') connection.kill(hung);
+      } finally {
+        suspected = false;
+      }
+    },
     hold(work) {
       busy.add(work);
       const release = (): void => void busy.delete(work);
@@ -75,3 +90,10 @@ export function liveConnection(parts: LiveConnectionParts): LiveConnection {
     },
   };
 }
+
+const hung: FailureFacts = {
+  kind: 'crash',
+  reason: 'hang',
+  message: 'Codex answers nothing any more and was killed',
+  outcome: 'unknown',
+};

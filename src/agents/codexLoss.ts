@@ -1,4 +1,5 @@
 import type { ServerEnd } from '../actors/mcpProcess.ts';
+import { errorText } from '../calls/errorText.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 
 /** Why a connection whose handshake was over can no longer be used. */
@@ -46,6 +47,16 @@ export const unreadable: FailureFacts = {
   message: 'What Codex writes are no messages',
   outcome: 'unknown',
 };
+
+/** Why nothing new is asked of a connection whose lines are no messages. */
+export const unhealthy: FailureFacts = { ...unreadable, kind: 'unavailable', outcome: 'not_started' };
+
+/** Why there is no connection: its actor could not be started, or was stopped in its start. */
+export function notStarted(name: string, error: unknown): FailureFacts {
+  if (error instanceof AttemptError) return error.facts;
+  const message = `${name} is not running: ${errorText(error) ?? 'it was stopped'}`;
+  return { kind: 'unavailable', message, outcome: 'not_started', cause: error };
+}
 
 /** Whether the app-server ended by itself and had nothing to complain about. */
 export function isCleanExit({ exitCode, fault }: ServerEnd): boolean {

@@ -99,10 +99,10 @@ export class RunningTurn {
     if (this.#over) return;
     if (notice.kind === 'turnStarted' && notice.turn !== undefined) this.nameIt(notice.turn);
     if (notice.turn !== undefined && notice.turn !== this.id) return;
-    if (isProgress(method)) {
-      this.#parts.touch();
-      this.#parts.clock.clearTimeout(this.#idleTimer);
-    }
+    const progress = isProgress(method);
+    if (progress) this.#parts.touch();
+    // A thread that is active again was idle after the turn before.
+    if (progress || method === 'thread/status/changed') this.#parts.clock.clearTimeout(this.#idleTimer);
     switch (notice.kind) {
       case 'turnStarted':
       case 'requestResolved':

@@ -10,8 +10,9 @@ import type { CodexQuestion } from '../protocol/codex/questions.ts';
 import type { Runtime } from '../runtime.ts';
 import { failedExit } from '../supervisor/exit.ts';
 import { type CodexConnectionHost, codexConnectionLogic } from './codexConnection.ts';
+import { drain } from './codexDrain.ts';
 import { type LiveConnection, liveConnection } from './codexLive.ts';
-import { unreadable } from './codexLoss.ts';
+import { notStarted, unhealthy, unreadable } from './codexLoss.ts';
 import type { CodexSettings } from './codexOptions.ts';
 import { createQuestions } from './codexQuestions.ts';
 import { createTap } from './codexTap.ts';
@@ -79,13 +80,29 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
       current.kill(unreadable);
       current = undefined;
     }
-    starting ??= start().finally(() => {
-      starting = undefined;
-    });
-    return starting;
+    return starting ?? begin();
   }
 
-  function start(): Promise<LiveConnection> {
+  /** Who hears of a start and asks for a connection waits for this one. */
+  function begin(): Promise<LiveConnection> {
+    let run: () => void = () => undefined;
+    const promise = new Promise<LiveConnection>((resolve, reject) => {
+      run = () => start(resolve, reject, over);
+    });
+    const over = (): void => {
+      if (starting === promise) starting = undefined;
+    };
+    starting = promise;
+    run();
+    return promise;
+  }
+
+  /** @param over - nobody waits for this one any more. */
+  function start(
+    resolve: (live: LiveConnection) => void,
+    reject: (error: AttemptError) => void,
+    over: () => void,
+  ): void {
     const number = ++count;
     const id = `codex:${name}:${number}`;
     const startedAt = clock.now();
@@ -93,125 +110,122 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
     const heard = subscribers;
     const threads = new Map<string, ThreadState>();
     let made: LiveConnection | undefined;
+    let leaving = false;
     let how: 'normal' | 'crashed' | 'killed' = 'killed';
     let loss: FailureFacts | undefined;
     state = 'handshake';
 
-    return new Promise((resolve, reject) => {
-      const questions = createQuestions({
-        clock,
-        logger,
-        approver,
-        telemetry,
-        turnOf: (thread) => threads.get(thread)?.turn,
+    const questions = createQuestions({
+      clock,
+      logger,
+      approver,
+      telemetry,
+      turnOf: (thread) => threads.get(thread)?.turn,
+    });
+    const host: CodexConnectionHost = {
+      clock,
+      register: runtime.register,
+      line,
+      ready(connection) {
+        if (leaving) return;
+        made = liveConnection({ connection, threads, questions, busy, interruptMs: settings.interruptMs });
+        current = made;
+        state = 'ready';
+        over();
+        telemetry.started(connection.server.pid, clock.now() - startedAt);
+        resolve(made);
+      },
+      lost(facts, manner) {
+        loss = facts;
+        how = manner;
+        end(facts, manner);
+      },
+      gone({ pid, elapsedMs }) {
+        if (pid !== undefined) telemetry.stopped(how, loss?.message ?? 'The runtime ended it', elapsedMs);
+      },
+      notified(method, given, bytes) {
+        const notice = readNotice(method, given);
+        const params = recordIn(given) ?? {};
+        telemetry.notified(method, notice);
+        if (notice.kind === 'malformed') {
+          say(logger, 'warn', `Codex said ${method} without what it needs; it is dropped`);
+          return;
+        }
+        if (notice.kind === 'other' && !notice.known) say(logger, 'debug', `Codex said ${method.slice(0, 200)}`);
+        if (notice.kind === 'requestResolved') questions.resolved(notice.request);
+        if (notice.thread !== undefined) threads.get(notice.thread)?.take(method, notice, params, bytes);
+        // Of a turn that is under way in it, the last word may still come.
+        if (method === 'thread/closed' && threads.get(notice.thread ?? '')?.turn === undefined) {
+          threads.delete(notice.thread ?? '');
+        }
+        heard.publish({ method, params }, bytes);
+      },
+      asked: (request) => questions.ask(request),
+      stray(stream, text) {
+        if (stream === 'stdout') say(logger, 'warn', `Codex wrote ${text}`);
+        bus.tell({ type: 'process.stray_output', process: id, stream, line: text });
+      },
+      trouble(facts) {
+        say(logger, 'warn', `Codex is unhealthy: ${facts.message}`);
+        telemetry.trouble(facts);
+        heard.publish({ method: 'app_server_unhealthy', params: { message: facts.message } });
+      },
+      requested: (request, method, params) => telemetry.requested(request, method, params),
+      requestEnded: (ended) => telemetry.requestEnded(ended),
+      threw: (error) => say(logger, 'error', 'A callback of the connection to Codex threw', { error }),
+      drained() {
+        leave();
+        if (childId === id && state === 'ready') state = 'draining';
+        return drain(clock, threads.values(), busy, settings.process.closeMs);
+      },
+    };
+
+    /** Who comes now gets another one, before anybody hears of the end of this. */
+    const leave = (): void => {
+      leaving = true;
+      over();
+      if (current === made) current = undefined;
+      if (subscribers === heard) subscribers = newSubscribers();
+    };
+
+    const end = (facts: FailureFacts, manner: 'normal' | 'crashed' | 'killed'): void => {
+      leave();
+      if (childId === id) state = manner === 'normal' ? 'closed' : 'crashed';
+      lastLoss = facts;
+      if (manner !== 'normal') telemetry.trouble(facts);
+      for (const thread of threads.values()) thread.lost(facts);
+      questions.end();
+      const method = manner === 'normal' ? 'app_server_closed' : 'app_server_crashed';
+      heard.end({ method, params: { reason: facts.reason ?? facts.kind, message: facts.message } });
+      reject(new AttemptError(facts));
+    };
+
+    childId = id;
+    try {
+      root.startChild({
+        id,
+        logic: codexConnectionLogic(settings, host),
+        input: {
+          command: command.command,
+          handshakeMs: command.handshakeMs,
+          lostOutput: (facts: FailureFacts) => failedExit(new AttemptError(facts)),
+        },
+        // Nobody but the next thread or turn brings it back.
+        restart: 'temporary',
+        shutdown: 3 * command.closeMs + 3000,
+        onStart: (ref) => {
+          ref.on('*', (event: unknown) => bus.tell({ ...(event as ConnectionEmitted), process: id }));
+        },
+        // Of an end that nobody told, as when its actor is stopped in its start.
+        onExit: ({ error }) => {
+          if (loss === undefined) end(notStarted(name, error), 'crashed');
+        },
       });
-      const host: CodexConnectionHost = {
-        clock,
-        register: runtime.register,
-        line,
-        ready(connection) {
-          made = liveConnection({ connection, threads, questions, busy, interruptMs: settings.interruptMs });
-          current = made;
-          state = 'ready';
-          telemetry.started(connection.server.pid, clock.now() - startedAt);
-          resolve(made);
-        },
-        lost(facts, manner) {
-          loss = facts;
-          how = manner;
-          end(facts, manner);
-        },
-        gone({ pid, elapsedMs }) {
-          if (pid !== undefined) telemetry.stopped(how, loss?.message ?? 'The runtime ended it', elapsedMs);
-        },
-        notified(method, given, bytes) {
-          const notice = readNotice(method, given);
-          const params = recordIn(given) ?? {};
-          telemetry.notified(method, notice);
-          if (notice.kind === 'malformed') {
-            say(logger, 'warn', `Codex said ${method} without what it needs; it is dropped`);
-            return;
-          }
-          if (notice.kind === 'other' && !notice.known) say(logger, 'debug', `Codex said ${method.slice(0, 200)}`);
-          if (notice.kind === 'requestResolved') questions.resolved(notice.request);
-          if (notice.thread !== undefined) threads.get(notice.thread)?.take(method, notice, params, bytes);
-          if (method === 'thread/closed' && notice.thread !== undefined) threads.delete(notice.thread);
-          heard.publish({ method, params }, bytes);
-        },
-        asked: (request) => questions.ask(request),
-        stray(stream, text) {
-          if (stream === 'stdout') say(logger, 'warn', `Codex wrote ${text}`);
-          bus.tell({ type: 'process.stray_output', process: id, stream, line: text });
-        },
-        trouble(facts) {
-          say(logger, 'warn', `Codex is unhealthy: ${facts.message}`);
-          telemetry.trouble(facts);
-          heard.publish({ method: 'app_server_unhealthy', params: { message: facts.message } });
-        },
-        requested: (request, method, params) => telemetry.requested(request, method, params),
-        requestEnded: (ended) => telemetry.requestEnded(ended),
-        threw: (error) => say(logger, 'error', 'A callback of the connection to Codex threw', { error }),
-        drained() {
-          // Who comes now gets another one.
-          if (current === made) current = undefined;
-          if (childId === id && state === 'ready') state = 'draining';
-          for (const { turn } of threads.values()) turn?.cancel(new Error('Codex is being stopped'));
-          return within(settings.process.closeMs, Promise.all(busy));
-        },
-      };
-
-      const end = (facts: FailureFacts, manner: 'normal' | 'crashed' | 'killed'): void => {
-        if (current === made) current = undefined;
-        if (childId === id) state = manner === 'normal' ? 'closed' : 'crashed';
-        lastLoss = facts;
-        // Before anybody hears of it, who may come for the next one.
-        if (subscribers === heard) subscribers = newSubscribers();
-        if (manner !== 'normal') telemetry.trouble(facts);
-        for (const thread of threads.values()) thread.lost(facts);
-        questions.end();
-        const method = manner === 'normal' ? 'app_server_closed' : 'app_server_crashed';
-        heard.end({ method, params: { reason: facts.reason ?? facts.kind, message: facts.message } });
-        reject(new AttemptError(facts));
-      };
-
-      childId = id;
-      try {
-        root.startChild({
-          id,
-          logic: codexConnectionLogic(settings, host),
-          input: {
-            command: command.command,
-            handshakeMs: command.handshakeMs,
-            lostOutput: (facts: FailureFacts) => failedExit(new AttemptError(facts)),
-          },
-          // Nobody but the next thread or turn brings it back.
-          restart: 'temporary',
-          shutdown: 3 * command.closeMs + 3000,
-          onStart: (ref) => {
-            ref.on('*', (event: unknown) => bus.tell({ ...(event as ConnectionEmitted), process: id }));
-          },
-          // Of an end that nobody told, as when its actor is stopped in its start.
-          onExit: ({ error }) => {
-            if (loss === undefined) end(notStarted(name, error), 'crashed');
-          },
-        });
-      } catch (error) {
-        state = 'crashed';
-        reject(new AttemptError(notStarted(name, error)));
-      }
-    });
-  }
-
-  /** Resolves with the work, however it ends, or at the limit. */
-  function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = clock.setTimeout(resolve, limitMs, { ref: true });
-      const done = (): void => {
-        clock.clearTimeout(timer);
-        resolve();
-      };
-      work.then(done, done);
-    });
+    } catch (error) {
+      state = 'crashed';
+      over();
+      reject(new AttemptError(notStarted(name, error)));
+    }
   }
 
   return {
@@ -235,11 +249,3 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
 }
 
 const nobodyToAsk = { decision: 'decline', reason: 'Nobody is there to approve' } as const;
-
-const unhealthy: FailureFacts = { ...unreadable, kind: 'unavailable', outcome: 'not_started' };
-
-function notStarted(name: string, error: unknown): FailureFacts {
-  if (error instanceof AttemptError) return error.facts;
-  const message = `${name} is not running: ${errorText(error) ?? 'it was stopped'}`;
-  return { kind: 'unavailable', message, outcome: 'not_started', cause: error };
-}

@@ -7,13 +7,14 @@ export class ThreadState {
   readonly id: string;
   /** The turn Codex says is under way, ours or not. */
   active: string | undefined = undefined;
-  /** Whether an input was sent of which nobody knows what became. */
-  unclear = false;
+  /** The turn whose input was sent and of which nobody knows what became. */
+  unclear: RunningTurn | undefined = undefined;
   /** A turn that begins now was given up before it had a name. */
   unwanted = false;
   /** Codex has put the thread away. */
   closed = false;
   turn: RunningTurn | undefined = undefined;
+  #lastEnded: string | undefined = undefined;
   readonly #interrupt: (turn: string) => void;
 
   /** @param interrupt - ends a turn that nobody waits for. */
@@ -27,9 +28,23 @@ export class ThreadState {
     if (notice.kind === 'turnStarted') this.#turnBegan(notice.turn);
     else if (notice.kind === 'turnCompleted' && (notice.turn === undefined || notice.turn === this.active)) {
       this.active = undefined;
-      this.unclear = false;
+      this.unclear = undefined;
+      this.#lastEnded = notice.turn;
     } else if (method === 'thread/closed') this.closed = true;
     this.turn?.take(method, notice, params, bytes);
+  }
+
+  /** A resume says what became of the inputs before. @param active - the turn that was under way then; what ended since was told. */
+  resumed(active: string | undefined): void {
+    this.unclear = undefined;
+    if (this.turn === undefined) this.active = active === this.#lastEnded ? undefined : active;
+  }
+
+  /** The input of a turn that was given up was not taken. */
+  refused(turn: RunningTurn): void {
+    if (this.unclear !== turn) return;
+    this.unclear = undefined;
+    this.unwanted = false;
   }
 
   /** Its connection is gone. */
@@ -49,7 +64,7 @@ export class ThreadState {
       };
     }
     if (this.turn !== undefined || this.active !== undefined) return busy(this.id, 'a turn is under way in it');
-    if (!this.unclear) return undefined;
+    if (this.unclear === undefined) return undefined;
     return busy(this.id, 'what became of its last input is not known; resume it to see');
   }
 

@@ -1,9 +1,10 @@
 import type { BoundedStream } from '../actors/rpcPeerStream.ts';
 import type { AttemptContext } from '../calls/call.ts';
 import type { Clock } from '../policy/clock.ts';
+import { RpcResponseError } from '../actors/rpcPeerErrors.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { recordIn, textIn } from '../protocol/agentReport.ts';
-import { healthMs, requestLimitMs } from '../protocol/codex/requests.ts';
+import { requestLimitMs } from '../protocol/codex/requests.ts';
 import { turnFailure, turnInterrupted } from '../protocol/codex/turnFailure.ts';
 import { RunningTurn, type TurnEnd } from './codexRunningTurn.ts';
 import type { LiveConnection } from './codexLive.ts';
@@ -56,7 +57,7 @@ async function race(work: TurnWork, turn: RunningTurn, { signal }: AttemptContex
   const begun = begin(work, turn);
   const first = await Promise.race([begun, turn.ended, aborted]);
   if (first === 'aborted') return letGo(work, turn, begun);
-  if ('refused' in first) throw refusedTurn(work, first.refused);
+  if ('refused' in first) throw refusedTurn(work, turn, first.refused);
   const end = 'how' in first ? first : await Promise.race([turn.ended, aborted]);
   if (end === 'aborted') return letGo(work, turn, begun);
   return concluded(turn, end, live, thread, clock);
@@ -85,11 +86,11 @@ async function begin({ live, params, idleMs }: TurnWork, turn: RunningTurn): Pro
 }
 
 /** The input may have been taken although its answer did not come: the thread takes no other until that is known. */
-function refusedTurn({ live, thread }: TurnWork, error: unknown): unknown {
+function refusedTurn({ live, thread }: TurnWork, turn: RunningTurn, error: unknown): unknown {
   if (live.lost !== undefined) return new AttemptError(live.loss());
   if (error instanceof AttemptError && error.facts.kind === 'timeout') {
-    thread.unclear = true;
-    void suspect(live);
+    thread.unclear = turn;
+    void live.suspect();
   }
   return error;
 }
@@ -132,21 +133,31 @@ async function letGo(work: TurnWork, turn: RunningTurn, begun: Promise<Begun>): 
     const answered = begun.then<'named' | Refused>((it) => ('refused' in it ? it : named));
     const known = await Promise.race([named, turn.ended, expired, answered]);
     if (known === 'expired') {
-      thread.unclear = true;
+      thread.unclear = turn;
       thread.unwanted = true;
-      void suspect(live);
+      void begun.then((late) => {
+        if ('refused' in late && wasRefused(late.refused)) thread.refused(turn);
+      });
+      void live.suspect();
       throw new AttemptError(given);
     }
     if (known !== 'named') {
-      if ('refused' in known) throw refusedTurn(work, known.refused);
+      if ('refused' in known) throw refusedTurn(work, turn, known.refused);
       return lateEnd(turn, known, work);
     }
-    // Refused when it has just ended; then its end is on its way.
+    let isUnknown = false;
     live
-      .request('turn/interrupt', { threadId: thread.id, turnId: turn.id }, { limitMs: interruptMs })
-      .catch(() => undefined);
+      .request('turn/interrupt', { threadId: thread.id, turnId: turn.id }, { limitMs: interruptMs, urgent: true })
+      .catch((error: unknown) => {
+        // It has just ended, and its end is on its way or was lost.
+        isUnknown = wasRefused(error);
+      });
     const end = await Promise.race([turn.ended, expired]);
     if (end !== 'expired') return lateEnd(turn, end, work);
+    if (isUnknown) {
+      if (thread.active === turn.id) thread.active = undefined;
+      throw new AttemptError(given);
+    }
     live.kill({
       kind: 'crash',
       reason: 'hang',
@@ -159,13 +170,10 @@ async function letGo(work: TurnWork, turn: RunningTurn, begun: Promise<Begun>): 
   }
 }
 
-/** An app-server that took no input and does not list a thread either is hung, and is killed. Never rejects. */
-async function suspect(live: LiveConnection): Promise<void> {
-  try {
-    await live.request('thread/list', { limit: 1 }, { limitMs: healthMs });
-  } catch (error) {
-    if (error instanceof AttemptError && error.facts.kind === 'timeout') live.kill(hung);
-  }
+/** Whether Codex answered that it does not do what was asked. */
+function wasRefused(error: unknown): boolean {
+  if (!(error instanceof AttemptError)) return false;
+  return error.facts.cause instanceof RpcResponseError && error.facts.outcome !== 'unknown';
 }
 
 /** A loss is counted by a call that still waits. */
@@ -173,13 +181,6 @@ function lateEnd(turn: RunningTurn, end: TurnEnd, { live, thread, clock }: TurnW
   if (end.how === 'lost') throw new AttemptError(given);
   return concluded(turn, end, live, thread, clock);
 }
-
-const hung: FailureFacts = {
-  kind: 'crash',
-  reason: 'hang',
-  message: 'Codex answers nothing any more and was killed',
-  outcome: 'unknown',
-};
 
 const given: FailureFacts = { kind: 'cancelled', message: 'The turn was given up', outcome: 'cancelled' };
 

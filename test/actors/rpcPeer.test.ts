@@ -162,6 +162,17 @@ describe('a request to the other side', () => {
     expect(sent).toHaveLength(4);
   });
 
+  it('[F-22] [F-9] that ends something is sent all the same, but not after the end', async () => {
+    const { peer, sent, write } = startPeer();
+    for (const method of ['a', 'b', 'c']) peer.request(method, {}).catch(() => undefined);
+    write('x\nx\nx\n');
+    peer.request('stop', {}, { urgent: true }).catch(() => undefined);
+    expect(sent.at(-1)).toMatchObject({ method: 'stop' });
+    peer.close({ kind: 'crash', message: 'over', outcome: 'unknown' });
+    expect(await facts(peer.request('stop', {}, { urgent: true }))).toMatchObject({ outcome: 'not_started' });
+    expect(sent).toHaveLength(4);
+  });
+
   it('[F-2] ends with the connection, and those that come later are not sent', async () => {
     const { peer, sent, hear, strange, clock } = startPeer();
     const [a, b] = [facts(peer.request('a', {}, { limitMs: 5 })), facts(peer.request('b', {}))];

@@ -126,4 +126,19 @@ describe('subscribers', () => {
     expect(subscribers.size).toBe(0);
     expect(await aborted.next()).toMatchObject({ done: true });
   });
+
+  it('[I-3] let go of their signals when the connection ends', () => {
+    const { signal } = new AbortController();
+    const left = new Set<unknown>();
+    const { addEventListener: add, removeEventListener: remove } = signal;
+    signal.addEventListener = (...args: Parameters<typeof add>) => (left.add(args[1]), add.apply(signal, args));
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => (
+      left.delete(args[1]), remove.apply(signal, args)
+    );
+    const subscribers = createSubscribers(() => undefined);
+    subscribers.stream({ signal });
+    expect(left.size).toBe(1);
+    subscribers.end({ method: 'over', params: {} });
+    expect(left.size).toBe(0);
+  });
 });

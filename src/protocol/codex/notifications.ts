@@ -101,6 +101,9 @@ export function readNotice(method: string, given: unknown): CodexNotice {
       const isId = typeof request === 'number' || typeof request === 'string';
       return isId ? { ...address, kind: 'requestResolved', request } : malformed;
     }
+    // Whatever went on in it is over.
+    case 'thread/closed':
+      return { ...address, kind: 'threadIdle' };
     case 'thread/status/changed': {
       const type = recordIn(params['status'])?.['type'];
       // Not loaded, in error or idle: whatever it was, nothing is under way.
