@@ -16,8 +16,8 @@ export interface SupervisedAlerts {
   stop(): void;
 }
 
-/** How far back failures are looked for at the start: that many of the last ones. */
-const mostEarlier = 1_000;
+/** How far back failures are looked for at the start: among so many of the last events, whatever the size of the file. */
+const mostEarlier = 5_000;
 /** How old they may be, in ms, as the widest window that is usual. */
 const earlierMs = 60 * 60_000;
 
@@ -41,12 +41,14 @@ export function superviseAlerts(runtime: Runtime, { ruleOf, command, webhook }: 
   };
 }
 
-/** Final failures that an earlier run, or another process, has recorded. */
+/** Final failures that an earlier run, or another process, has recorded since the last all-clear of each integration. */
 function earlierFailures(store: Store, wallNow: number): readonly EarlierFailure[] {
-  const since = wallNow - earlierMs;
-  return store
-    .read({ category: 'integration', since, limit: mostEarlier })
-    .filter(({ type }) => type === 'failure')
+  const read = (category: string) =>
+    store.read({ category, since: wallNow - earlierMs, among: mostEarlier, limit: mostEarlier });
+  const cleared = new Map<unknown, number>();
+  for (const { id, type, metadata } of read('alert')) if (type === 'cleared') cleared.set(metadata['integration'], id);
+  return read('integration')
+    .filter(({ id, type, metadata }) => type === 'failure' && id > (cleared.get(metadata['integration']) ?? 0))
     .map(({ at, metadata: { integration, kind } }) => ({
       integration: String(integration),
       kind: typeof kind === 'string' && Object.hasOwn(failureKinds, kind) ? (kind as FailureKind) : 'unknown',

@@ -179,6 +179,8 @@ describe.skipIf(!hasSqlite)('planted secrets', () => {
     const secret = { [planted.named]: planted.environment };
     const attempts = [
       () => createGateway({ alerts: { webhook: { url: `nonsense:${planted.shape}` } } }),
+      () => createGateway({ alerts: { webhook: { url: `http://me:${planted.named}@x/${planted.environment}` } } }),
+      () => createGateway({ alerts: { webhook: { url: 'http://x', headers: { 'X-Of': `${planted.named}\nx` } } } }),
       // @ts-expect-error wrong on purpose
       () => createGateway({ alerts: { webhook: { url: 'http://x', headers: { Authorization: [planted.named] } } } }),
       // @ts-expect-error wrong on purpose

@@ -1,9 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
 import { parseDuration } from '../policy/duration.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
 import { createStyle } from './style.ts';
-import { fitText } from './textWidth.ts';
+import { fitText, textWidth } from './textWidth.ts';
 import { localTime } from './timeText.ts';
 
 const usualMs = 2_000;
@@ -82,9 +83,19 @@ function asTrouble(error: unknown): Shown {
 function inPlace({ stdout, stderr }: Shown, isFirst: boolean, io: Io): string {
   const heading = createStyle(io).dim(fitText(`${localTime(io.now())}  Ctrl-C ends`, Math.max(1, io.columns)));
   const lines = [heading, ...`${stdout}${stderr}`.trimEnd().split('\n')];
-  // One line too many would scroll the screen, and the next picture would be drawn beside this one.
-  const fitting = lines.slice(0, Math.max(1, (io.rows || Number.POSITIVE_INFINITY) - 1));
+  const fitting = lines.slice(0, Math.max(1, countFitting(lines, io)));
   return `${isFirst ? '\u001b[2J' : ''}\u001b[H${fitting.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`;
+}
+
+/** How many lines there is room for: one too many would scroll the first one off. What is wider than the terminal takes several. */
+function countFitting(lines: readonly string[], { rows, columns }: Io): number {
+  let left = (rows || Number.POSITIVE_INFINITY) - 1;
+  const isBeyond = (line: string): boolean => {
+    left -= Math.max(1, Math.ceil(textWidth(stripVTControlCharacters(line)) / (columns || Number.POSITIVE_INFINITY)));
+    return left < 0;
+  };
+  const beyond = lines.findIndex(isBeyond);
+  return beyond < 0 ? lines.length : beyond;
 }
 
 function below({ stdout }: Shown, isJson: boolean, isFirst: boolean, io: Io): string {

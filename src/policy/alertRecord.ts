@@ -31,8 +31,11 @@ export interface AlertRecords {
   open(): readonly OpenAlert[];
   /** The alert that is open for the integration after this one was offered: its own, or that of who was first. Undefined when the store cannot say. */
   raise(alert: OpenAlert): Promise<OpenAlert | undefined>;
-  /** Counts one more failure of the episode. */
-  extend(integration: string, wallNow: number): void;
+  /**
+   * Counts one more failure of the episode.
+   * @returns whether an alert is open; undefined when the store cannot say.
+   */
+  extend(integration: string, wallNow: number): Promise<boolean | undefined>;
   /**
    * Clears an alert, unless there was a failure after `quietSince`.
    * @param quietSince - `Infinity`: whatever there was.

@@ -44,10 +44,7 @@ export function createAlertRecords({ connection, queue }: AlertRecordsOptions): 
         insertAlert(database, alert);
         return selectOpen(database, alert.integration)[0];
       }),
-    extend(integration, wallNow) {
-      if (queue.refuses()) return;
-      queue.add({ run: (database) => extendAlert(database, integration, Math.round(wallNow)) });
-    },
+    extend: (integration, wallNow) => transact((database) => extendAlert(database, integration, Math.round(wallNow))),
     clear: (id, by, wallNow, quietSince) =>
       transact((database) => clearAlert(database, id, by, Math.round(wallNow), quietSince)),
   };
@@ -87,13 +84,14 @@ function insertAlert(database: Database, alert: OpenAlert): void {
     .run(id, integration, kind, message, failures, Math.round(raisedAt), Math.round(lastFailureAt));
 }
 
-function extendAlert(database: Database, integration: string, at: number): void {
-  database
+function extendAlert(database: Database, integration: string, at: number): boolean {
+  const extended = database
     .prepare(
       `UPDATE unwedge_alerts SET failures = failures + 1, last_failure_at = max(last_failure_at, CAST(? AS INTEGER))
        WHERE integration = ? AND cleared_at IS NULL`,
     )
     .run(at, integration);
+  return extended > 0;
 }
 
 /** A failure that is later than now is one of a wall clock that has stepped back since; it must not hold the alert open. */

@@ -36,8 +36,9 @@ export function pruneAlerts(database: Database, before: number, limit: number): 
 }
 
 /**
- * Deletes up to `limit` settled calls and as many ended messages of the next session after `after`, those that ended before. A session
- * that a runtime owns keeps its last message, by which it goes on counting; of another one without anything left nothing stays.
+ * Of the first `limit` calls and as many messages of the next session after `after` deletes those that are over and ended before: only so
+ * many are looked at, however long the session is. A session that a runtime owns keeps its last message, by which it goes on counting; of
+ * another one without anything left nothing stays.
  * @returns `next`: after which session to go on; undefined when there are no more.
  */
 export function pruneSession(
@@ -56,9 +57,10 @@ export function pruneSession(
   const calls = database
     .prepare(
       `DELETE FROM unwedge_calls WHERE id IN
-         (SELECT id FROM unwedge_calls WHERE session = ? AND state = 'settled' AND settled_at < ? LIMIT ?)`,
+         (SELECT id FROM (SELECT id, state, settled_at FROM unwedge_calls WHERE session = ? ORDER BY turn LIMIT ?)
+          WHERE state = 'settled' AND settled_at < ?)`,
     )
-    .run(session, before, limit);
+    .run(session, limit, before);
   const messages = deleteMessages(
     database,
     session,
@@ -66,7 +68,7 @@ export function pruneSession(
     isOwned ? lastMessage(database, session) : Infinity,
     limit,
   );
-  if (calls === limit || messages === limit) return { rows: calls + messages, next: after };
+  if (calls + messages > 0) return { rows: calls + messages, next: after };
   const gone = isOwned ? 0 : deleteEmpty(database, session);
   return { rows: calls + messages + gone, next: session };
 }
@@ -76,10 +78,11 @@ function deleteMessages(database: Database, session: string, before: number, bel
   return database
     .prepare(
       `DELETE FROM unwedge_messages WHERE session = ? AND number IN
-         (SELECT number FROM unwedge_messages
-          WHERE session = ? AND state NOT IN ('waiting', 'taken') AND ended_at < ? AND number < ? ORDER BY number LIMIT ?)`,
+         (SELECT number FROM
+            (SELECT number, state, ended_at FROM unwedge_messages WHERE session = ? AND number < ? ORDER BY number LIMIT ?)
+          WHERE state NOT IN ('waiting', 'taken') AND ended_at < ?)`,
     )
-    .run(session, session, before, below, limit);
+    .run(session, session, below, limit, before);
 }
 
 function lastMessage(database: Database, session: string): number {

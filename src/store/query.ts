@@ -14,6 +14,8 @@ export interface EventQuery {
   readonly limit: number;
   /** Only events after the one with this id: the next `limit` of them, where without it the newest `limit` are given. */
   readonly after?: number | undefined;
+  /** Only so many of the newest events are looked at, which bounds the time it takes. At least 1. @defaultValue all */
+  readonly among?: number | undefined;
 }
 
 /** An event as it is read back. */
@@ -57,7 +59,7 @@ export function readEvents(reader: DatabaseReader, query: EventQuery): EventRow[
 /** Events of the table given, oldest first. */
 export function selectEvents(database: Database, table: string, query: EventQuery): EventRow[] {
   checkQuery(query);
-  const { since, category, integration, failed = false, limit, after } = query;
+  const { since, category, integration, failed = false, limit, after, among } = query;
   const conditions: string[] = ['1'];
   const values: SqlValue[] = [];
   const narrow = (condition: string, ...given: SqlValue[]) => {
@@ -69,9 +71,10 @@ export function selectEvents(database: Database, table: string, query: EventQuer
   if (category !== undefined) narrow('category = ?', category);
   if (failed) narrow(`category || '/' || event_type IN (${failureTypes.map(() => '?').join(', ')})`, ...failureTypes);
   if (integration !== undefined) narrow(`${field('integration')} = ?`, integration);
+  const newest = `(SELECT rowid, timestamp, category, event_type, metadata FROM ${table} ORDER BY rowid DESC LIMIT ${among})`;
   const rows = database
     .prepare(
-      `SELECT rowid AS row, timestamp, category, event_type, metadata FROM ${table}
+      `SELECT rowid AS row, timestamp, category, event_type, metadata FROM ${among === undefined ? table : newest}
        WHERE ${conditions.join(' AND ')} ORDER BY rowid ${after === undefined ? 'DESC' : 'ASC'} LIMIT ?`,
     )
     .all(...values, limit);
@@ -79,7 +82,7 @@ export function selectEvents(database: Database, table: string, query: EventQuer
   return rows.map(toEvent);
 }
 
-/** Whether the query accepts the event; for stores without SQL. `after` and `limit` are the caller's. */
+/** Whether the query accepts the event; for stores without SQL. `after`, `limit` and `among` are the caller's. */
 export function matches(event: EventRow, { since, category, integration, failed = false }: EventQuery): boolean {
   return (
     (since === undefined || event.at >= since) &&
@@ -90,10 +93,11 @@ export function matches(event: EventRow, { since, category, integration, failed 
 }
 
 /** @throws TypeError or RangeError that names the option and the value. */
-export function checkQuery({ since, limit, after }: EventQuery): void {
+export function checkQuery({ since, limit, after, among }: EventQuery): void {
   checkInteger('limit', limit);
   if (since !== undefined) checkNumber('since', since);
   if (after !== undefined) checkInteger('after', after, 0);
+  if (among !== undefined) checkInteger('among', among);
 }
 
 /** SQL for a field of the metadata; a foreign table may hold text that is no JSON. */

@@ -74,11 +74,12 @@ class Pass {
     return clean.some((item, index) => item !== list[index]) ? clean : list;
   }
 
-  /** What an error says is not enumerable. */
+  /** What an error says is not enumerable, nor are the errors of an AggregateError. */
   #error(error: Error, depth: number): Error {
     const own = Object.keys(error);
-    const names = ['message', 'stack', 'cause'].filter((name) => name in error && !own.includes(name));
-    const fields = this.#fields(error, [...names, ...own], depth);
+    const inherited = ['message', 'stack', 'cause'].filter((name) => name in error);
+    const names = [...new Set([...inherited, ...Object.getOwnPropertyNames(error)])];
+    const fields = this.#fields(error, names, depth);
     if (fields === undefined) return error;
     const copy = new Error(String(fields['message']));
     for (const [name, value] of Object.entries({ name: error.name, ...fields })) {

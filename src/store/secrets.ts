@@ -46,9 +46,9 @@ const shapes: readonly RegExp[] = [
 
 const urlPassword = /(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/g;
 
-/** `--password …` on a command line. */
+/** `--password …` on a command line; `--max-tokens 400` is a count. */
 const flag =
-  /(--[\w-]{0,40}?(?:api-?key|access-?key|secret|password|passwd|passphrase|credential|token)s?\s{1,4})(?!-|\[redacted\])\S{1,4096}/gi;
+  /(--[\w-]{0,40}?(?:api-?key|access-?key|secret|password|passwd|passphrase|credential|token)s?\s{1,4})(?!-|\[redacted\]|(?<=tokens\s{1,4})\d{1,12}(?!\S))\S{1,4096}/gi;
 
 /** `api_key=…`, `"password": "…"`, `Cookie: …` inside a text. */
 const assignment =

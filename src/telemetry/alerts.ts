@@ -43,6 +43,8 @@ interface Episode {
   lastFailureAt: number;
   /** Settled once it is known whose it is. */
   raised: Promise<void>;
+  /** Whether the alert is on record; one that the store did not take is ours alone. */
+  recorded: boolean;
 }
 
 interface Watched {
@@ -64,7 +66,8 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     return known;
   }
 
-  function failed({ integration, failure }: FactOf<'call.failed'>): void {
+  function failed(fact: FactOf<'call.failed'>): void {
+    const { integration, failure } = fact;
     const rule = ruleOf(integration);
     if (rule === undefined || !countsForAlerts(failure.kind)) return;
     const now = clock.now();
@@ -73,11 +76,19 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     if (episode !== undefined) {
       episode.failures++;
       episode.lastFailureAt = now;
-      records?.extend(integration, clock.wallNow());
+      void records?.extend(integration, clock.wallNow()).then((isOpen) => {
+        if (isOpen === false && episode.recorded && !stopped) goOn(fact, found, episode);
+      });
       return;
     }
     found.times = withFailure(found.times, now, rule);
     if (raises(found.times, rule)) raise(integration, found, rule, failure);
+  }
+
+  /** Another runtime has given the all-clear, and we still meet failures: they are those of the next episode. */
+  function goOn(fact: FactOf<'call.failed'>, found: Watched, over: Episode): void {
+    if (found.episode === over) found.episode = undefined;
+    failed(fact);
   }
 
   function raise(
@@ -99,7 +110,14 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
       raisedAt: wallNow,
       lastFailureAt: wallNow,
     };
-    const episode: Episode = { id: alert.id, failures, raisedAt: now, lastFailureAt: now, raised: Promise.resolve() };
+    const episode: Episode = {
+      id: alert.id,
+      failures,
+      raisedAt: now,
+      lastFailureAt: now,
+      raised: Promise.resolve(),
+      recorded: false,
+    };
     found.times = [];
     found.episode = episode;
     clearWhenQuiet(integration, found, rule.quietMs);
@@ -118,12 +136,13 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
 
     /** Another runtime may have been faster; then it has told of it, and these failures are more of the same. */
     function settle(open: OpenAlert | undefined, tellIt: () => void): void {
+      episode.recorded = open !== undefined;
       if (open === undefined || open.id === alert.id) {
         tellIt();
         return;
       }
       episode.id = open.id;
-      records?.extend(integration, wallNow);
+      void records?.extend(integration, wallNow);
     }
   }
 
@@ -152,14 +171,15 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     const wallNow = clock.wallNow();
     const quietSince = by === 'quiet' ? wallNow - quietMs : Number.POSITIVE_INFINITY;
     const cleared = await records?.clear(episode.id, by, wallNow, quietSince);
-    if (stopped || cleared?.is === 'gone') return;
+    // One that is not on record was told by us, and nobody else clears it.
+    if (stopped || (cleared?.is === 'gone' && episode.recorded)) return;
     if (cleared?.is === 'failing') {
       if (found.episode !== undefined) return;
       found.episode = { ...episode, lastFailureAt: monotonic(cleared.lastFailureAt) };
       clearWhenQuiet(integration, found, quietMs);
       return;
     }
-    const failures = cleared?.failures ?? episode.failures;
+    const failures = cleared?.is === 'cleared' ? cleared.failures : episode.failures;
     const afterMs = clock.now() - episode.raisedAt;
     bus.tell({ type: 'alert.cleared', alert: episode.id, integration, by, failures, afterMs });
   }
@@ -181,6 +201,7 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
           raisedAt: monotonic(raisedAt),
           lastFailureAt: monotonic(lastFailureAt),
           raised: Promise.resolve(),
+          recorded: true,
         };
         clearWhenQuiet(integration, found, (ruleOf(integration) ?? defaultAlertRule).quietMs);
       }

@@ -47,11 +47,18 @@ describe.skipIf(!hasSqlite)('unwedge status --watch', () => {
   });
 
   it('[L-2] shows it in place on a terminal, within its lines', async () => {
-    const { written } = await watch([], { isTTY: true, columns: 100, rows: 5 });
+    const { written } = await watch([], { isTTY: true, columns: 120, rows: 5 });
     expect(written[0]?.startsWith('\u001b[2J\u001b[H')).toBe(true);
     expect(written[1]?.startsWith('\u001b[H')).toBe(true);
     expect(written[1]?.endsWith('\u001b[J')).toBe(true);
     expect(written[1]?.split('\u001b[K\n')).toHaveLength(5);
+  });
+
+  it('[L-2] counts lines that the terminal breaks as what they take', async () => {
+    const { written } = await watch([], { isTTY: true, columns: 60, rows: 6 });
+    const lines = written[1]?.split('\u001b[K\n') ?? [];
+    expect([lines.length, lines[2]?.startsWith('No gateway runs')]).toEqual([5, true]);
+    expect(lines[2]?.length).toBeGreaterThan(60);
   });
 
   it.each([0, 1, 10])('[L-2] is not broken by a terminal of %d columns', async (columns) => {

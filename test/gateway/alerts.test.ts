@@ -146,11 +146,35 @@ describe('an alert of a gateway', () => {
     expect(told).toEqual(['alert.cleared']);
   });
 
+  it.skipIf(!hasSqlite)('[O-3] that is cleared is not raised again by the first failure of the next run', async () => {
+    const store = join(temporaryDirectory(), 'events.sqlite');
+    const first = await startGateway(undefined, { store });
+    await first.fail(5);
+    const cleared = first.gateway.wait('alert.cleared');
+    first.kb.breaker.reset();
+    await cleared;
+    await first.gateway.stop();
+
+    const second = await startGateway(undefined, { store });
+    const told: string[] = [];
+    second.gateway.on('alert.raised', ({ failures }) => told.push(`raised by ${failures}`));
+    await second.fail(4);
+    await second.gateway.store?.flush();
+    expect(told).toEqual([]);
+    const raised = second.gateway.wait('alert.raised');
+    await second.fail(1);
+    expect(await raised).toMatchObject({ failures: 5 });
+  });
+
   it.each([
     [{ webhook: { url: 'ftp://x' } }, 'Expected `alerts.webhook.url` to be an http or https address, got "ftp:"'],
     [{ webhook: { url: 'not-a-url-secret' } }, 'Expected `alerts.webhook.url` to be an http or https address, got ""'],
     [{ webhook: { url: 'http://x', timeoutMs: 0 } }, 'Expected `alerts.webhook.timeoutMs` to be a duration'],
     [{ webhook: { url: 'http://x', headers: { a: 5 } } }, 'Expected `alerts.webhook.headers.a` to be a string, got 5'],
+    [{ webhook: { url: 'http://u@x' } }, 'Expected `alerts.webhook.url` to be without user and password'],
+    [{ webhook: { url: 'http://x', headers: null } }, 'Expected `alerts.webhook.headers` to be an object, got null'],
+    [{ webhook: { url: 'http://x', headers: { 'a b': 'c' } } }, 'Expected `alerts.webhook.headers.a b` to be a header'],
+    [{ command: null }, 'Expected `alerts.command` to be an object, got null'],
     [{ command: { command: '' } }, 'Expected `alerts.command.command` to be a non-empty string'],
     [{ command: { command: 'x', args: 'y' } }, 'Expected `alerts.command.args` to be an array of strings'],
     [{ command: { command: 'x', argv: [] } }, 'did you mean args?'],

@@ -150,6 +150,7 @@ describe('what is planted in a gateway', () => {
     const code = 'process.stdin.resume(); process.stdin.on("data", (d) => process.stdout.write(d)); process.argv';
     const args = ['-e', code, argument, '--token', named];
     const tool = gateway.subprocess('tool', { command: process.execPath, args, env: { PLAIN: named } });
+    const indiscreet = gateway.subprocess(`tool of ${shaped}`, { command: process.execPath, args: ['-e', ''] });
     const asked = gateway.approval('deploy', () => {
       const cause = Object.assign(new Error(`with ${shaped}`), { apiKey: named });
       throw Object.assign(new Error(`password=${named} of ${environment}`), { cause, prompt: said });
@@ -166,6 +167,7 @@ describe('what is planted in a gateway', () => {
 
     await search.call(undefined);
     expect(await tool.call({ stdin: said, args: [argument] })).toMatchObject({ ok: true });
+    await indiscreet.call({});
     await asked({ action: said, payload: { question: said, key: named } });
     const { processed } = (await session.send({ kind: 'user', data: said })) as { processed: Promise<unknown> };
     await processed;
@@ -180,6 +182,7 @@ describe('what is planted in a gateway', () => {
       'integration:tool',
       'session:agent:main',
       'of subprocess',
+      'xstate.done.actor.process:tool of [redacted]',
       'of approval',
     ];
     expect(shown.filter((name) => !seen.includes(name))).toEqual([]);

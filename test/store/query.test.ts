@@ -48,6 +48,13 @@ describe.skipIf(!hasSqlite)('the events of a database', () => {
     expect(ids({ failed: true, integration: 'kb' })).toEqual([1, 2, 3, 4, 5]);
   });
 
+  it('are looked for among the newest alone where that is asked', async () => {
+    const { ids } = await startWithEvents();
+    expect(ids({ integration: 'search', among: 4 })).toEqual([8, 9, 10]);
+    expect(ids({ integration: 'kb', failed: true, among: 10 })).toEqual([2, 3, 4, 5]);
+    expect(() => ids({ among: 0 })).toThrow('Expected `among` to be a positive integer, got 0');
+  });
+
   it('carry their time and metadata', async () => {
     const { reader } = await startWithEvents();
     expect(readEvents(reader, { limit: 1, after: 2 })[0]).toMatchObject({

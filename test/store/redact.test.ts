@@ -47,6 +47,8 @@ describe('a text', () => {
     ['token:abc', 'token:[redacted]'],
     ['token=abc', 'token=[redacted]'],
     ['--token abc', '--token [redacted]'],
+    ['--tokens 12ab', '--tokens [redacted]'],
+    ['--token 4096', '--token [redacted]'],
     ['x://a:pw@h', 'x://a:[redacted]@h'],
     ['{"clientSecret":"hunter 2","a":1}', '{"clientSecret":"[redacted]","a":1}'],
     ["{'token': 'hunter2'}", "{'token': [redacted]}"],
@@ -63,6 +65,7 @@ describe('a text', () => {
     'Unexpected token } in JSON at position 4',
     'Bearer authentication failed',
     'serve --token-file /etc/x --no-token --verbose',
+    'ask --max-tokens 4096 --verbose',
     'No session found with label: main',
     'listening on http://127.0.0.1:8080/path',
   ])('keeps what is no secret: %s', (text) => {

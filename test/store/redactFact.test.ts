@@ -45,6 +45,16 @@ describe('a fact with secrets', () => {
     expect(redact({ [key]: 1 })).toEqual({ '[redacted]': 1 });
   });
 
+  it('[O-8] loses them in the errors of an AggregateError, and in what else of an error is not enumerable', () => {
+    const errors = [new Error(`with ${key}`), Object.assign(new Error('no'), { apiKey: 'short' })];
+    const error = Object.defineProperty(new AggregateError(errors, 'all failed'), 'request', {
+      value: { password: 'p' },
+    });
+    const clean = redact({ error }).error as AggregateError & { request: unknown };
+    expect(clean.errors).toMatchObject([{ message: 'with [redacted]' }, { message: 'no', apiKey: '[redacted]' }]);
+    expect([clean.message, clean.request, Object.keys(clean)]).toEqual(['all failed', { password: '[redacted]' }, []]);
+  });
+
   it('[O-8] keeps errors errors, and loses what they carry beside their message', () => {
     const error = Object.assign(new TypeError(`bad ${key}`, { cause: new Error(key) }), {
       code: 'X',

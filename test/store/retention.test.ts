@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionLedger } from '../../src/sessions/sessionStore.ts';
 import type { Database } from '../../src/store/database.ts';
-import { usedBytes } from '../../src/store/prune.ts';
+import { pruneSession, usedBytes } from '../../src/store/prune.ts';
 import {
   failed,
   hasSqlite,
@@ -182,7 +182,7 @@ describe.skipIf(!hasSqlite)('what is kept of sessions', () => {
     if (claimed === undefined || claimed.held) throw new Error('the session was not claimed');
     const { ledger } = claimed;
     for (let number = 1; number <= processed; number++) process(ledger, number, now);
-    await store.flush();
+    await commit(started);
     return { ...started, ledger, database: openDatabase(path) };
   }
   const result = { status: 'ok', value: 1, retries: 0 } as const;
@@ -231,6 +231,24 @@ describe.skipIf(!hasSqlite)('what is kept of sessions', () => {
     await clock.advance(10 * day);
     expect(numbers(database)).toEqual([2, 3]);
     expect(database.prepare('SELECT id FROM unwedge_calls').all()).toEqual([{ id: 's-1-2' }]);
+  });
+
+  it('[O-7] is deleted in one pass however much there is of it, around what stays', async () => {
+    const { clock, database } = await startSession(250);
+    database.exec(`UPDATE unwedge_messages SET state = 'waiting' WHERE number = 2`);
+    database.exec(`UPDATE unwedge_calls SET state = 'pending' WHERE turn = 2`);
+    await clock.advance(day + hour);
+    expect([numbers(database), count(database, 'unwedge_calls')]).toEqual([[2, 250], 1]);
+  });
+
+  it('[O-7] is looked at from its beginning, no more of it than one step may delete', async () => {
+    const { database, clock } = await startSession(11);
+    const young = clock.wallNow() + 1;
+    database.exec(`UPDATE unwedge_messages SET ended_at = ${young} WHERE number <= 10`);
+    database.exec(`UPDATE unwedge_calls SET settled_at = ${young} WHERE turn <= 10`);
+    database.exec('DELETE FROM unwedge_runtimes');
+    expect(pruneSession(database, '', young, 10)).toEqual({ rows: 0, next: 's' });
+    expect(pruneSession(database, '', young, 11)).toEqual({ rows: 2, next: '' });
   });
 
   it('[O-7] leaves nothing of a session that nobody owns', async () => {

@@ -41,7 +41,7 @@ function startWatch({ records, earlier = [], clock = new SimulatedClock() }: Giv
 }
 
 /** Records of a store that answers as it is told. */
-function fakeRecords(given: { open?: OpenAlert[]; first?: OpenAlert; cleared?: Cleared } = {}) {
+function fakeRecords(given: { open?: OpenAlert[]; first?: OpenAlert; cleared?: Cleared; isOpen?: boolean } = {}) {
   const asked: string[] = [];
   const records: AlertRecords = {
     open: () => given.open ?? [],
@@ -49,7 +49,10 @@ function fakeRecords(given: { open?: OpenAlert[]; first?: OpenAlert; cleared?: C
       asked.push(`raise ${alert.id}`);
       return given.first ?? alert;
     },
-    extend: (integration) => void asked.push(`extend ${integration}`),
+    async extend(integration) {
+      asked.push(`extend ${integration}`);
+      return given.isOpen ?? true;
+    },
     async clear(id, by) {
       asked.push(`clear ${id} ${by}`);
       return given.cleared ?? { is: 'cleared', failures: 9 };
@@ -183,6 +186,31 @@ describe('an alert on record', () => {
     fail(5);
     await clock.advance(60 * minute);
     expect(told).toEqual(['raised kb']);
+  });
+
+  it('[O-3] that another runtime has cleared is raised anew by failures that go on here', async () => {
+    const fake = fakeRecords();
+    const { told, fail, clock } = startWatch({ records: fake.records });
+    fail(6);
+    await clock.settle();
+    fake.given.isOpen = false;
+    fail(4);
+    await clock.settle();
+    expect(told).toEqual(['raised kb']);
+    fail(1);
+    await clock.settle();
+    expect([told, clock.pending]).toEqual([['raised kb', 'raised kb'], 1]);
+  });
+
+  it('[O-3] [O-2] that the store did not take is cleared by who told it, and is no other', async () => {
+    const fake = fakeRecords({ cleared: { is: 'gone' }, isOpen: false });
+    const { told, facts, fail, clock } = startWatch({ records: { ...fake.records, raise: async () => undefined } });
+    fail(5);
+    await clock.settle();
+    fail(9);
+    await clock.advance(10 * minute);
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+    expect(facts[1]).toMatchObject({ alert: 'alert-1', failures: 14 });
   });
 
   it('[O-3] stays open while another runtime meets failures', async () => {

@@ -27,6 +27,11 @@ export function createFrameWriter(rootId: string, disclose: Disclose, wallNow: (
     id: null,
     _version: wireVersion,
   });
+  /** An event keeps its type whatever became of the rest; the end of an actor has the actor's name in it. */
+  const eventOf = ({ name, event }: Readonly<Record<string, unknown>>, { type }: AnyEventObject): object => ({
+    ...(typeof event === 'object' ? event : {}),
+    type: name ?? disclose({ name: type })['name'],
+  });
   return {
     actor(ref, snapshot) {
       const shown = disclose({ name: ref.id, snapshot: snapshotData(snapshot) });
@@ -40,16 +45,15 @@ export function createFrameWriter(rootId: string, disclose: Disclose, wallNow: (
       } satisfies ActorFrame);
     },
     event(ref, event, sourceId) {
-      const shown = disclose({ event });
       return JSON.stringify({
         type: '@xstate.event',
         ...common(ref),
-        event: eventOf(shown, event),
+        event: eventOf(disclose({ name: event.type, event }), event),
         sourceId,
       } satisfies EventFrame);
     },
     snapshot(ref, event, snapshot) {
-      const shown = disclose({ event, snapshot: snapshotData(snapshot) });
+      const shown = disclose({ name: event.type, event, snapshot: snapshotData(snapshot) });
       return JSON.stringify({
         type: '@xstate.snapshot',
         ...common(ref),
@@ -97,11 +101,6 @@ function snapshotData(snapshot: unknown): object {
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),
   };
-}
-
-/** An event keeps its type whatever became of the rest. */
-function eventOf({ event }: Readonly<Record<string, unknown>>, { type }: AnyEventObject): object {
-  return { ...(typeof event === 'object' ? event : {}), type };
 }
 
 const definitions = new WeakMap<object, string>();

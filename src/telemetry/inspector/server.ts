@@ -95,6 +95,8 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     if (!isAllowed(request, rules) || pathOf(request) !== '/ws') {
+      // Half of the connection would stay open for as long as the other side likes, and with it the server.
+      socket.once('finish', () => socket.destroy());
       socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       return;
     }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
@@ -233,6 +234,16 @@ describe('the server of an inspector', () => {
     await waiting;
     await server.close();
     expect(await ended).toEqual({ code: 1006 });
+  });
+
+  it('[O-6] closes though who was refused keeps its half of the connection open', async () => {
+    const { server, port } = await start();
+    const socket = connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined);
+    socket.write(`GET /ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+    expect(String((await once(socket, 'data'))[0])).toContain('403');
+    await server.close();
   });
 
   it('[O-6] gives viewers the time it is told to read the end of their frames', async () => {
