@@ -9,6 +9,7 @@ import {
   checkObject,
   checkOneOf,
   checkText,
+  show,
 } from '../policy/options.ts';
 import type { AgentName } from '../protocol/agentReport.ts';
 import type { Runtime } from '../runtime.ts';
@@ -57,7 +58,7 @@ export function superviseAgent(
 }
 
 function agentOver(
-  { bus }: Pick<Runtime, 'bus'>,
+  { bus, clock }: Pick<Runtime, 'bus' | 'clock'>,
   name: string,
   { fallback, fallBackAfterEffects = false }: AgentOptions,
   backend: AgentBackend,
@@ -79,6 +80,7 @@ function agentOver(
     const conversation = createConversation({
       agent: name,
       backend: opened.value,
+      clock,
       facts: bus,
       fallback,
       fallBackAfterEffects,
@@ -96,7 +98,7 @@ function agentOver(
       return open(undefined, options);
     },
     resume(id, options = {}) {
-      checkName('id', id);
+      checkId(id);
       checkStart(options);
       return open(id, options);
     },
@@ -110,6 +112,13 @@ function agentOver(
     await Promise.all([...conversations].map((conversation) => conversation.stop()));
     await backend.stop();
   }
+}
+
+/** @throws TypeError or RangeError when it is no id of a conversation; on a command line it must not pass for an option. */
+export function checkId(id: string): void {
+  checkName('id', id);
+  if (id.startsWith('-'))
+    throw new RangeError(`Expected \`id\` to begin with another character than -, got ${show(id)}`);
 }
 
 /** @throws TypeError or RangeError that names the option and its value. */

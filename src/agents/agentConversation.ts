@@ -1,17 +1,20 @@
+import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
-import { type Failure, IntegrationError, type Outcome } from '../policy/failure.ts';
+import type { Failure, Outcome } from '../policy/failure.ts';
 import { checkDuration, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
 import { classify } from '../policy/classify.ts';
 import { effects } from '../policy/effects.ts';
 import type { BackendConversation, TurnOptions } from './agentBackend.ts';
-import { mayFallBack } from './agentFallback.ts';
+import { bothFailed, cancelledAfter, mayFallBack } from './agentFallback.ts';
 import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
 import { createAgentStream, type Sink } from './agentStream.ts';
 import type { Agent, AgentResult, AgentTurn, Conversation, AgentTurnOptions } from './agentTypes.ts';
+import { inTime } from './agentWait.ts';
 
 export interface ConversationParts {
   readonly agent: string;
   readonly backend: BackendConversation;
+  readonly clock: Clock;
   readonly facts: Facts;
   readonly fallback: Agent | undefined;
   readonly fallBackAfterEffects: boolean;
@@ -21,17 +24,20 @@ export interface ConversationParts {
 
 /** A conversation over one backend, and over that of the fallback once it was needed. */
 export function createConversation(parts: ConversationParts): Conversation {
-  const { agent, backend, fallback } = parts;
+  const { agent, backend, clock, fallback } = parts;
   const said = createSaidSoFar();
   /** How much of it each side has heard. */
   let heardByOwn = 0;
   let heardByOther = 0;
   let other: Conversation | undefined;
   let current: AbortController | undefined;
+  /** The end of the last turn. */
+  let ended: Promise<unknown> = Promise.resolve();
   let stopping: Promise<void> | undefined;
 
   async function answer(prompt: string, tell: Sink, options: TurnOptions): Promise<Outcome<AgentResult>> {
     const notes = createTurnNotes();
+    const dueAt = clock.now() + (options.overallMs ?? Number.POSITIVE_INFINITY);
     const sink: Sink = (event) => {
       notes.take(event);
       tell(event);
@@ -42,10 +48,18 @@ export function createConversation(parts: ConversationParts): Conversation {
       heardByOwn = said.count;
       return own;
     }
-    const { failure } = own;
+    let { failure } = own;
     const { signal, effect } = options;
     if (fallback === undefined || signal.aborted || !mayFallBack(failure, effect, parts.fallBackAfterEffects))
       return own;
+    const { length: noted } = notes.lines();
+    // Two agents at once would be in each other's way.
+    await inTime(backend.released(), { clock, signal, limitMs: dueAt - clock.now() });
+    if (signal.aborted) return { ok: false, failure: cancelledAfter(failure, signal) };
+    if (clock.now() >= dueAt) return own;
+    // It acted while it was ended.
+    if (notes.lines().length > noted) failure = { ...failure, outcome: 'unknown' };
+    if (!mayFallBack(failure, effect, parts.fallBackAfterEffects)) return { ok: false, failure };
     tell({ type: 'fell_back', from: agent, to: fallback.name, kind: failure.kind, message: failure.message });
     parts.facts.tell({
       type: 'agent.fell_back',
@@ -55,8 +69,14 @@ export function createConversation(parts: ConversationParts): Conversation {
       message: failure.message,
     });
     const cut = { failure, done: notes.lines() };
-    const another = await askOther(fallback, (since) => handOver(prompt, since, cut), tell, options);
-    if (!another.ok) return { ok: false, failure: bothFailed(failure, another.failure) };
+    const limits = options.overallMs === undefined ? options : { ...options, overallMs: dueAt - clock.now() };
+    const asked = askOther(fallback, (since) => handOver(prompt, since, cut), tell, limits);
+    const another = await inTime(asked, { clock, signal });
+    if (another === undefined) return { ok: false, failure: cancelledAfter(failure, signal) };
+    if (!another.ok) {
+      const [last, first] = clock.now() >= dueAt ? [another.failure, failure] : [failure, another.failure];
+      return { ok: false, failure: bothFailed(last, first) };
+    }
     said.add({ prompt, answer: another.value.text });
     heardByOther = said.count;
     return another;
@@ -71,6 +91,11 @@ export function createConversation(parts: ConversationParts): Conversation {
     if (other === undefined) {
       const started = await fallback.start({ signal: options.signal });
       if (!started.ok) return started;
+      // Whoever ended the turn meanwhile found nothing to end.
+      if (stopping !== undefined || other !== undefined) {
+        await quietly(() => started.value.stop());
+        return { ok: false, failure: stoppedFailure(agent) };
+      }
       other = started.value;
     }
     const turn = other.send(words(said.since(heardByOther)), options);
@@ -111,11 +136,12 @@ export function createConversation(parts: ConversationParts): Conversation {
           stream.end();
           return end;
         });
+      ended = outcome;
       return turnOf(stream, outcome);
     },
     async interrupt(reason) {
       current?.abort(reason ?? new Error('interrupted'));
-      await Promise.all([backend.released(), other?.interrupt(reason)]);
+      await Promise.all([ended, backend.released(), quietly(() => other?.interrupt(reason))]);
     },
     stop() {
       stopping ??= stop();
@@ -125,7 +151,7 @@ export function createConversation(parts: ConversationParts): Conversation {
 
   async function stop(): Promise<void> {
     current?.abort(new Error('the conversation was stopped'));
-    await Promise.all([backend.stop(), other?.stop()]);
+    await Promise.all([ended, backend.stop(), quietly(() => other?.stop())]);
     parts.stopped();
   }
 }
@@ -169,12 +195,11 @@ function crashed(agent: string, error: unknown): Outcome<never> {
   return { ok: false, failure: { ...facts, integration: agent, attempts: 0, retryable: false } };
 }
 
-/** The agent's own failure, with both behind it. */
-function bothFailed(own: Failure, others: Failure): Failure {
-  const cause = new AggregateError(
-    [new IntegrationError(own), new IntegrationError(others)],
-    `${own.integration} failed, and so did ${others.integration}: ${others.message}`,
-  );
-  // What the second one did counts as well.
-  return { ...own, outcome: others.outcome === 'unknown' ? 'unknown' : own.outcome, cause };
+/** For a fallback of somebody else's making: what it throws while it ends is its own loss. */
+async function quietly(work: () => Promise<void> | undefined): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // It is not used any more.
+  }
 }

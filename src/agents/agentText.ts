@@ -33,7 +33,9 @@ export function createTextFlow(sink: Sink): TextFlow {
     },
     say: emit,
     complete(text) {
-      const rest = text.startsWith(said) ? text.slice(said.length) : text;
+      // Of one that is longer than what is remembered it is not known what was not said.
+      const isLong = said.length >= longestRemembered;
+      const rest = isLong ? '' : text.startsWith(said) ? text.slice(said.length) : text;
       // Cut off and begun again: what was said of the first try does not count.
       if (said !== '' && rest === text) {
         said = '';

@@ -85,7 +85,7 @@ export interface AgentTurnOptions {
   readonly label?: string | undefined;
   /** Without a sign of life, in ms above 0. @defaultValue the policy's */
   readonly idleMs?: number | undefined;
-  /** For the whole turn, in ms above 0. @defaultValue the policy's */
+  /** For the whole turn, that of a fallback included, in ms above 0. @defaultValue the policy's, of each agent its own */
   readonly overallMs?: number | undefined;
 }
 

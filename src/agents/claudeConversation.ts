@@ -114,6 +114,8 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
     if (mayHaveActed && !canResume() && !isHarmless(effect)) throw notRepeated();
     const wasOpen = link?.isOpen === true;
     const open = wasOpen && link !== undefined ? link : await connect(mayHaveActed, signal);
+    // Given up in between, its turn would be nobody's to end; the query is there for the next.
+    signal.throwIfAborted();
     // The request is in the history that is gone on with.
     const goesOn = trail.heardBy === open || (mayHaveActed && (wasOpen || canResume()));
     const { text, usage } = await runTurn(

@@ -78,6 +78,8 @@ export function openLink({ runtime, query, processId, graceMs, options }: LinkOp
   function spawn(asked: Parameters<typeof startClaudeProcess>[2]): ClaudeProcess['process'] {
     const started = startClaudeProcess(runtime, processId, asked, { graceMs, onStderr });
     child = started;
+    // Asked for after the end: nobody else would end it.
+    if (!open) started.kill();
     // A process that has ended says nothing more, whatever the query makes of it.
     void started.gone.then(() => {
       open = false;

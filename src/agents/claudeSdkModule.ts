@@ -28,8 +28,10 @@ export async function importQuery(): Promise<SdkQueryFunction> {
   throw new AttemptError({ kind: 'spawn', message, outcome: 'not_started' });
 }
 
-/** Whether it is the package itself that is missing, and not something that it needs. */
+/** Whether it is the package itself that is missing, and not something that it needs; bundlers say it in words of their own. */
 function isMissing(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
-  return code === 'ERR_MODULE_NOT_FOUND' && typeof message === 'string' && message.includes(`'${sdkPackage}'`);
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  const [, missing] =
+    /(?:Cannot find (?:package|module)|Could not resolve) ['"]([^'"]+)['"]/.exec(String(message)) ?? [];
+  return missing === sdkPackage;
 }

@@ -63,10 +63,7 @@ export function startClaudeProcess(
     onOutput(chunk: Uint8Array, from: 'stdout' | 'stderr'): Promise<void> | undefined {
       if (from === 'stderr') onStderr?.(Buffer.from(chunk).toString());
       if (from === 'stderr' || stdout.writableEnded || stdout.write(chunk)) return undefined;
-      return new Promise((resolve) => {
-        stdout.once('drain', resolve);
-        stdout.once('close', resolve);
-      });
+      return untilWritable(stdout);
     },
   };
   const ended = runProcess(runtime, { id, input, graceMs }, { signal: controller.signal, touch: noop }).then(
@@ -110,6 +107,18 @@ export function startClaudeProcess(
       off: (event: 'exit' | 'error', listener: SdkExitListener | SdkErrorListener) => void events.off(event, listener),
     },
   };
+}
+
+function untilWritable(stdout: PassThrough): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stdout.off('drain', done);
+      stdout.off('close', done);
+      resolve();
+    };
+    stdout.on('drain', done);
+    stdout.on('close', done);
+  });
 }
 
 const signalOf = ({ signal }: ProcessExit): NodeJS.Signals | null => (signal as NodeJS.Signals | undefined) ?? null;

@@ -1,4 +1,5 @@
 import type { ApprovalHandler } from '../actors/approvalHandler.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { Outcome } from '../policy/failure.ts';
 import { checkKeys, checkObject } from '../policy/options.ts';
 import type { CodexReply } from '../protocol/codex/questions.ts';
@@ -6,6 +7,7 @@ import type { Runtime } from '../runtime.ts';
 import type { AgentBackend, BackendConversation, SupervisedBackend } from './agentBackend.ts';
 import { createCodexEvents } from './agentCodexEvents.ts';
 import type { AgentOptions, AgentResult } from './agentTypes.ts';
+import { inTime } from './agentWait.ts';
 import { superviseCodex } from './codex.ts';
 import type { CodexApprover, CodexOptions } from './codexOptions.ts';
 import type { Codex, CodexThread, CodexThreadOptions, CodexTurn, CodexTurnResult } from './codexTypes.ts';
@@ -53,7 +55,9 @@ export function superviseCodexAgent(
       async open(id, { signal }) {
         const asked = { ...threadOptions, signal };
         const opened = await (id === undefined ? codex.startThread(asked) : codex.resumeThread(id, asked));
-        return opened.ok ? { ok: true, value: conversation(name, codex, opened.value, threadOptions) } : opened;
+        return opened.ok
+          ? { ok: true, value: conversation(runtime.clock, name, codex, opened.value, threadOptions) }
+          : opened;
       },
       stop: () => codex.close(),
     } satisfies AgentBackend,
@@ -71,6 +75,7 @@ const threadOptionNames = [
 ];
 
 function conversation(
+  clock: Clock,
   agent: string,
   codex: Codex,
   first: CodexThread,
@@ -92,13 +97,18 @@ function conversation(
     get id() {
       return thread.id;
     },
-    async turn(prompt, sink, { idleMs, ...options }) {
-      await released;
-      const ready = await current(options.signal);
+    async turn(prompt, sink, { idleMs, overallMs, ...options }) {
+      const { signal } = options;
+      const startedAt = clock.now();
+      // Codex refuses a second turn of a thread. One that is ended meanwhile is not sent, and says so.
+      await inTime(released, { clock, signal, limitMs: overallMs });
+      const ready = await current(signal);
       if (!ready.ok) return ready;
-      const turn = ready.value.send(prompt, { ...options, stallMs: idleMs });
+      const left = overallMs === undefined ? undefined : Math.max(1, overallMs - (clock.now() - startedAt));
+      const turn = ready.value.send(prompt, { ...options, stallMs: idleMs, overallMs: left });
       last = turn;
-      released = turn.outcome.then(({ ok }) => (ok ? undefined : turn.interrupt()));
+      const own = turn.outcome.then(({ ok }) => (ok ? undefined : turn.interrupt()));
+      released = Promise.all([released, own]).then(() => undefined);
       const tell = createCodexEvents(sink);
       // Before the outcome is there no more than what waits is unread.
       for await (const event of turn) tell(event);

@@ -1,7 +1,7 @@
 import { checkGatewayOptions, type GatewayOptions } from '../gatewayOptions.ts';
-import { checkName, checkObject } from '../policy/options.ts';
+import { checkObject } from '../policy/options.ts';
 import { createRuntime } from '../runtime.ts';
-import { checkStart, superviseAgent } from './agent.ts';
+import { checkId, checkStart, superviseAgent } from './agent.ts';
 import type { Agent, AgentOptions } from './agentTypes.ts';
 
 /** An agent of one's own, without a gateway. */
@@ -45,7 +45,7 @@ export function createAgent(options: CreateAgentOptions): Agent {
       return started(() => agent.start(startOptions));
     },
     resume(id, startOptions = {}) {
-      checkName('id', id);
+      checkId(id);
       checkStart(startOptions);
       return started(() => agent.resume(id, startOptions));
     },

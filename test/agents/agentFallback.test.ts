@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { begin, eventsOf, startAgent } from './startAgent.ts';
 import { assistant, init, toolResult, toolUse } from './scriptedQuery.ts';
-import type { AgentOptions, AgentTurnOptions } from '../../src/agents/agentTypes.ts';
+import type { Agent, AgentOptions, AgentTurnOptions, Conversation } from '../../src/agents/agentTypes.ts';
 
 /** An agent with another one to fall back to; the failures of the first are not tried again. */
-async function startTwo(options: Partial<AgentOptions> = {}) {
+async function startTwo(options: Partial<AgentOptions> = {}, behaviour: { readonly obeys?: boolean } = {}) {
   const second = await startAgent({}, { name: 'second' });
   const first = await startAgent(
     { policy: { retry: { maxAttempts: 1 } }, fallback: second.agent, ...options },
-    { name: 'first' },
+    { ...behaviour, name: 'first' },
   );
   const conversation = await begin(first.agent);
   const settle = async (): Promise<void> => {
@@ -23,6 +23,34 @@ async function startTwo(options: Partial<AgentOptions> = {}) {
     return turn;
   };
   return { first, second, conversation, settle, send };
+}
+
+/** An agent of somebody else's making. */
+function foreign(begin: () => Conversation | Promise<Conversation>): Agent {
+  return {
+    name: 'foreign',
+    backend: 'codex',
+    start: async () => ({ ok: true, value: await begin() }),
+    resume: async () => ({ ok: true, value: await begin() }),
+    stop: () => Promise.resolve(),
+  };
+}
+
+/** A conversation that never answers and cannot be ended. */
+function ignorant() {
+  const never = new Promise<never>(() => undefined);
+  return {
+    agent: 'foreign',
+    id: undefined,
+    busy: true,
+    send: vi.fn<Conversation['send']>(() => ({
+      outcome: never,
+      missed: 0,
+      [Symbol.asyncIterator]: () => ({ next: () => never }),
+    })),
+    interrupt: () => Promise.reject(new Error('no')),
+    stop: vi.fn<Conversation['stop']>(() => Promise.reject(new Error('no'))),
+  };
 }
 
 const said = (played: { readonly prompts: readonly { readonly message: { readonly content: string } }[] }) =>
@@ -125,5 +153,103 @@ describe('an agent with a fallback', () => {
     expect(await outcome).toMatchObject({ ok: false });
     expect(second.sdk.at(0).interrupts).toBe(1);
     expect(conversation.busy).toBe(false);
+  });
+
+  it('[R-11] [R-12] begins when nothing of the first one goes on any more, not before', async () => {
+    const { first, second, settle, send } = await startTwo({}, { obeys: false });
+    const { outcome } = await send('do it', { idleMs: 10_000 });
+    await first.clock.advance(11_999);
+    await settle();
+    expect(first.sdk.at(0).aborted).toBe(false);
+    expect(second.sdk.queries).toHaveLength(0);
+    await first.clock.advance(1);
+    await settle();
+    expect(first.sdk.at(0).aborted).toBe(true);
+    second.sdk.at(0).answer('done');
+    expect(await outcome).toMatchObject({ ok: true });
+  });
+
+  it('[R-11] [R-12] does not begin when the first one acts while it is ended', async () => {
+    const { first, second, settle, send } = await startTwo({}, { obeys: false });
+    const { outcome } = await send('do it', { idleMs: 10_000 });
+    await first.clock.advance(10_000);
+    first.sdk.at(0).say(assistant(toolUse('t1', 'Bash', { command: 'rm x' })));
+    await first.clock.advance(2000);
+    await settle();
+    expect(second.sdk.queries).toHaveLength(0);
+    expect(await outcome).toMatchObject({ failure: { kind: 'timeout', outcome: 'unknown' } });
+  });
+
+  it('[I-1] [R-11] is not asked when the limit of the turn has passed', async () => {
+    const { first, second, settle, send } = await startTwo({}, { obeys: false });
+    for (const limits of [{ overallMs: 10_000 }, { overallMs: 11_000, idleMs: 10_000 }]) {
+      const { outcome } = await send('do it', limits);
+      await first.clock.advance(limits.overallMs);
+      expect(await outcome).toMatchObject({ failure: { kind: 'timeout', integration: 'first' } });
+      await first.clock.advance(10_000);
+      await settle();
+    }
+    expect(second.sdk.queries).toHaveLength(0);
+  });
+
+  it('[I-1] [R-11] has what is left of the limit of the turn', async () => {
+    const { first, second, settle, send } = await startTwo();
+    const { outcome } = await send('do it', { overallMs: 10_000 });
+    await first.clock.advance(4000);
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    await first.clock.advance(6000);
+    await second.clock.advance(5999);
+    await settle();
+    expect(await Promise.race([outcome, Promise.resolve('pending')])).toBe('pending');
+    await second.clock.advance(1);
+    expect(await outcome).toMatchObject({ failure: { kind: 'timeout', integration: 'second' } });
+  });
+
+  it('[R-8] [R-11] is cancelled when it is interrupted while the other one works', async () => {
+    const { first, settle, conversation, send } = await startTwo();
+    const { outcome } = await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    await conversation.interrupt(new Error('enough'));
+    expect(await outcome).toMatchObject({ failure: { kind: 'cancelled', message: 'Cancelled: enough' } });
+  });
+
+  it('[I-1] [R-11] ends though the other one ignores that it is to, and throws', async () => {
+    const conversation = ignorant();
+    const { first, settle, conversation: own, send } = await startTwo({ fallback: foreign(() => conversation) });
+    const { outcome } = await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    await own.interrupt();
+    expect(await outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+    expect(own.busy).toBe(false);
+    await own.stop();
+    expect(conversation.stop).toHaveBeenCalledOnce();
+  });
+
+  it('[I-3] [R-11] stops what the other one begins after it was stopped', async () => {
+    const conversation = ignorant();
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const {
+      first,
+      settle,
+      conversation: own,
+      send,
+    } = await startTwo({
+      fallback: foreign(() => begun.then(() => conversation)),
+    });
+    const { outcome } = await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    await own.stop();
+    expect(await outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+    begin();
+    await settle();
+    expect(conversation.stop).toHaveBeenCalledOnce();
+    expect(conversation.send).not.toHaveBeenCalled();
   });
 });

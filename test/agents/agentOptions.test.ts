@@ -40,6 +40,7 @@ describe('options of an agent', () => {
     expect(() => conversation.send('hi', { idleMs: 0 })).toThrow('Expected `options.idleMs`');
     expect(() => conversation.send('hi', { effect: 'bad' as never })).toThrow('Expected `options.effect`');
     expect(() => agent.resume('')).toThrow('Expected `id` to be a non-empty string');
+    expect(() => agent.resume('--dangerously-skip-permissions')).toThrow('Expected `id` to begin with another');
   });
 
   it("[R-8] a turn's signal that is aborted already starts nothing", async () => {

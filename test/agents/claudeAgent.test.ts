@@ -213,6 +213,21 @@ describe('an agent over the Claude Agent SDK', () => {
     expect(sdk.queries.filter(({ aborted }) => !aborted)).toEqual([]);
   });
 
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    '[I-1] [R-8] interrupted %d steps after it was asked leaves no turn',
+    async (steps) => {
+      const { clock, sdk, converse } = await startAgent();
+      const conversation = await converse();
+      const { outcome } = conversation.send('say hi');
+      for (let step = 0; step < steps; step++) await Promise.resolve();
+      await conversation.interrupt();
+      expect(await outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+      await clock.settle();
+      const { prompts = [], interrupts = 0 } = sdk.queries[0] ?? {};
+      expect(interrupts).toBe(prompts.length);
+    },
+  );
+
   it('[C-6] [R-12] that has lost a conversation nobody kept says so', async () => {
     const { clock, sdk, converse } = await startAgent({ claude: { options: { persistSession: false } } });
     const conversation = await converse();

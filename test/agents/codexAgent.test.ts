@@ -6,6 +6,8 @@ import { begin, eventsOf } from './startAgent.ts';
 
 const command = { type: 'commandExecution', id: 'c1', command: 'ls -la' };
 
+const fixture = { command: process.execPath, args: [codexFixture] };
+
 /** An agent over a scripted app-server. */
 async function startCodexAgent(script: Script, options: Partial<AgentOptions> = {}) {
   const gateway = createGateway();
@@ -13,7 +15,7 @@ async function startCodexAgent(script: Script, options: Partial<AgentOptions> = 
   const agent = gateway.agent('coder', {
     backend: 'codex',
     env: { FAKE_CODEX: JSON.stringify(script) },
-    codex: { command: process.execPath, args: [codexFixture] },
+    codex: fixture,
     ...options,
   });
   await gateway.start();
@@ -128,5 +130,47 @@ describe('an agent over the app-server of Codex', () => {
   it('[U-4] [I-4] that is not there is said when a conversation is begun', async () => {
     const { agent } = await startCodexAgent({}, { codex: { command: '/nowhere/codex' } });
     expect(await agent.start()).toMatchObject({ ok: false, failure: { integration: 'coder', outcome: 'not_started' } });
+  });
+
+  it('[I-2] [U-4] begins the next turn in a new process when Codex did not let go of the one before', async () => {
+    const script: Script = {
+      'turn/start': [[['usual'], says.delta('well')]],
+      'turn/interrupt': [[['stderr', 'no']]],
+    };
+    const { agent } = await startCodexAgent(script, { codex: { ...fixture, interruptMs: 200 } });
+    const conversation = await begin(agent);
+    const controller = new AbortController();
+    const first = conversation.send('hi', { signal: controller.signal });
+    await first[Symbol.asyncIterator]().next();
+    controller.abort();
+    expect(await first.outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+    const second = conversation.send('and now?');
+    const event = await second[Symbol.asyncIterator]().next();
+    expect(event.value).toEqual({ type: 'text', text: 'well' });
+  });
+
+  it('[I-1] [R-8] ends a turn that waits for the one before when it is aborted or its limit passes', async () => {
+    const script: Script = {
+      'turn/start': [[['usual'], says.delta('well')], quickTurn],
+      'turn/interrupt': [[['stderr', 'no']]],
+    };
+    const { agent } = await startCodexAgent(script, { codex: { ...fixture, interruptMs: 3000 } });
+    const conversation = await begin(agent);
+    const controller = new AbortController();
+    const first = conversation.send('hi', { signal: controller.signal });
+    await first[Symbol.asyncIterator]().next();
+    controller.abort();
+    await first.outcome;
+    let isReleased = false;
+    const released = conversation.interrupt().then(() => {
+      isReleased = true;
+    });
+    const second = new AbortController();
+    const waiting = conversation.send('and now?', { signal: second.signal });
+    second.abort();
+    expect(await waiting.outcome).toMatchObject({ failure: { kind: 'cancelled', outcome: 'not_started' } });
+    expect(await conversation.send('and now?', { overallMs: 50 }).outcome).toMatchObject({ ok: false });
+    expect(isReleased).toBe(false);
+    await released;
   });
 });

@@ -65,6 +65,12 @@ describe('unwedge agent', () => {
     expect(fake.starts()[0]?.args.join(' ')).toContain('--resume s-1');
   });
 
+  it('[L-2] [O-8] says how to go on in words that a shell takes as they are, and not with what is not there', async () => {
+    const { stderr } = await ask(['--resume', "s'; rm x", 'say hi']);
+    expect(stderr).toContain(String.raw`--resume 's'\''; rm x'`);
+    expect((await ask(['--resume', 's-1', 'fail 404 not there'])).stderr).not.toContain('go on with');
+  });
+
   it('[L-2] [H-4] shows tools as lines on stderr, declines what is asked, and says how to allow it', async () => {
     const { stdout, stderr } = await ask(['tool rm \u001b[31m-rf']);
     expect(stdout).toBe('not done\n');
@@ -74,6 +80,19 @@ describe('unwedge agent', () => {
       '[Bash] failed',
       'unwedge: what was declined is allowed with --approve all',
     ]);
+  });
+
+  it('[O-8] lets no secret of a failure or of a tool through', async () => {
+    const key = `sk-ant-${'x1'.repeat(20)}`;
+    const secret = 'planted-by-name';
+    for (const words of [`fail 401 bad key ${key} ${secret}`, `tool curl -u ${key} ${secret}`]) {
+      for (const json of [['--json'], []]) {
+        const fake = fakeAgent({ GATEWAY_TOKEN: secret });
+        const { stdout, stderr } = await start(fake, [...json, '--approve', 'all', words]).ended;
+        expect(stdout + stderr).toContain('[redacted]');
+        expect(stdout + stderr).not.toMatch(/x1x1|planted/);
+      }
+    }
   });
 
   it('[H-4] allows all when it is told to', async () => {
@@ -155,6 +174,27 @@ describe('unwedge agent', () => {
     expect(fake.starts().some(({ pid }) => isAlive(pid))).toBe(false);
   });
 
+  it('[L-2] [L-4] says the exit code that it has in its last line, also when a signal ended it', async () => {
+    const fake = fakeAgent();
+    const { child, ended } = start(fake, ['--json', 'hang']);
+    await vi.waitUntil(() => fake.prompts().length === 1, patient);
+    child.kill('SIGTERM');
+    const { code, stdout } = await ended;
+    expect(code).toBe(143);
+    expect(linesOf(stdout).at(-1)).toMatchObject({ exit_code: 143, kind: 'cancelled' });
+  });
+
+  it('[I-1] [I-3] ends the agent by Ctrl-C though nobody reads its answer', async () => {
+    const fake = fakeAgent();
+    const { child, ended } = start(fake, ['flood']);
+    child.stdout.pause();
+    await vi.waitUntil(() => child.stdout.readableLength > 0, patient);
+    child.kill('SIGINT');
+    await vi.waitUntil(() => fake.starts().every(({ pid }) => !isAlive(pid)), patient);
+    child.stdout.resume();
+    expect((await ended).code).toBe(130);
+  });
+
   it('[I-3] ends at once by a second Ctrl-C, and leaves no process', async () => {
     const fake = fakeAgent({ FAKE_AGENT_STUBBORN: '1' });
     const { child, ended } = start(fake, ['hang']);
@@ -187,6 +227,14 @@ describe('unwedge agent', () => {
     [['--backend', 'claude', ' '], 'The prompt is empty'],
     [['--backend', 'claude', '--approve', 'some', 'hi'], 'Expected `--approve` to be all or none, got "some"'],
     [['--backend', 'claude', '--cwd', '/nowhere', 'hi'], 'Expected `--cwd` to be a directory, got "/nowhere"'],
+    [
+      ['--backend', 'claude', '--cwd', `/${'x'.repeat(300)}`, 'hi'],
+      `Expected \`--cwd\` to be a directory, got "/${'x'.repeat(98)}…"`,
+    ],
+    [
+      ['--backend', 'claude', '--resume=--foo', 'hi'],
+      'Expected `--resume` to be the id of a conversation, got "--foo"',
+    ],
     [['--backend', 'claude', '--prompt-file', 'x', 'hi'], 'Expected PROMPT or `--prompt-file`, not both'],
     [['--backend', 'claude', '--fallback', 'claude', 'hi'], 'Expected `--fallback` to be another backend than claude'],
   ])('[L-1] %j is wrong usage', async (words, message) => {

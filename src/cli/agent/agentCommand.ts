@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { superviseAgent, type SupervisedAgent } from '../../agents/agent.ts';
 import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
 import type { ClaudeBackendOptions } from '../../agents/claudeBackendOptions.ts';
@@ -9,8 +10,9 @@ import { AttemptError, type Failure, type Outcome } from '../../policy/failure.t
 import type { AgentName } from '../../protocol/agentReport.ts';
 import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
 import { storePath } from '../../store/paths.ts';
+import { createTextRedactor, secretValues } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { EndedBySignal, Io } from '../io.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
@@ -34,8 +36,10 @@ export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
   const plan = planAgent(args);
   const prompt = await promptOf(plan, io.signal);
   const own = ownOutput(process);
+  const redactor = createTextRedactor(secretValues(io.env));
+  const hide = (text: string): string => redactor.text(text);
   const isTerminal = io.isTTY && process.stderr.isTTY;
-  const printer = createPrinter(own, { json: plan.json, isTerminal });
+  const printer = createPrinter(own, { json: plan.json, isTerminal, hide });
   const end = await ask(plan, prompt, io, own, (event) => printer.show(event));
   printer.end();
 
@@ -44,14 +48,14 @@ export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
   if (trouble !== undefined) own.say(`the output is not complete: ${sanitize(trouble)}`);
   const ownCode = outcome.ok ? 0 : agentExitCode(outcome.failure);
   // Half of an answer must not pass for the whole.
-  const exitCode = isBrokenPipe(io.signal) ? exitCodes.brokenPipe : ownCode || (own.trouble && exitCodes.ownError) || 0;
-  if (!outcome.ok && !io.signal.aborted) own.say(failureLine(outcome.failure));
+  const exitCode = endedCode(io.signal) ?? (ownCode || (own.trouble && exitCodes.ownError) || 0);
+  if (!outcome.ok && !io.signal.aborted) own.say(hide(failureLine(outcome.failure)));
   if (printer.declined > 0 && !plan.approvesAll) own.say('what was declined is allowed with --approve all');
   const resumable = outcome.ok ? (outcome.value.id ?? id) : id;
   const backend = outcome.ok ? outcome.value.backend : plan.backend;
-  if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode)));
-  else if (resumable !== undefined)
-    own.say(`go on with: unwedge agent --backend ${backend} --resume ${sanitize(resumable)}`);
+  if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode, hide)));
+  else if (resumable !== undefined && (outcome.ok || outcome.failure.reason !== 'not_found'))
+    own.say(`go on with: unwedge agent --backend ${backend} --resume ${shellWord(sanitize(resumable))}`);
   return exitCode;
 }
 
@@ -88,14 +92,26 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
       : agent.resume(plan.resume, { signal: io.signal }));
     if (!started.ok) return { outcome: started, id: plan.resume, elapsedMs: clock.now() - startedAt, missed: 0 };
     const conversation = started.value;
-    const turn = conversation.send(prompt, { signal: io.signal });
-    for await (const event of turn) await show(event);
+    const turn = conversation.send(prompt, { signal: io.signal, overallMs: plan.overallMs });
+    const aborted = untilAborted(io.signal);
+    for await (const event of turn) {
+      const shown = show(event);
+      // Who is told to end does not wait for a reader that has stopped reading.
+      if (shown !== undefined) await Promise.race([shown, aborted]);
+    }
     const outcome = await turn.outcome;
     const { missed } = turn;
     return { outcome, id: conversation.id, elapsedMs: clock.now() - startedAt, missed };
   } finally {
     await end(owner, agents);
   }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 async function end(owner: RuntimeOwner, agents: readonly SupervisedAgent[]): Promise<void> {
@@ -145,12 +161,23 @@ function failureLine({ kind, message, retryAfterMs, code, integration }: Failure
   return `${kind}: ${sanitize(message)}${later}`;
 }
 
-function isBrokenPipe({ reason }: AbortSignal): boolean {
-  return reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
+/** The exit code of a process that was told to end, whatever the turn made of it. */
+function endedCode({ reason }: AbortSignal): number | undefined {
+  if (!(reason instanceof Error)) return undefined;
+  if ('code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
+  return 'signal' in reason ? 128 + constants.signals[(reason as EndedBySignal).signal] : undefined;
 }
 
+/** An id comes from the agent, and the line is there to be copied. */
+const shellWord = (text: string): string =>
+  /^[\w.:@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 /** The last line of `--json`. */
-function report({ outcome, id, elapsedMs }: TurnEnd, exitCode: number): Record<string, unknown> {
+function report(
+  { outcome, id, elapsedMs }: TurnEnd,
+  exitCode: number,
+  hide: (text: string) => string,
+): Record<string, unknown> {
   const common = { type: 'result', ok: outcome.ok, exit_code: exitCode, elapsed_ms: Math.round(elapsedMs) };
   if (outcome.ok) {
     const { usage, ...result } = outcome.value;
@@ -160,7 +187,7 @@ function report({ outcome, id, elapsedMs }: TurnEnd, exitCode: number): Record<s
   return {
     ...common,
     id: id ?? null,
-    ...snakeCase({ kind, reason, message, effect, attempts, retryable, retryAfterMs }),
+    ...snakeCase({ kind, reason, message: hide(message), effect, attempts, retryable, retryAfterMs }),
   };
 }
 

@@ -17,7 +17,7 @@ export const agentOptions = {
     value: 'PROGRAM',
     help: 'the program of the backend; else codex, and for claude the Agent SDK, or claude where that is not installed',
   },
-  timeout: { kind: 'duration', help: 'limit on the whole, retries included; else 30m' },
+  timeout: { kind: 'duration', help: 'limit on the whole, retries and fallback included; else 30m' },
   'no-output-timeout': { kind: 'duration', help: 'limit on silence; else 2m for claude, 5m for codex' },
   'prompt-file': { kind: 'text', value: 'FILE', help: 'the prompt, in place of PROMPT; - is stdin' },
 } as const satisfies OptionSpecs;

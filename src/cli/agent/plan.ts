@@ -20,6 +20,8 @@ export interface AgentPlan {
   readonly command: string | undefined;
   /** Those of the agent, but for its backend and who approves. */
   readonly agent: Pick<AgentOptions, 'cwd' | 'model' | 'policy'>;
+  /** For the whole, that of the fallback included, in ms. */
+  readonly overallMs: number;
 }
 
 const backends: readonly AgentName[] = ['claude', 'codex'];
@@ -35,7 +37,10 @@ export function planAgent(args: AgentArgs): AgentPlan {
   if (approve !== 'all' && approve !== 'none') {
     throw new UsageError(`Expected \`--approve\` to be all or none, got ${quoted(approve)}`);
   }
-  if (args.cwd !== undefined && statSync(args.cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (args.resume?.startsWith('-') === true) {
+    throw new UsageError(`Expected \`--resume\` to be the id of a conversation, got ${quoted(args.resume)}`);
+  }
+  if (args.cwd !== undefined && !isDirectory(args.cwd)) {
     throw new UsageError(`Expected \`--cwd\` to be a directory, got ${quoted(args.cwd)}`);
   }
   return {
@@ -48,7 +53,16 @@ export function planAgent(args: AgentArgs): AgentPlan {
     db: args.db,
     command: args.command,
     agent: { cwd: args.cwd, model: args.model, policy: policyOf(args) },
+    overallMs: args.timeout ?? usualMs,
   };
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function backendOf(word: string): AgentName {

@@ -13,10 +13,16 @@ export interface Printer {
   readonly declined: number;
 }
 
-/**
- * @param isTerminal - whether the answer and our lines share a terminal: a line of ours then begins on one of its own.
- */
-export function createPrinter(own: OwnOutput, { json, isTerminal }: { json: boolean; isTerminal: boolean }): Printer {
+/** How events are shown. */
+export interface PrinterOptions {
+  readonly json: boolean;
+  /** Whether the answer and our lines share a terminal: a line of ours then begins on one of its own. */
+  readonly isTerminal: boolean;
+  /** Takes secrets out of what is told of the turn; the answer stays as it is. */
+  readonly hide: (text: string) => string;
+}
+
+export function createPrinter(own: OwnOutput, { json, isTerminal, hide }: PrinterOptions): Printer {
   let midLine = false;
   let declined = 0;
 
@@ -27,7 +33,7 @@ export function createPrinter(own: OwnOutput, { json, isTerminal }: { json: bool
   };
   const tell = (line: string): Promise<void> | undefined => {
     if (midLine && isTerminal) void write('\n');
-    return own.write(Buffer.from(`${sanitize(line)}\n`), 'stderr');
+    return own.write(Buffer.from(`${hide(sanitize(line))}\n`), 'stderr');
   };
 
   return {
@@ -36,7 +42,7 @@ export function createPrinter(own: OwnOutput, { json, isTerminal }: { json: bool
     },
     show(event) {
       if (event.type === 'approval.resolved' && event.decision === 'decline') declined++;
-      if (json) return own.write(Buffer.from(toJsonLine(snakeCase(event))), 'stdout');
+      if (json) return own.write(Buffer.from(toJsonLine(snakeCase(told(event, hide)))), 'stdout');
       if (event.type === 'text') return write(plainText(event.text));
       const line = lineOf(event);
       return line === undefined ? undefined : tell(line);
@@ -45,6 +51,15 @@ export function createPrinter(own: OwnOutput, { json, isTerminal }: { json: bool
       if (midLine) void write('\n');
     },
   };
+}
+
+function told(event: AgentEvent, hide: PrinterOptions['hide']): object {
+  if (event.type === 'text' || event.type === 'reasoning') return event;
+  const fields = Object.entries(event).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'string' ? hide(value) : value,
+  ]);
+  return Object.fromEntries(fields) as object;
 }
 
 /** What is said of an event to people, on a line of its own; undefined when nothing is. */
