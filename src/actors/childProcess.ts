@@ -132,7 +132,7 @@ function watch(
     void child.then(report, report);
     return { take: noop, release: noop };
   }
-  const forget = killAtExit(pid);
+  const forget = killAtExit(pid, mark);
   const unregister = input.register?.({ pid, mark, command: input.command });
   send({ type: 'process.spawned', pid });
   child.once('exit', (exitCode, signal) => {

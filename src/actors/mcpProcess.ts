@@ -200,7 +200,7 @@ export class McpProcess {
     const listener = this.#listener;
     this.#child = child;
     this.#isGone = false;
-    const forget = killAtExit(pid);
+    const forget = killAtExit(pid, this.mark);
     const outputEnded = endOf(child.stdout, (chunk) => listener.output(chunk)).then(() => listener.outputEnded());
     const errorsEnded = endOf(child.stderr, (chunk) => listener.errors(chunk)).then(() => listener.errorsEnded());
     child.stdin.on('error', () => this.#pipeClosed());

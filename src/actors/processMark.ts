@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../policy/clock.ts';
-import { listProcesses, listYoungerProcesses, pidsOfATurn } from './processTable.ts';
+import { listProcesses, listProcessesNow, listYoungerProcesses, pidsOfATurn } from './processTable.ts';
 
 /** Environment variable by which everything that descends from one run is known, whoever its parent is by now. */
 export const markName = 'UNWEDGE_RUN';
@@ -42,6 +42,21 @@ export async function killMarked(...marks: readonly string[]): Promise<ReadonlyS
     if (killed === 0) break;
   }
   return seen;
+}
+
+/** {@link killMarked} for runs of this process, at once and blocking: for its exit. Never throws. */
+export function killMarkedNow(...marks: readonly string[]): void {
+  if (process.platform !== 'linux' || marks.length === 0) return;
+  const wanted = new Set(marks);
+  for (let round = 0; round < maxRounds; round++) {
+    const found = listProcessesNow().filter(({ pid, zombie }) => {
+      if (zombie || pid <= 1 || pid === process.pid) return false;
+      const mark = markOf(pid);
+      return mark !== undefined && wanted.has(mark);
+    });
+    if (found.length === 0) break;
+    for (const { pid } of found) kill(pid);
+  }
 }
 
 function markOf(pid: number): string | undefined {

@@ -193,7 +193,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     // Before anybody hears of it: a listener that ends the call finds it judged.
     attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
-    if (isHeld) this.#doubt.hold(attempt, facts);
+    if (isHeld && breakerOutcome(facts) === 'failure') this.#doubt.hold(attempt, facts);
     else this.#record(attempt, facts);
     if (attempt.ended) this.#leave(attempt);
     else this.#giveUp(attempt, facts);

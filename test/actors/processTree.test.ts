@@ -108,7 +108,7 @@ describe('killing a tree', () => {
 
   it('[I-3] happens at the exit of the runtime, while the tree is watched', async () => {
     const { pid, child } = await startStubborn();
-    const forget = killAtExit(pid);
+    const forget = killAtExit(pid, 'none');
     const [listener] = process.listeners('exit').slice(-1);
     listener?.call(process, 0);
     forget();

@@ -28,7 +28,12 @@ function startWith(fake: FakeAgent, words: readonly string[], stdin = '') {
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));
   child.stdin.end(stdin);
-  const ended = (once(child, 'close') as Promise<[number | null]>).then(([code]) => ({ code, stdout, stderr }));
+  const ended = (once(child, 'close') as Promise<[number | null, string | null]>).then(([code, signal]) => ({
+    // A signal that comes when all is done ends the process as it ends any other; a shell calls that the same.
+    code: signal === 'SIGINT' ? 130 : code,
+    stdout,
+    stderr,
+  }));
   return { child, ended };
 }
 

@@ -45,6 +45,21 @@ describe('unwedge run that is told to end', () => {
     await allGone(...pids);
   });
 
+  it('[I-3] [L-4] leaves nothing behind by the second signal that outlived the command in a session of its own', async () => {
+    const text = `const { spawn } = require('node:child_process');
+      const stubborn = "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setInterval(() => {}, 1e6); console.log(process.pid)";
+      spawn(process.execPath, ['-e', stubborn], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] });
+      process.on('exit', () => console.log('the command has gone'));
+      process.on('SIGINT', () => process.exit());`;
+    const run = startPlace().start(['--', process.execPath, '-e', text]);
+    const [pid] = await run.seen(/\d+/);
+    run.child.kill('SIGINT');
+    await run.seen(/gone/);
+    run.child.kill('SIGINT');
+    expect((await run.ended).code).toBe(130);
+    await allGone(Number(pid));
+  });
+
   it('[I-3] ends what a command left in the background', async () => {
     const run = startPlace().start(['--', 'sh', '-c', 'sleep 1000 & echo $!']);
     const [pid] = await run.seen(/\d+/);

@@ -102,7 +102,7 @@ class HookChild {
     const child = this.#child;
     const failed = new Promise<unknown>((resolve) => child.once('error', resolve));
     if (child.pid === undefined) return notStarted(await failed, this.#options);
-    const forget = killAtExit(child.pid);
+    const forget = killAtExit(child.pid, this.#mark);
     const exited = new Promise<HookEnd>((resolve) => {
       child.once('exit', (code, signal) => {
         this.#exited = true;
