@@ -61,7 +61,7 @@ describe('unwedge agent', () => {
   it('[L-1] prints the answer on stdout, and what to resume by on stderr', async () => {
     const { code, stdout, stderr } = await ask(['say hello']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hello\n' });
-    expect(stderr).toMatch(/^unwedge: go on with: unwedge agent --backend claude --resume s-\d+\n$/);
+    expect(stderr).toMatch(/^unwedge: go on with: unwedge agent --backend claude --resume s-\d+ PROMPT\n$/);
   });
 
   it('[U-4] goes on with a conversation', async () => {
@@ -148,8 +148,22 @@ describe('unwedge agent', () => {
     expect(fake.starts().some(({ pid }) => isAlive(pid))).toBe(false);
   });
 
-  it('[L-4] exits with 127 when there is no such program', async () => {
+  it('[L-4] exits with 127 when there is no such program, and names it', async () => {
     const { code, stderr } = await ask(['--command', '/nowhere/claude', 'hi']);
+    expect(code).toBe(127);
+    expect(stderr).toContain('Cannot start "/nowhere/claude"');
+  });
+
+  it('[L-4] says what to install where nothing was named and nothing is there', async () => {
+    const fake = fakeAgent();
+    const { code, stderr } = await startWith({ ...fake, env: { ...fake.env, PATH: fake.directory } }, [
+      'agent',
+      '--db',
+      ':memory:',
+      '--backend',
+      'claude',
+      'hi',
+    ]).ended;
     expect(code).toBe(127);
     expect(stderr).toContain('npm install @anthropic-ai/claude-agent-sdk');
   });
@@ -159,7 +173,7 @@ describe('unwedge agent', () => {
     const { code, stdout, stderr } = await start(fake, ['--fallback', 'codex', 'fail 401 Invalid API key']).ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'done by codex\n' });
     expect(stderr).toContain('unwedge: claude failed (auth: Invalid API key); codex goes on\n');
-    expect(stderr).toContain('unwedge: go on with: unwedge agent --backend codex --resume thread-1\n');
+    expect(stderr).toContain('unwedge: go on with: unwedge agent --backend codex --resume thread-1 PROMPT\n');
   });
 
   it('[U-4] [L-1] asks codex in the same words', async () => {

@@ -49,13 +49,13 @@ export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
   const ownCode = outcome.ok ? 0 : agentExitCode(outcome.failure);
   // Half of an answer must not pass for the whole.
   const exitCode = endedCode(io.signal) ?? (ownCode || (own.trouble && exitCodes.ownError) || 0);
-  if (!outcome.ok && !io.signal.aborted) own.say(hide(failureLine(outcome.failure)));
+  if (!outcome.ok && !io.signal.aborted) own.say(hide(failureLine(outcome.failure, plan)));
   if (printer.declined > 0 && !plan.approvesAll) own.say('what was declined is allowed with --approve all');
   const resumable = outcome.ok ? (outcome.value.id ?? id) : id;
   const backend = outcome.ok ? outcome.value.backend : plan.backend;
   if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode, hide)));
   else if (resumable !== undefined && (outcome.ok || outcome.failure.reason !== 'not_found'))
-    own.say(`go on with: unwedge agent --backend ${backend} --resume ${shellWord(sanitize(resumable))}`);
+    own.say(`go on with: unwedge agent --backend ${backend} --resume ${shellWord(sanitize(resumable))} PROMPT`);
   return exitCode;
 }
 
@@ -152,8 +152,8 @@ function tellsOfTrouble(fact: Told<Fact>): boolean {
   return !lifecycle.has(fact.type);
 }
 
-function failureLine({ kind, message, retryAfterMs, code, integration }: Failure): string {
-  const missing = kind === 'spawn' && code === 'ENOENT' && integration === 'claude';
+function failureLine({ kind, message, retryAfterMs, code, integration }: Failure, { command }: AgentPlan): string {
+  const missing = kind === 'spawn' && code === 'ENOENT' && integration === 'claude' && command === undefined;
   if (missing)
     return `claude is not there: npm install ${sdkPackage} beside unwedge, or put the program claude on the PATH`;
   const later =
