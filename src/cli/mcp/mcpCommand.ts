@@ -29,7 +29,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
   const logger = { debug: ignore, info: ignore, warn: say, error: say };
   const checked = checkGatewayOptions({ store: storePath(args.db, io.env), logger, supervisor });
-  const owner = createRuntime(checked);
+  const owner = createRuntime(checked, { retention: checked.retention ?? false });
   const { runtime } = owner;
   const secrets = secretValues(io.env);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
