@@ -1,4 +1,5 @@
 import type { Effect } from '../../policy/effects.ts';
+import { annotatedEffect, type ToolAnnotations } from '../toolAnnotations.ts';
 import { fieldsOf, type McpParams } from './message.ts';
 
 /** What the server's tools may do to the world, as far as their annotations say. */
@@ -20,17 +21,10 @@ export function createToolEffects(): ToolEffects {
       if (!Array.isArray(tools)) return;
       for (const tool of tools.map(fieldsOf)) {
         const { name } = tool;
-        const effect = effectOfAnnotations(fieldsOf(tool['annotations']));
+        const effect = annotatedEffect(fieldsOf(tool['annotations']) as ToolAnnotations);
         if (typeof name === 'string' && effect !== undefined && effects.size < mostTools) effects.set(name, effect);
       }
     },
     of: (tool) => effects.get(tool),
   };
-}
-
-/** The hints are the server's word, and only what they say is taken: the defaults of the specification are no word of its own. */
-function effectOfAnnotations({ readOnlyHint, idempotentHint, destructiveHint }: McpParams): Effect | undefined {
-  if (readOnlyHint === true) return 'readOnly';
-  if (idempotentHint === true) return 'idempotent';
-  return destructiveHint === true ? 'mutating' : undefined;
 }

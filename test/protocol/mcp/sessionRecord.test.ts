@@ -92,7 +92,7 @@ describe('the tools of a server', () => {
     ['peek', 'readOnly'],
     ['put', 'idempotent'],
     ['act', 'mutating'],
-    ['mild', undefined],
+    ['mild', 'mutating'],
     ['plain', undefined],
     ['unheard of', undefined],
   ])('[P-3] [R-12] may do what their annotations say: %s is %s', (tool, effect) => {
