@@ -130,8 +130,7 @@ describe.skipIf(chromiumPath === undefined)('the page of the inspector, in a bro
     await page.keyboard.press('p');
     await page.locator('#link[data-link=paused]').waitFor();
     await call(false);
-    // What comes behind it has been heard when this has.
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)));
+    await page.locator('#link', { hasText: /paused, \d+ behind/ }).waitFor();
     expect(await texts(page, '#state')).toEqual(['idle']);
     await page.getByRole('button', { name: 'Resume' }).click();
     await isIn(page, 'open');

@@ -50,6 +50,7 @@ function connect() {
     const frame = JSON.parse(data);
     if (paused) {
       waiting.push(frame);
+      link('paused', 'paused, ' + waiting.length + ' behind');
       if (waiting.length >= maxWaiting) source.close();
       return;
     }
