@@ -15,7 +15,7 @@ import { checkFunction, checkKeys } from '../policy/options.ts';
 import { failedExit } from '../supervisor/exit.ts';
 import { unlimitedMs } from './mcpCall.ts';
 import { type McpConnection, createMcpConnection } from './mcpClient.ts';
-import { isCleanExit, lossFacts, withStderr } from './mcpEnd.ts';
+import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
 import { startupFacts } from './mcpLoss.ts';
 import { type McpServerOptions, type McpServerSettings, checkMcpServer, mcpServerKeys } from './mcpServerOptions.ts';
 import { McpTransport, type StrayListener } from './mcpTransport.ts';

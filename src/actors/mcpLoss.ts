@@ -1,7 +1,7 @@
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { plain } from './mcpCall.ts';
-import { deed, withStderr } from './mcpEnd.ts';
+import { deed, withStderr } from './serverEnd.ts';
 import type { ServerEnd } from './mcpProcess.ts';
 
 /** Why a server did not come up: it could not be started, ended before it answered, or refused. */

@@ -5,7 +5,7 @@ import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { createByteLines } from '../protocol/mcp/byteLines.ts';
-import { isCleanExit, lossFacts } from './mcpEnd.ts';
+import { isCleanExit, lossFacts } from './serverEnd.ts';
 import { McpProcess } from './mcpProcess.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { createStderrTail } from './mcpStderr.ts';

@@ -1,6 +1,7 @@
 import { fromCallback } from 'xstate';
 import { McpProcess } from '../actors/mcpProcess.ts';
 import { createStderrTail, valueHider } from '../actors/mcpStderr.ts';
+import { isCleanExit, lossFacts, withStderr } from '../actors/serverEnd.ts';
 import { createRpcPeer, type IncomingRequest, type RequestEnd, type RequestOptions } from '../actors/rpcPeer.ts';
 import { type ConnectionEvent, connectionMachine, type LinkOrder, type ProcessEnd } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
@@ -9,7 +10,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import { requestFailure } from '../protocol/codex/requestFailure.ts';
 import { maxMalformedLines, maxRequestsInFlight } from '../protocol/codex/requests.ts';
 import { recordIn, textIn } from '../protocol/agentReport.ts';
-import { isCleanExit, lossFacts, startupFacts, withStderr } from './codexLoss.ts';
+import { startupFacts } from './codexLoss.ts';
 import type { CodexSettings } from './codexOptions.ts';
 import type { CodexServer } from './codexTypes.ts';
 
@@ -150,7 +151,7 @@ function startLink(settings: CodexSettings, host: CodexConnectionHost, send: (ev
   const endedByItself = (): void => {
     const { end: how = {} } = server;
     const killed = how.fault === 'message_too_large';
-    bury(lossFacts(how, errors.text()), isCleanExit(how) ? 'normal' : killed ? 'killed' : 'crashed');
+    bury(lossFacts(how, errors.text(), 'Codex'), isCleanExit(how) ? 'normal' : killed ? 'killed' : 'crashed');
   };
 
   const connect = async (): Promise<void> => {

@@ -1,21 +1,7 @@
 import type { ServerEnd } from '../actors/mcpProcess.ts';
+import { deed, withStderr } from '../actors/serverEnd.ts';
 import { errorText } from '../calls/errorText.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
-
-/** Why a connection whose handshake was over can no longer be used. */
-export function lossFacts(end: ServerEnd, stderr: string): FailureFacts {
-  if (isCleanExit(end)) {
-    return { kind: 'crash', reason: 'connection_closed', message: 'Codex closed the connection', outcome: 'unknown' };
-  }
-  const tooLarge = end.fault === 'message_too_large';
-  return {
-    kind: tooLarge ? 'protocol' : 'crash',
-    reason: tooLarge ? 'message_too_large' : 'connection_lost',
-    message: withStderr(`Codex ${deed(end)}`, stderr),
-    outcome: 'unknown',
-    code: end.signal ?? end.exitCode,
-  };
-}
 
 /** Why the app-server did not come up: it could not be started, ended before it answered, or refused. */
 export function startupFacts(error: unknown, end: ServerEnd | undefined, stderr: string): FailureFacts {
@@ -58,30 +44,7 @@ export function notStarted(name: string, error: unknown): FailureFacts {
   return { kind: 'unavailable', message, outcome: 'not_started', cause: error };
 }
 
-/** Whether the app-server ended by itself and had nothing to complain about. */
-export function isCleanExit({ exitCode, fault }: ServerEnd): boolean {
-  return exitCode === 0 && fault === undefined;
-}
-
-/** The message, and what Codex wrote to stderr last. */
-export function withStderr(message: string, stderr: string): string {
-  return stderr === '' ? message : `${message}; stderr: ${stderr}`;
-}
-
 /** A missing working directory has the same code. */
 function notFound(facts: FailureFacts): FailureFacts {
   return facts.message.includes('no such command') ? { ...facts, reason: 'codex_not_found' } : facts;
-}
-
-function deed({ exitCode, signal, fault }: ServerEnd): string {
-  switch (fault) {
-    case 'message_too_large':
-      return 'sent a message that is too large';
-    case 'pipe_closed':
-      return 'closed a pipe and did not exit';
-    case 'abandoned':
-      return 'was given up';
-    case undefined:
-      return signal === undefined ? `exited with code ${exitCode ?? 'unknown'}` : `was ended by ${signal}`;
-  }
 }

@@ -1,5 +1,5 @@
 import { createHangWatch, type HangWatch, type Suspect } from '../actors/hangWatch.ts';
-import { withStderr } from '../actors/mcpEnd.ts';
+import { withStderr } from '../actors/serverEnd.ts';
 import { type McpRelay, type McpRelayHost, mcpRelayLogic } from '../actors/mcpRelay.ts';
 import type { ConnectionEmitted } from '../machines/connection.ts';
 import type { Timer } from '../policy/clock.ts';

@@ -1,13 +1,16 @@
 import type { FailureFacts } from '../policy/failure.ts';
 import type { ServerEnd } from './mcpProcess.ts';
 
-/** Why a connection whose handshake was over can no longer be used. */
-export function lossFacts(end: ServerEnd, stderr: string): FailureFacts {
+/**
+ * Why a connection whose handshake was over can no longer be used.
+ * @param subject - begins the message.
+ */
+export function lossFacts(end: ServerEnd, stderr: string, subject = 'The server'): FailureFacts {
   if (isCleanExit(end)) {
     return {
       kind: 'crash',
       reason: 'connection_closed',
-      message: 'The server closed the connection',
+      message: `${subject} closed the connection`,
       outcome: 'unknown',
     };
   }
@@ -15,7 +18,7 @@ export function lossFacts(end: ServerEnd, stderr: string): FailureFacts {
   return {
     kind: tooLarge ? 'protocol' : 'crash',
     reason: tooLarge ? 'message_too_large' : 'connection_lost',
-    message: withStderr(`The server ${deed(end)}`, stderr),
+    message: withStderr(`${subject} ${deed(end)}`, stderr),
     outcome: 'unknown',
     code: end.signal ?? end.exitCode,
   };
