@@ -1,12 +1,5 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { fromCallback } from 'xstate';
-import {
-  type ConnectionEvent,
-  type ConnectionInput,
-  type LinkOrder,
-  type ProcessEnd,
-  connectionMachine,
-} from '../machines/connection.ts';
+import type { ConnectionEvent, ConnectionInput, ProcessEnd, connectionMachine } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
@@ -19,6 +12,7 @@ import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
 import { startupFacts } from './mcpLoss.ts';
 import { type McpServerOptions, type McpServerSettings, checkMcpServer, mcpServerKeys } from './mcpServerOptions.ts';
 import { McpTransport, type StrayListener } from './mcpTransport.ts';
+import { connectionOver, killGraceMs, type ProcessLink } from './processLink.ts';
 
 export type { McpConnection } from './mcpClient.ts';
 export type { McpServerOptions } from './mcpServerOptions.ts';
@@ -42,9 +36,6 @@ export interface McpConnectionHost {
 
 /** How the server is told who we are; the version is that of the package. */
 export const clientInfo = { name: 'unwedge', version: '0.1.0' } as const;
-
-/** Between SIGTERM and SIGKILL for a server that is of no use any more, in ms. */
-const killGraceMs = 500;
 
 /**
  * One incarnation of an MCP server as the child of a supervisor: logic and input of its actor.
@@ -74,24 +65,14 @@ export function mcpChild(options: McpServerOptions & McpConnectionHost): {
  * process and everything below it gets SIGKILL at once.
  */
 function mcpConnectionLogic(settings: McpServerSettings, host: McpConnectionHost): typeof connectionMachine {
-  return connectionMachine.provide({
-    actors: {
-      link: fromCallback<LinkOrder>(({ sendBack, receive }) => {
-        const link = startLink(settings, host, sendBack);
-        receive((order) => (order.type === 'link.close' ? link.close() : link.kill(order.facts)));
-        return () => link.release();
-      }),
-    },
-  });
+  return connectionOver((send) => startLink(settings, host, send));
 }
 
-interface Link {
-  close(): void;
-  kill(facts: FailureFacts): void;
-  release(): void;
-}
-
-function startLink(settings: McpServerSettings, host: McpConnectionHost, send: (event: ConnectionEvent) => void): Link {
+function startLink(
+  settings: McpServerSettings,
+  host: McpConnectionHost,
+  send: (event: ConnectionEvent) => void,
+): ProcessLink {
   const { clock } = host;
   const startedAt = clock.now();
   const transport = new McpTransport(settings, clock, (stream, line) => host.onStray?.(stream, line));

@@ -1,5 +1,4 @@
-import { fromCallback } from 'xstate';
-import { type ConnectionEvent, connectionMachine, type LinkOrder, type ProcessEnd } from '../machines/connection.ts';
+import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
@@ -9,6 +8,7 @@ import { isCleanExit, lossFacts } from './serverEnd.ts';
 import { McpProcess } from './mcpProcess.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { createStderrTail } from './mcpStderr.ts';
+import { connectionOver, killGraceMs, type ProcessLink } from './processLink.ts';
 
 /** A server process that lines are passed to and from as they are. */
 export interface McpRelay {
@@ -57,32 +57,19 @@ export interface McpRelayHost {
   isPatient(): boolean;
 }
 
-/** Between SIGTERM and SIGKILL for a server that is of no use any more, in ms. */
-const killGraceMs = 500;
-
 /**
  * The connection machine over a server process that is spoken to in its own words: the logic of one incarnation. When the actor is
  * stopped without having ended, the process and everything below it gets SIGKILL at once.
  */
 export function mcpRelayLogic(settings: McpServerSettings, host: McpRelayHost): typeof connectionMachine {
-  return connectionMachine.provide({
-    actors: {
-      link: fromCallback<LinkOrder>(({ sendBack, receive }) => {
-        const link = startRelay(settings, host, sendBack);
-        receive((order) => (order.type === 'link.close' ? link.close() : link.kill(order.facts)));
-        return () => link.release();
-      }),
-    },
-  });
+  return connectionOver((send) => startRelay(settings, host, send));
 }
 
-interface Link {
-  close(): void;
-  kill(facts: FailureFacts): void;
-  release(): void;
-}
-
-function startRelay(settings: McpServerSettings, host: McpRelayHost, send: (event: ConnectionEvent) => void): Link {
+function startRelay(
+  settings: McpServerSettings,
+  host: McpRelayHost,
+  send: (event: ConnectionEvent) => void,
+): ProcessLink {
   const { clock, hide } = host;
   const startedAt = clock.now();
   const stderr = createStderrTail(hide, () => undefined);

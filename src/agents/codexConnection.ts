@@ -1,9 +1,8 @@
-import { fromCallback } from 'xstate';
 import { McpProcess } from '../actors/mcpProcess.ts';
 import { createStderrTail, valueHider } from '../actors/mcpStderr.ts';
 import { isCleanExit, lossFacts, withStderr } from '../actors/serverEnd.ts';
 import { createRpcPeer, type IncomingRequest, type RequestEnd, type RequestOptions } from '../actors/rpcPeer.ts';
-import { type ConnectionEvent, connectionMachine, type LinkOrder, type ProcessEnd } from '../machines/connection.ts';
+import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
@@ -13,6 +12,7 @@ import { recordIn, textIn } from '../protocol/agentReport.ts';
 import { startupFacts } from './codexLoss.ts';
 import type { CodexSettings } from './codexOptions.ts';
 import type { CodexServer } from './codexTypes.ts';
+import { connectionOver, killGraceMs, type ProcessLink } from '../actors/processLink.ts';
 
 /** One connection to an app-server whose handshake is over, until it is lost. */
 export interface CodexConnection {
@@ -52,29 +52,16 @@ export interface CodexConnectionHost {
 /** Who we say we are. */
 const clientInfo = { name: 'unwedge', title: 'unwedge', version: '0.1.0' } as const;
 
-/** Between SIGTERM and SIGKILL for an app-server that is of no use any more, in ms. */
-const killGraceMs = 500;
-
 /** The connection machine over an app-server's process. An actor that is stopped without having ended gets everything killed at once. */
 export function codexConnectionLogic(settings: CodexSettings, host: CodexConnectionHost): typeof connectionMachine {
-  return connectionMachine.provide({
-    actors: {
-      link: fromCallback<LinkOrder>(({ sendBack, receive }) => {
-        const link = startLink(settings, host, sendBack);
-        receive((order) => (order.type === 'link.close' ? link.close() : link.kill(order.facts)));
-        return () => link.release();
-      }),
-    },
-  });
+  return connectionOver((send) => startLink(settings, host, send));
 }
 
-interface Link {
-  close(): void;
-  kill(facts: FailureFacts): void;
-  release(): void;
-}
-
-function startLink(settings: CodexSettings, host: CodexConnectionHost, send: (event: ConnectionEvent) => void): Link {
+function startLink(
+  settings: CodexSettings,
+  host: CodexConnectionHost,
+  send: (event: ConnectionEvent) => void,
+): ProcessLink {
   const { clock } = host;
   const startedAt = clock.now();
   const hide = valueHider(settings.process.env);
