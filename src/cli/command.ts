@@ -51,6 +51,8 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly operands?: readonly string[] | undefined;
   /** Whether the words after `--` are a command line of somebody else's. @defaultValue false */
   readonly takesCommand?: boolean | undefined;
+  /** Whether its stdout is somebody else's, so that it prints no data for machines. @defaultValue false */
+  readonly ownsNoOutput?: boolean | undefined;
   /** Exit code of wrong usage and of what could not be done, where 1 and 2 mean something else. */
   readonly errorCode?: number | undefined;
   /**

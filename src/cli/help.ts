@@ -25,8 +25,10 @@ export function overview(json: boolean): string {
 
 /** What `unwedge COMMAND --help` prints. */
 export function commandHelp(command: Command, json: boolean): string {
-  const { name, summary, usage, details, options } = command;
-  if (json) return toJson({ name, summary, usage: `unwedge ${usage}`, options: { ...options, ...commonOptions } });
+  const { name, summary, usage, details } = command;
+  const { json: forMachines, ...others } = commonOptions;
+  const options = { ...command.options, ...(command.ownsNoOutput !== true && { json: forMachines }), ...others };
+  if (json) return toJson({ name, summary, usage: `unwedge ${usage}`, options });
   return [
     `Usage: unwedge ${usage}`,
     '',
@@ -34,7 +36,7 @@ export function commandHelp(command: Command, json: boolean): string {
     ...(details === undefined ? [] : ['', details]),
     '',
     'Options:',
-    ...optionLines({ ...options, ...commonOptions }),
+    ...optionLines(options),
     '',
   ].join('\n');
 }

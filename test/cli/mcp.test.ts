@@ -178,6 +178,12 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
 });
 
 describe('the built command', () => {
+  it('[L-1] offers no --json, which it refuses: stdout is the client’s', async () => {
+    const { code, stdout } = await runBuilt(['mcp', '--help']);
+    expect({ code, offered: stdout.includes('--json') }).toEqual({ code: 0, offered: false });
+    expect((await runBuilt(['events', '--help'])).stdout).toContain('--json');
+  });
+
   it('[P-3] loads neither the MCP SDK nor zod', async () => {
     const cli = new URL('../../dist/cli/', import.meta.url);
     const [entry = '', ...others] = readdirSync(cli).filter((name) => name.startsWith('mcpCommand-'));

@@ -16,6 +16,7 @@ export const mcp = defineCommand({
     'Exit codes: 0 when the client has ended its side, 2 wrong usage, 128+n ended by signal n.',
   ].join('\n'),
   takesCommand: true,
+  ownsNoOutput: true,
   errorCode: 2,
   options: mcpOptions,
   run: async (args, io, rest) => (await import('./mcpCommand.ts')).mcpCommand(args, io, rest),
