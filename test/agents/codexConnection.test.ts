@@ -164,7 +164,9 @@ describe('an app-server that ends', () => {
     const { codex, thread, wait, of } = await startThread({ 'turn/start': [[['usual'], ['leave', 0]]] });
     const heard = codex.notifications({ methods: ['nothing'] });
     const stopped = wait('codex.app_server.connection.stop');
-    expect(await thread.send('hi').outcome).toMatchObject({ failure: { kind: 'crash', reason: 'connection_closed' } });
+    const { outcome } = thread.send('hi');
+    const message = 'Codex closed the connection';
+    expect(await outcome).toMatchObject({ failure: { kind: 'crash', reason: 'connection_closed', message } });
     expect(codex.state).toBe('closed');
     expect(await stopped).toMatchObject({ reason: 'normal' });
     expect(await heard.next()).toMatchObject({ value: { method: 'app_server_closed' } });
