@@ -1,0 +1,229 @@
+import type { Effect } from '../policy/effects.ts';
+import type { Failure } from '../policy/failure.ts';
+import type { PolicyInput } from '../policy/presets.ts';
+
+/** One piece of work of a plan. */
+export interface WorkflowItem {
+  /** Unique within the plan. A later backend that plans an item of the same id is handed its result instead of doing it again. */
+  readonly id: string;
+  /** What is to be done, for people and records. */
+  readonly action: string;
+  /** Ids of the items that have to be done before it. @defaultValue [] */
+  readonly dependencies?: readonly string[] | undefined;
+  /** Names of the tools it needs, for records. @defaultValue [] */
+  readonly tools?: readonly string[] | undefined;
+  /** Names of the servers it needs, for records. @defaultValue [] */
+  readonly servers?: readonly string[] | undefined;
+  /** What it may do to the world; decides whether a lost answer is tried again. @defaultValue unspecified */
+  readonly effect?: Effect | undefined;
+  /** Whatever its backend needs to do it. */
+  readonly input?: unknown;
+}
+
+/** What `plan` has to give; checked before anything of it is done. */
+export interface WorkflowPlan {
+  /** False when the backend could not make a plan; `error` says why. */
+  readonly success: boolean;
+  /** At least one. */
+  readonly items: readonly WorkflowItem[];
+  readonly error?: string | undefined;
+}
+
+/** What every step of a backend is given. */
+export interface WorkflowStepContext {
+  /** Aborted when the backend's limit is over or the workflow is cancelled. */
+  readonly signal: AbortSignal;
+  /** A sign of life. */
+  readonly touch: () => void;
+  readonly session: string | undefined;
+  /** Results by item id, those handed over by an earlier backend included. */
+  readonly done: ReadonlyMap<string, unknown>;
+}
+
+export interface WorkflowItemContext extends WorkflowStepContext {
+  /** From 1. */
+  readonly attempt: number;
+  /** Attempts in all that the item may have. */
+  readonly maxAttempts: number;
+}
+
+/** Who does the work: the primary, or what takes over from it. */
+export interface WorkflowBackend<I, R, S> {
+  /** Letters, digits, `-` and `_`; part of the names of its events. Unique within the gateway. */
+  readonly name: string;
+  /** Makes a {@link WorkflowPlan}. What it throws ends this backend's run. */
+  readonly plan: (input: I, context: WorkflowStepContext) => WorkflowPlan | PromiseLike<WorkflowPlan>;
+  /** Does one item. What it throws fails an attempt of that item alone, unless it is critical. */
+  readonly item: (item: WorkflowItem, context: WorkflowItemContext) => R | PromiseLike<R>;
+  /** Makes the result of the whole out of the items' ends. @defaultValue no summary */
+  readonly summary?:
+    | ((items: readonly WorkflowItemResult<R>[], context: WorkflowStepContext) => S | PromiseLike<S>)
+    | undefined;
+  /** Limits and circuit of its whole runs. @defaultValue preset `workflow` with one attempt: 5 min, open after 3 failed runs for 60 s */
+  readonly policy?: PolicyInput | undefined;
+  /** Retries and limits of its items. @defaultValue preset `workflow`: 3 attempts, after 1 and 2 s */
+  readonly itemPolicy?: PolicyInput | undefined;
+  /**
+   * Whether the final failure of an item ends the backend's run, so that the next backend takes over, rather than that item alone.
+   * @defaultValue kinds `auth` and `quota`, which would meet every other item too
+   */
+  readonly isCritical?: ((failure: Failure, item: WorkflowItem) => boolean) | undefined;
+}
+
+export interface WorkflowOptions<I, R, S> {
+  /** The primary first; each further one takes over from the one before it. At least one. */
+  readonly backends: readonly WorkflowBackend<I, R, S>[];
+  /** Items done at once, at least 1. @defaultValue 4 */
+  readonly concurrency?: number | undefined;
+  /** Limit on the whole run, all backends together, in ms. @defaultValue 30 min */
+  readonly overallMs?: number | undefined;
+}
+
+/** How an item ended. */
+export type WorkflowItemResult<R> =
+  | {
+      readonly id: string;
+      readonly action: string;
+      readonly status: 'done';
+      readonly value: R;
+      readonly attempts: number;
+      /** Who did it; of a handed-over one an earlier backend. */
+      readonly backend: string;
+    }
+  | {
+      readonly id: string;
+      readonly action: string;
+      readonly status: 'failed';
+      readonly failure: Failure;
+      readonly attempts: number;
+      readonly backend: string;
+    }
+  | {
+      readonly id: string;
+      readonly action: string;
+      readonly status: 'skipped';
+      /** The failed or skipped items it depends on. */
+      readonly because: readonly string[];
+      readonly backend: string;
+    };
+
+/** One backend took over from another. */
+export interface WorkflowFallback {
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
+/** How a run ended. */
+export interface WorkflowOutcome<R, S> {
+  /**
+   * `succeeded`: every item was done; `partial`: at least one was done and another failed or was skipped; `failed`: no backend could end
+   * its run; `cancelled`: the caller ended it.
+   */
+  readonly status: 'succeeded' | 'partial' | 'failed' | 'cancelled';
+  /** One sentence for people, with the numbers. */
+  readonly message: string;
+  /** The backend that ended the run; the last one tried of a run that failed. */
+  readonly backend: string;
+  /** Of the last plan, in its order, handed-over results included. */
+  readonly items: readonly WorkflowItemResult<R>[];
+  readonly summary: S | undefined;
+  readonly fallbacks: readonly WorkflowFallback[];
+  /** Why it failed or was cancelled; its `cause` is an AggregateError of each backend's failure where several were tried. */
+  readonly failure: Failure | undefined;
+  readonly elapsedMs: number;
+}
+
+/** What happens in a run, as its readers and a frontend get it: `{type, data}` is the JSON of one server-sent event. */
+export type WorkflowEvent =
+  | { readonly type: 'workflow_started'; readonly data: { readonly run: string; readonly backend: string } }
+  | {
+      readonly type: 'workflow_planned';
+      readonly data: {
+        readonly backend: string;
+        readonly items: readonly Pick<WorkflowItem, 'id' | 'action' | 'dependencies'>[];
+      };
+    }
+  | {
+      readonly type: 'workflow_item';
+      readonly data: {
+        readonly backend: string;
+        readonly id: string;
+        readonly action: string;
+        /** `handed_over`: an earlier backend had done it. */
+        readonly status: 'running' | 'retrying' | 'done' | 'handed_over' | 'failed' | 'skipped';
+        /** From 1; 0 of one that never ran. */
+        readonly attempt: number;
+        readonly maxAttempts: number;
+        /** Items ended so far, and in all: `k of n`. */
+        readonly ended: number;
+        readonly total: number;
+        readonly error?: string | undefined;
+      };
+    }
+  | { readonly type: 'workflow_fallback'; readonly data: WorkflowFallback }
+  | {
+      readonly type: 'workflow_ended';
+      readonly data: {
+        readonly status: WorkflowOutcome<unknown, unknown>['status'];
+        readonly message: string;
+        readonly backend: string;
+        readonly done: number;
+        readonly failed: number;
+        readonly skipped: number;
+      };
+    };
+
+/** A {@link WorkflowEvent} with its number within the run, from 1. */
+export type NumberedWorkflowEvent = WorkflowEvent & { readonly number: number };
+
+/** Where a run stands. */
+export interface WorkflowProgress {
+  readonly backend: string;
+  readonly phase: 'planning' | 'working' | 'summing_up' | 'ended';
+  /** Items ended, whatever their end. */
+  readonly ended: number;
+  /** Items of the plan; 0 while there is none. */
+  readonly total: number;
+  /** Items at work, in the order of the plan. */
+  readonly running: readonly {
+    readonly id: string;
+    readonly action: string;
+    readonly attempt: number;
+    readonly maxAttempts: number;
+  }[];
+}
+
+export interface WorkflowRunOptions {
+  /** Ends the run when aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Names the session in records. */
+  readonly session?: string | undefined;
+}
+
+/** One run of a workflow. */
+export interface WorkflowRun<R, S> {
+  /** Unique within the runtime. */
+  readonly id: string;
+  readonly progress: WorkflowProgress;
+  /** Never rejects. */
+  readonly outcome: Promise<WorkflowOutcome<R, S>>;
+  /** Ends it; what is at work is aborted. Nothing happens when it has ended. */
+  cancel(reason?: unknown): void;
+  /**
+   * What happened so far (the last 1,000 events) and what comes, until the run has ended; any number of readers, each of which may stop at
+   * any time without an effect on the run. A reader that falls behind by more is told what it missed by the gap in `number`.
+   * @param after - number of the last event that is already known. @defaultValue 0
+   */
+  events(after?: number): AsyncIterableIterator<NumberedWorkflowEvent>;
+}
+
+/** A plan-and-do workflow that goes on with another backend where one fails. */
+export interface Workflow<I, R, S> {
+  readonly name: string;
+  /**
+   * Starts a run. Never throws for what backends do.
+   * @throws TypeError when an option is wrong.
+   */
+  run(input: I, options?: WorkflowRunOptions): WorkflowRun<R, S>;
+}
