@@ -1,10 +1,10 @@
-// Builds dist/ from src/ with tsc and bundles the command line; does nothing when dist is newer than every source.
+// Builds dist/ from src/: types with tsc, what runs in bundles; does nothing when dist is newer than every source.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleCommandLine } from './bundle.mjs';
+import { bundleCommandLine, bundleLibrary } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -34,9 +34,12 @@ async function build() {
     const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
     const words = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
     execFileSync(process.execPath, words, { stdio: 'inherit' });
+    // Nobody imports them.
+    for (const room of ['cli', 'demo']) rmSync(join(fresh, room), { recursive: true });
+    await bundleLibrary(fresh);
     await bundleCommandLine(fresh);
+    writeConfigSchema(fresh);
     chmodSync(fresh, 0o755);
-    chmodSync(join(fresh, entry), 0o755);
     // What was edited while the compiler ran is newer than this.
     utimesSync(join(fresh, entry), started, started);
     swap(fresh);
@@ -46,6 +49,12 @@ async function build() {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** The JSON schema of a configuration file, for editors. */
+function writeConfigSchema(tree) {
+  const schema = execFileSync(process.execPath, [join(tree, entry), 'config', '--schema']);
+  writeFileSync(join(tree, 'config.schema.json'), schema);
 }
 
 function swap(fresh) {

@@ -1,78 +1,135 @@
-// Bundles the command line in a built tree: one import of xstate or execa costs more than all the rest of a short run.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+// Makes what runs of dist/: each file that is loaded costs as much as 20 kB of code, each package as much as all of ours.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** Stay imports: a native binary that may be missing, and what only the tour uses. */
-const externalPackages = ['better-sqlite3', 'ws', '@modelcontextprotocol/sdk', 'zod'];
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = (path) => join(root, 'src', path);
+const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
+
+/** Stay imports of the library: who uses a package beside us has it once. */
+const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
+  (name) => name !== 'eventemitter3',
+);
+
+/** Stay imports of the command line: a native binary that may be missing, and what few commands use. */
+const unbundled = packages.filter((name) => !['eventemitter3', 'execa', 'json5', 're2js', 'xstate'].includes(name));
 
 /** A third less to read at each start; names stay, for the stacks of bugs. */
 const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
 
 /**
- * Replaces `cli/` of the tree by `cli/main.js` and its chunks. The demo stays as it is compiled: it starts programs that lie
- * beside it.
- * @param {string} tree - what the compiler made of `src/`.
+ * The library: its entries share every module, so that an error of one is an `instanceof` of the other, and load their optional
+ * parts when they are used.
+ * @param {string} tree - where it is written to, paths as in `src/`.
+ */
+export async function bundleLibrary(tree) {
+  const others = ['mcpBoundary/index', 'testing/index', 'testing/faultyMcpProgram'];
+  const whole = await loadedBy(packages, source('index.ts'));
+  const light = await loadedBy(packages, ...others.map((name) => source(`${name}.ts`)));
+  const output = await bundle(tree, packages, {
+    input: Object.fromEntries(['index', ...others].map((name) => [name, source(`${name}.ts`)])),
+    chunkFileNames: 'parts/[name]-[hash].js',
+    sourcemap: true,
+    // Two files to load: else there is one for every set of optional parts that has modules in common.
+    groups: [
+      { name: 'shared', test: (id) => whole.has(id) && light.has(id), priority: 2 },
+      { name: 'gateway', test: (id) => whole.has(id), priority: 1 },
+    ],
+  });
+  writeLicenses(join(tree, 'parts'), output);
+}
+
+/**
+ * The command line, with the packages it needs at every start, and the programs that the demo starts.
+ * @param {string} tree - where it is written to, in `cli/`.
  */
 export async function bundleCommandLine(tree) {
   const cli = join(tree, 'cli');
-  const demo = join(tree, 'demo') + sep;
+  const light = await loadedBy(unbundled, source('cli/hook/hookMain.ts'), source('cli/commandIndex.ts'));
+  const run = await loadedBy(
+    unbundled,
+    ...['cli/commandLine', 'cli/run/command', 'cli/run/runCommand', 'actors/process'].map((name) =>
+      source(`${name}.ts`),
+    ),
+  );
+  const programs = ['mcpServer', 'silentChild', 'stubbornChild'];
+  const output = await bundle(cli, unbundled, {
+    input: {
+      main: source('cli/main.ts'),
+      ...Object.fromEntries(programs.map((name) => [name, source(`demo/${name}.ts`)])),
+    },
+    chunkFileNames: '[name]-[hash].js',
+    minify,
+    // One file to load for a hook, which an agent runs at every tool call, and few for a run.
+    groups: [
+      { name: 'hook', test: (id) => light.has(id), priority: 2 },
+      { name: 'shared', test: (id) => run.has(id), minShareCount: 2, priority: 1 },
+    ],
+  });
+  chmodSync(join(cli, 'main.js'), 0o755);
+  writeLicenses(cli, output);
+}
+
+async function bundle(directory, external, { input, groups, ...options }) {
   const build = await rolldown({
-    input: { main: join(cli, 'main.js') },
+    input,
     platform: 'node',
-    external: (id, _importer, isResolved) =>
-      isResolved ? id.startsWith(demo) : externalPackages.some((name) => isOf(id, name)),
-    makeAbsoluteExternalsRelative: true,
+    external: (id) => isOneOf(id, external),
     logLevel: 'warn',
-    // The hook's command is there already when the others ask for it.
+    // What is loaded already may be asked for later by others.
     checks: { ineffectiveDynamicImport: false },
   });
-  const light = await loadedBy(join(cli, 'hook', 'hookMain.js'), join(cli, 'commandIndex.js'));
-  const run = await loadedBy(
-    ...['commandLine.js', 'run/command.js', 'run/runCommand.js'].map((file) => join(cli, file)),
-  );
   const { output } = await build.generate({
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
-    minify,
-    // One file to load for a hook, which an agent runs at every tool call, and few for a run: each costs as much as 20 kB of code.
-    codeSplitting: {
-      groups: [
-        { name: 'hook', test: (id) => light.has(id), priority: 2 },
-        { name: 'shared', test: (id) => run.has(id), minShareCount: 2, priority: 1 },
-      ],
-    },
+    sourcemapExcludeSources: true,
+    comments: { jsdoc: false },
+    codeSplitting: { groups },
+    ...options,
   });
   await build.close();
-  rmSync(cli, { recursive: true });
-  mkdirSync(cli);
-  for (const { fileName, code } of output) writeFileSync(join(cli, fileName), code);
-  writeFileSync(join(cli, 'LICENSES.txt'), licenses(output.flatMap(({ modules }) => Object.keys(modules))));
+  for (const { fileName, code, source: text } of output) {
+    const path = join(directory, fileName);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, code ?? text);
+  }
+  return output;
 }
 
 /** The modules that entries load before they do anything: not what they import later. */
-async function loadedBy(...entries) {
+async function loadedBy(external, ...entries) {
   const later = { name: 'later', resolveDynamicImport: () => ({ id: 'later', external: true }) };
-  const build = await rolldown({ input: entries, platform: 'node', plugins: [later], logLevel: 'warn' });
+  const build = await rolldown({
+    input: entries,
+    platform: 'node',
+    external: (id) => isOneOf(id, external),
+    plugins: [later],
+    logLevel: 'warn',
+  });
   const { output } = await build.generate({ format: 'esm' });
   await build.close();
-  return new Set(output.flatMap(({ modules }) => Object.keys(modules)));
+  return new Set(output.flatMap(({ moduleIds }) => moduleIds ?? []));
 }
 
-const isOf = (id, name) => id === name || id.startsWith(`${name}/`);
+const isOneOf = (id, names) => names.some((name) => id === name || id.startsWith(`${name}/`));
 
 /** The licenses of what is bundled ask to be kept with every copy. */
-function licenses(modules) {
-  const packages = new Set(modules.map(packageOf).filter((path) => path !== undefined));
-  const texts = [...packages]
+function writeLicenses(directory, output) {
+  const modules = output.flatMap(({ moduleIds }) => moduleIds ?? []);
+  const bundled = new Set(modules.map(packageOf).filter((path) => path !== undefined));
+  const texts = [...bundled]
     .sort((a, b) => a.localeCompare(b))
     .map((path) => {
       const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
       const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
       return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(path, file), 'utf8').trim()}\n`;
     });
-  return `The files beside this one contain parts of these packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`;
+  const intro = 'The files beside this one contain parts of these packages.';
+  writeFileSync(join(directory, 'LICENSES.txt'), `${intro}\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`);
 }
 
 /** The directory of the package that a module is of; undefined when it is ours. */

@@ -20,6 +20,7 @@ const steps = [
   ['publint', () => packed((tarball) => tool('publint', 'publint', 'run', tarball, '--strict'))],
   ['attw', () => packed((tarball) => tool('@arethetypeswrong/cli', 'attw', tarball, '--profile', 'esm-only'))],
   ['knip', () => tool('knip', 'knip', '--no-progress')],
+  ['bench', compareSpeed],
 ];
 
 /** Where the package is, once it is packed. */
@@ -39,12 +40,13 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 
 function report(name, run) {
   const start = performance.now();
-  const { status, output } = run();
+  const { status, output, note } = run();
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`${status === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(8)} ${seconds} s`);
-  if (status !== 0)
+  const said = status === 0 ? note : output;
+  if (said !== undefined)
     console.log(
-      stripVTControlCharacters(output)
+      stripVTControlCharacters(said)
         .replace(/^(?=.)/gm, '      ')
         .trimEnd(),
     );
@@ -93,8 +95,21 @@ function packed(judge) {
 }
 
 function pack() {
-  const words = ['pack', '--silent', '--pack-destination', scratch];
+  return npm('pack', '--silent', '--pack-destination', scratch);
+}
+
+/** Whether a call has become slower, against what was recorded. How much could be compared is said in any case. */
+function compareSpeed() {
+  const { status, output } = npm('run', '--silent', 'bench', '--', '--check');
+  const note = output
+    .split('\n')
+    .filter((line) => line.startsWith('missing: ') || line.includes(' ratios compared'))
+    .join('\n');
+  return { status, output, note };
+}
+
+function npm(...words) {
   // Started through npm it is the npm that runs already; else the one of the path.
-  const npm = process.env.npm_execpath;
-  return npm === undefined ? start('npm', words) : start(process.execPath, [npm, ...words]);
+  const running = process.env.npm_execpath;
+  return running === undefined ? start('npm', words) : start(process.execPath, [running, ...words]);
 }

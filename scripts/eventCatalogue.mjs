@@ -49,10 +49,15 @@ function sharedFields(shared, name) {
   return base === undefined ? fields : [...sharedFields(shared, base), ...fields];
 }
 
-/** The members of an interface that have quoted names, each with the comment before it. */
+/** The members of an interface, each with the comment before it; in a name that is a pattern `*` stands for what varies. */
 function entriesIn(body) {
-  const entry = /(?: {2}\/\*\* ([^\n]*) \*\/\n)?^ {2}'([\w.]+)':\s*([\s\S]*?);\n(?=(?: {2}['/]|\n|$))/gm;
-  return [...body.matchAll(entry)].map(([, comment = '', name, type]) => ({ name, comment, type }));
+  const entry =
+    /(?: {2}\/\*\* ([^\n]*) \*\/\n)?^ {2}(?:'([\w.]+)'|(\w+)|\[type: `([^`]+)`\]):\s*([\s\S]*?);\n(?=(?: {2}['/[\w]|\n|$))/gm;
+  return [...body.matchAll(entry)].map(([, comment = '', quoted, plain, pattern, type]) => ({
+    name: quoted ?? plain ?? pattern.replace('${string}', '*'),
+    comment,
+    type,
+  }));
 }
 
 /** Fields of an object type, in one line or several. */
@@ -74,7 +79,8 @@ function fieldText({ name, isOptional, type }) {
 }
 
 function recordOf(records, name) {
-  const row = new RegExp(`'${name.replaceAll('.', '\\.')}':\\s*(?:null|\\[\\s*'(\\w+)',\\s*'(\\w+)')`).exec(records);
+  const text = name.replaceAll(/[.*]/g, '\\$&');
+  const row = new RegExp(`\\n {2}'?${text}'?:\\s*(?:null|\\[\\s*'(\\w+)',\\s*'(\\w+)')`).exec(records);
   return row?.[1] === undefined ? undefined : `${row[1]}/${row[2]}`;
 }
 

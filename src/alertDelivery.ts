@@ -4,7 +4,7 @@ import type { CallPath } from './calls/callPath.ts';
 import { Integration } from './calls/integration.ts';
 import type { FactOf, Told } from './policy/facts.ts';
 import type { Outcome } from './policy/failure.ts';
-import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
+import type { PolicyInput } from './policy/presets.ts';
 import type { Runtime } from './runtime.ts';
 import { superviseSubprocess } from './subprocess.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
@@ -65,7 +65,7 @@ function webhookPath(runtime: Runtime, webhook: AlertWebhook): CallPath<AlertNew
   const { url, headers, timeoutMs = usualTimeoutMs } = webhook;
   return superviseIntegration<AlertNews, void>(runtime, {
     name: deliveryNames.webhook,
-    policy: resolvePolicy(deliveryNames.webhook, policyOf(timeoutMs), presets.sdk),
+    policy: runtime.policies.policyOf(deliveryNames.webhook, policyOf(timeoutMs), 'sdk'),
     async operation(news, { signal }: AttemptContext) {
       const response = await fetch(url, {
         method: 'POST',

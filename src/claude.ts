@@ -62,7 +62,8 @@ interface Invocation {
  * const { success, output, errorType } = await claude.invokeClaude('Summarise the last commit');
  */
 export function createClaude(options: ClaudeOptions = {}): Claude {
-  const defaults = checkClaudeOptions(options, process.env);
+  // Before anything is declared: a wrong option leaves nothing behind.
+  checkClaudeOptions(options, process.env);
   const { clock = systemClock, random, logger, command = 'claude', name = 'claude', cwd } = options;
   const gateway = options.gateway ?? createGateway({ clock, random, logger });
   const integration = gateway.subprocess(name, {
@@ -75,6 +76,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     // Said outright: what a caller's system prompt says is never taken for a placeholder.
     promptBy: 'stdin',
   });
+  const defaults = checkClaudeOptions(options, process.env, integration.policy);
   const log = options.log === false ? undefined : createClaudeLog(clock, logger);
   const running = new Map<string, Invocation>();
   let lastCall = 0;
@@ -116,8 +118,8 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
         signal: call.signal === undefined ? stopping.signal : AbortSignal.any([call.signal, stopping.signal]),
         maxAttempts: call.maxAttempts,
         backoff: call.backoff,
-        attemptMs: call.timeoutMs,
-        overallMs: overallOf(call, integration.policy),
+        attemptMs: unlessOff(call.timeoutMs),
+        overallMs: unlessOff(overallOf(call, integration.policy)),
       });
       return outcome.ok ? succeeded(invocation, outcome.value.agent?.text ?? '') : failed(invocation, outcome.failure);
     } finally {
@@ -199,6 +201,9 @@ export async function invokeClaude(
 function overallOf({ maxAttempts, timeoutMs }: ClaudeCall, { limits, retry }: IntegrationPolicy): number {
   return Math.max(limits.overallMs, maxAttempts * timeoutMs + retry.maxTotalWaitMs);
 }
+
+/** A limit that is switched off is so by the policy: a call cannot be given one. */
+const unlessOff = (ms: number): number | undefined => (Number.isFinite(ms) ? ms : undefined);
 
 function requestOf(prompt: string, call: ClaudeCall, file: PromptFile | undefined): RunRequest {
   const settings = JSON.stringify({ env: { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(call.maxTokens) } });

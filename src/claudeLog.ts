@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { appendFile, chmod, mkdir, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from './policy/clock.ts';
@@ -35,9 +34,12 @@ export function createClaudeLog(clock: Clock, logger: Logger | undefined, maxByt
   const prepared = new Set<string>();
   let complained = false;
 
-  const append = async (directory: string, text: string): Promise<void> => {
+  const append = async (directory: string, prompt: string, line: object): Promise<void> => {
     const file = join(directory, claudeLogName);
     try {
+      const { createHash } = await import('node:crypto');
+      const prompt_hash = createHash('sha256').update(prompt).digest('hex');
+      const text = `${JSON.stringify({ ...line, prompt_hash })}\n`;
       if (!prepared.has(directory)) await mkdir(directory, { recursive: true, mode: 0o700 });
       const size = await stat(file).then(
         (stats) => stats.size,
@@ -59,11 +61,9 @@ export function createClaudeLog(clock: Clock, logger: Logger | undefined, maxByt
   return {
     write(directory, prompt, line) {
       const timestamp = new Date(clock.wallNow()).toISOString();
-      const prompt_hash = createHash('sha256').update(prompt).digest('hex');
-      const text = `${JSON.stringify({ timestamp, prompt_hash, ...line })}\n`;
       // Resolved now: the working directory may change before it is written.
       const place = resolve(directory);
-      last = last.then(() => append(place, text));
+      last = last.then(() => append(place, prompt, { timestamp, prompt_hash: undefined, ...line }));
     },
     flush() {
       return new Promise((done) => {

@@ -3,17 +3,19 @@ import type { BackoffPolicy } from './policy/backoff.ts';
 import type { Clock, Random } from './policy/clock.ts';
 import { read } from './policy/errorChain.ts';
 import type { Logger } from './policy/logger.ts';
+import type { IntegrationPolicy } from './policy/policy.ts';
+import { presets } from './policy/presets.ts';
 import { checkBoolean, checkInteger, checkKeys, checkName, checkNumber, checkTexts, show } from './policy/options.ts';
 
 /** How a call of Claude is tried again; times in seconds. */
 export interface ClaudeRetry {
-  /** Attempts in all, the first included, at least 1. @defaultValue `CLAUDE_MAX_RETRIES`, else 5 */
+  /** Attempts in all, the first included, at least 1. @defaultValue `CLAUDE_MAX_RETRIES`, else that of the preset `claudeCli`, 5 */
   readonly maxRetries?: number | undefined;
-  /** The first wait, above 0; each further one is twice as long. @defaultValue `CLAUDE_BASE_DELAY`, else 2 */
+  /** The first wait, above 0; each further one is twice as long. @defaultValue `CLAUDE_BASE_DELAY`, else that of the preset, 2 */
   readonly baseDelay?: number | undefined;
-  /** The longest wait, jitter included, above 0. @defaultValue `CLAUDE_MAX_DELAY`, else 120 */
+  /** The longest wait, jitter included, above 0. @defaultValue `CLAUDE_MAX_DELAY`, else that of the preset, 120 */
   readonly maxDelay?: number | undefined;
-  /** Waits are spread by ± this factor, 0 to 1. @defaultValue `CLAUDE_JITTER_FACTOR`, else 0.2 */
+  /** Waits are spread by ± this factor, 0 to 1. @defaultValue `CLAUDE_JITTER_FACTOR`, else that of the preset, 0.2 */
   readonly jitterFactor?: number | undefined;
 }
 
@@ -25,7 +27,7 @@ export interface ClaudeCallOptions {
   readonly systemPrompt?: string | undefined;
   /** Longest answer, in tokens, at least 1. @defaultValue 4096 */
   readonly maxTokens?: number | undefined;
-  /** Limit on each attempt, in seconds, above 0. @defaultValue 300 */
+  /** Limit on each attempt, in seconds, above 0. @defaultValue that of the preset `claudeCli`, 300 */
   readonly timeout?: number | undefined;
   readonly retry?: ClaudeRetry | undefined;
   /** Where `claude_invocations.jsonl` is written. @defaultValue `CLAUDE_LOG_DIR`, else `.logs` in the working directory */
@@ -72,10 +74,14 @@ const callKeys = ['model', 'systemPrompt', 'maxTokens', 'timeout', 'retry', 'log
 const ownKeys = ['command', 'args', 'cwd', 'env', 'log', 'gateway', 'name', 'clock', 'random', 'logger'];
 
 /**
- * The defaults of calls: what the options say, else the environment, else the preset `claudeCli`.
+ * The defaults of calls: what the options say, else the environment, else the policy of the integration.
  * @throws TypeError or RangeError that names the option or the variable, and its value.
  */
-export function checkClaudeOptions(options: ClaudeOptions, environment: Environment): ClaudeCall {
+export function checkClaudeOptions(
+  options: ClaudeOptions,
+  environment: Environment,
+  { retry: usual, limits }: Pick<IntegrationPolicy, 'retry' | 'limits'> = presets.claudeCli,
+): ClaudeCall {
   checkKeys('options', options, [...ownKeys, ...callKeys.filter((key) => key !== 'signal')]);
   if (options.command !== undefined) checkName('options.command', options.command);
   if (options.args !== undefined) checkTexts('options.args', options.args);
@@ -83,20 +89,19 @@ export function checkClaudeOptions(options: ClaudeOptions, environment: Environm
   if (options.gateway !== undefined && typeof read(options.gateway, 'subprocess') !== 'function') {
     throw new TypeError('Expected `options.gateway` to be a gateway');
   }
+  const jitter = variable(environment, 'CLAUDE_JITTER_FACTOR');
   const call: ClaudeCall = {
     model: undefined,
     systemPrompt: undefined,
     maxTokens: 4096,
-    timeoutMs: 300_000,
-    maxAttempts: checkInteger('CLAUDE_MAX_RETRIES', variable(environment, 'CLAUDE_MAX_RETRIES') ?? 5),
+    timeoutMs: limits.attemptMs,
+    maxAttempts: checkInteger('CLAUDE_MAX_RETRIES', variable(environment, 'CLAUDE_MAX_RETRIES') ?? usual.maxAttempts),
     backoff: {
-      backoff: {
-        kind: 'exponential',
-        baseMs: secondsFrom('CLAUDE_BASE_DELAY', variable(environment, 'CLAUDE_BASE_DELAY') ?? 2),
-        factor: 2,
-        capMs: secondsFrom('CLAUDE_MAX_DELAY', variable(environment, 'CLAUDE_MAX_DELAY') ?? 120),
-      },
-      jitter: jitterFrom('CLAUDE_JITTER_FACTOR', variable(environment, 'CLAUDE_JITTER_FACTOR') ?? 0.2),
+      backoff: growth(usual.backoff.backoff, {
+        baseMs: secondsIn(environment, 'CLAUDE_BASE_DELAY'),
+        capMs: secondsIn(environment, 'CLAUDE_MAX_DELAY'),
+      }),
+      jitter: jitter === undefined ? usual.backoff.jitter : jitterFrom('CLAUDE_JITTER_FACTOR', jitter),
     },
     logDir: given(environment, 'CLAUDE_LOG_DIR') ?? '.logs',
     signal: undefined,
@@ -121,16 +126,25 @@ export function checkClaudeCall(options: ClaudeCallOptions, base: ClaudeCall): C
     timeoutMs: timeout === undefined ? base.timeoutMs : secondsFrom('options.timeout', timeout),
     maxAttempts: maxRetries === undefined ? base.maxAttempts : checkInteger('options.retry.maxRetries', maxRetries),
     backoff: {
-      backoff: {
-        ...(base.backoff.backoff as Extract<BackoffPolicy['backoff'], { kind: 'exponential' }>),
-        ...(baseDelay !== undefined && { baseMs: secondsFrom('options.retry.baseDelay', baseDelay) }),
-        ...(maxDelay !== undefined && { capMs: secondsFrom('options.retry.maxDelay', maxDelay) }),
-      },
+      backoff: growth(base.backoff.backoff, {
+        baseMs: baseDelay === undefined ? undefined : secondsFrom('options.retry.baseDelay', baseDelay),
+        capMs: maxDelay === undefined ? undefined : secondsFrom('options.retry.maxDelay', maxDelay),
+      }),
       jitter: jitterFactor === undefined ? base.backoff.jitter : jitterFrom('options.retry.jitterFactor', jitterFactor),
     },
     logDir: logDir === undefined ? base.logDir : checkName('options.logDir', logDir),
     signal: signal ?? base.signal,
   };
+}
+
+type Growth = BackoffPolicy['backoff'];
+type Exponential = Extract<Growth, { kind: 'exponential' }>;
+
+/** Waits that grow as before, but for what is said of them here; said so, they double from a first one. */
+function growth(usual: Growth, { baseMs, capMs }: { [K in 'baseMs' | 'capMs']: number | undefined }): Growth {
+  if (baseMs === undefined && capMs === undefined) return usual;
+  const from = usual.kind === 'exponential' ? usual : (presets.claudeCli.retry.backoff.backoff as Exponential);
+  return { ...from, baseMs: baseMs ?? from.baseMs, capMs: capMs ?? from.capMs };
 }
 
 /** One that is set to nothing counts as not set. */
@@ -144,6 +158,11 @@ function variable(environment: Environment, name: string): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d+(?:\.\d+)?$/.test(text)) throw new RangeError(`Expected \`${name}\` to be a number, got ${show(text)}`);
   return Number(text);
+}
+
+function secondsIn(environment: Environment, name: string): number | undefined {
+  const value = variable(environment, name);
+  return value === undefined ? undefined : secondsFrom(name, value);
 }
 
 function secondsFrom(name: string, value: unknown): number {

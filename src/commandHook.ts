@@ -13,20 +13,15 @@ export type HookCommand = Pick<
   'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow' | 'graceMs'
 >;
 
-/** How long a hook may take to end on SIGTERM, in ms, where nothing else is said: its host waits meanwhile at its own end. */
-const usualGraceMs = 1000;
-
-export interface CommandHookHandler {
-  readonly handler: HookHandler;
-  /** How long ending the command may take, in ms. */
-  readonly endsWithinMs: number;
-}
-
 /** A handler that runs the command, a process of its own for each event. Its answer is a {@link CommandHookAnswer}. */
-export function commandHookHandler(runtime: Runtime, name: string, command: HookCommand): CommandHookHandler {
-  const { graceMs = usualGraceMs } = command;
+export function commandHookHandler(
+  runtime: Runtime,
+  name: string,
+  command: HookCommand & { readonly graceMs: number },
+): HookHandler {
+  const { graceMs } = command;
   let runs = 0;
-  const handler = async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
+  return async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
     const stdin = inputOf(event, command.cwd ?? process.cwd());
     const input: SubprocessInput = { ...command, stdin, graceMs, register: runtime.register, clock: runtime.clock };
     const exit = await runProcess(runtime, { id: `hook:${name}:${++runs}`, input, graceMs }, context);
@@ -39,7 +34,6 @@ export function commandHookHandler(runtime: Runtime, name: string, command: Hook
     // An exit code of its own proves that it lives; output that cannot be read does not.
     throw new AttemptError(failure(exitCode === 0 ? 'protocol' : 'permanent', verdict.message, exitCode));
   };
-  return { handler, endsWithinMs: graceMs + 2000 };
 }
 
 function inputOf(event: HookEvent, cwd: string): string {

@@ -10,7 +10,6 @@ import { type ApprovalOptions, type Approver, superviseApproval } from './approv
 import type { Operation } from './calls/call.ts';
 import type { CallPath } from './calls/callPath.ts';
 import { Integration } from './calls/integration.ts';
-import { checkTools, type ToolOptions, type Tools } from './calls/toolOptions.ts';
 import type { HookCommand } from './commandHook.ts';
 import { type GatewayOptions, checkGatewayOptions } from './gatewayOptions.ts';
 import { createInspection, withInspection } from './inspection.ts';
@@ -21,13 +20,17 @@ import type { McpIntegration } from './mcpIntegration.ts';
 import { type McpIntegrationOptions, superviseMcp } from './mcpServer.ts';
 import { type Effect, effects } from './policy/effects.ts';
 import type { FactOf, FactType, Told } from './policy/facts.ts';
+import { say } from './policy/logger.ts';
 import { checkFunction, checkKeys, checkName, checkObject, checkOneOf } from './policy/options.ts';
-import { type PolicyInput, resolvePolicy } from './policy/presets.ts';
+import type { Policies } from './policy/policies.ts';
+import type { PolicyInput } from './policy/presets.ts';
+import type { ToolOptions, Tools } from './policy/toolOptions.ts';
 import { guardProcess, type ProcessGuardOptions } from './processGuard.ts';
 import { superviseAlerts } from './superviseAlerts.ts';
 import { restartNamed } from './restartNamed.ts';
 import { createRuntime } from './runtime.ts';
 import { Session } from './sessions/session.ts';
+import { withSessionDefaults } from './sessions/sessionDefaults.ts';
 import type { SessionOptions } from './sessions/sessionOptions.ts';
 import type { SessionWhy } from './sessions/why.ts';
 import type { Store } from './store/store.ts';
@@ -40,8 +43,11 @@ import type { EventStream, StreamOptions } from './telemetry/eventStream.ts';
 import type { Listener } from './telemetry/listener.ts';
 import type { WaitOptions } from './telemetry/waitForFact.ts';
 import { createToolPort, type ToolTarget } from './toolPort.ts';
+import { type SupervisedWorkflow, superviseWorkflow } from './workflow/workflow.ts';
+import type { Workflow, WorkflowOptions } from './workflow/workflowTypes.ts';
 
 export interface FunctionOptions {
+  /** @defaultValue preset `sdk` */
   readonly policy?: PolicyInput | undefined;
   /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
@@ -73,6 +79,11 @@ export interface Gateway {
    * @throws TypeError or RangeError when an option is wrong or the name is taken.
    */
   agent(name: string, options: AgentOptions): Agent;
+  /**
+   * Work that is planned and done in items by the first of its backends that can: where one fails the next takes over, with what is done.
+   * @throws TypeError or RangeError when an option is wrong or the name is taken.
+   */
+  workflow<I, R, S = undefined>(name: string, options: WorkflowOptions<I, R, S>): Workflow<I, R, S>;
   /**
    * Registers a hook for an event: a function, or a command that speaks the protocol of Claude Code's hooks. Either is supervised;
    * only a command cannot do harm later in a timer of its own.
@@ -131,12 +142,13 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   const checked = checkGatewayOptions(options);
   const owner = createRuntime(checked, { retention: checked.retention ?? false });
   const { runtime } = owner;
-  const { clock, bus, root } = runtime;
+  const { clock, bus, root, policies } = runtime;
   const paths = new Map<string, Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>>();
   const targets = new Map<string, ToolTarget>();
   const sessions = new Map<string, Session>();
   const hooks = new UserHooks(bus, () => owner.running || owner.stopped);
   const agents = new Set<Agent>();
+  const workflows = new Map<string, Pick<SupervisedWorkflow<unknown, unknown, unknown>, 'started' | 'stop'>>();
   const approvals = new Set<string>();
   const unguards = new Set<() => void>();
   const tools = createToolPort(targets, checked.toolCallRetry, clock);
@@ -191,6 +203,15 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request, behind });
   }
 
+  /** A name that was mistyped would be configured for nothing, without a word. */
+  function tellUnused(): void {
+    for (const { integration, nearest } of policies.unused([...paths.keys()])) {
+      const guess = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+      say(checked.logger, 'warn', `Configured for ${integration}, which no integration is declared as${guess}`);
+      bus.tell({ type: 'config.unused', integration, nearest });
+    }
+  }
+
   function restart(name: string): void {
     restartNamed(name, { root, paths, sessions });
   }
@@ -199,9 +220,9 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     integration(name, functionOptions, operation) {
       declare(name);
       checkKeys(name, functionOptions, ['policy', 'effect', 'tools']);
-      const about = checkAbout(name, functionOptions);
+      const about = aboutTools(policies, name, functionOptions);
       checkFunction(`${name}.operation`, operation);
-      const policy = resolvePolicy(name, functionOptions.policy);
+      const policy = policies.policyOf(name, functionOptions.policy, 'sdk');
       const path = superviseIntegration(runtime, { name, policy, operation });
       return add(
         path,
@@ -213,19 +234,21 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     mcpServer(name, mcpOptions) {
       declare(name);
       checkObject(name, mcpOptions);
-      const { effect, tools: declared } = checkAbout(name, mcpOptions);
-      const { integration, path, tools, behind } = superviseMcp(runtime, name, mcpOptions, declared);
+      const { effect, tools: declared } = aboutTools(policies, name, mcpOptions);
+      const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, declared);
       const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
       register(path, { effect, tools }, request, behind);
       return integration;
     },
     subprocess(name, subprocessOptions) {
       declare(name);
+      const about = aboutTools(policies, name, {});
       const path = superviseSubprocess(runtime, name, subprocessOptions);
-      return add(path, { effect: undefined, tools: new Map() }, (_tool, input) => input ?? {});
+      return add(path, about, (_tool, input) => input ?? {});
     },
     codex(name, codexOptions = {}) {
       declare(name);
+      policies.refuseAbout(name, 'Codex', ['tools']);
       const parts = { isRunning: () => owner.running, logger: checked.logger };
       const { codex, path } = superviseCodex(runtime, name, codexOptions, parts);
       paths.set(name, path);
@@ -233,13 +256,24 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     },
     agent(name, agentOptions) {
       declare(name);
+      policies.refuseAbout(name, 'an agent', ['tools']);
       const { agent, path } = superviseAgent(runtime, name, agentOptions, () => owner.running);
       paths.set(name, path);
       agents.add(agent);
       return agent;
     },
+    workflow(name, workflowOptions) {
+      declare(name);
+      if (workflows.has(name)) throw new RangeError(`The name \`${name}\` is taken by another workflow`);
+      const redact = checked.redactAnswer;
+      const parts = { isRunning: () => owner.running, isStopped: () => owner.stopped, declare, redact };
+      const supervised = superviseWorkflow(runtime, name, workflowOptions, parts);
+      for (const path of supervised.paths) paths.set(path.name, path);
+      workflows.set(name, supervised);
+      return supervised.workflow;
+    },
     hook(event, handler, hookOptions = {}) {
-      const checked = checkHook(event, handler, hookOptions, paths.size + 1);
+      const checked = checkHook(event, handler, hookOptions, paths.size + 1, policies);
       declare(`hook:${checked.name}`);
       const hook = superviseHook(runtime, checked);
       paths.set(hook.path.name, hook.path);
@@ -264,7 +298,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
       if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);
       if (owner.stopped) throw new Error('The gateway is stopped');
       const parts = { id, clock, deadlines: runtime.deadlines, facts: bus, tools, kept: checked.store !== ':memory:' };
-      const session = new Session(parts, sessionOptions);
+      const session = new Session(parts, withSessionDefaults(sessionOptions, checked.sessions));
       sessions.set(id, session);
       kept.add(session);
       runtime.supervise({
@@ -279,7 +313,9 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     },
     async start() {
       await owner.start();
+      for (const workflow of workflows.values()) workflow.started();
       alerts?.start();
+      tellUnused();
       await kept.start(await live.start());
     },
     stop: () =>
@@ -288,6 +324,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
           alerts?.stop();
           for (const unguard of unguards) unguard();
           for (const session of sessions.values()) session.close();
+          for (const workflow of workflows.values()) workflow.stop();
           for (const path of paths.values()) path.stop();
           for (const agent of agents) void agent.stop();
         },
@@ -317,8 +354,12 @@ interface AboutTools {
   readonly tools: Tools;
 }
 
-/** What an integration says about its calls; checked before anything of it is started. */
-function checkAbout(name: string, { effect, tools }: Pick<FunctionOptions, 'effect' | 'tools'>): AboutTools {
+/** What an integration says about its calls, and what is configured for it; checked before anything of it is started. */
+function aboutTools(
+  policies: Policies,
+  name: string,
+  { effect, tools }: Pick<FunctionOptions, 'effect' | 'tools'>,
+): AboutTools {
   if (effect !== undefined) checkOneOf(`${name}.effect`, effect, effects);
-  return { effect, tools: checkTools(`${name}.tools`, tools) };
+  return { effect: policies.effectOf(name, effect), tools: policies.toolsOf(name, tools) };
 }

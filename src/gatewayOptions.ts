@@ -10,8 +10,10 @@ import {
   checkName,
   checkOneOf,
 } from './policy/options.ts';
+import { checkPolicies, type Policies, type PoliciesOptions } from './policy/policies.ts';
 import { checkRetention, type Retention, type RetentionOptions } from './policy/retention.ts';
 import { checkToolCallRetry, type ToolCallRetry, type ToolCallRetryOptions } from './policy/toolCallRetry.ts';
+import { checkSessionDefaults, type SessionDefaults } from './sessions/sessionDefaults.ts';
 import { createFactRedactor, type FactRedactor } from './store/redactFact.ts';
 import { createRedactedLogger } from './store/redactLogger.ts';
 import { secretValues } from './store/secrets.ts';
@@ -39,8 +41,12 @@ export interface GatewayOptions {
   /** Gets what the runtime has to say beyond its events, without secrets; nothing is printed without one. */
   readonly logger?: Logger | undefined;
   readonly supervisor?: RootOptions | undefined;
-  /** How sessions' tool calls are tried again. @defaultValue 3 attempts in all, after 100 and 500 ms */
+  /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
+  /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
+  readonly policies?: PoliciesOptions | undefined;
+  /** What holds for sessions where they are not given it themselves. @defaultValue as `SessionOptions` say */
+  readonly sessions?: SessionDefaults | undefined;
   /**
    * Whether commands of the same user can reach the gateway while it runs (`unwedge status --tree`, `unwedge restart`), over a
    * Unix socket in `XDG_RUNTIME_DIR` or the directory for temporary files. @defaultValue true, but false for `':memory:'`
@@ -68,6 +74,8 @@ export interface CheckedGatewayOptions {
   readonly supervisor: { readonly intensity: number; readonly periodMs: number };
   readonly control: boolean;
   readonly toolCallRetry: ToolCallRetry;
+  readonly policies: Policies;
+  readonly sessions: SessionDefaults;
   readonly retention: Retention | undefined;
   readonly alerts: CheckedAlerts | undefined;
 }
@@ -83,6 +91,8 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     'supervisor',
     'control',
     'toolCallRetry',
+    'policies',
+    'sessions',
     'retention',
     'alerts',
   ]);
@@ -97,6 +107,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
       checkFunction(`logger.${level}`, (options.logger as Partial<Logger> | null)?.[level]);
     }
   }
+  const policies = checkPolicies(options.policies);
   const secrets = secretValues(process.env);
   const redact = createFactRedactor(secrets);
   return {
@@ -111,7 +122,9 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
       intensity: checkInteger('supervisor.intensity', supervisor.intensity ?? 30, 0),
       periodMs: checkDuration('supervisor.periodMs', supervisor.periodMs ?? 10_000),
     },
-    toolCallRetry: checkToolCallRetry(options.toolCallRetry),
+    toolCallRetry: checkToolCallRetry(options.toolCallRetry, policies.presets.toolCall.retry),
+    policies,
+    sessions: checkSessionDefaults(options.sessions),
     retention: checkRetention('retention', options.retention),
     alerts: checkAlerts(options.alerts),
     control: checkBoolean('control', options.control ?? (options.store ?? ':memory:') !== ':memory:'),

@@ -55,11 +55,15 @@ export type { ApprovalAnswer, ApprovalOptions, Approver } from './approvals.ts';
 export type { KnownTools } from './actors/mcpTools.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/call.ts';
 export type { CallStats } from './calls/callPathParts.ts';
-export type { ToolOptions } from './calls/toolOptions.ts';
+export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';
+export type { ToolOptions } from './policy/toolOptions.ts';
 export type { BreakerHandle, CallOptions, Integration } from './calls/integration.ts';
 export { type Claude, type ClaudeErrorType, type ClaudeResult, createClaude, invokeClaude } from './claude.ts';
 export type { ClaudeCallOptions, ClaudeOptions, ClaudeRetry } from './claudeOptions.ts';
 export type { HookCommand } from './commandHook.ts';
+export type { ConfigOptions, LoadConfigOptions, LoadedConfig, UnwedgeConfig } from './config/configTypes.ts';
+export { defineConfig, loadConfig } from './config/loadConfig.ts';
+export { ConfigError, type ConfigProblem, type ConfigSource } from './config/problems.ts';
 export { createGateway, type FunctionOptions, type Gateway, type ToolRequest } from './gateway.ts';
 export type { GatewayOptions, RootOptions } from './gatewayOptions.ts';
 export { type InspectOptions, type Inspector, inspectWithStately } from './inspectWithStately.ts';
@@ -72,7 +76,7 @@ export type { ProcessExit } from './machines/subprocessExit.ts';
 export type { McpIntegration, McpToolRequest, ToolsOptions } from './mcpIntegration.ts';
 export type { McpIntegrationOptions } from './mcpServer.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
-export { classify, type ClassifyContext } from './policy/classify.ts';
+export { classify, type ClassifyContext, type ErrorPattern, type TextTest } from './policy/classify.ts';
 export type { Clock, Random, Timer, TimerOptions } from './policy/clock.ts';
 export type { Effect } from './policy/effects.ts';
 export type { Fact, FactMap, FactOf, FactType, Told } from './policy/facts.ts';
@@ -89,10 +93,13 @@ export {
   type Outcome,
   unwrap,
 } from './policy/failure.ts';
+export { type FailureResponse, httpResponseOf } from './policy/httpResponse.ts';
 export type { Logger } from './policy/logger.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
+export type { IntegrationSettings, PoliciesOptions } from './policy/policies.ts';
 export { type PolicyInput, type PresetName, presets } from './policy/presets.ts';
 export { type OpenClawOptions, readOpenClawConfig } from './openclawConfig.ts';
+export { readPattern } from './readPattern.ts';
 export type { RetentionOptions } from './policy/retention.ts';
 export type { ToolCallRetryOptions } from './policy/toolCallRetry.ts';
 export type { ProcessGuardOptions, UncaughtOrigin } from './processGuard.ts';
@@ -106,6 +113,7 @@ export { repairTranscript, type RepairOptions, type TranscriptRepair } from './p
 export type { HistoryEntry } from './sessions/history.ts';
 export type { MailboxOptions, Message } from './sessions/mailbox.ts';
 export type { Acceptance } from './sessions/acceptance.ts';
+export type { SessionDefaults } from './sessions/sessionDefaults.ts';
 export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
 export type { QuestionOptions } from './sessions/questions.ts';
 export type { SendOptions, Session } from './sessions/session.ts';
@@ -131,3 +139,26 @@ export type { HookOptions } from './superviseHook.ts';
 export type { EventStream, StreamOptions } from './telemetry/eventStream.ts';
 export type { WaitOptions } from './telemetry/waitForFact.ts';
 export { systemClock } from './systemClock.ts';
+export { type ProgressStream, showProgress, type ShowProgressOptions } from './workflow/progress.ts';
+export { progressText } from './workflow/progressText.ts';
+export type { WatchedRun } from './workflow/runReader.ts';
+export { type ServerSentEventResponse, type ServerSentEventsEnd, writeServerSentEvents } from './workflow/sse.ts';
+export type { ServerSentEventOptions } from './workflow/sseOptions.ts';
+export { serverSentEvents } from './workflow/sseResponse.ts';
+export type {
+  NumberedWorkflowEvent,
+  Workflow,
+  WorkflowBackend,
+  WorkflowEvent,
+  WorkflowFallback,
+  WorkflowItem,
+  WorkflowItemContext,
+  WorkflowItemResult,
+  WorkflowOptions,
+  WorkflowOutcome,
+  WorkflowPlan,
+  WorkflowProgress,
+  WorkflowRun,
+  WorkflowRunOptions,
+  WorkflowStepContext,
+} from './workflow/workflowTypes.ts';

@@ -1,6 +1,6 @@
 import type { Beginning } from './calls/callPathParts.ts';
 import type { FailureStreak } from './calls/failureStreak.ts';
-import { claimProbe, leaseOwner } from './leaseOwner.ts';
+import { claimProbe, newLeaseOwner } from './leaseOwner.ts';
 import type { IntegrationEmitted } from './machines/integration.ts';
 import type { Timer } from './policy/clock.ts';
 import { neverOpened, type PersistedBreaker } from './policy/persistedBreaker.ts';
@@ -39,6 +39,8 @@ export function keepBreaker(
   let uncounted = 0;
   let failures = 0;
   let begun = false;
+  /** The name on its leases, once there was one. */
+  let owner: string | undefined;
   let claimed = false;
   let savedAt = Number.NEGATIVE_INFINITY;
   let saving: Timer | undefined;
@@ -124,7 +126,9 @@ export function keepBreaker(
       // A store that cannot answer must not keep the circuit open for ever: then this process decides alone.
       if (opened === undefined || row === undefined || opened.degraded) return true;
       const { generation: known } = row;
-      const given = claimProbe(opened.breakers, { name, generation: known, leaseMs, wallNow: clock.wallNow() });
+      owner ??= newLeaseOwner();
+      const claim = { name, generation: known, leaseMs, wallNow: clock.wallNow(), owner };
+      const given = claimProbe(opened.breakers, claim);
       claimed ||= given;
       return given;
     },
@@ -145,7 +149,7 @@ export function keepBreaker(
       if (breakers === undefined) return;
       if (unsaved && row !== undefined) breakers.save(name, row);
       for (; uncounted > 0; uncounted--) breakers.countFailure(name, generation());
-      if (claimed) breakers.releaseProbe(name, leaseOwner());
+      if (claimed && owner !== undefined) breakers.releaseProbe(name, owner);
       unsaved = false;
       claimed = false;
     },

@@ -5,11 +5,17 @@ const separator = '~';
 // Not by node:crypto: loading it takes longer than a short run.
 const nonce = Math.floor(Math.random() * 2 ** 48).toString(16);
 let own: string | undefined;
+let lastHolder = 0;
 
-/** Who holds the leases of this process: one name for all its runtimes, by which others can tell whether it is still there. */
+/** The name of this process on leases, by which others can tell whether it is still there. */
 export function leaseOwner(): string {
   own ??= [process.pid, identifyNow(process.pid)?.start ?? '', nonce].join(separator);
   return own;
+}
+
+/** A name of its own for a holder within this process: two runtimes on one file do not take each other's leases, nor give them back. */
+export function newLeaseOwner(): string {
+  return `${leaseOwner()}.${++lastHolder}`;
 }
 
 /** The circuit whose next probe is asked for, as it was when this process last looked. */
@@ -19,11 +25,16 @@ export interface ProbeClaim {
   /** How long others are to wait for the probe, in ms. */
   readonly leaseMs: number;
   readonly wallNow: number;
+  /** Who is to hold the lease. @defaultValue this process */
+  readonly owner?: string | undefined;
 }
 
-/** Takes the lease on the next probe for this process, also from a holder that is gone. Never throws. */
-export function claimProbe(breakers: BreakerStates, { name, generation, leaseMs, wallNow }: ProbeClaim): boolean {
-  const claim = (): boolean => breakers.claimProbe(name, generation, leaseOwner(), leaseMs, wallNow);
+/** Takes the lease on the next probe, also from a holder that is gone. Never throws. */
+export function claimProbe(
+  breakers: BreakerStates,
+  { name, generation, leaseMs, wallNow, owner = leaseOwner() }: ProbeClaim,
+): boolean {
+  const claim = (): boolean => breakers.claimProbe(name, generation, owner, leaseMs, wallNow);
   if (claim()) return true;
   const holder = breakers.probeHolder(name);
   if (holder === undefined || !isOwnerGone(holder)) return false;

@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { identify, type ProcessWorld, seeNow, seeWorld } from './actors/processIdentity.ts';
 import { circuitOf } from './calls/integration.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { LiveStatus } from './control/answers.ts';
-import { type ControlServer, startControlServer } from './control/server.ts';
+import type { ControlServer } from './control/server.ts';
 import type { Methods } from './control/serveClient.ts';
 import { socketPath } from './control/socketPath.ts';
-import { removeStaleSockets } from './control/staleSockets.ts';
 import type { CheckedGatewayOptions } from './gatewayOptions.ts';
 import type { Clock, Timer } from './policy/clock.ts';
 import { say } from './policy/logger.ts';
@@ -39,7 +37,7 @@ export function createLiveRuntime(
   methods: Methods,
   name = basename(process.argv[1] ?? process.execPath),
 ): LiveRuntime {
-  const id = randomUUID();
+  const id = crypto.randomUUID();
   let stopped = false;
   let server: ControlServer | undefined;
   let timer: Timer | undefined;
@@ -80,12 +78,17 @@ export function createLiveRuntime(
       return undefined;
     }
     const { path } = found;
+    // Loaded now: most runtimes have no socket.
+    const loaded = await Promise.all([import('./control/server.ts'), import('./control/staleSockets.ts')]).catch(
+      (error: unknown) => unavailable(messageOf(error), 'install unwedge again'),
+    );
+    if (loaded === undefined || stopped) return undefined;
+    const [{ startControlServer }, { removeStaleSockets }] = loaded;
     server = startControlServer({ path, methods, clock });
     const listening = await server.ready;
     if (stopped) return undefined;
     if (!listening.ok) {
-      const { error } = listening;
-      unavailable(error instanceof Error ? error.message : String(error), `see to ${dirname(path)}`);
+      unavailable(messageOf(listening.error), `see to ${dirname(path)}`);
       return undefined;
     }
     say(logger, 'debug', `Control socket: ${path}`);
@@ -99,6 +102,8 @@ export function createLiveRuntime(
     bus.tell({ type: 'control.unavailable', reason, fix });
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const unseen: ProcessWorld = { entries: [], boot: '', namespace: '' };
 

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { KnownTools, ToolList } from './actors/mcpTools.ts';
 import type { CallPath } from './calls/callPath.ts';
 import { type CallOptions, Integration } from './calls/integration.ts';
-import type { Tools } from './calls/toolOptions.ts';
+import type { Tools } from './policy/toolOptions.ts';
 import type { Effect } from './policy/effects.ts';
 import { checkKeys } from './policy/options.ts';
 import type { Outcome } from './policy/failure.ts';

@@ -65,7 +65,7 @@ const mostUnreadBytes = 16 * 1024 * 1024;
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
 export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, around: McpProxySurroundings): McpProxy {
-  const settings = checkMcpProxy(options);
+  const settings = checkMcpProxy(options, runtime.policies);
   const { name } = settings;
   const { clock, bus } = runtime;
   const { log, hide } = around;
@@ -129,6 +129,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     record,
     path: () => path,
     wire: () => server.wire,
+    shookHands: () => fromClient.serverReady(),
     deliver(call, line, answer) {
       if (answer.result !== undefined) record.answered(call.request, answer.result);
       outlet.write(line);

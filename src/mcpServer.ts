@@ -2,14 +2,14 @@ import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mc
 import { createHangWatch } from './actors/hangWatch.ts';
 import { toolResult } from './actors/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from './actors/mcpTools.ts';
-import type { ToolOptions, Tools } from './calls/toolOptions.ts';
+import type { ToolOptions, Tools } from './policy/toolOptions.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
 import { type McpAnswer, McpIntegration, type McpRequest, type McpToolRequest, whichTools } from './mcpIntegration.ts';
 import type { Effect } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
 import { checkBoolean, show } from './policy/options.ts';
-import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
+import type { PolicyInput } from './policy/presets.ts';
 import { annotatedEffect } from './protocol/toolAnnotations.ts';
 import type { Runtime } from './runtime.ts';
 import type { TargetWhy } from './sessions/why.ts';
@@ -52,7 +52,7 @@ export function superviseMcp(
 ): SupervisedMcp {
   const { policy: policyInput, effect, tools: _tools, trustAnnotations = true, ...server } = options;
   checkBoolean(`${name}.trustAnnotations`, trustAnnotations);
-  const policy = resolvePolicy(name, policyInput, presets.mcp);
+  const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
   /** What the server printed last outside the protocol. */

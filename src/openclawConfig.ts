@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import JSON5 from 'json5';
+import { read } from './policy/errorChain.ts';
 import { checkObject } from './policy/options.ts';
 import { checkToolCallRetry, type ToolCallRetryOptions } from './policy/toolCallRetry.ts';
+import { readPattern } from './readPattern.ts';
 
 /** What of an `openclaw.json` concerns the runtime: to be spread into the options of `createGateway`. */
 export interface OpenClawOptions {
@@ -11,7 +12,8 @@ export interface OpenClawOptions {
 }
 
 /**
- * Reads `gateway.toolCallRetry` of an `openclaw.json` (JSON5, as OpenClaw reads it). A file that is not there says nothing.
+ * Reads `gateway.toolCallRetry` of an `openclaw.json` (JSON5, as OpenClaw reads it). A file that is not there says nothing. A pattern
+ * in it that is written `/source/flags` is compiled by {@link readPattern}.
  * @param path - @defaultValue `~/.openclaw/openclaw.json`
  * @throws SyntaxError that names the file and the place when it is no JSON5, TypeError or RangeError that names file, option
  * and value when an option is wrong, and what the file system reports when it cannot be read.
@@ -30,7 +32,7 @@ export async function readOpenClawConfig(
     throw error;
   }
   try {
-    return optionsIn(parse(text));
+    return await optionsIn(await parse(text));
   } catch (error) {
     // Of the same class, so that a wrong type and a wrong value stay told apart.
     if (error instanceof Error) error.message = `${path}: ${error.message}`;
@@ -38,7 +40,8 @@ export async function readOpenClawConfig(
   }
 }
 
-function parse(text: string): unknown {
+async function parse(text: string): Promise<unknown> {
+  const { default: JSON5 } = await import('json5');
   try {
     return JSON5.parse<unknown>(text);
   } catch (error) {
@@ -46,13 +49,22 @@ function parse(text: string): unknown {
   }
 }
 
-function optionsIn(config: unknown): OpenClawOptions {
+async function optionsIn(config: unknown): Promise<OpenClawOptions> {
   checkObject('config', config);
   const { gateway } = config as { readonly gateway?: unknown };
   if (gateway === undefined) return {};
   checkObject('gateway', gateway);
   const { toolCallRetry } = gateway as { readonly toolCallRetry?: unknown };
   if (toolCallRetry === undefined) return {};
-  checkToolCallRetry(toolCallRetry as ToolCallRetryOptions);
-  return { toolCallRetry: toolCallRetry as ToolCallRetryOptions };
+  const compiled = await withPatterns(toolCallRetry);
+  checkToolCallRetry(compiled);
+  return { toolCallRetry: compiled };
+}
+
+/** Whatever else is wrong is left for the check. */
+async function withPatterns(options: unknown): Promise<ToolCallRetryOptions> {
+  const patterns = read(options, 'transientPatterns');
+  if (!Array.isArray(patterns)) return options as ToolCallRetryOptions;
+  const reading = patterns.map((each, index) => readPattern(`toolCallRetry.transientPatterns[${index}]`, each));
+  return { ...(options as object), transientPatterns: await Promise.all(reading) };
 }

@@ -1,11 +1,11 @@
-import { sweepPrompts } from './actors/promptSweep.ts';
 import { createChildRegistry } from './actors/childRegistry.ts';
-import { reapOrphans } from './actors/orphans.ts';
+import type { reapOrphans } from './actors/orphans.ts';
 import { DeadlineQueue } from './calls/deadlineQueue.ts';
 import { SignalFanout } from './calls/signalFanout.ts';
 import type { CheckedGatewayOptions } from './gatewayOptions.ts';
 import type { RegisterChild } from './policy/childRecord.ts';
 import type { Clock, Random } from './policy/clock.ts';
+import type { Policies } from './policy/policies.ts';
 import type { Fact, Told } from './policy/facts.ts';
 import { factTypes, storedTypes } from './store/record.ts';
 import type { Store, StoreOptions } from './store/store.ts';
@@ -17,6 +17,8 @@ import { type Bus, createBus } from './telemetry/bus.ts';
 export interface Runtime {
   readonly clock: Clock;
   readonly random: Random;
+  /** What is configured for its integrations, and its presets. */
+  readonly policies: Policies;
   readonly bus: Bus;
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
@@ -73,7 +75,7 @@ export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retentio
 
 /** Makes the parts of a runtime; nothing runs before `start()`. */
 export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTuning = {}): RuntimeOwner {
-  const { clock, random, logger, redact, store: path, synchronous, supervisor } = options;
+  const { clock, random, logger, redact, store: path, synchronous, supervisor, policies } = options;
   const { lockWaitMs, retention, records = () => true } = tuning;
   const bus = createBus({ clock, logger, redact, types: factTypes });
   const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
@@ -86,11 +88,14 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
   let reaping: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   let stopSweeping: (() => void) | undefined;
+  /** There once a store is open that keeps children. */
+  let reapChildren: typeof reapOrphans | undefined;
 
   return {
     runtime: {
       clock,
       random,
+      policies,
       bus,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
@@ -133,6 +138,8 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs, retention }),
     );
     const opened = await opening;
+    const { sweepPrompts } = await import('./actors/promptSweep.ts');
+    if (opened.children !== undefined) reapChildren = (await import('./actors/orphans.ts')).reapOrphans;
     if (stopping !== undefined || store !== undefined) return;
     store = opened;
     bus.off('*', keepEarly);
@@ -152,8 +159,8 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
   /** Goes on behind; nothing that starts meanwhile is taken for the child of a dead runtime. */
   function reap(): void {
     const records = store?.children;
-    if (records === undefined || stopping !== undefined) return;
-    const more = reapOrphans({ records, clock, facts: bus, logger });
+    if (records === undefined || reapChildren === undefined || stopping !== undefined) return;
+    const more = reapChildren({ records, clock, facts: bus, logger });
     reaping = Promise.all([reaping, more]).then(() => undefined);
   }
 

@@ -1,8 +1,7 @@
-import { createAgentRuns, type RunResult } from './agentRuns.ts';
+import type { AgentRuns, RunResult } from './agentRuns.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { SubprocessInput } from './machines/subprocess.ts';
 import type { FailureReason } from './policy/failure.ts';
-import { presets, resolvePolicy } from './policy/presets.ts';
 import { type AgentCommand, agentCommand } from './protocol/agentCommand.ts';
 import type { Runtime } from './runtime.ts';
 import {
@@ -11,7 +10,7 @@ import {
   type RunRequest,
   type SubprocessOptions,
 } from './subprocessOptions.ts';
-import { runProcess } from './subprocessRun.ts';
+import { notStarted, runProcess } from './subprocessRun.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
 
 /**
@@ -26,23 +25,34 @@ export function superviseSubprocess(
 ): CallPath<RunRequest, RunResult> {
   checkSubprocessOptions(name, options);
   const { command, args, cwd, envMode, envAllow, maxOutputBytes, graceMs = 5000 } = options;
-  const agents = createAgentRuns(runtime.clock, options);
   const agent = agentCommand(command, args ?? [], options.agent);
-  const base = resolvePolicy(name, options.policy, presets[presetOf(agent)]);
+  const base = runtime.policies.policyOf(name, options.policy, presetOf(agent));
   const printsOnlyAtEnd = options.printsOnlyAtEnd ?? (agent?.agent === 'claude' && agent.format !== 'stream-json');
-  const limits = printsOnlyAtEnd ? { ...base.limits, idleMs: Number.POSITIVE_INFINITY } : base.limits;
+  // Who configures the limit on silence for this very command means it.
+  const idleMs = runtime.policies.limitOf(name, 'idleMs') ?? Number.POSITIVE_INFINITY;
+  const limits = printsOnlyAtEnd ? { ...base.limits, idleMs } : base.limits;
   // Killing takes up to its grace; only then is a process that goes on one that would not end.
   const policy = { ...base, limits, abortGraceMs: Math.max(base.abortGraceMs, graceMs + 2000) };
   let lastRun = 0;
+  let agents: AgentRuns | undefined;
+
+  /** Loaded at the first run: many gateways run no command. */
+  async function load(): Promise<AgentRuns> {
+    const { createAgentRuns } = await import('./agentRuns.ts').catch((error: unknown) => {
+      throw notStarted(command, error);
+    });
+    agents ??= createAgentRuns(runtime.clock, options);
+    return agents;
+  }
 
   return superviseIntegration(runtime, {
     name,
     policy,
     describeTimeout,
-    amendTimeout: agents.amendTimeout,
+    amendTimeout: (facts, context) => agents?.amendTimeout(facts, context) ?? facts,
     operation: async (request: RunRequest, context) => {
       checkRunRequest(name, request);
-      const prepared = await agents.prepare(request, context);
+      const prepared = await (await load()).prepare(request, context);
       try {
         const input: SubprocessInput = {
           ...prepared.input,

@@ -1,5 +1,4 @@
 import type { AnyActorRef } from 'xstate';
-import { processLogic } from './actors/process.ts';
 import type { AttemptContext } from './calls/call.ts';
 import type { ProcessExit, SubprocessEmitted, SubprocessInput } from './machines/subprocess.ts';
 import type { EndSignal } from './machines/subprocessEvents.ts';
@@ -20,12 +19,16 @@ export interface ProcessRun {
  * Runs a command as a temporary child of the root supervisor until it has ended, and everything below it. Aborting the context's
  * signal ends it; output is a sign of life. Rejects with an {@link AttemptError} when there was no run to end.
  */
-export function runProcess(
+export async function runProcess(
   runtime: Pick<Runtime, 'root' | 'bus'>,
   run: ProcessRun,
   context: Pick<AttemptContext, 'signal' | 'touch'>,
 ): Promise<ProcessExit> {
   const { id, input, graceMs } = run;
+  // Loaded now: what starts processes takes longer than all of ours, and who starts none is spared it.
+  const { processLogic } = await import('./actors/process.ts').catch((error: unknown) => {
+    throw notStarted(input.command, error);
+  });
   return new Promise((resolve, reject) => {
     const { signal } = context;
     if (signal.aborted) {
@@ -68,9 +71,15 @@ export function runProcess(
   });
 }
 
-/** The supervisor took no child, or the child threw before there was a process. */
-function notStarted(command: string, cause: unknown): AttemptError {
-  return new AttemptError({ kind: 'spawn', message: `${command} was not started`, outcome: 'not_started', cause });
+/** It could not be loaded, the supervisor took no child, or the child threw before there was a process. */
+export function notStarted(command: string, cause: unknown): AttemptError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new AttemptError({
+    kind: 'spawn',
+    message: `${command} was not started${why}`,
+    outcome: 'not_started',
+    cause,
+  });
 }
 
 /** The supervisor stopped the run before it had an end of its own. */

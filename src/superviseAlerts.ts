@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { deliveryNames, superviseDelivery } from './alertDelivery.ts';
 import type { CheckedAlerts } from './alertOptions.ts';
 import type { CallPath } from './calls/callPath.ts';
@@ -29,7 +28,7 @@ export function superviseAlerts(runtime: Runtime, { ruleOf, command, webhook }: 
     clock,
     bus,
     ruleOf: (integration) => (own.includes(integration) ? undefined : ruleOf(integration)),
-    newId: randomUUID,
+    newId: () => crypto.randomUUID(),
   });
   return {
     paths: superviseDelivery(runtime, { command, webhook }),

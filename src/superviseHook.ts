@@ -1,9 +1,10 @@
 import type { HookEvent, HookHandler, RegisteredHook } from './actors/userHooks.ts';
-import { commandHookHandler, type HookCommand } from './commandHook.ts';
+import type { HookCommand } from './commandHook.ts';
 import { checkSubprocess } from './machines/subprocessInput.ts';
 import { checkDuration, checkFunction, checkKeys, checkName, checkOneOf } from './policy/options.ts';
-import type { IntegrationPolicy } from './policy/policy.ts';
-import { type PolicyInput, presets, resolvePolicy } from './policy/presets.ts';
+import type { Policies } from './policy/policies.ts';
+import type { IntegrationPolicy, Limits } from './policy/policy.ts';
+import type { PolicyInput } from './policy/presets.ts';
 import { hookLimitMs } from './protocol/hookEvents.ts';
 import type { Runtime } from './runtime.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
@@ -13,7 +14,7 @@ export interface HookOptions {
   readonly name?: string | undefined;
   /** What a hook that fails means for the main operation: it goes on, or is declined. @defaultValue 'continue' */
   readonly onFailure?: 'continue' | 'block' | undefined;
-  /** Limit on the hook, in ms, above 0. @defaultValue 10 s; 900 ms for a command at `SessionEnd`, whose host waits 1.5 s in all */
+  /** Limit on the hook, in ms, above 0. @defaultValue the limits of the preset `hook`, 10 s each; 900 ms for a command at `SessionEnd`, whose host waits 1.5 s in all */
   readonly timeoutMs?: number | undefined;
   /** @defaultValue preset `hook`: one attempt */
   readonly policy?: PolicyInput | undefined;
@@ -37,6 +38,7 @@ export function checkHook(
   handler: HookHandler | HookCommand,
   options: HookOptions,
   number: number,
+  policies: Policies,
 ): CheckedHook {
   checkName('event', event);
   const isCommand = typeof handler === 'object' && handler !== null;
@@ -47,9 +49,20 @@ export function checkHook(
   const onFailure = checkOneOf('options.onFailure', options.onFailure ?? 'continue', ['continue', 'block']);
   const { timeoutMs } = options;
   if (timeoutMs !== undefined) checkDuration('options.timeoutMs', timeoutMs);
-  const limitMs = timeoutMs ?? Math.min(presets.hook.limits.attemptMs, isCommand ? hookLimitMs(event) : Infinity);
-  const limits = { idleMs: limitMs, attemptMs: limitMs, overallMs: limitMs };
-  return { name, event, handler, onFailure, policy: resolvePolicy(name, options.policy, { ...presets.hook, limits }) };
+  const usual = policies.presets.hook;
+  const most = isCommand ? hookLimitMs(event) : Number.POSITIVE_INFINITY;
+  const limits = timeoutMs === undefined ? capped(usual.limits, most) : all(timeoutMs);
+  const integration = `hook:${name}`;
+  policies.refuseAbout(integration, 'a hook', ['effect', 'tools']);
+  const policy = policies.policyOf(name, options.policy, { ...usual, limits }, integration);
+  return { name, event, handler, onFailure, policy };
+}
+
+const all = (ms: number): Limits => ({ idleMs: ms, attemptMs: ms, overallMs: ms });
+
+function capped({ idleMs, attemptMs, overallMs }: Limits, most: number): Limits {
+  const cap = (ms: number): number => Math.min(ms, most);
+  return { idleMs: cap(idleMs), attemptMs: cap(attemptMs), overallMs: cap(overallMs) };
 }
 
 function checkedKeys(command: HookCommand): HookCommand {
@@ -60,7 +73,7 @@ function checkedKeys(command: HookCommand): HookCommand {
 /** Puts a hook behind an integration of its own: with its limit, its breaker and its record. */
 export function superviseHook(runtime: Runtime, hook: CheckedHook): RegisteredHook {
   const { name, event, handler, onFailure } = hook;
-  const command = typeof handler === 'function' ? undefined : commandHookHandler(runtime, name, handler);
+  const command = typeof handler === 'function' ? undefined : commandHandler(runtime, name, handler);
   // Ending a command takes up to its grace; only then is it one that would not end.
   const policy = command === undefined ? hook.policy : { ...hook.policy, abortGraceMs: command.endsWithinMs };
   const path = superviseIntegration<HookEvent, unknown>(runtime, {
@@ -78,4 +91,20 @@ export function superviseHook(runtime: Runtime, hook: CheckedHook): RegisteredHo
     fallback: undefined,
   };
   return { name, event, onFailure, path, settings };
+}
+
+/** How long a hook may take to end on SIGTERM, in ms, where nothing else is said: its host waits meanwhile at its own end. */
+const usualGraceMs = 1000;
+
+/** A handler that runs the command, and how long ending it may take, in ms. */
+function commandHandler(runtime: Runtime, name: string, command: HookCommand) {
+  const graceMs = command.graceMs ?? usualGraceMs;
+  let made: HookHandler | undefined;
+  const handler: HookHandler = async (event, context) => {
+    // Loaded at the first event: most hooks are functions.
+    const { commandHookHandler } = await import('./commandHook.ts');
+    made ??= commandHookHandler(runtime, name, { ...command, graceMs });
+    return made(event, context);
+  };
+  return { handler, endsWithinMs: graceMs + 2000 };
 }

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Clock, Timer } from './policy/clock.ts';
 
 /** Longest delay Node's timers take; a longer one would fire at once. */
@@ -5,30 +6,39 @@ const longestDelayMs = 2 ** 31 - 1;
 
 /** The clock of the machine: monotonic `performance.now`, timers that do not keep the process alive. */
 export const systemClock: Clock = {
+  // The global of that name is a getter, which costs as much as the time itself.
   now: () => performance.now(),
   wallNow: () => Date.now(),
   setTimeout(callback, delayMs, options) {
-    const timer: LongTimer = { handle: undefined };
-    arm(timer, callback, Math.max(0, delayMs), options?.ref === true);
+    const ref = options?.ref === true;
+    if (delayMs <= longestDelayMs) return arm(callback, delayMs, ref);
+    const timer = new LongTimer();
+    timer.arm(callback, delayMs, ref);
     return timer;
   },
   clearTimeout(timer) {
-    if (timer !== undefined) clearTimeout((timer as LongTimer).handle);
+    clearTimeout(timer instanceof LongTimer ? timer.handle : (timer as NodeJS.Timeout | undefined));
   },
   nextTurn(callback) {
     setImmediate(callback);
   },
 };
 
-interface LongTimer {
-  handle: NodeJS.Timeout | undefined;
+/** A timer that takes several of Node's, one after the other. */
+class LongTimer {
+  handle: NodeJS.Timeout | undefined = undefined;
+
+  arm(callback: () => void, leftMs: number, ref: boolean): void {
+    const step = Math.min(leftMs, longestDelayMs);
+    const next = (): void => {
+      if (step < leftMs) this.arm(callback, leftMs - step, ref);
+      else callback();
+    };
+    this.handle = arm(next, step, ref);
+  }
 }
 
-function arm(timer: LongTimer & Timer, callback: () => void, leftMs: number, ref: boolean): void {
-  const step = Math.min(leftMs, longestDelayMs);
-  timer.handle = setTimeout(() => {
-    if (step < leftMs) arm(timer, callback, leftMs - step, ref);
-    else callback();
-  }, step);
-  if (!ref) timer.handle.unref();
+function arm(callback: () => void, delayMs: number, ref: boolean): NodeJS.Timeout & Timer {
+  const handle = setTimeout(callback, Math.max(0, delayMs));
+  return ref ? handle : handle.unref();
 }

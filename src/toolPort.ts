@@ -2,7 +2,7 @@ import type { CallSettings } from './calls/call.ts';
 import type { CallPath } from './calls/callPath.ts';
 import { whyOf } from './calls/callWhy.ts';
 import { circuitOf } from './calls/integration.ts';
-import { toolLimits, type ToolOptions, type Tools } from './calls/toolOptions.ts';
+import { toolLimits, type ToolOptions, type Tools } from './policy/toolOptions.ts';
 import type { Clock } from './policy/clock.ts';
 import type { Effect } from './policy/effects.ts';
 import type { Limits, RetryPolicy } from './policy/policy.ts';

@@ -49,9 +49,20 @@ describe('the examples', () => {
       'claude-settings.json',
       'codex-config.toml',
       'embed.mjs',
+      'express.mjs',
+      'hono.mjs',
+      'minimal.mjs',
       'nightly.sh',
       'servers.mjs',
+      'workflow.mjs',
     ]);
+  });
+
+  it('[U-1] embed a gateway in at most 15 lines, whose session survives a fault', async () => {
+    expect(read('examples/minimal.mjs').trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+    expect(await run('minimal.mjs')).toBe(
+      "{\n  ok: true,\n  value: { status: 'ok', value: 'answered at attempt 3', retries: 2 }\n}",
+    );
   });
 
   it('[U-4] ask an agent', async () => {
@@ -62,5 +73,19 @@ describe('the examples', () => {
 
   it('use a real server, a command and a hook', async () => {
     expect(await run('servers.mjs')).toBe("[ { type: 'text', text: 'Echo: hello' } ]\n42\nblock not here");
+  });
+
+  it('[W-1] go on with another backend', async () => {
+    expect((await run('workflow.mjs')).split('\n')).toEqual([
+      '1 of 3 · done: fetch prices · remote',
+      '2 of 3 · done: write summary · remote',
+      '3 of 3 · failed: mail it (attempt 1 of 3) · HTTP 402 · remote',
+      'remote → local · mail failed, which ends the run: HTTP 402',
+      '1 of 3 · handed over: fetch prices · local',
+      '2 of 3 · handed over: write summary · local',
+      '3 of 3 · done: mail it · local',
+      '3 of 3 items done by local',
+      "succeeded [ 'fetch by remote', 'write by remote', 'mail by local' ]",
+    ]);
   });
 });

@@ -35,6 +35,31 @@ describe('openclaw.json', () => {
     expect([calls, outcome]).toMatchObject([2, { value: { status: 'error', retries: 1 } }]);
   });
 
+  it('[G-10] may hold a regular expression, however it is nested: what an upstream says cannot stop the process', async () => {
+    const path = write(
+      `{ gateway: { toolCallRetry: { backoffMs: [1], transientPatterns: ['/(a+)+$/', '/model .*loading/i'] } } }`,
+    );
+    const gateway = createGateway(await readOpenClawConfig(path));
+    onTestFinished(() => gateway.stop());
+    const said = ['a'.repeat(100_000) + '!', 'The MODEL is loading', 'done'];
+    gateway.integration('kb', {}, ({ input }: { input: unknown }) => {
+      if (said[Number(input)] === 'done') return 'done';
+      throw new Error(said[Number(input)]);
+    });
+    const session = gateway.session('agent:main', {
+      onMessage: async (_message, turn) => [await turn.tool('kb', 'query', 0), await turn.tool('kb', 'query', 1)],
+    });
+    await gateway.start();
+    const acceptance = await session.send({ kind: 'user' });
+    const outcome = acceptance.accepted ? await acceptance.processed : undefined;
+    expect(outcome).toMatchObject({
+      value: [
+        { status: 'error', retries: 0 },
+        { status: 'error', retries: 2 },
+      ],
+    });
+  });
+
   it('[G-10] makes one attempt when it switches retries off, and the session goes on', async () => {
     const gateway = createGateway(
       await readOpenClawConfig(write('{ gateway: { toolCallRetry: { enabled: false } } }')),
@@ -68,6 +93,18 @@ describe('openclaw.json', () => {
     ['{ gateway: 5 }', TypeError, 'gateway'],
     ['{ gateway: { toolCallRetry: { maxAttempts: 0 } } }', RangeError, 'toolCallRetry.maxAttempts'],
     ['{ gateway: { toolCallRetry: { attempts: 3 } } }', RangeError, 'toolCallRetry.attempts'],
+    ['{ gateway: { toolCallRetry: 5 } }', TypeError, 'toolCallRetry'],
+    ['{ gateway: { toolCallRetry: { transientPatterns: "a" } } }', TypeError, 'toolCallRetry.transientPatterns'],
+    [
+      '{ gateway: { toolCallRetry: { transientPatterns: ["a", 5] } } }',
+      TypeError,
+      'toolCallRetry.transientPatterns[1]',
+    ],
+    [
+      '{ gateway: { toolCallRetry: { transientPatterns: ["a", "/(?=a)/"] } } }',
+      RangeError,
+      '`toolCallRetry.transientPatterns[1]` to be a regular expression of RE2, got "/(?=a)/": ',
+    ],
   ])('is refused with the name of the file and the option: %s', async (text, kind, words) => {
     const path = write(text);
     const error: unknown = await readOpenClawConfig(path).catch((reason: unknown) => reason);

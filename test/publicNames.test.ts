@@ -8,6 +8,7 @@ describe('the public names', () => {
     expect(Object.keys(unwedge).sort()).toMatchInlineSnapshot(`
       [
         "AttemptError",
+        "ConfigError",
         "IntegrationError",
         "approvalMachine",
         "classify",
@@ -16,21 +17,29 @@ describe('the public names', () => {
         "createClaude",
         "createGateway",
         "createSupervisor",
+        "defineConfig",
         "failedExit",
         "failureKinds",
+        "httpResponseOf",
         "inspectWithStately",
         "integrationMachine",
         "invokeClaude",
+        "loadConfig",
         "openClawReason",
         "presets",
+        "progressText",
         "readOpenClawConfig",
+        "readPattern",
         "repairTranscript",
+        "serverSentEvents",
         "sessionMachine",
+        "showProgress",
         "subprocessMachine",
         "supervisorLogic",
         "systemClock",
         "treeText",
         "unwrap",
+        "writeServerSentEvents",
       ]
     `);
   });

@@ -3,6 +3,7 @@ import { DeadlineQueue } from '../src/calls/deadlineQueue.ts';
 import { Integration } from '../src/calls/integration.ts';
 import { SignalFanout } from '../src/calls/signalFanout.ts';
 import type { IntegrationRef } from '../src/machines/integration.ts';
+import { checkPolicies } from '../src/policy/policies.ts';
 import { resolvePolicy } from '../src/policy/presets.ts';
 import { createRootSupervisor } from '../src/supervisor/supervisor.ts';
 import type { Store } from '../src/store/store.ts';
@@ -25,6 +26,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
     {
       clock,
       random,
+      policies: checkPolicies(),
       bus,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),

@@ -1,5 +1,6 @@
-import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
+import { rpcErrors } from '../protocol/jsonRpc.ts';
 import { messageOf } from '../supervisor/exit.ts';
 
 /** What this side knows of a request that failed; the SDK's errors alone do not tell who made them. */
@@ -13,6 +14,9 @@ export interface OwnSide {
 /** The longest limit the SDK's timers take, in ms; the limits of a call are kept by its call path. */
 export const unlimitedMs = 2 ** 31 - 1;
 
+/** Codes of the SDK's own. */
+const sdkErrors = { connectionClosed: -32_000, requestTimeout: -32_001, urlElicitationRequired: -32_042 } as const;
+
 const longestMessage = 2000;
 const overloadText = /overload|too many|rate.?limit|busy|try again/i;
 
@@ -24,8 +28,8 @@ export function callFacts(error: unknown, { aborted, lost }: OwnSide): FailureFa
   if (error instanceof AttemptError) return error.facts;
   if (aborted) return { kind: 'cancelled', message: 'Cancelled by the caller', outcome: 'cancelled', cause: error };
   if (isNotConnected(error)) return notSent(lost);
-  if (!(error instanceof McpError)) return malformed(error);
-  if (lost !== undefined && error.code === ErrorCode.ConnectionClosed) return { ...lost, outcome: 'unknown' };
+  if (!isMcpError(error)) return malformed(error);
+  if (lost !== undefined && error.code === sdkErrors.connectionClosed) return { ...lost, outcome: 'unknown' };
   if (isOwnLimit(error)) {
     return { kind: 'timeout', reason: 'attempt_timeout', message: plain(error), outcome: 'unknown', code: error.code };
   }
@@ -51,14 +55,14 @@ export function toolResult(result: CallToolResult): CallToolResult {
 /** What the other side's own words mean: it is alive, and said no. */
 function answered({ code, message }: McpError): Pick<FailureFacts, 'kind' | 'reason' | 'outcome'> {
   switch (code) {
-    case ErrorCode.MethodNotFound:
-    case ErrorCode.InvalidParams:
-    case ErrorCode.InvalidRequest:
-    case ErrorCode.UrlElicitationRequired:
+    case rpcErrors.methodNotFound:
+    case rpcErrors.invalidParams:
+    case rpcErrors.invalidRequest:
+    case sdkErrors.urlElicitationRequired:
       return failed('permanent');
     case -32_002:
       return failed('permanent', 'not_found');
-    case ErrorCode.ParseError:
+    case rpcErrors.parse:
     // A client of another era: -32020 to -32022 came with the stateless protocol.
     case -32_020:
     case -32_021:
@@ -89,13 +93,18 @@ function malformed(error: unknown): FailureFacts {
   return { kind: 'protocol', message: `The answer is malformed: ${plain(error)}`, outcome: 'unknown', cause: error };
 }
 
+/** Known by its name: the class is loaded with the first connection, and this file before. */
+export function isMcpError(error: unknown): error is McpError {
+  return error instanceof Error && error.name === 'McpError';
+}
+
 function isNotConnected(error: unknown): boolean {
-  return error instanceof Error && !(error instanceof McpError) && error.message === 'Not connected';
+  return error instanceof Error && !isMcpError(error) && error.message === 'Not connected';
 }
 
 /** A server that is itself a client may hand on a timeout of its own in the same shape, but not with this limit. */
 function isOwnLimit({ code, data }: McpError): boolean {
-  if (code !== ErrorCode.RequestTimeout || typeof data !== 'object' || data === null) return false;
+  if (code !== sdkErrors.requestTimeout || typeof data !== 'object' || data === null) return false;
   return 'timeout' in data && data.timeout === unlimitedMs;
 }
 

@@ -1,8 +1,11 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
   EmptyResultSchema,
+  type Implementation,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
   ListToolsResultSchema,
   ResultSchema,
   type Tool,
@@ -65,6 +68,16 @@ export interface McpConnectionParts {
 }
 
 const mostPages = 1000;
+
+/** A client of the SDK that is not connected yet. @param info - how the server is told who we are. */
+export function createSdkClient(info: Implementation): Client {
+  return new Client(info, { capabilities: {} });
+}
+
+/** The message that a value is, undefined when it is none. */
+export function readMessage(value: unknown): JSONRPCMessage | undefined {
+  return JSONRPCMessageSchema.safeParse(value).data;
+}
 
 export function createMcpConnection(parts: McpConnectionParts): McpConnection {
   const { client, clock, lost, kill } = parts;

@@ -1,4 +1,3 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { ConnectionEvent, ConnectionInput, ProcessEnd, connectionMachine } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
@@ -6,8 +5,8 @@ import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { checkFunction, checkKeys } from '../policy/options.ts';
 import { failedExit } from '../supervisor/exit.ts';
-import { unlimitedMs } from './mcpCall.ts';
-import { type McpConnection, createMcpConnection } from './mcpClient.ts';
+import { plain, unlimitedMs } from './mcpCall.ts';
+import type { McpConnection } from './mcpClient.ts';
 import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
 import { startupFacts } from './mcpLoss.ts';
 import { type McpServerOptions, type McpServerSettings, checkMcpServer, mcpServerKeys } from './mcpServerOptions.ts';
@@ -76,7 +75,6 @@ function startLink(
   const { clock } = host;
   const startedAt = clock.now();
   const transport = new McpTransport(settings, clock, (stream, line) => host.onStray?.(stream, line));
-  const client = new Client(clientInfo, { capabilities: {} });
   const { process: server } = transport;
   let ready = false;
   let lost: FailureFacts | undefined;
@@ -110,6 +108,12 @@ function startLink(
   };
 
   const connect = async (): Promise<void> => {
+    // Loaded now: the SDK takes longer than all of ours, and who has no servers is spared it.
+    const loaded = await import('./mcpClient.ts').catch((error: unknown) => bury(notLoaded(error), false));
+    if (loaded === undefined || lost !== undefined) return;
+    const { createMcpConnection, createSdkClient, readMessage } = loaded;
+    const client = createSdkClient(clientInfo);
+    transport.read = readMessage;
     try {
       await client.connect(transport, { timeout: unlimitedMs });
     } catch (error) {
@@ -160,6 +164,16 @@ function startLink(
       server.killNow();
       unregister?.();
     },
+  };
+}
+
+function notLoaded(error: unknown): FailureFacts {
+  return {
+    kind: 'crash',
+    reason: 'startup_failed',
+    message: `The MCP client could not be loaded: ${plain(error)}`,
+    outcome: 'not_started',
+    cause: error,
   };
 }
 

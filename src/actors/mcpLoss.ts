@@ -1,6 +1,5 @@
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
-import { plain } from './mcpCall.ts';
+import { isMcpError, plain } from './mcpCall.ts';
 import { deed, withStderr } from './serverEnd.ts';
 import type { ServerEnd } from './mcpProcess.ts';
 
@@ -21,7 +20,7 @@ export function startupFacts(error: unknown, end: ServerEnd | undefined, stderr:
     reason: end === undefined ? 'init_rejected' : 'message_too_large',
     message: withStderr(end === undefined ? `initialize failed: ${plain(error)}` : `The server ${deed(end)}`, stderr),
     outcome: 'not_started',
-    code: error instanceof McpError ? error.code : undefined,
+    code: isMcpError(error) ? error.code : undefined,
     cause: error,
   };
 }

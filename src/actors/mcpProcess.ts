@@ -1,7 +1,6 @@
-import { execa } from 'execa';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock, Timer } from '../policy/clock.ts';
-import { AttemptError } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { killAtExit } from './liveProcesses.ts';
 import { type McpServerSettings, mcpEnvironment } from './mcpServerOptions.ts';
 import { killMarked, markName, nextMark } from './processMark.ts';
@@ -84,12 +83,17 @@ export class McpProcess {
     return { exitCode: this.#child?.exitCode ?? undefined, signal: this.#child?.signalCode ?? undefined };
   }
 
-  /** @throws {@link AttemptError} when there is nothing to start, or the system refuses. */
+  /** @throws {@link AttemptError} when there is nothing to start, the system refuses, or its end was asked for before it was started. */
   async start(): Promise<void> {
     const { command, args, cwd } = this.#settings;
     const env = { ...mcpEnvironment(this.#settings), [markName]: this.mark };
     const obstacle = spawnObstacle({ command, args, cwd, env });
     if (obstacle !== undefined) throw new AttemptError({ ...obstacle, reason: 'startup_failed' });
+    // Loaded now: it takes longer than all of ours, and who starts no processes is spared it.
+    const { execa } = await import('execa').catch((error: unknown) => {
+      throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
+    });
+    if (this.#end !== undefined || this.#closing !== undefined) throw new AttemptError(neverStarted);
     const child = execa(command, args, {
       ...(cwd !== undefined && { cwd }),
       env,
@@ -247,6 +251,13 @@ export class McpProcess {
     });
   }
 }
+
+const neverStarted: FailureFacts = {
+  kind: 'crash',
+  reason: 'stopped',
+  message: 'The server was stopped before it was started',
+  outcome: 'not_started',
+};
 
 /** Resolves when the stream gives no more, for whatever reason. */
 function endOf(stream: Readable, onData: (chunk: Buffer) => void): Promise<void> {

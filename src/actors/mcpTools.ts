@@ -1,6 +1,7 @@
-import { ErrorCode, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock, Timer } from '../policy/clock.ts';
 import { AttemptError } from '../policy/failure.ts';
+import { rpcErrors } from '../protocol/jsonRpc.ts';
 import type { McpConnection, McpRequestContext } from './mcpClient.ts';
 
 /** The tools of a server as it last listed them. */
@@ -117,7 +118,7 @@ async function toolsOf(connection: McpConnection, context: McpRequestContext): P
   try {
     return await connection.listTools(context);
   } catch (error) {
-    if (error instanceof AttemptError && error.facts.code === ErrorCode.MethodNotFound) return [];
+    if (error instanceof AttemptError && error.facts.code === rpcErrors.methodNotFound) return [];
     throw error;
   }
 }

@@ -1,11 +1,5 @@
-import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  type JSONRPCMessage,
-  JSONRPCMessageSchema,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../policy/clock.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
 import { McpProcess } from './mcpProcess.ts';
@@ -25,6 +19,8 @@ export class McpTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  /** Reads one parsed line, undefined when it is no message; set before the start. */
+  read: (value: unknown) => JSONRPCMessage | undefined = () => undefined;
   /** The process has started. */
   onspawn?: (pid: number) => void;
 
@@ -76,9 +72,10 @@ export class McpTransport implements Transport {
 
   /** Rejects with `Not connected`, before a byte was written, when the server is gone. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (!this.process.write(serializeMessage(message))) throw new Error('Not connected');
-    if (isJSONRPCRequest(message)) this.#asked.add(message.id);
-    else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+    if (!this.process.write(`${JSON.stringify(message)}\n`)) throw new Error('Not connected');
+    if (!('method' in message)) return;
+    if ('id' in message) this.#asked.add(message.id);
+    else if (message.method === 'notifications/cancelled') {
       this.#asked.delete(message.params?.['requestId']);
     }
   }
@@ -90,7 +87,7 @@ export class McpTransport implements Transport {
 
   #receive(line: string): void {
     if (this.process.end !== undefined || line.trim() === '') return;
-    const message = parse(line);
+    const message = this.#parse(line);
     if (message === undefined) {
       // Cut off with room to spare first: a value that is cut in two would not be found.
       const start = this.#hide(line.slice(0, 2 * longestStrayCharacters));
@@ -108,19 +105,19 @@ export class McpTransport implements Transport {
     }
   }
 
+  #parse(line: string): JSONRPCMessage | undefined {
+    try {
+      return this.read(JSON.parse(line));
+    } catch {
+      return undefined;
+    }
+  }
+
   #stray(stream: 'stdout' | 'stderr', line: string): void {
     try {
       this.#onStray(stream, line);
     } catch {
       // What hears stray output must not break the connection it hears it from.
     }
-  }
-}
-
-function parse(line: string): JSONRPCMessage | undefined {
-  try {
-    return JSONRPCMessageSchema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
   }
 }

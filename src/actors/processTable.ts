@@ -20,8 +20,8 @@ export interface ProcessEntry {
 // Not execa: what wraps a hook walks the table too, and loading execa takes longer than the hook.
 const runFile = promisify(execFile);
 // Start times are dates as the locale and time zone have them; those of two processes that compare them may differ.
-const psEnvironment = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
-const psOptions = { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, env: psEnvironment } as const;
+const psOptions = () =>
+  ({ encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } }) as const;
 const psArguments = ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart='];
 
 /**
@@ -53,7 +53,7 @@ export const pidsOfATurn = 64;
 
 async function walk(): Promise<readonly ProcessEntry[]> {
   try {
-    if (process.platform !== 'linux') return parsePs((await runFile('ps', psArguments, psOptions)).stdout);
+    if (process.platform !== 'linux') return parsePs((await runFile('ps', psArguments, psOptions())).stdout);
     return await readInTurns(readdirSync('/proc').filter(isPid));
   } catch {
     return [];
@@ -116,7 +116,7 @@ function lastPidNow(): number | undefined {
 /** As {@link listProcesses}, at once and blocking. Never throws. */
 export function listProcessesNow(): readonly ProcessEntry[] {
   try {
-    if (process.platform !== 'linux') return parsePs(execFileSync('ps', psArguments, psOptions));
+    if (process.platform !== 'linux') return parsePs(execFileSync('ps', psArguments, psOptions()));
     return readdirSync('/proc')
       .filter(isPid)
       .map(readStat)

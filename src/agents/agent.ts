@@ -14,7 +14,6 @@ import {
 import type { AgentName } from '../protocol/agentReport.ts';
 import type { Runtime } from '../runtime.ts';
 import type { AgentBackend, SupervisedBackend } from './agentBackend.ts';
-import { createConversation } from './agentConversation.ts';
 import type { Agent, AgentOptions, Conversation, AgentStartOptions } from './agentTypes.ts';
 import { superviseClaude } from './claudeAgent.ts';
 import { superviseCodexAgent } from './codexAgent.ts';
@@ -71,7 +70,9 @@ function agentOver(
     options: AgentStartOptions,
   ): Promise<Awaited<ReturnType<Agent['start']>>> {
     if (stopping !== undefined) return { ok: false, failure: stopped(name) };
-    const opened = await backend.open(id, options);
+    const loaded = await load(id, options).catch((error: unknown) => notLoaded(name, error));
+    if ('ok' in loaded) return loaded;
+    const { createConversation, opened } = loaded;
     if (!opened.ok) return opened;
     if (stopping !== undefined) {
       await opened.value.stop();
@@ -88,6 +89,12 @@ function agentOver(
     });
     conversations.add(conversation);
     return { ok: true, value: conversation };
+  }
+
+  /** Loaded now: most gateways have no agent. */
+  async function load(id: string | undefined, options: AgentStartOptions) {
+    const { createConversation } = await import('./agentConversation.ts');
+    return { createConversation, opened: await backend.open(id, options) };
   }
 
   return {
@@ -151,6 +158,12 @@ function checkAgentOptions(name: string, options: AgentOptions): void {
   for (const each of others) {
     throw new RangeError(`Expected \`${name}.${each}\` to be left out with the backend ${backend}`);
   }
+}
+
+function notLoaded(name: string, error: unknown): { readonly ok: false; readonly failure: Failure } {
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `${name} could not be loaded: ${why}`;
+  return { ok: false, failure: { ...stopped(name), kind: 'crash', reason: 'startup_failed', message, cause: error } };
 }
 
 function stopped(name: string): Failure {

@@ -2,7 +2,6 @@ import { type Approver, superviseApproval } from '../approvals.ts';
 import { Integration } from '../calls/integration.ts';
 import type { FailureReason } from '../policy/failure.ts';
 import { formatDuration } from '../policy/duration.ts';
-import { presets, resolvePolicy } from '../policy/presets.ts';
 import type { Runtime } from '../runtime.ts';
 import { superviseIntegration } from '../superviseIntegration.ts';
 import type { BackendConversation, SupervisedBackend } from './agentBackend.ts';
@@ -10,7 +9,7 @@ import type { Sink } from './agentStream.ts';
 import type { AgentOptions, AgentResult } from './agentTypes.ts';
 import { handlerOf } from './claudeApprovals.ts';
 import { checkClaudeBackend, type ClaudeSettings } from './claudeBackendOptions.ts';
-import { type ClaudeConversation, type ClaudeParts, createClaudeConversation } from './claudeConversation.ts';
+import type { ClaudeConversation, ClaudeParts } from './claudeConversation.ts';
 import type { Trail } from './claudeTrail.ts';
 import { commandQuery } from './claudeCommandQuery.ts';
 import { importQuery } from './claudeSdkModule.ts';
@@ -38,7 +37,7 @@ export function superviseClaude(
   isRunning: () => boolean,
 ): SupervisedBackend {
   const settings = checkClaudeBackend(`${name}.claude`, options.claude);
-  const base = resolvePolicy(name, options.policy, presets.sdk);
+  const base = runtime.policies.policyOf(name, options.policy, 'sdk');
   const { interruptMs, graceMs } = settings;
   // Interrupting and killing take their time; only then is it a process that would not end.
   const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, interruptMs + graceMs + endingMs) };
@@ -64,7 +63,7 @@ export function superviseClaude(
       return conversation.attempt(prompt, trail, sink, context);
     },
   });
-  const integration = new Integration(path);
+  const integration = new Integration(path, runtime.policies.effectOf(name, undefined));
   const parts: ClaudeParts = {
     runtime,
     agent: name,
@@ -75,7 +74,8 @@ export function superviseClaude(
     processId: () => `process:${name}:${++lastProcess}`,
   };
 
-  function open(id: string | undefined): BackendConversation {
+  async function open(id: string | undefined): Promise<BackendConversation> {
+    const { createClaudeConversation } = await import('./claudeConversation.ts');
     const conversation = createClaudeConversation(parts, id);
     conversations.add(conversation);
     return {
@@ -95,7 +95,7 @@ export function superviseClaude(
     path,
     backend: {
       name: 'claude',
-      open: (id) => Promise.resolve({ ok: true, value: open(id) }),
+      open: async (id) => ({ ok: true, value: await open(id) }),
       async stop() {
         await Promise.all([...conversations].map((conversation) => conversation.stop()));
         conversations.clear();

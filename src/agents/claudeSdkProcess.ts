@@ -76,7 +76,9 @@ export function startClaudeProcess(
   const gone = ended.then((end) => {
     stdin.destroy();
     stdout.end();
-    if (end === undefined || end.reason === 'spawn-error') events.emit('error', spawnError(command, end));
+    // It was killed before it was there.
+    if (end === undefined && isKilled) events.emit('exit', null, 'SIGTERM');
+    else if (end === undefined || end.reason === 'spawn-error') events.emit('error', spawnError(command, end));
     else events.emit('exit', end.exitCode ?? null, signalOf(end));
     return end;
   });

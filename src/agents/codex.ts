@@ -1,10 +1,9 @@
 import type { AttemptContext } from '../calls/call.ts';
 import type { CallPath } from '../calls/callPath.ts';
-import { type CallOptions, Integration } from '../calls/integration.ts';
+import { Integration } from '../calls/integration.ts';
 import { AttemptError, type FailureFacts, type FailureReason, type Outcome } from '../policy/failure.ts';
 import type { Logger } from '../policy/logger.ts';
 import { checkDuration, checkInteger, checkKeys, checkName, checkObject } from '../policy/options.ts';
-import { presets, resolvePolicy } from '../policy/presets.ts';
 import { recordIn, textIn } from '../protocol/agentReport.ts';
 import { healthMs, requestLimitMs } from '../protocol/codex/requests.ts';
 import { readThread, readThreadList } from '../protocol/codex/threads.ts';
@@ -13,8 +12,8 @@ import { superviseIntegration } from '../superviseIntegration.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 import { checkCodexOptions, type CodexOptions } from './codexOptions.ts';
 import type { LiveConnection } from './codexLive.ts';
-import { createCodexProcess } from './codexServer.ts';
-import { type CallCodex, createCodexThread } from './codexThread.ts';
+import { createLateCodex } from './codexLate.ts';
+import type { CallCodex, CallCodexOptions } from './codexThread.ts';
 import { createRequests } from './codexRequests.ts';
 import type { Codex, CodexRequestOptions, CodexThread, CodexThreadOptions } from './codexTypes.ts';
 
@@ -60,11 +59,11 @@ export function superviseCodex(
   { isRunning, logger, close }: CodexOwner,
 ): SupervisedCodex {
   const settings = checkCodexOptions(name, options);
-  const base = resolvePolicy(name, settings.policy, presets.codex);
+  const base = runtime.policies.policyOf(name, settings.policy, 'codex');
   // Letting go of a turn takes up to its limit; only then is it one that would not end.
   const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, settings.interruptMs + 2000) };
   const { clock } = runtime;
-  const server = createCodexProcess({ runtime, name, settings, isRunning, logger });
+  const server = createLateCodex({ runtime, name, settings, isRunning, logger });
 
   /** The turns that calls are at, for what is known of them when they run out of time. */
   const turns = new WeakMap<object, RunningTurn>();
@@ -81,14 +80,14 @@ export function superviseCodex(
     },
     amendTimeout: (facts, { call: of }) => timedOut(facts, turns.get(of)),
   });
-  const integration = new Integration(path, settings.effect);
+  const integration = new Integration(path, runtime.policies.effectOf(name, settings.effect));
 
   const run = createRequests({ name, clock, facts: runtime.bus });
 
   // Not async: a wrong option is thrown at once.
   const call: CallCodex = <T>(
     work: (context: AttemptContext) => Promise<T>,
-    callOptions: CallOptions<unknown, T> = {},
+    callOptions: CallCodexOptions<T> = {},
   ): Promise<Outcome<T>> =>
     // One attempt whatever the policy says: an input that was sent twice would be there twice.
     integration.call(work, { ...callOptions, maxAttempts: 1 }) as Promise<Outcome<T>>;
@@ -130,7 +129,7 @@ export function superviseCodex(
       }
       const model = textIn(answer?.['model']);
       const { interruptMs } = settings;
-      return createCodexThread({
+      return server.createThread({
         live,
         state,
         model,

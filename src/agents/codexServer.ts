@@ -1,6 +1,5 @@
-import { createSubscribers, type Subscribers } from '../actors/rpcPeerSubscribers.ts';
+import type { Subscribers } from '../actors/rpcPeerSubscribers.ts';
 import { superviseApproval } from '../approvals.ts';
-import { errorText, stackOf } from '../calls/errorText.ts';
 import type { ConnectionEmitted } from '../machines/connection.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { type Logger, say } from '../policy/logger.ts';
@@ -26,6 +25,9 @@ export interface CodexServerParts {
   readonly settings: CodexSettings;
   readonly isRunning: () => boolean;
   readonly logger: Logger | undefined;
+  /** Who hears the first connection. */
+  readonly subscribers: Subscribers;
+  readonly newSubscribers: () => Subscribers;
 }
 
 /** The app-server of one integration: one process at a time, started when it is needed, never by itself. */
@@ -44,7 +46,7 @@ export interface CodexProcess {
 }
 
 export function createCodexProcess(parts: CodexServerParts): CodexProcess {
-  const { runtime, name, settings, logger } = parts;
+  const { runtime, name, settings, logger, newSubscribers } = parts;
   const { clock, bus, root } = runtime;
   const { process: command, approve, tap } = settings;
   const line = tap === undefined ? undefined : createTap(tap, { ...process.env, ...command.env });
@@ -61,16 +63,8 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
   let childId: string | undefined;
   let starting: Promise<LiveConnection> | undefined;
   let lastLoss: FailureFacts | undefined;
-  let subscribers = newSubscribers();
+  let { subscribers } = parts;
   const busy = new Set<Promise<unknown>>();
-
-  function newSubscribers(): Subscribers {
-    return createSubscribers(({ method }, error, removed) => {
-      const text = errorText(error) ?? String(error);
-      say(logger, 'error', `A listener of ${name} failed on ${method}: ${text}`, { removed });
-      bus.tell({ type: 'listener.failed', event: `codex:${method}`, error: text, stack: stackOf(error) });
-    });
-  }
 
   async function acquire(): Promise<LiveConnection> {
     if (current?.healthy === true) return current;

@@ -1,5 +1,6 @@
 import { createBoundedStream } from '../actors/rpcPeerStream.ts';
-import type { AttemptContext } from '../calls/call.ts';
+import type { AttemptContext, Fallback } from '../calls/call.ts';
+import { fallbackOf } from '../calls/fallback.ts';
 import type { CallOptions } from '../calls/integration.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type Outcome } from '../policy/failure.ts';
@@ -22,10 +23,15 @@ import type {
   CodexTurnResult,
 } from './codexTypes.ts';
 
+/** What a piece of work says of its call. */
+export interface CallCodexOptions<T> extends Omit<CallOptions<unknown, T>, 'maxAttempts' | 'backoff' | 'fallback'> {
+  readonly fallback?: Fallback<unknown, T> | undefined;
+}
+
 /** A call of the integration that is one piece of work. */
 export type CallCodex = <T>(
   work: (context: AttemptContext) => Promise<T>,
-  options?: Omit<CallOptions<unknown, T>, 'maxAttempts' | 'backoff'>,
+  options?: CallCodexOptions<T>,
 ) => Promise<Outcome<T>>;
 
 export interface CodexThreadParts {
@@ -82,7 +88,14 @@ export function createCodexThread(parts: CodexThreadParts): CodexThread {
 
 function startTurn(parts: CodexThreadParts, input: CodexInput, options: CodexTurnOptions): CodexTurn {
   const { live, state, call, run, policy, interruptMs, clock } = parts;
-  const { stallMs, overallMs, signal, effect, label, fallback } = options;
+  const { stallMs, overallMs, signal, effect, label } = options;
+  const fallback =
+    options.fallback === undefined
+      ? undefined
+      : fallbackOf('options.fallback', options.fallback, {
+          effect: () => effect,
+          retryUnspecified: policy.retry.retryUnspecified,
+        });
   const stream = createBoundedStream<CodexTurnEvent>();
   const giveUp = new AbortController();
   let turn: RunningTurn | undefined;

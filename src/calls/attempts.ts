@@ -1,16 +1,17 @@
 import { breakerOutcome } from '../policy/breaker.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
-import { Attempt, type AttemptKeeper, type Call } from './call.ts';
+import { Attempt, type AttemptKeeper, type Call, Overstay } from './call.ts';
 import { attemptFacts } from './attemptFacts.ts';
 import type { CallPathParts } from './callPathParts.ts';
 import type { CallRecords } from './callRecords.ts';
+import type { CallTable } from './callTable.ts';
 import type { Doubt } from './doubt.ts';
 import { dueOf, expiredLimit } from './limits.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
 import type { Probing } from './probing.ts';
 import * as refusal from './refusal.ts';
-import { observe } from './observe.ts';
+import { isThenable } from './observe.ts';
 
 /** Who is told what became of attempts, and of the places they took. */
 export interface AttemptsWatcher<I, O> {
@@ -39,10 +40,9 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   readonly #records: CallRecords<I, O>;
   readonly #doubt: Doubt;
   readonly #watcher: AttemptsWatcher<I, O>;
-  readonly #calls = new Set<Call<I, O>>();
+  readonly #calls: CallTable<I, O>;
   /** Attempts that are over while their work is not. */
   readonly #overstaying = new Set<Attempt<I, O>>();
-  readonly #now: () => number;
   #stopped = false;
 
   constructor(
@@ -53,6 +53,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     records: CallRecords<I, O>,
     doubt: Doubt,
     watcher: AttemptsWatcher<I, O>,
+    calls: CallTable<I, O>,
   ) {
     this.#parts = parts;
     this.#link = link;
@@ -61,7 +62,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     this.#records = records;
     this.#doubt = doubt;
     this.#watcher = watcher;
-    this.#now = () => parts.clock.now();
+    this.#calls = calls;
   }
 
   get size(): number {
@@ -70,16 +71,17 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
 
   /** Calls with an attempt in flight. */
   get calls(): readonly Call<I, O>[] {
-    return [...this.#calls];
+    return this.#calls.list();
   }
 
-  dispatch(call: Call<I, O>): void {
+  /** @param now - the time; reading it is a good part of what a call costs. */
+  dispatch(call: Call<I, O>, now = this.#parts.clock.now()): void {
     const link = this.#link;
     this.#records.callAdmitted();
     call.attempts++;
     const { attemptMs } = call.settings;
     const limitMs = link.closed ? attemptMs : Math.min(attemptMs, this.#probing.leaseMs);
-    const attempt = new Attempt(this, call, link.generation, link.incarnation, limitMs, this.#now);
+    const attempt = new Attempt(call, link.generation, link.incarnation, limitMs, now);
     call.attempt = attempt;
     this.#places.take();
     this.#watcher.workStarted(attempt);
@@ -125,9 +127,9 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     this.#watcher.failed(call, facts);
   }
 
-  workOverstayed(attempt: Attempt<I, O>): void {
+  workOverstayed(attempt: Attempt<I, O>, overstay: Overstay<I, O>): void {
     this.#overstaying.delete(attempt);
-    attempt.abandoned = true;
+    overstay.abandoned = true;
     const isReplaceable = this.#places.abandon();
     this.#records.attemptAbandoned(attempt, this.#places.abandoned);
     if (!isReplaceable) this.#watcher.overwhelmed();
@@ -137,14 +139,30 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   /** From here on nothing waits for the end of work. The attempts themselves are ended with their calls. */
   stop(): void {
     this.#stopped = true;
-    for (const attempt of this.#overstaying) this.#parts.deadlines.remove(attempt);
+    for (const { overstay } of this.#overstaying) if (overstay !== undefined) this.#parts.deadlines.remove(overstay);
     this.#overstaying.clear();
   }
 
   #run(call: Call<I, O>, attempt: Attempt<I, O>): void {
     const { operation, probe } = this.#parts;
-    observe(
-      () => (call.isProbe ? (probe?.(attempt) as O | PromiseLike<O>) : operation(call.input, attempt)),
+    let answer: O | PromiseLike<O>;
+    try {
+      answer = call.isProbe ? (probe?.(attempt) as O | PromiseLike<O>) : operation(call.input, attempt);
+      if (isThenable(answer)) {
+        this.#await(answer, attempt);
+        return;
+      }
+    } catch (error) {
+      this.#threw(attempt, error);
+      return;
+    }
+    this.#answered(attempt, answer);
+  }
+
+  // Apart, so that an answer that comes at once makes no closures.
+  #await(answer: PromiseLike<O>, attempt: Attempt<I, O>): void {
+    // Of native promises it is the promise itself; what only looks like one may call back at once.
+    Promise.resolve(answer).then(
       (value) => this.#answered(attempt, value),
       (error) => this.#threw(attempt, error),
     );
@@ -215,7 +233,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   }
 
   #pause(pauseMs: number): void {
-    const until = this.#now() + pauseMs;
+    const until = this.#parts.clock.now() + pauseMs;
     if (pauseMs <= 0 || this.#link.lastState === 'crashed' || until <= this.#link.pausedUntil) return;
     this.#link.send({ type: 'integration.paused', until });
     this.#records.paused(pauseMs);
@@ -224,11 +242,10 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   /** Ends an attempt whose work goes on: it is told to stop, and watched until it does or is written off. */
   #giveUp(attempt: Attempt<I, O>, facts: FailureFacts): void {
     this.#leave(attempt);
-    attempt.endedAt = this.#now();
+    attempt.overstay = new Overstay(this, attempt, this.#parts.clock.now(), this.#parts.policy.abortGraceMs);
     if (!this.#stopped) {
-      attempt.due = attempt.endedAt + this.#parts.policy.abortGraceMs;
       this.#overstaying.add(attempt);
-      this.#parts.deadlines.set(attempt);
+      this.#parts.deadlines.set(attempt.overstay);
     }
     attempt.abort(facts);
   }
@@ -240,7 +257,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     call.attempt = undefined;
     this.#calls.delete(call);
     if (!call.failed) this.#parts.deadlines.remove(call);
-    this.#link.flushSoon();
+    this.#link.attemptEnded();
   }
 
   #workEnded(attempt: Attempt<I, O>): void {
@@ -249,8 +266,8 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
       if (this.#places.reclaim()) this.#watcher.withinBound();
     } else {
       this.#places.release();
-      if (attempt.over && this.#overstaying.delete(attempt)) {
-        this.#parts.deadlines.remove(attempt);
+      if (attempt.overstay !== undefined && this.#overstaying.delete(attempt)) {
+        this.#parts.deadlines.remove(attempt.overstay);
         this.#watcher.placeFreed();
       }
     }

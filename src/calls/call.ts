@@ -56,6 +56,8 @@ export interface CallSettings<I, O> extends Limits {
   readonly patterns?: readonly ErrorPattern[] | undefined;
   /** Told when an attempt is given up, for work that would rather not have a signal made for it; must not throw. */
   readonly givenUp?: ((input: I, facts: FailureFacts) => void) | undefined;
+  /** Told when an attempt failed and the call will try again; must not throw. */
+  readonly retried?: ((facts: FailureFacts, attempt: number) => void) | undefined;
   /** Gets a value that came after the call had ended; must not throw. */
   readonly late?: ((value: O) => void) | undefined;
 }
@@ -67,12 +69,13 @@ export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe' | 'sco
 export interface CallKeeper<I, O> {
   callExpired(call: Call<I, O>, now: number): void;
   callAborted(call: Call<I, O>, reason: unknown): void;
+  now(): number;
 }
 
 /** What is done for an attempt. */
 export interface AttemptKeeper<I, O> {
   /** Its work outlived its grace. */
-  workOverstayed(attempt: Attempt<I, O>): void;
+  workOverstayed(attempt: Attempt<I, O>, overstay: Overstay<I, O>): void;
 }
 
 /** One accepted call: a row of the table, and its own place in the queue of deadlines. */
@@ -103,8 +106,10 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   readonly input: I;
   readonly settings: CallSettings<I, O>;
   readonly startedAt: number;
-  readonly overallDue: number;
   readonly resolve: (outcome: Outcome<O>) => void;
+  /** Neighbours in the table of calls in flight, which alone writes them. */
+  previous: Call<I, O> | undefined = undefined;
+  next: Call<I, O> | undefined = undefined;
   /** The integration's own harmless probe, which no caller made. */
   readonly isProbe: boolean;
   readonly #keeper: CallKeeper<I, O>;
@@ -124,9 +129,12 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     this.input = input;
     this.settings = settings;
     this.startedAt = now;
-    this.overallDue = now + settings.overallMs;
     this.resolve = resolve;
     this.isProbe = isProbe;
+  }
+
+  get overallDue(): number {
+    return this.startedAt + this.settings.overallMs;
   }
 
   /** What it may do to the world, as far as is known by now. What was once said to change something stays that. */
@@ -149,6 +157,10 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     return facts.outcome === 'not_started' || this.effect === 'unknown' ? this.effect : facts.outcome;
   }
 
+  now(): number {
+    return this.#keeper.now();
+  }
+
   expire(now: number): void {
     this.#keeper.callExpired(this, now);
   }
@@ -158,48 +170,56 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   }
 }
 
-/** One attempt of a call. It outlives the call when its work does; then it is its own deadline for being written off. */
-export class Attempt<I, O> implements Deadline, AttemptContext {
-  due = Number.POSITIVE_INFINITY;
+/** Work that goes on after its attempt was given up: the deadline for writing it off. Few attempts ever need one. */
+export class Overstay<I, O> implements Deadline {
+  due: number;
   heapIndex = -1;
+  abandoned = false;
+  readonly since: number;
+  readonly #attempt: Attempt<I, O>;
+  readonly #keeper: AttemptKeeper<I, O>;
+
+  constructor(keeper: AttemptKeeper<I, O>, attempt: Attempt<I, O>, since: number, graceMs: number) {
+    this.#keeper = keeper;
+    this.#attempt = attempt;
+    this.since = since;
+    this.due = since + graceMs;
+  }
+
+  expire(): void {
+    this.#keeper.workOverstayed(this.#attempt, this);
+  }
+}
+
+/** One attempt of a call. It outlives the call when its work does. */
+export class Attempt<I, O> implements AttemptContext {
   /** Judged: answered, failed, timed out or given up. What comes after is late. */
   over = false;
   /** The work itself has ended (its promise settled). */
   ended = false;
-  abandoned = false;
-  lastSignAt: number;
-  endedAt = 0;
+  /** Its work, when it has been given up while that went on. */
+  overstay: Overstay<I, O> | undefined = undefined;
   readonly attempt: number;
   readonly call: Call<I, O>;
   readonly generation: number;
   /** The incarnation of the machine that admitted it. */
   readonly admittedBy: object;
-  readonly startedAt: number;
+  /** Where it is not that of its call: most attempts need no number of their own. */
+  #startedAt: number | undefined = undefined;
   /** Its own limit, or the lease of a probe, in ms. */
   readonly limitMs: number;
   #controller: AbortController | undefined = undefined;
   #aborted: FailureFacts | undefined = undefined;
   #touch: (() => void) | undefined = undefined;
-  readonly #keeper: AttemptKeeper<I, O>;
-  readonly #now: () => number;
+  #touchedAt: number | undefined = undefined;
 
-  constructor(
-    keeper: AttemptKeeper<I, O>,
-    call: Call<I, O>,
-    generation: number,
-    admittedBy: object,
-    limitMs: number,
-    now: () => number,
-  ) {
-    this.#keeper = keeper;
+  constructor(call: Call<I, O>, generation: number, admittedBy: object, limitMs: number, startedAt: number) {
     this.call = call;
     this.attempt = call.attempts;
     this.generation = generation;
     this.admittedBy = admittedBy;
     this.limitMs = limitMs;
-    this.#now = now;
-    this.startedAt = now();
-    this.lastSignAt = this.startedAt;
+    if (startedAt !== call.startedAt) this.#startedAt = startedAt;
     // The other side may say something else, or nothing any more, by the time it fails.
     void call.expectedEffect;
   }
@@ -216,8 +236,21 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
   // Bound, so that it can be handed on as a callback; lazy for the same reason as the signal.
   get touch(): () => void {
     return (this.#touch ??= () => {
-      this.lastSignAt = this.#now();
+      this.#touchedAt = this.call.now();
     });
+  }
+
+  get startedAt(): number {
+    return this.#startedAt ?? this.call.startedAt;
+  }
+
+  get lastSignAt(): number {
+    return this.#touchedAt ?? this.startedAt;
+  }
+
+  /** Whether its work was written off. */
+  get abandoned(): boolean {
+    return this.overstay?.abandoned === true;
   }
 
   get maxAttempts(): number {
@@ -239,10 +272,6 @@ export class Attempt<I, O> implements Deadline, AttemptContext {
     const { settings, input } = this.call;
     settings.givenUp?.(input, facts);
     this.#controller?.abort(reasonOf(facts));
-  }
-
-  expire(): void {
-    this.#keeper.workOverstayed(this);
   }
 }
 

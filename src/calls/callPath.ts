@@ -11,6 +11,7 @@ import { Attempts } from './attempts.ts';
 import { Call, type CallKeeper, type CallSettings } from './call.ts';
 import type { Beginning, CallPathParts, CallStats } from './callPathParts.ts';
 import { CallRecords } from './callRecords.ts';
+import { CallTable } from './callTable.ts';
 import { Doubt } from './doubt.ts';
 import { Endings } from './endings.ts';
 import { Gate } from './gate.ts';
@@ -35,7 +36,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
   readonly policy: IntegrationPolicy;
   readonly link: MachineLink;
   readonly #parts: CallPathParts<I, O>;
-  readonly #budget = new RetryBudget();
+  readonly #budget: RetryBudget;
   readonly #places: Places<Call<I, O>>;
   readonly #records: CallRecords<I, O>;
   readonly #waits: Waits<I, O>;
@@ -55,6 +56,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     this.#parts = parts;
     this.name = name;
     this.policy = policy;
+    this.#budget = parts.retryBudget ?? new RetryBudget();
     this.#places = new Places(policy);
     this.#records = new CallRecords(name, clock, parts.facts);
     this.link = new MachineLink(
@@ -62,6 +64,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       clock,
       () => ({ attempts: this.#attempts.size, waiting: this.#waits.size }),
       { changed: (from, to) => this.#changed(from, to), emitted: (event) => this.#emitted(event) },
+      () => parts.facts.wants('integration.changed'),
       parts.everyEvent,
       parts.streak,
     );
@@ -91,17 +94,26 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
         this.#gate.fillPlaces();
       },
     });
-    const attempts = new Attempts(parts, link, places, probing, records, doubt, {
-      answered: (call, value) => this.#answered(call, value),
-      failed: (call, facts) => this.#failed(call, facts),
-      placeFreed: () => this.#gate.fillPlaces(),
-      workStarted: (attempt) => this.#scopes.workStarted(attempt),
-      workEnded: (attempt) => this.#scopes.workEnded(attempt),
-      overwhelmed: () => this.#outage.overwhelm(),
-      withinBound: () => {
-        if (!this.#stopped) this.#outage.withinBound();
+    const attempts = new Attempts(
+      parts,
+      link,
+      places,
+      probing,
+      records,
+      doubt,
+      {
+        answered: (call, value) => this.#answered(call, value),
+        failed: (call, facts) => this.#failed(call, facts),
+        placeFreed: () => this.#gate.fillPlaces(),
+        workStarted: (attempt) => this.#scopes.workStarted(attempt),
+        workEnded: (attempt) => this.#scopes.workEnded(attempt),
+        overwhelmed: () => this.#outage.overwhelm(),
+        withinBound: () => {
+          if (!this.#stopped) this.#outage.withinBound();
+        },
       },
-    });
+      new CallTable(this, policy, clock.now()),
+    );
     const scopes = new Scopes<I, O>({
       name,
       end: (call, facts) => this.end(call, facts),
@@ -154,8 +166,12 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     else if (signal?.aborted === true) this.#endings.fail(call, refusal.cancelled(signal.reason, false));
     else {
       if (signal !== undefined) this.#parts.signals.watch(signal, call);
-      this.#scopes.enter(call);
-      this.#gate.proceed(call);
+      if (settings.scope === undefined) this.#gate.proceed(call, call.startedAt);
+      else {
+        this.#scopes.enter(call);
+        // Who heard of the end of the call that it replaced may have taken any time.
+        this.#gate.proceed(call);
+      }
     }
     return call;
   }
@@ -237,6 +253,10 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     this.#parts.onStop?.();
   }
 
+  now(): number {
+    return this.#parts.clock.now();
+  }
+
   callExpired(call: Call<I, O>, now: number): void {
     if (call.settled) return;
     const { fallback, lastFailure } = call;
@@ -289,6 +309,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     if (delayMs === null) this.#waits.add(call, 'restart', call.overallDue);
     else this.#waits.add(call, 'backoff', now + delayMs);
     this.#records.callRetried(call, facts, delayMs);
+    call.settings.retried?.(facts, call.attempts);
   }
 
   #settled(call: Call<I, O>): void {

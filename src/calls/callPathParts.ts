@@ -3,6 +3,7 @@ import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
+import type { RetryBudget } from '../policy/retryBudget.ts';
 import type { AttemptContext, Operation } from './call.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { FailureStreak } from './failureStreak.ts';
@@ -26,6 +27,8 @@ export interface CallPathParts<I, O> {
   readonly onBreaker?: ((event: IntegrationEmitted) => void) | undefined;
   /** Counts the failures in a row. @defaultValue one of its own */
   readonly streak?: FailureStreak | undefined;
+  /** How many retries all its calls together may make. @defaultValue that of R-4 */
+  readonly retryBudget?: RetryBudget | undefined;
   /** Told when the path has stopped: what it shares with others is given back. Must not throw. */
   readonly onStop?: (() => void) | undefined;
   /** Asks whether this process may probe an open circuit that it shares with others. @defaultValue it may */

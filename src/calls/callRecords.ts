@@ -71,9 +71,10 @@ export class CallRecords<I, O> {
     this.#facts.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }
 
-  attemptWasLate({ call, attempt, endedAt }: Attempt<I, O>, error: string | undefined): void {
+  attemptWasLate({ call, attempt, overstay }: Attempt<I, O>, error: string | undefined): void {
     this.late++;
-    const lateByMs = this.#clock.now() - endedAt;
+    const now = this.#clock.now();
+    const lateByMs = now - (overstay?.since ?? now);
     this.#facts.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
   }
 

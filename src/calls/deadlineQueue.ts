@@ -24,6 +24,8 @@ export class DeadlineQueue {
   #armedFor = Number.POSITIVE_INFINITY;
   #judging = false;
   #tidying = false;
+  /** Whether a deadline was set in this turn. */
+  #used = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -39,6 +41,7 @@ export class DeadlineQueue {
       this.remove(deadline);
       return;
     }
+    this.#used = true;
     if (deadline.heapIndex < 0) {
       deadline.heapIndex = this.#heap.length;
       this.#heap.push(deadline);
@@ -61,7 +64,8 @@ export class DeadlineQueue {
       this.#siftUp(last);
       this.#siftDown(last);
     }
-    // The timer is left for the next call to share; at the end of a quiet turn it goes, or it would keep the process alive.
+    // The timer is left for the next call to share, even one of the next turn; after a turn without any it goes, or it would keep the
+    // process alive.
     if (this.#heap.length === 0 && !this.#tidying) {
       this.#tidying = true;
       this.#clock.nextTurn(this.#tidy);
@@ -69,6 +73,11 @@ export class DeadlineQueue {
   }
 
   readonly #tidy = (): void => {
+    if (this.#heap.length === 0 && this.#used) {
+      this.#used = false;
+      this.#clock.nextTurn(this.#tidy);
+      return;
+    }
     this.#tidying = false;
     if (this.#heap.length === 0) this.#disarm();
   };

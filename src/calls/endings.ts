@@ -102,12 +102,29 @@ export class Endings<I, O> {
   }
 
   #failure(call: Call<I, O>, facts: FailureFacts): Failure {
+    if (call.refused && facts.kind === 'circuit_open') return this.#refused(facts);
     return {
       ...facts,
       outcome: call.effectAtEnd(facts),
       integration: this.#parts.name,
       attempts: call.attempts,
       retryable: facts.shouldRetry ?? isRetryable(facts),
+    };
+  }
+
+  /** What ends a call on an open circuit, written out: to spread its facts would cost more than all the rest of such a call. */
+  #refused({ kind, reason, message, retryAfterMs, cause }: FailureFacts): Failure {
+    const { name: integration } = this.#parts;
+    return {
+      kind,
+      reason,
+      message,
+      outcome: 'not_started',
+      retryAfterMs,
+      cause,
+      integration,
+      attempts: 0,
+      retryable: true,
     };
   }
 }

@@ -35,18 +35,18 @@ export class Gate<I, O> {
     this.#parts = parts;
   }
 
-  proceed(call: Call<I, O>): void {
+  /** @param now - the time, where it has just been read: that costs more than all the questions below. */
+  proceed(call: Call<I, O>, now = this.#parts.clock.now()): void {
     if (call.settled || call.failed) return;
-    const { name, policy, clock, link, places, waits, endings, attempts, scopes, doubt } = this.#parts;
-    const now = clock.now();
+    const { name, policy, link, places, waits, endings, attempts, scopes, doubt } = this.#parts;
     if (this.#parts.isStopped()) endings.refuse(call, refusal.stopped(name));
     else if (now >= call.overallDue) this.outOfTime(call);
     else if (link.lastState === 'crashed') this.#awaitRestart(call, now);
-    else if (link.isOpen) this.#proceedWhileOpen(call);
+    else if (link.isOpen) this.#proceedWhileOpen(call, now);
     else if (link.pausedUntil > now) this.#awaitPause(call, now);
     else if (doubt.raised) waits.add(call, 'doubt', call.overallDue);
     else if (scopes.mustWait(call)) this.#awaitScope(call, now);
-    else if (places.free) attempts.dispatch(call);
+    else if (places.free) attempts.dispatch(call, now);
     else if (call.accepted || places.mayQueue) waits.add(call, 'place', call.overallDue);
     else endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
   }
@@ -99,7 +99,7 @@ export class Gate<I, O> {
       if (!link.isOpen) return;
       const isProbed = call.waiting === 'probe' && link.lastState === 'half-open';
       // What has restarted with an open circuit may be due for a probe.
-      const mayProbe = call.waiting === 'restart' && probing.isDue;
+      const mayProbe = call.waiting === 'restart' && probing.isDue();
       if (call.waiting !== undefined && !isProbed && !mayProbe)
         endings.refuse(call, probing.circuitOpen(call.lastFailure));
     }
@@ -115,19 +115,19 @@ export class Gate<I, O> {
     }
   }
 
-  #proceedWhileOpen(call: Call<I, O>): void {
-    const { name, policy, clock, link, places, endings, attempts, probing, scopes } = this.#parts;
+  #proceedWhileOpen(call: Call<I, O>, now: number): void {
+    const { name, policy, link, places, endings, attempts, probing, scopes } = this.#parts;
     if (this.#parts.probe !== undefined && call.expectedEffect !== 'readOnly') this.#awaitProbe(call);
-    else if (probing.isDue && scopes.mustWait(call)) this.#awaitScope(call, clock.now());
-    else if (probing.isDue && !places.free) endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
-    else if (probing.request()) {
+    else if (scopes.mustWait(call) && probing.isDue(now)) this.#awaitScope(call, now);
+    else if (!places.free && probing.isDue(now)) endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
+    else if (probing.request(now)) {
       if (!call.failed && places.free) attempts.dispatch(call);
       else {
         // Who heard of the probe may have ended the call, or taken the last place: that of the probe is the next one's.
         link.recordIgnored(link.generation, link.incarnation);
         endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
       }
-    } else if (link.isOpen) endings.refuse(call, probing.circuitOpen(call.lastFailure));
+    } else if (link.isOpen) endings.refuse(call, probing.circuitOpen(call.lastFailure, now));
     else this.proceed(call);
   }
 

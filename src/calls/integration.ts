@@ -2,21 +2,14 @@ import type { IntegrationState } from '../machines/integration.ts';
 import { type BackoffPolicy, checkBackoff } from '../policy/backoff.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import type { Outcome } from '../policy/failure.ts';
-import {
-  checkBoolean,
-  checkDuration,
-  checkFunction,
-  checkInteger,
-  checkKeys,
-  checkName,
-  checkOneOf,
-} from '../policy/options.ts';
+import { checkBoolean, checkDuration, checkInteger, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import type { CallSettings, Fallback } from './call.ts';
+import type { CallSettings } from './call.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathParts.ts';
+import { type FallbackOption, fallbackOf } from './fallback.ts';
 import type { MachineLink } from './machineLink.ts';
-import { type KnownTool, toolLimits } from './toolOptions.ts';
+import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
 
 /** How one call differs from its integration's policy. */
 export interface CallOptions<I, O> {
@@ -45,8 +38,8 @@ export interface CallOptions<I, O> {
   readonly attemptMs?: number | undefined;
   /** For the whole call, in ms. @defaultValue the policy's */
   readonly overallMs?: number | undefined;
-  /** Answers when the integration cannot, within the call's own deadline. */
-  readonly fallback?: Fallback<I, O> | undefined;
+  /** Answers when the integration cannot, within the call's own deadline: a function, `{ value }` or `{ integration }`. */
+  readonly fallback?: FallbackOption<I, O> | undefined;
 }
 
 const optionNames = [
@@ -71,6 +64,14 @@ export interface BreakerHandle {
   isolate(): () => void;
   /** Closes the circuit, whoever holds it open, and forgets what was counted. */
   reset(): void;
+}
+
+/** What settles the promise made last. */
+let resolveKept: (outcome: never) => void;
+
+// One for all promises: with one made for each, and what it keeps, a call would allocate a tenth more.
+function keepResolve(resolve: (outcome: never) => void): void {
+  resolveKept = resolve;
 }
 
 /** Something outside that can be called: supervised, and behind one breaker. */
@@ -114,9 +115,9 @@ export class Integration<I, O> {
     const tool = this.#toolOf?.(input);
     const own = tool === undefined ? this.#settings : settingsOfTool(this.#settings, tool);
     const settings = options === undefined ? own : settingsOf(own, options);
-    return new Promise((resolve) => {
-      this.#path.start(input, settings, resolve);
-    });
+    const promise = new Promise<Outcome<O>>(keepResolve);
+    this.#path.start(input, settings, resolveKept as (outcome: Outcome<O>) => void);
+    return promise;
   }
 
   /**
@@ -158,7 +159,6 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
   if (label !== undefined) checkName('options.label', label);
   checkScope(options);
   if (maxAttempts !== undefined) checkInteger('options.maxAttempts', maxAttempts);
-  if (fallback !== undefined) checkFunction('options.fallback', fallback);
   return {
     idleMs: idleMs === undefined ? defaults.idleMs : checkDuration('options.idleMs', idleMs),
     attemptMs: attemptMs === undefined ? defaults.attemptMs : checkDuration('options.attemptMs', attemptMs),
@@ -178,7 +178,13 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
     scope,
     replace,
     signal,
-    fallback,
+    fallback:
+      fallback === undefined
+        ? undefined
+        : fallbackOf('options.fallback', fallback, {
+            effect: () => effect ?? defaults.effect ?? defaults.learnedEffect?.(),
+            retryUnspecified: defaults.retry.retryUnspecified,
+          }),
   };
 }
 

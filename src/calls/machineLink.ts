@@ -6,10 +6,13 @@ import {
   type IntegrationState,
 } from '../machines/integration.ts';
 import type { BreakerPolicy, Tally } from '../policy/breaker.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
 import type { FailureKind } from '../policy/failure.ts';
 import { OutcomeWindow } from '../policy/outcomeWindow.ts';
 import { createStreak, type FailureStreak } from './failureStreak.ts';
+
+/** How long an integration that nobody calls any more is left `calling`, in ms; twice that at most. */
+const lingerMs = 10;
 
 /** What the call path does when the machine has changed. */
 export interface MachineWatcher {
@@ -27,18 +30,27 @@ export class MachineLink {
   readonly #watcher: MachineWatcher;
   readonly #window: OutcomeWindow;
   readonly #streak: FailureStreak;
+  readonly #isWatched: () => boolean;
   readonly #everyEvent: boolean;
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
   #state: IntegrationState = 'crashed';
+  // What every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with
+  // the machine.
+  #generation = -1;
+  #openUntil = Number.POSITIVE_INFINITY;
+  #pausedUntil = 0;
   /** Who holds the circuit open. Kept here, since a new incarnation of the machine knows nothing of them. */
   readonly #holders = new Set<object>();
   readonly #untold: IntegrationEmitted[] = [];
   #flushQueued = false;
+  #lingering: Timer | undefined = undefined;
+  #usedMeanwhile = false;
   /** What an incarnation begins with is no circuit that closed: the failures that were kept still count. */
   #beginning = false;
 
   /**
+   * @param isWatched - whether anybody hears of every state: then none is left out.
    * @param everyEvent - sends also what the machine would ignore.
    * @param streak - counts the failures in a row.
    */
@@ -47,9 +59,11 @@ export class MachineLink {
     clock: Clock,
     figures: () => CallFigures,
     watcher: MachineWatcher,
+    isWatched: () => boolean,
     everyEvent = false,
     streak: FailureStreak = createStreak(),
   ) {
+    this.#isWatched = isWatched;
     this.#everyEvent = everyEvent;
     this.#clock = clock;
     this.#figures = figures;
@@ -87,6 +101,7 @@ export class MachineLink {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
     this.#ref = undefined;
+    this.#copy();
     this.#moveTo('crashed');
   }
 
@@ -115,13 +130,11 @@ export class MachineLink {
   }
 
   get generation(): number {
-    return this.#ref?.getSnapshot().context.generation ?? -1;
+    return this.#generation;
   }
 
   get openUntil(): number {
-    const context = this.#ref?.getSnapshot().context;
-    if (context === undefined) return Number.POSITIVE_INFINITY;
-    return context.isolations > 0 ? Number.POSITIVE_INFINITY : context.openUntil;
+    return this.#openUntil;
   }
 
   /** Whether a half-open circuit has a place for a further probe. */
@@ -135,7 +148,7 @@ export class MachineLink {
   }
 
   get pausedUntil(): number {
-    return this.#ref?.getSnapshot().context.pausedUntil ?? 0;
+    return this.#pausedUntil;
   }
 
   /** Whether an attempt admitted then may still change the state now. */
@@ -189,7 +202,33 @@ export class MachineLink {
   }
 
   attemptStarted(): void {
+    this.#usedMeanwhile = true;
     if (this.#everyEvent || this.#state === 'idle' || this.#state === 'backoff') this.flush();
+  }
+
+  /** An attempt has left the table. */
+  attemptEnded(): void {
+    // The last one out: what was called a moment ago is called again, and two events for each call would cost ten times the call.
+    if (this.#lingering !== undefined) return;
+    if (this.#state === 'calling' && !this.#isWatched()) this.#linger();
+    else this.flushSoon();
+  }
+
+  /** Leaves the machine `calling` for a moment. Who reads the state has it follow at once; one timer does for all calls of its time. */
+  #linger(): void {
+    this.#usedMeanwhile = false;
+    this.#lingering = this.#clock.setTimeout(this.#lingered, lingerMs);
+  }
+
+  readonly #lingered = (): void => {
+    this.#lingering = undefined;
+    if (this.#usedMeanwhile && this.#state === 'calling' && !this.#isWatched()) this.#linger();
+    else this.flush();
+  };
+
+  #endLinger(): void {
+    this.#clock.clearTimeout(this.#lingering);
+    this.#lingering = undefined;
   }
 
   /** An attempt proved life: it succeeded, or the other side answered with an error. */
@@ -250,15 +289,25 @@ export class MachineLink {
   /** Takes over what the machine made of an event, then tells what it announced: listeners find everything in its new state. */
   #follow(): void {
     const snapshot = this.#ref?.getSnapshot();
+    this.#copy();
     this.#moveTo(snapshot?.status === 'active' ? snapshot.value : 'crashed');
     for (let event = this.#untold.shift(); event !== undefined; event = this.#untold.shift())
       this.#watcher.emitted(event);
+  }
+
+  #copy(): void {
+    const context = this.#ref?.getSnapshot().context;
+    const isHeld = context === undefined || context.isolations > 0;
+    this.#generation = context?.generation ?? -1;
+    this.#openUntil = isHeld ? Number.POSITIVE_INFINITY : context.openUntil;
+    this.#pausedUntil = context?.pausedUntil ?? 0;
   }
 
   #moveTo(state: IntegrationState): void {
     const from = this.#state;
     if (from === state) return;
     this.#state = state;
+    if (this.#lingering !== undefined) this.#endLinger();
     const begins = this.#beginning;
     this.#beginning = false;
     const wasClosed = from === 'calling' || from === 'idle' || from === 'backoff';

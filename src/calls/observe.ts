@@ -22,6 +22,7 @@ export function observe<T>(
   answered(answer);
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+/** Whether it answers later. What is asked for its `then` may throw. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }

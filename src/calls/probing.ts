@@ -27,18 +27,17 @@ export class Probing<I, O> {
   }
 
   /** Whether a probe would be admitted now. */
-  get isDue(): boolean {
+  isDue(now = this.#parts.clock.now()): boolean {
     const { openUntil, pausedUntil, hasFreeProbe } = this.#parts.link;
-    const now = this.#parts.clock.now();
     return hasFreeProbe && now >= openUntil && now >= pausedUntil;
   }
 
   /** Takes the place of a probe. */
-  request(): boolean {
-    const { link, claimProbe, clock, everyEvent = false } = this.#parts;
-    if (!this.isDue) return everyEvent && link.requestProbe(clock.now());
+  request(now = this.#parts.clock.now()): boolean {
+    const { link, claimProbe, everyEvent = false } = this.#parts;
+    if (!this.isDue(now)) return everyEvent && link.requestProbe(now);
     if (link.lastState === 'open' && claimProbe?.(this.leaseMs) === false) return false;
-    return link.requestProbe(clock.now());
+    return link.requestProbe(now);
   }
 
   /** Whether a harmless probe is under way that may close the circuit. */
@@ -74,10 +73,10 @@ export class Probing<I, O> {
   }
 
   /** What ends a call while the circuit is open, with the time of the next probe. */
-  circuitOpen(cause: FailureFacts | undefined): FailureFacts {
+  circuitOpen(cause: FailureFacts | undefined, now = this.#parts.clock.now()): FailureFacts {
     const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.#parts.link;
     const probeAt = lastState !== 'half-open' ? openUntil : hasFreeProbe ? 0 : this.dueAt;
-    return refusal.circuitOpen(this.#parts.name, Math.max(probeAt, pausedUntil) - this.#parts.clock.now(), cause);
+    return refusal.circuitOpen(this.#parts.name, Math.max(probeAt, pausedUntil) - now, cause);
   }
 }
 

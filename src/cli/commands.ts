@@ -16,6 +16,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'which integrations fail so often that somebody should look, and which did',
     load: async () => (await import('./alerts.ts')).alerts,
   },
+  config: {
+    summary: 'what is configured, where each value comes from, and what is wrong with a file',
+    load: async () => (await import('./config/command.ts')).config,
+  },
   demo: {
     summary: 'crash, hang and throttle real counterparties and watch every call end',
     load: async () => (await import('./demoCommand.ts')).demo,

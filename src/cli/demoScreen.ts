@@ -4,11 +4,11 @@ import type { FaultReport, TourReport } from '../demo/report.ts';
 import { outcomeLine, tableHeadings, tableRow } from '../demo/table.ts';
 import { watchdogMs } from '../demo/watchdogFault.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { fitText } from '../policy/textWidth.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle } from './style.ts';
 import { type Cell, type Column, renderTable } from './table.ts';
-import { fitText } from './textWidth.ts';
 
 /** The tour as people see it: a heading, a line for each fault when it is over, a table and a verdict. */
 export interface DemoScreen {

@@ -1,9 +1,9 @@
 import { type EventRow, failureTypes } from '../store/query.ts';
+import { fitText, textWidth } from '../policy/textWidth.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
-import { fitText, textWidth } from './textWidth.ts';
 import { localTime } from './timeText.ts';
 
 /** Events as a table that fits the terminal. */
@@ -60,6 +60,7 @@ function toCells(event: EventRow, style: Style): Cell[] {
 const subjectFields = [
   'hook_name',
   'integration',
+  'workflow',
   'session',
   'child',
   'process',

@@ -1,5 +1,5 @@
+import { fitText, textWidth } from '../policy/textWidth.ts';
 import { sanitize } from './sanitize.ts';
-import { fitText, textWidth } from './textWidth.ts';
 
 /** How a column looks. */
 export interface Column {

@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { parseDuration } from '../policy/duration.ts';
+import { fitText, textWidth } from '../policy/textWidth.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
 import { createStyle } from './style.ts';
-import { fitText, textWidth } from './textWidth.ts';
 import { localTime } from './timeText.ts';
 
 const usualMs = 2_000;

@@ -4,6 +4,7 @@ import { connectionMachine } from './connection.ts';
 import { integrationMachine } from './integration.ts';
 import { sessionMachine } from './session.ts';
 import { subprocessMachine } from './subprocess.ts';
+import { workflowMachine } from './workflow.ts';
 
 /** A machine of the runtime, and what one actor of it stands for. */
 export interface CataloguedMachine {
@@ -18,4 +19,8 @@ export const machineCatalogue: Readonly<Record<string, CataloguedMachine>> = {
   subprocess: { machine: subprocessMachine, summary: 'one run of a command, from spawn to the end of its tree' },
   connection: { machine: connectionMachine, summary: 'a process that is spoken to, from its handshake to its end' },
   approval: { machine: approvalMachine, summary: 'one question to a person or a policy; without an answer it is no' },
+  workflow: {
+    machine: workflowMachine,
+    summary: 'one run of a workflow: a backend plans, does the items and sums up, or the next one takes over',
+  },
 };

@@ -17,6 +17,8 @@ export interface ClientCallsParts {
   readonly path: () => CallPath<ClientCall, McpAnswer>;
   /** The server of the moment. */
   readonly wire: () => Wire | undefined;
+  /** The client's own handshake was written: what it wrote after it may follow, before the calls that wait as well. */
+  readonly shookHands: () => void;
   /** Gives the client the answer of the server. */
   readonly deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
   /** Gives the client an answer of ours. */
@@ -134,6 +136,7 @@ export class ClientCalls {
       call.settle = resolve;
       call.reject = reject;
       if (!this.#mayRepeat(call)) this.#release(call);
+      if (request.method === 'initialize') this.#parts.shookHands();
     });
   }
 

@@ -37,7 +37,9 @@ const mostHeld = 100;
 /** What becomes of the lines the client writes. */
 export class FromClient {
   readonly #parts: FromClientParts;
-  readonly #held: Line[] = [];
+  #held: Line[] = [];
+  /** Among those held: that the client is ready. */
+  #heldInitialized: Line | undefined = undefined;
 
   constructor(parts: FromClientParts) {
     this.#parts = parts;
@@ -62,6 +64,11 @@ export class FromClient {
     const { outlet, maxLineBytes } = this.#parts;
     const message = `A message may have ${maxLineBytes} bytes; this one was not passed on`;
     outlet.write(errorAnswer(idIn(head.toString('utf8')), rpcErrors.invalidRequest, message));
+  }
+
+  /** A server hears from us that the client is ready, and must not hear it twice. */
+  serverGreeted(): void {
+    this.#held = this.#held.filter((line) => line !== this.#heldInitialized);
   }
 
   /** A server takes messages: what has waited for it is passed on. */
@@ -114,12 +121,17 @@ export class FromClient {
   }
 
   #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
-    const { record, wire } = this.#parts;
+    const { record, wire, calls } = this.#parts;
     if (method === 'notifications/cancelled') this.#cancelled(params['requestId'], params['reason'], line, text);
     else if (method === 'notifications/initialized') {
       record.noteInitialized();
-      // One that is being greeted hears it from us.
       if (wire()?.ready === true) this.#pass(line);
+      else if (calls.isInitializing && !record.established) {
+        // The handshake that waits for the first server is the client's own, and so is its end.
+        this.#heldInitialized = line;
+        this.#pass(line);
+      }
+      // One that is being greeted hears it from us.
     } else this.#pass(line);
   }
 

@@ -2,7 +2,9 @@ import { type McpServerSettings, checkMcpServer } from '../actors/mcpServerOptio
 import { safeEnvironment } from '../actors/safeEnvironment.ts';
 import { checkDuration, checkKeys, checkName, checkOneOf, checkTexts } from '../policy/options.ts';
 import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
-import { presets, resolvePolicy } from '../policy/presets.ts';
+import { checkPolicies, type Policies } from '../policy/policies.ts';
+import { resolvePolicy } from '../policy/presets.ts';
+import { toolLimits } from '../policy/toolOptions.ts';
 
 /** When a request whose answer was lost is sent again. */
 export type RetryMode = 'safe' | 'always' | 'never';
@@ -42,8 +44,11 @@ export interface ProxySettings {
 /** Calls in flight at once; a client that has more does not wait for their answers. */
 const mostInFlight = 1000;
 
-/** @throws TypeError or RangeError that names the first option that is not as documented, and its value. */
-export function checkMcpProxy(options: McpProxyOptions): ProxySettings {
+/**
+ * What the options say wins over the policies.
+ * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
+ */
+export function checkMcpProxy(options: McpProxyOptions, policies: Policies = checkPolicies()): ProxySettings {
   checkKeys('mcpProxy', options, [
     'name',
     'command',
@@ -72,8 +77,9 @@ export function checkMcpProxy(options: McpProxyOptions): ProxySettings {
       maxInFlight: mostInFlight,
       maxAbandoned: mostInFlight,
     },
-    presets.mcp,
+    policies.policyOf(name, undefined, 'mcp'),
   );
+  const tools = policies.toolsOf(name, undefined);
   const server = checkMcpServer({
     command: options.command,
     args: options.args,
@@ -93,7 +99,7 @@ export function checkMcpProxy(options: McpProxyOptions): ProxySettings {
       if (method === 'initialize') return all(startMs);
       // It is answered when the task is done, and says nothing until then.
       if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
-      return policy.limits;
+      return toolLimits(policy.limits, tool === undefined ? undefined : tools.get(tool));
     },
   };
 }

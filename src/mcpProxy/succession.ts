@@ -56,7 +56,7 @@ export class Succession {
 
   /** A process runs. @returns what it has to hear before it takes requests; undefined when that is nothing. */
   started(wire: Wire): Promise<void> | undefined {
-    const { name, record, calls, announcements, pipe, say } = this.#parts;
+    const { name, record, calls, fromClient, announcements, pipe, say } = this.#parts;
     announcements.started(wire.relay.pid);
     if (pipe().isFull) wire.relay.pauseOutput();
     // The client's own handshake is the first this server hears.
@@ -64,6 +64,7 @@ export class Succession {
     const greeting = greet(wire, record, (method, message) =>
       say(`${name} refused ${method} after its restart: ${message}`),
     );
+    if (greeting !== undefined) fromClient.serverGreeted();
     return greeting?.then((done) => announcements.greeted(done));
   }
 

@@ -8,10 +8,18 @@ import { type RetryHint, textHint } from './hints.ts';
 import { byStatus } from './httpStatus.ts';
 import { byRpcCode, type ErrorSource } from './rpcCodes.ts';
 
+/** What finds out whether a text is meant: a regular expression, or anything that answers like one. */
+export interface TextTest {
+  test(text: string): boolean;
+}
+
 /** A text of one's own and the kind it stands for. */
 export interface ErrorPattern {
-  /** Text in any case, or a regular expression; looked for in error channels only. */
-  readonly pattern: RegExp | string;
+  /**
+   * Text in any case, or a regular expression; looked for in error channels only, of which it gets the first and the last 4,000 characters.
+   * How long a regular expression of one's own takes for them is one's own care.
+   */
+  readonly pattern: TextTest | string;
   readonly kind: FailureKind;
 }
 
@@ -138,10 +146,20 @@ function outcomeOf(kind: FailureKind): EffectOutcome {
   return kind === 'rate_limit' || kind === 'overloaded' || firm.has(kind) ? 'failed' : 'unknown';
 }
 
-function holds(text: string, pattern: RegExp | string): boolean {
+function holds(text: string, pattern: TextTest | string): boolean {
   if (typeof pattern === 'string') return pattern !== '' && text.toLowerCase().includes(pattern.toLowerCase());
+  if (!(pattern instanceof RegExp)) return says(pattern, text);
   // Flags that make a pattern remember its last match would make every second answer wrong.
   return new RegExp(pattern.source, pattern.flags.replaceAll(/[gy]/g, '')).test(text);
+}
+
+/** What throws when it is asked says nothing: the error is still to be classified. */
+function says(pattern: TextTest, text: string): boolean {
+  try {
+    return pattern.test(text);
+  } catch {
+    return false;
+  }
 }
 
 const hinted: ReadonlySet<FailureKind> = new Set(['rate_limit', 'quota', 'overloaded', 'transient']);

@@ -24,6 +24,50 @@ export interface FactMap {
   /** An agent could not answer, and another one was given its prompt. */
   'agent.fell_back': { agent: string; to: string; kind: FailureKind; message: string };
 
+  /** A run of a workflow began with this backend: its circuit let the run in. */
+  [type: `workflow.${string}.started`]: WorkflowBackendFact;
+  /** Its plan was checked. */
+  [type: `workflow.${string}.planned`]: WorkflowBackendFact & { items: readonly PlannedItem[] };
+  /** It ended the run; `partial`: an item failed or was skipped. */
+  [type: `workflow.${string}.completed`]: WorkflowBackendFact & {
+    status: 'succeeded' | 'partial';
+    done: number;
+    failed: number;
+    skipped: number;
+    elapsedMs: number;
+  };
+  /** It could not end the run; `fallback` is who takes over, `breaker` the state of its circuit after that. */
+  [type: `workflow.${string}.failed`]: WorkflowBackendFact & {
+    kind: FailureKind;
+    error: string;
+    stack?: string | undefined;
+    fallback?: string | undefined;
+    breaker: 'closed' | 'open' | 'half-open' | 'isolated' | 'crashed';
+    elapsedMs: number;
+  };
+  /** An attempt of an item failed; the last one (`final`) alone is on record. */
+  [type: `workflow.${string}.item_error`]: WorkflowBackendFact & {
+    item: string;
+    action: string;
+    /** 0 of an item that was not begun. */
+    attempt: number;
+    maxAttempts: number;
+    final: boolean;
+    kind: FailureKind;
+    error: string;
+    stack?: string | undefined;
+    tools: readonly string[];
+    servers: readonly string[];
+    dependencies: readonly string[];
+  };
+  /** Its circuit did not let a run in; `fallback` is who takes over. */
+  [type: `workflow.${string}.circuit_breaker_open`]: WorkflowBackendFact & {
+    fallback?: string | undefined;
+    retryAfterMs?: number | undefined;
+  };
+  /** One backend of a workflow took over from another. */
+  workflow_fallback: WorkflowFact & { from: string; to: string; reason: string };
+
   /** The machine of an integration changed its state. */
   'integration.changed': { integration: string; from: string; to: string };
   /** The circuit opened: calls are refused for `openForMs`, or until it is released (`isolated`). */
@@ -311,6 +355,8 @@ export interface FactMap {
     bytesAfter: number;
     elapsedMs: number;
   };
+  /** Something is configured for an integration that was not declared by the time the gateway started; `nearest` may have been meant. */
+  'config.unused': { integration: string; nearest?: string | undefined };
   /** No control socket could be opened; commands cannot reach this runtime. */
   'control.unavailable': { reason: string; fix: string };
   /** A subscriber threw; it is contained. */
@@ -324,6 +370,26 @@ export interface AlertFact {
   /** One for each episode of an integration. */
   alert: string;
   integration: string;
+}
+
+/** What the facts of one run of a workflow have in common. */
+export interface WorkflowFact {
+  workflow: string;
+  /** Unique within the runtime. */
+  run: string;
+  session?: string | undefined;
+}
+
+/** The same with one backend, whose name is in the type of the fact. */
+export interface WorkflowBackendFact extends WorkflowFact {
+  backend: string;
+}
+
+/** An item of a plan as it is told. */
+export interface PlannedItem {
+  id: string;
+  action: string;
+  dependencies: readonly string[];
 }
 
 /** What the facts of one connection to an app-server have in common. */
@@ -364,7 +430,13 @@ export interface CallFact {
 
 export type FactType = keyof FactMap;
 export type Fact = { [T in FactType]: { readonly type: T } & Readonly<FactMap[T]> }[FactType];
-export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;
+/** The facts of a type: of one backend's (`workflow.primary.failed`) those of the pattern it matches. */
+export type FactOf<T extends FactType> = Matching<Fact, T>;
+type Matching<F extends Fact, T extends FactType> = F extends { type: T }
+  ? F
+  : T extends F['type']
+    ? F & { readonly type: T }
+    : never;
 
 /** A fact as it reaches its listeners: `at` is the wall time it was told, in ms since the epoch. */
 export type Told<F> = F & { readonly at: number };

@@ -1,8 +1,9 @@
-import { type BackoffPolicy, checkBackoff } from './backoff.ts';
+import type { BackoffPolicy } from './backoff.ts';
 import { checkBreakerPolicy, defaultBreakerPolicy } from './breaker.ts';
 import { nearest } from './nearest.ts';
-import { checkBoolean, checkDuration, checkInteger, checkKeys, checkName, checkNumber, show } from './options.ts';
+import { checkDuration, checkInteger, checkKeys, checkName, show } from './options.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
+import { type Given, given, limitsIn, retryIn } from './policyParts.ts';
 
 /** A policy with a name, for a kind of integration. */
 export type PresetName = 'mcp' | 'sdk' | 'subprocess' | 'toolCall' | 'workflow' | 'claudeCli' | 'codex' | 'hook';
@@ -87,13 +88,32 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
   },
 });
 
-type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
-
-/** A policy as users write it: a preset, and what is to differ from it. */
+/**
+ * A policy as users write it: a preset, and what is to differ from it. Beside `retry` and `limits` there are short forms for what
+ * differs most; of a figure either the short form or the long one may be given.
+ */
 export interface PolicyInput {
-  /** @defaultValue the defaults of R-1 */
-  readonly preset?: PresetName | undefined;
+  /**
+   * Name of the preset it starts from: a built-in one, or one of the gateway's own (`policies.presets`).
+   * @defaultValue the preset of what the policy is for; `sdk` for functions
+   */
+  readonly extends?: string | undefined;
+  /** Another name of `extends`. */
+  readonly preset?: string | undefined;
+  /** Attempts in all, the first included, at least 1: short for `retry.maxAttempts`. */
+  readonly maxAttempts?: number | undefined;
+  /**
+   * Limit on each attempt, in ms above 0 or `Infinity`: short for `limits.attemptMs`, but that it takes effect whatever was inherited: a
+   * limit on the whole call that is not given here is raised to it, and so is an idle limit that did not end attempts any earlier. The
+   * long form changes the one limit alone.
+   */
+  readonly timeoutMs?: number | undefined;
+  /** Limit on an attempt without a sign of life, in ms above 0 or `Infinity`: short for `limits.idleMs`. */
+  readonly idleMs?: number | undefined;
+  /** Limit on the whole call, waits and retries included, in ms above 0 or `Infinity`: short for `limits.overallMs`. */
+  readonly overallMs?: number | undefined;
   readonly retry?: Given<RetryPolicy> | undefined;
+  /** Whichever is over first ends the call or the attempt; when two tie, the inner one names the reason. */
   readonly limits?: Given<Limits> | undefined;
   readonly breaker?: Given<IntegrationPolicy['breaker']> | undefined;
   readonly maxInFlight?: number | undefined;
@@ -104,29 +124,51 @@ export interface PolicyInput {
   readonly restartWaitMs?: number | undefined;
 }
 
-const keys = ['preset', ...Object.keys(defaultPolicy)];
+/** The options of a policy. */
+export const policyKeys: readonly string[] = [
+  'extends',
+  'preset',
+  'maxAttempts',
+  'timeoutMs',
+  'idleMs',
+  'overallMs',
+  ...Object.keys(defaultPolicy),
+];
 
 /**
  * Checks a policy and completes it from its preset; what it returns is frozen throughout.
  * @param name - of the integration, for errors.
  * @param base - what holds where neither input nor preset says otherwise.
+ * @param known - the presets it may start from.
  * @throws TypeError or RangeError that names the option and its value, and the nearest known preset.
  */
 export function resolvePolicy(
   name: string,
   input: PolicyInput = {},
   base: IntegrationPolicy = defaultPolicy,
+  known: Readonly<Record<string, IntegrationPolicy>> = presets,
 ): IntegrationPolicy {
-  checkKeys(`${name}.policy`, input, keys);
-  const start = input.preset === undefined ? base : preset(`${name}.policy.preset`, input.preset);
+  return completePolicy(`${name}.policy`, input, base, known);
+}
+
+/** {@link resolvePolicy} for a policy whose path in the options is `option`. */
+export function completePolicy(
+  option: string,
+  input: PolicyInput,
+  base: IntegrationPolicy,
+  known: Readonly<Record<string, IntegrationPolicy>>,
+): IntegrationPolicy {
+  checkKeys(option, input, policyKeys);
+  const named = presetNameIn(option, input);
+  const start = named === undefined ? base : presetOf(named, known);
   const count = (key: 'maxInFlight' | 'queueLength' | 'maxAbandoned', min: number): number =>
-    checkInteger(`${name}.policy.${key}`, given(input[key], start[key]), min);
+    checkInteger(`${option}.${key}`, given(input[key], start[key]), min);
   const duration = (key: 'abortGraceMs' | 'maxPauseMs' | 'restartWaitMs'): number =>
-    checkDuration(`${name}.policy.${key}`, given(input[key], start[key]));
+    checkDuration(`${option}.${key}`, given(input[key], start[key]));
   return Object.freeze({
-    retry: checkRetry(`${name}.policy.retry`, given(input.retry, {}), start.retry),
-    limits: checkLimits(`${name}.policy.limits`, given(input.limits, {}), start.limits),
-    breaker: checkBreakerPolicy(`${name}.policy.breaker`, given(input.breaker, {}), start.breaker),
+    retry: retryIn(option, input, start.retry),
+    limits: limitsIn(option, input, start.limits),
+    breaker: checkBreakerPolicy(`${option}.breaker`, given(input.breaker, {}), start.breaker),
     maxInFlight: count('maxInFlight', 1),
     queueLength: count('queueLength', 0),
     abortGraceMs: duration('abortGraceMs'),
@@ -136,44 +178,35 @@ export function resolvePolicy(
   });
 }
 
-function preset(option: string, name: string): IntegrationPolicy {
-  const word = checkName(option, name);
-  if (Object.hasOwn(presets, word)) return presets[word as PresetName];
-  const known = Object.keys(presets);
-  const close = nearest(word, known);
+/** The preset that a policy names, and where. @throws TypeError or RangeError when it is no name, or named twice. */
+export function presetNameIn(option: string, input: PolicyInput): NamedPreset | undefined {
+  const { extends: base, preset } = input;
+  if (base !== undefined && preset !== undefined) {
+    throw new RangeError(
+      `Expected one of \`${option}.extends\` and \`${option}.preset\`, which are the same, got both`,
+    );
+  }
+  const key = base === undefined ? 'preset' : 'extends';
+  const name = base === undefined ? preset : base;
+  return name === undefined ? undefined : { option: `${option}.${key}`, name: checkName(`${option}.${key}`, name) };
+}
+
+interface NamedPreset {
+  readonly option: string;
+  readonly name: string;
+}
+
+function presetOf(named: NamedPreset, known: Readonly<Record<string, IntegrationPolicy>>): IntegrationPolicy {
+  const found = Object.hasOwn(known, named.name) ? known[named.name] : undefined;
+  if (found === undefined) throw unknownPreset(named, Object.keys(known));
+  return found;
+}
+
+/** Says which preset may have been meant. */
+export function unknownPreset({ option, name }: NamedPreset, known: readonly string[]): RangeError {
+  const close = nearest(name, known);
   const hint = close === undefined ? `known: ${known.join(', ')}` : `did you mean ${close}?`;
-  throw new RangeError(`Unknown preset in \`${option}\`: ${show(name)}; ${hint}`);
-}
-
-function checkRetry(name: string, input: Given<RetryPolicy>, base: RetryPolicy): RetryPolicy {
-  checkKeys(name, input, Object.keys(base));
-  const maxTotalWaitMs = given(input.maxTotalWaitMs, base.maxTotalWaitMs);
-  return Object.freeze({
-    maxAttempts: checkInteger(`${name}.maxAttempts`, given(input.maxAttempts, base.maxAttempts)),
-    backoff: checkBackoff(`${name}.backoff`, given(input.backoff, base.backoff)),
-    maxTotalWaitMs: unlessInfinite(maxTotalWaitMs, () => checkNumber(`${name}.maxTotalWaitMs`, maxTotalWaitMs)),
-    retryUnspecified: checkBoolean(`${name}.retryUnspecified`, given(input.retryUnspecified, base.retryUnspecified)),
-    retryUnknown: checkBoolean(`${name}.retryUnknown`, given(input.retryUnknown, base.retryUnknown)),
-    overloadedFactor: checkNumber(`${name}.overloadedFactor`, given(input.overloadedFactor, base.overloadedFactor), 1),
-  });
-}
-
-function checkLimits(name: string, input: Given<Limits>, base: Limits): Limits {
-  checkKeys(name, input, Object.keys(base));
-  const limit = (key: keyof Limits): number => {
-    const value = given(input[key], base[key]);
-    return unlessInfinite(value, () => checkDuration(`${name}.${key}`, value));
-  };
-  return Object.freeze({ idleMs: limit('idleMs'), attemptMs: limit('attemptMs'), overallMs: limit('overallMs') });
-}
-
-function unlessInfinite(value: number, check: () => number): number {
-  return value === Number.POSITIVE_INFINITY ? value : check();
-}
-
-/** Only `undefined` stands for what is not given: `null` is a mistake that a check is to name. */
-function given<T>(value: T | undefined, otherwise: T): T {
-  return value === undefined ? otherwise : value;
+  return new RangeError(`Unknown preset in \`${option}\`: ${show(name)}; ${hint}`);
 }
 
 function frozen<T extends object>(value: T): T {

@@ -1,5 +1,7 @@
-import type { ErrorPattern } from './classify.ts';
-import { checkBoolean, checkDuration, checkInteger, checkKeys, checkTexts, show } from './options.ts';
+import type { ErrorPattern, TextTest } from './classify.ts';
+import { read } from './errorChain.ts';
+import { checkBoolean, checkDuration, checkInteger, checkKeys, show } from './options.ts';
+import { isExpressionText } from './patternText.ts';
 import type { RetryPolicy } from './policy.ts';
 import { presets } from './presets.ts';
 
@@ -11,8 +13,11 @@ export interface ToolCallRetryOptions {
   readonly maxAttempts?: number | undefined;
   /** Wait before the second attempt, the third …, in ms; the last repeats. At least one. @defaultValue [100, 500, 2000] */
   readonly backoffMs?: readonly number[] | undefined;
-  /** Texts, in any case, of errors that are worth another attempt, besides those that are known; what is permanent wins. */
-  readonly transientPatterns?: readonly string[] | undefined;
+  /**
+   * Texts, in any case, of errors that are worth another attempt, besides those that are known; what is permanent wins. In a file one
+   * that is written `/…/` is a regular expression, in code that is a RegExp.
+   */
+  readonly transientPatterns?: readonly (string | TextTest)[] | undefined;
 }
 
 export interface ToolCallRetry {
@@ -20,21 +25,44 @@ export interface ToolCallRetry {
   readonly patterns: readonly ErrorPattern[];
 }
 
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkToolCallRetry(options: ToolCallRetryOptions = {}): ToolCallRetry {
+/**
+ * @param base - the preset `toolCall`, for what the options do not say.
+ * @throws TypeError or RangeError that names the option and its value.
+ */
+export function checkToolCallRetry(
+  options: ToolCallRetryOptions = {},
+  base: RetryPolicy = presets.toolCall.retry,
+): ToolCallRetry {
   checkKeys('toolCallRetry', options, ['enabled', 'maxAttempts', 'backoffMs', 'transientPatterns']);
   const enabled = checkBoolean('toolCallRetry.enabled', options.enabled ?? true);
-  const maxAttempts = checkInteger('toolCallRetry.maxAttempts', options.maxAttempts ?? 3);
-  const texts = checkTexts('toolCallRetry.transientPatterns', options.transientPatterns ?? []);
-  const base = presets.toolCall.retry;
+  const maxAttempts = checkInteger('toolCallRetry.maxAttempts', options.maxAttempts ?? base.maxAttempts);
+  const patterns = checkPatterns('toolCallRetry.transientPatterns', options.transientPatterns ?? []);
   const backoff =
     options.backoffMs === undefined
       ? base.backoff
       : { ...base.backoff, backoff: { kind: 'list' as const, delaysMs: checkDelays(options.backoffMs) } };
   return {
     retry: { ...base, maxAttempts: enabled ? maxAttempts : 1, backoff },
-    patterns: texts.map((pattern) => ({ pattern, kind: 'transient' })),
+    patterns: patterns.map((pattern) => ({ pattern, kind: 'transient' })),
   };
+}
+
+function checkPatterns(name: string, patterns: unknown): readonly (string | TextTest)[] {
+  if (!Array.isArray(patterns)) throw new TypeError(`Expected \`${name}\` to be an array, got ${show(patterns)}`);
+  return patterns.map((pattern: unknown, index) => checkPattern(`${name}[${index}]`, pattern));
+}
+
+function checkPattern(name: string, pattern: unknown): string | TextTest {
+  if (typeof pattern === 'string') {
+    if (!isExpressionText(pattern)) return pattern;
+    // Taken for a text it would never be found; compiled as it is, it could stop the process.
+    const instead = 'in code, give a RegExp or what `readPattern` makes of it';
+    throw new TypeError(
+      `Expected \`${name}\` not to be a regular expression in a string, got ${show(pattern)}; ${instead}`,
+    );
+  }
+  if (typeof read(pattern, 'test') === 'function') return pattern as TextTest;
+  throw new TypeError(`Expected \`${name}\` to be a string or a regular expression, got ${show(pattern)}`);
 }
 
 function checkDelays(delays: unknown): readonly number[] {

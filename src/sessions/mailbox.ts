@@ -29,6 +29,19 @@ interface Envelope {
   readonly message: Message;
 }
 
+/** @throws TypeError or RangeError that names the option, which is at `name`, and its value. */
+export function checkMailbox(
+  options: MailboxOptions = {},
+  name = 'mailbox',
+): { readonly [K in keyof MailboxOptions]-?: NonNullable<MailboxOptions[K]> } {
+  checkKeys(name, options, ['limit', 'heartbeats', 'coalesceHeartbeats']);
+  return {
+    limit: checkInteger(`${name}.limit`, options.limit ?? 1000),
+    heartbeats: checkOneOf(`${name}.heartbeats`, options.heartbeats ?? 'refuse', ['refuse', 'drop_oldest']),
+    coalesceHeartbeats: checkBoolean(`${name}.coalesceHeartbeats`, options.coalesceHeartbeats ?? false),
+  };
+}
+
 /** The ordered, bounded queue of a session. What overflows is refused at the door, never dropped after acceptance. */
 export class Mailbox<M extends Envelope> {
   readonly limit: number;
@@ -37,11 +50,10 @@ export class Mailbox<M extends Envelope> {
   #items: M[] = [];
 
   constructor(options: MailboxOptions = {}) {
-    checkKeys('mailbox', options, ['limit', 'heartbeats', 'coalesceHeartbeats']);
-    this.limit = checkInteger('mailbox.limit', options.limit ?? 1000);
-    const heartbeats = checkOneOf('mailbox.heartbeats', options.heartbeats ?? 'refuse', ['refuse', 'drop_oldest']);
+    const { limit, heartbeats, coalesceHeartbeats } = checkMailbox(options);
+    this.limit = limit;
     this.#dropsOldest = heartbeats === 'drop_oldest';
-    this.#coalesces = checkBoolean('mailbox.coalesceHeartbeats', options.coalesceHeartbeats ?? false);
+    this.#coalesces = coalesceHeartbeats;
   }
 
   get length(): number {

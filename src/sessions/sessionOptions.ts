@@ -51,31 +51,36 @@ export interface CheckedSessionOptions {
 export function checkSessionOptions(options: SessionOptions): CheckedSessionOptions {
   checkKeys('options', options, ['onMessage', 'mailbox', 'watchdog', 'historyLimit', 'durable', 'recovery']);
   checkFunction('onMessage', options.onMessage);
-  const { recovery = {} } = options;
-  checkKeys('recovery', recovery, ['maxDeliveries', 'maxAgeMs']);
   return {
     onMessage: options.onMessage,
     watchdog: checkWatchdog(options.watchdog),
-    recovery: {
-      maxDeliveries: checkInteger('recovery.maxDeliveries', recovery.maxDeliveries ?? 3),
-      maxAgeMs: checkDuration('recovery.maxAgeMs', recovery.maxAgeMs ?? 86_400_000),
-    },
+    recovery: checkRecovery(options.recovery),
     historyLimit: checkInteger('historyLimit', options.historyLimit ?? 10_000),
     durable: checkBoolean('durable', options.durable ?? true),
   };
 }
 
-function checkWatchdog(options: WatchdogOptions = {}): CheckedSessionOptions['watchdog'] {
-  checkKeys('watchdog', options, ['toolCallMs', 'turnMs', 'releaseMs', 'recoveryMs']);
+/** @throws TypeError or RangeError that names the option, which is at `name`, and its value. */
+export function checkRecovery(options: RecoveryOptions = {}, name = 'recovery'): CheckedSessionOptions['recovery'] {
+  checkKeys(name, options, ['maxDeliveries', 'maxAgeMs']);
+  return {
+    maxDeliveries: checkInteger(`${name}.maxDeliveries`, options.maxDeliveries ?? 3),
+    maxAgeMs: checkDuration(`${name}.maxAgeMs`, options.maxAgeMs ?? 86_400_000),
+  };
+}
+
+/** @throws TypeError or RangeError that names the option, which is at `name`, and its value. */
+export function checkWatchdog(options: WatchdogOptions = {}, name = 'watchdog'): CheckedSessionOptions['watchdog'] {
+  checkKeys(name, options, ['toolCallMs', 'turnMs', 'releaseMs', 'recoveryMs']);
   const checked = {
-    toolCallMs: checkDuration('watchdog.toolCallMs', options.toolCallMs ?? 300_000),
-    turnMs: checkDuration('watchdog.turnMs', options.turnMs ?? 600_000),
-    releaseMs: checkDuration('watchdog.releaseMs', options.releaseMs ?? 5_000),
-    recoveryMs: checkDuration('watchdog.recoveryMs', options.recoveryMs ?? 30_000),
+    toolCallMs: checkDuration(`${name}.toolCallMs`, options.toolCallMs ?? 300_000),
+    turnMs: checkDuration(`${name}.turnMs`, options.turnMs ?? 600_000),
+    releaseMs: checkDuration(`${name}.releaseMs`, options.releaseMs ?? 5_000),
+    recoveryMs: checkDuration(`${name}.recoveryMs`, options.recoveryMs ?? 30_000),
   };
   if (checked.recoveryMs <= checked.releaseMs) {
     throw new RangeError(
-      `Expected \`watchdog.recoveryMs\` to be above \`watchdog.releaseMs\` (${checked.releaseMs}), got ${checked.recoveryMs}`,
+      `Expected \`${name}.recoveryMs\` to be above \`${name}.releaseMs\` (${checked.releaseMs}), got ${checked.recoveryMs}`,
     );
   }
   return checked;

@@ -39,6 +39,8 @@ export const failureTypes: readonly string[] = [
   'mcp/tool_error',
   'mcp/calls_lost',
   'session/tool_failed',
+  'workflow/failed',
+  'workflow/item_error',
   'session/watchdog_fired',
   'session/recovery_failed',
   'child/crashed',

@@ -1,3 +1,4 @@
+import { type FactFamily, familyOf } from '../policy/factFamilies.ts';
 import type { Fact, FactMap, FactType, Told } from '../policy/facts.ts';
 
 /** An event as it is stored, before redaction. */
@@ -18,7 +19,7 @@ const asTold = (fact: object): Record<string, unknown> => snakeCase(fact);
  * Which facts are stored, and as what. `null`: for subscribers only. Retries and successes of calls are not stored (the store gets
  * a call's final failure, R-10), nor is what comes with every call or every line of a child.
  */
-const rows: { readonly [T in FactType]: Row<T> | null } = {
+const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'call.retried': null,
   'call.succeeded': null,
   'call.failed': [
@@ -51,6 +52,14 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'call.abandoned': ['integration', 'abandoned', asTold],
   'call.fell_back': ['integration', 'fell_back', asTold],
   'agent.fell_back': ['agent', 'fell_back', asTold],
+  'workflow.*.started': ['workflow', 'started', asTold],
+  'workflow.*.planned': null,
+  'workflow.*.completed': ['workflow', 'completed', asTold],
+  'workflow.*.failed': ['workflow', 'failed', asTold],
+  'workflow.*.item_error': ['workflow', 'item_error', asTold],
+  // Stored once an episode, as the refusal of a call.
+  'workflow.*.circuit_breaker_open': null,
+  workflow_fallback: ['workflow', 'fallback', asTold],
   'integration.changed': null,
   'integration.paused': ['integration', 'paused', asTold],
   'integration.crashed': ['integration', 'crashed', asTold],
@@ -133,6 +142,7 @@ const rows: { readonly [T in FactType]: Row<T> | null } = {
   'alert.raised': ['alert', 'raised', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
   'alert.cleared': ['alert', 'cleared', asTold],
   'alert.undelivered': ['alert', 'undelivered', asTold],
+  'config.unused': ['config', 'unused', asTold],
   'control.unavailable': ['control', 'unavailable', asTold],
   'listener.failed': ['listener', 'failed', asTold],
   'listener.removed': ['listener', 'removed', asTold],
@@ -154,8 +164,9 @@ export function storedEvent(fact: Told<Fact>): StoredEvent | undefined {
 }
 
 function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredEvent | undefined {
-  if (isRoutine(fact)) return undefined;
-  const row = rows[type];
+  if (isRoutine(fact) || isRetry(fact)) return undefined;
+  // A backend's own type is stored as every other backend's.
+  const row = rows[familyOf(type) ?? type] as Row<T> | null | undefined;
   if (row === null || row === undefined) return undefined;
   const [category, eventType, metadata] = row;
   return { category, eventType, metadata: wholeMs(metadata(fact)) };
@@ -164,6 +175,11 @@ function shape<T extends FactType>(type: T, fact: Readonly<FactMap[T]>): StoredE
 /** A session lives by its heartbeats; stored, those that went well would bury everything else. */
 function isRoutine(fact: object): boolean {
   return 'turn' in fact && 'kind' in fact && fact.kind === 'heartbeat' && !('ok' in fact && fact.ok === false);
+}
+
+/** Of the failures of an item the last alone is on record (R-10). */
+function isRetry(fact: object): boolean {
+  return 'final' in fact && fact.final === false;
 }
 
 /** Clocks count fractions of a millisecond; what is stored does not. Changes the metadata, which was made for this. */

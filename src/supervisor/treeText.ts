@@ -36,7 +36,6 @@ const gap = '  ';
 const longestName = 60;
 const longestState = 30;
 const longestCell = 1000;
-const grouped = new Intl.NumberFormat('en-US');
 
 const columns: readonly Column[] = [
   { title: 'STATE', of: stateText },
@@ -129,7 +128,7 @@ function plain(value: unknown): string {
 }
 
 function number(value: number | undefined): string {
-  return value === undefined ? '' : grouped.format(value);
+  return value === undefined ? '' : value.toLocaleString('en-US');
 }
 
 function clean(text: string): string {

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'eventemitter3';
 import type { Clock } from '../policy/clock.ts';
+import { familyOf } from '../policy/factFamilies.ts';
 import type { Fact, FactOf, Facts, FactType, Told } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { checkFunction } from '../policy/options.ts';
@@ -52,6 +53,8 @@ export function createBus(options: BusOptions): Bus {
   const checkType = createNameCheck(options.types);
   const emitter = new EventEmitter<Channels>();
   const endings = new Set<() => void>();
+  /** Which types have listeners, as far as somebody asked since one last came or went. */
+  const heard = new Map<FactType, boolean>();
   let closed = false;
   const closers: Closers = {
     add(end) {
@@ -66,6 +69,8 @@ export function createBus(options: BusOptions): Bus {
     const full: Told<Fact> = { ...fact, at: clock.wallNow() };
     const told = redact === undefined ? full : redact(full);
     emitter.emit(fact.type, told);
+    const family = familyOf(fact.type);
+    if (family !== undefined) emitter.emit(family, told);
     emitter.emit('*', told);
     const channel = factChannel(fact.type);
     if (channel.hasSubscribers) channel.publish(told);
@@ -73,7 +78,16 @@ export function createBus(options: BusOptions): Bus {
 
   function wants(type: FactType): boolean {
     if (closed) return false;
-    return emitter.listenerCount(type) > 0 || emitter.listenerCount('*') > 0 || factChannel(type).hasSubscribers;
+    let isHeard = heard.get(type);
+    if (isHeard === undefined) {
+      const family = familyOf(type);
+      isHeard = [type, '*' as const, ...(family === undefined ? [] : [family])].some(
+        (name) => emitter.listenerCount(name) > 0,
+      );
+      // Asked for with every call.
+      heard.set(type, isHeard);
+    }
+    return isHeard || factChannel(type).hasSubscribers;
   }
 
   function on<K extends FactType | '*'>(type: K, listener: Listener<K>): () => void {
@@ -97,6 +111,7 @@ export function createBus(options: BusOptions): Bus {
     deliver.listener = listener;
     deliver.active = true;
     emitter.on(type, deliver);
+    heard.clear();
     return () => remove(type, deliver);
   }
 
@@ -104,6 +119,7 @@ export function createBus(options: BusOptions): Bus {
   function remove(type: FactType | '*', deliver: Deliver): void {
     deliver.active = false;
     emitter.off(type, deliver);
+    heard.clear();
   }
 
   function off<K extends FactType | '*'>(type: K, listener: Listener<K>): void {

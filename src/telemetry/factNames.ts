@@ -1,3 +1,4 @@
+import { familyOf } from '../policy/factFamilies.ts';
 import type { FactType } from '../policy/facts.ts';
 import { nearest } from '../policy/nearest.ts';
 import { checkName, checkTexts } from '../policy/options.ts';
@@ -10,6 +11,8 @@ export function createNameCheck(known: readonly string[] | undefined): CheckName
   return (name, type) => {
     const given = checkName(name, type);
     if (known === undefined || known.includes(given)) return;
+    const family = familyOf(given);
+    if (family !== undefined && known.includes(family)) return;
     const close = nearest(given, known);
     throw new RangeError(`Unknown event \`${given}\`${close === undefined ? '' : `; did you mean ${close}?`}`);
   };

@@ -49,7 +49,7 @@ export interface WorkflowItemContext extends WorkflowStepContext {
 
 /** Who does the work: the primary, or what takes over from it. */
 export interface WorkflowBackend<I, R, S> {
-  /** Letters, digits, `-` and `_`; part of the names of its events. Unique within the gateway. */
+  /** Letters, digits, `-` and `_`; part of the names of its events. Unique within the workflow. */
   readonly name: string;
   /** Makes a {@link WorkflowPlan}. What it throws ends this backend's run. */
   readonly plan: (input: I, context: WorkflowStepContext) => WorkflowPlan | PromiseLike<WorkflowPlan>;
@@ -59,9 +59,16 @@ export interface WorkflowBackend<I, R, S> {
   readonly summary?:
     | ((items: readonly WorkflowItemResult<R>[], context: WorkflowStepContext) => S | PromiseLike<S>)
     | undefined;
-  /** Limits and circuit of its whole runs. @defaultValue preset `workflow` with one attempt: 5 min, open after 3 failed runs for 60 s */
+  /**
+   * Limits and circuit of its whole runs, each of which is one attempt whatever the policy says.
+   * @defaultValue preset `workflow`: 5 min, open after 3 failed runs for 60 s
+   */
   readonly policy?: PolicyInput | undefined;
-  /** Retries and limits of its items. @defaultValue preset `workflow`: 3 attempts, after 1 and 2 s */
+  /**
+   * Retries and limits of its items; they have no circuit. `retry.retryUnspecified` also says whether an item of unspecified effect may be
+   * done again that an earlier backend was at when it failed; a `mutating` one never is, and fails.
+   * @defaultValue preset `workflow`: 3 attempts, after 1 and 2 s
+   */
   readonly itemPolicy?: PolicyInput | undefined;
   /**
    * Whether the final failure of an item ends the backend's run, so that the next backend takes over, rather than that item alone.
@@ -102,7 +109,7 @@ export type WorkflowItemResult<R> =
       readonly id: string;
       readonly action: string;
       readonly status: 'skipped';
-      /** The failed or skipped items it depends on. */
+      /** The failed or skipped items it depends on; none of an item that was not begun when its backend's run ended. */
       readonly because: readonly string[];
       readonly backend: string;
     };
@@ -118,7 +125,7 @@ export interface WorkflowFallback {
 export interface WorkflowOutcome<R, S> {
   /**
    * `succeeded`: every item was done; `partial`: at least one was done and another failed or was skipped; `failed`: no backend could end
-   * its run; `cancelled`: the caller ended it.
+   * its run, as where none of its items was done; `cancelled`: the caller ended it, or the gateway stopped.
    */
   readonly status: 'succeeded' | 'partial' | 'failed' | 'cancelled';
   /** One sentence for people, with the numbers. */
@@ -129,7 +136,7 @@ export interface WorkflowOutcome<R, S> {
   readonly items: readonly WorkflowItemResult<R>[];
   readonly summary: S | undefined;
   readonly fallbacks: readonly WorkflowFallback[];
-  /** Why it failed or was cancelled; its `cause` is an AggregateError of each backend's failure where several were tried. */
+  /** Why it failed or was cancelled. Where several backends failed, its `cause` is an AggregateError of an IntegrationError each. */
   readonly failure: Failure | undefined;
   readonly elapsedMs: number;
 }
@@ -213,7 +220,7 @@ export interface WorkflowRun<R, S> {
   /**
    * What happened so far (the last 1,000 events) and what comes, until the run has ended; any number of readers, each of which may stop at
    * any time without an effect on the run. A reader that falls behind by more is told what it missed by the gap in `number`.
-   * @param after - number of the last event that is already known. @defaultValue 0
+   * @param after - number of the last event that is already known; one that has not happened yet stands for none. @defaultValue 0
    */
   events(after?: number): AsyncIterableIterator<NumberedWorkflowEvent>;
 }

@@ -211,10 +211,25 @@ describe('an MCP connection', () => {
 
   it('[I-3] kills the server at once when its actor is stopped in the handshake', async () => {
     const server = startServer(silent);
+    await server.heard(/still loading/);
     expect(await isAlive(server.pid())).toBe(true);
     server.actor.stop();
     await gone(server.pid());
   });
+
+  it.each(['stop', 'shutdown'])(
+    '[I-3] starts no server after its end was asked for while it was loading: %s',
+    async (how) => {
+      const server = startServer(silent);
+      if (how === 'stop') server.actor.stop();
+      else server.actor.send({ type: 'shutdown' });
+      expect(server.losses).toMatchObject([{ reason: 'stopped' }]);
+      // Whoever is started after it has been ready by the time that it would have been started.
+      await startServer().ready;
+      expect(server.emitted.filter(({ type }) => type === 'process.started')).toEqual([]);
+      expect(server.losses).toHaveLength(1);
+    },
+  );
 
   const serverOf = async (heard: (pattern: RegExp) => Promise<string>): Promise<number> =>
     Number((await heard(/server pid/)).replace(/\D/g, ''));

@@ -25,6 +25,7 @@ export function fakeMeter(): FakeMeter {
     wallUs: () => wall,
     cpuUs: () => cpu,
     heapBytes: () => heap,
+    usedBytes: () => heap,
     collect() {
       collected += 1;
     },

@@ -15,15 +15,28 @@ describe('the command line of the benchmark', () => {
     expect(options).toMatchObject({ suites: ['calls'], json: true, rounds: 7, quick: true });
   });
 
+  it('compares with what was recorded in 3 rounds, records in 5', () => {
+    expect(parse()).toMatchObject({ mode: 'run' });
+    expect(parse('--check')).toMatchObject({ mode: 'check', rounds: 3 });
+    expect(parse('--record', '--json')).toMatchObject({ mode: 'record', rounds: 5, json: true });
+    expect(parse('--check', '--rounds', '1')).toMatchObject({ mode: 'check', rounds: 1 });
+  });
+
   it.each([
     [['supervisors'], 'Unknown suite "supervisors"; known: supervisor, calls; did you mean supervisor?'],
     [['toString'], 'Unknown suite "toString"; known: supervisor, calls'],
-    [['--jsn'], 'Unknown option "--jsn"; known: --json, --rounds, --quick, --help; did you mean --json?'],
-    [['-x'], 'Unknown option "-x"; known: --json, --rounds, --quick, --help'],
+    [
+      ['--jsn'],
+      'Unknown option "--jsn"; known: --check, --record, --json, --rounds, --quick, --help; did you mean --json?',
+    ],
+    [['-x'], 'Unknown option "-x"; known: --check, --record, --json, --rounds, --quick, --help'],
     [['--json=1'], 'Option --json takes no value, got "1"'],
     [['--rounds'], 'Expected --rounds to be an integer from 1 to 1000, got nothing'],
     [['--rounds', '0'], 'Expected --rounds to be an integer from 1 to 1000, got "0"'],
     [['--rounds', '1001'], 'Expected --rounds to be an integer from 1 to 1000, got "1001"'],
+    [['--check', 'calls'], 'Expected --check without calls'],
+    [['--record', '--quick'], 'Expected --record without --quick'],
+    [['--check', '--record'], 'Expected --check without --record'],
     [['--rounds=2.5'], 'Expected --rounds to be an integer from 1 to 1000, got "2.5"'],
   ])('refuses %j in one line', (words, message) => {
     expect(() => parse(...words)).toThrow(new RangeError(message));

@@ -26,6 +26,15 @@ describe('the probe of a case', () => {
     expect(readings).toEqual([{ metric: 'heap', unit: 'B', value: 35 }]);
   });
 
+  it('counts the bytes that were allocated meanwhile, whether or not they are held', async () => {
+    const meter = fakeMeter();
+    const { probe, readings } = createProbe(meter);
+    meter.hold(1000);
+    await probe.allocated('allocated', 10, () => meter.hold(350));
+    expect(readings).toEqual([{ metric: 'allocated', unit: 'B', value: 35 }]);
+    expect(meter.collected()).toBe(1);
+  });
+
   it('gives the middle and the 99th percentile of latencies', () => {
     const { probe, readings } = createProbe(fakeMeter());
     probe.latencies('answer', [...Array(101).keys()].toReversed());

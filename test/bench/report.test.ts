@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reportOf, textOf } from '../../bench/harness/report.ts';
 import { runSuite } from '../../bench/harness/rounds.ts';
-import type { Suite, Target } from '../../bench/harness/suite.ts';
+import { type Suite, type Target, defineSuite } from '../../bench/harness/suite.ts';
 import { type Verdict, judge } from '../../bench/harness/verdict.ts';
 import { costs, fakeMeter, twoSubjects } from './fakes.ts';
 
@@ -68,6 +68,7 @@ describe('the report of a benchmark', () => {
         { ...plain, unit: 'µs', min: 20, median: 25, samples: [30, 20], ratio: 1 },
       ]) as unknown,
       targets: [{ says: 'cost', value: 30, limit: '≤ 30', met: true }],
+      missing: [],
     });
   });
 
@@ -91,5 +92,51 @@ work  cost, µs  30.0 (40.0)  20.0 (25.0)        1.50
 - memory: not measured, ≤ 9
 `,
     );
+  });
+
+  it('has a table for each case where there are many subjects, with ratios where the baseline has the figure', async () => {
+    const names = ['ours', 'second', 'third', 'fourth', 'plain'];
+    const suiteOfFive = defineSuite({
+      name: 'five',
+      about: 'Five fakes.',
+      baseline: 'plain',
+      subjects: names.map((name, index) => ({
+        name,
+        about: 'fake',
+        cases: { work: costs(0, (index + 1) * 10), ...(name === 'plain' ? {} : { rest: costs(0, 7) }) },
+      })),
+      targets: [],
+    });
+    const figures = await runSuite(suiteOfFive, {
+      rounds: 1,
+      quick: false,
+      meter: fakeMeter(),
+      isolate: async () => [],
+    });
+    const [, tables] = textOf(suiteOfFive, reportOf(suiteOfFive, figures)).split('plain: fake\n\n');
+    expect(tables).toBe(`WORK       cost, µs  /plain
+ours    10.0 (10.0)   0.200
+second  20.0 (20.0)   0.400
+third   30.0 (30.0)   0.600
+fourth  40.0 (40.0)   0.800
+plain   50.0 (50.0)
+
+REST       cost, µs
+ours    7.00 (7.00)
+second  7.00 (7.00)
+third   7.00 (7.00)
+fourth  7.00 (7.00)
+
+`);
+  });
+
+  it('names who was left out as it is not installed, and judges no target of it', async () => {
+    const away = { ...plain, subject: 'away' };
+    const run = { ...suite({ says: 'cost', of: ours, atMost: 30 }), missing: ['away', 'afar'] };
+    const targets = [{ says: 'ratio', of: ours, over: away, atMost: 1 }];
+    const text = textOf(run, reportOf({ ...run, targets }, await figuresOf(run)));
+    expect(text).toContain(`- ratio: not measured, ≤ 1
+missing: away, afar; left out, and no target of them was judged; \`npm ci --ignore-scripts --prefix bench\` installs them
+`);
   });
 });

@@ -35,16 +35,25 @@ describe('the rounds of a benchmark', () => {
 
   it('measure an isolated case in a process of its own, each round, without a warm-up', async () => {
     const asked: string[] = [];
-    const isolate = async (...names: string[]) => {
-      asked.push(names.join('/'));
-      return [{ metric: 'heap', unit: 'B' as const, value: 7 }];
+    const isolate: RunOptions['isolate'] = async (...names) => {
+      asked.push(names.flat().join('/'));
+      return [{ metric: 'heap', unit: 'B', value: 7 }];
     };
     const here = () => {
       throw new Error('measured here');
     };
-    const figures = await run(twoSubjects({ measure: here, isolated: true }, costs(1, 1)), { rounds: 1, isolate });
-    expect(asked).toEqual(['fake/ours/work']);
+    const figures = await run(twoSubjects({ measure: here, isolated: true, flags: ['--room'] }, costs(1, 1)), {
+      rounds: 1,
+      isolate,
+    });
+    expect(asked).toEqual(['fake/ours/work/--room']);
     expect(figures).toContainEqual(expect.objectContaining({ subject: 'ours', metric: 'heap', samples: [7] }));
+  });
+
+  it('measure only what is asked for', async () => {
+    const journal: string[] = [];
+    await run(twoSubjects(noted(journal, 'o'), noted(journal, 'p')), { only: (subject) => subject === 'plain' });
+    expect(journal.join('')).toBe('pppp');
   });
 
   it('leave a long case out when they are quick, and out of the warm-up when not', async () => {

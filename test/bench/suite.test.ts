@@ -21,6 +21,13 @@ describe('a benchmark suite', () => {
     expect(() => define([{ says: '', of: { ...of, subject: 'none' }, atMost: 1 }])).toThrow(RangeError);
   });
 
+  it('may set targets for a subject that is not installed, and for no other', () => {
+    const away = { ...of, subject: 'away' };
+    const targets = [{ says: '', of, over: away, atMost: 1 }];
+    expect(define([], { targets, missing: ['away'] }).missing).toEqual(['away']);
+    expect(() => define([], { targets, missing: ['afar'] })).toThrow(RangeError);
+  });
+
   it('is found by its name', async () => {
     expect(suiteNames).toContain('supervisor');
     expect(await loadSuite('supervisor')).toBe(supervisorSuite);

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { findDriver } from '../../dist/store/driver.js';
 import { seededRandom } from '../../dist/testing/index.js';
+import { importSource } from '../support/sourceModule.mjs';
+
+const { findDriver } = await importSource('store/driver.ts');
 
 const program = fileURLToPath(new URL('gatewayUnderLoad.mjs', import.meta.url));
 /** Messages without an answer that a driver keeps on their way. */

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { seededRandom } from '../../dist/testing/index.js';
-import { listProcessesNow } from '../../dist/actors/processTable.js';
+import { importSource } from '../support/sourceModule.mjs';
 import { startSession } from './mcpSession.mjs';
+
+const { listProcessesNow } = await importSource('actors/processTable.ts');
 
 const installed = (name) =>
   fileURLToPath(new URL(`../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url));

@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { listProcessesNow } from '../../dist/actors/processTable.js';
+import { importSource } from '../support/sourceModule.mjs';
 import { McpJudge } from './mcpJudge.mjs';
+
+const { listProcessesNow } = await importSource('actors/processTable.ts');
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../src/cli/table.ts';
-import { fitText, textWidth } from '../../src/cli/textWidth.ts';
+import { fitText, textWidth } from '../../src/policy/textWidth.ts';
 
 const columns = [{ title: 'NAME' }, { title: 'COUNT', align: 'right' }, { title: 'ERROR' }] as const;
 

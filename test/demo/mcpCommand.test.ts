@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { mcpCommand } from '../../src/demo/mcpCommand.ts';
 import { createGateway } from '../../src/index.ts';
 
-const own = fileURLToPath(new URL('../../dist/demo/mcpServer.js', import.meta.url));
+const own = fileURLToPath(new URL('../../dist/cli/mcpServer.js', import.meta.url));
 
 describe('the MCP server of the tour', () => {
   it('is the reference server where that is installed', () => {

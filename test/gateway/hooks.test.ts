@@ -141,13 +141,14 @@ describe('a command as a hook', () => {
     gateway.hook('PreToolUse', program('hang', file));
     await gateway.start();
     const verdict = gateway.runHooks({ event: 'PreToolUse' });
+    const ended = gateway.wait('process.exited');
     while (!existsSync(file)) await nextTurn();
     await clock.advance(9999);
     expect(await isSettled(verdict)).toBe(false);
     await clock.advance(1);
     expect(await verdict).toMatchObject({ decision: 'continue', reports: [{ failure: { kind: 'timeout' } }] });
     const pids = JSON.parse(readFileSync(file, 'utf8')) as number[];
-    while (pids.some(isAlive)) await clock.advance(10);
+    while (pids.some(isAlive) || !(await isSettled(ended))) await clock.advance(10);
   });
 
   it('[H-2] of an unknown event runs like any other', async () => {

@@ -160,7 +160,7 @@ describe('what is planted in a gateway', () => {
     });
     await gateway.start();
     const { url } = await startInspected(gateway);
-    const stream = inspectionOf(gateway)?.open();
+    const stream = await inspectionOf(gateway)?.open();
     let seen = '';
     stream?.on('data', (frame) => (seen += String(frame)));
     const page = await (await fetch(url)).text();

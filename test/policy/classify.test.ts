@@ -236,6 +236,29 @@ describe('texts of one’s own', () => {
     expect(kindOf({ status: 503, message: 'no such label' }, { patterns })).toBe('permanent');
   });
 
+  it('[G-10] may be anything that tests a text, of which it gets the two ends alone', () => {
+    const seen: string[] = [];
+    const test = (text: string): boolean => seen.push(text) > 0;
+    const text = `begin${'x'.repeat(100_000)}end`;
+    expect(kindOf(new Error(text), { patterns: [{ pattern: { test }, kind: 'transient' }] })).toBe('transient');
+    expect(seen.map((each) => [each.length, each.startsWith('begin'), each.endsWith('end')])).toEqual([
+      [8001, true, true],
+    ]);
+  });
+
+  it('[I-4] say nothing when they throw', () => {
+    const broken = {
+      test: () => {
+        throw new Error('bug');
+      },
+    };
+    const all = [{ pattern: broken, kind: 'permanent' as const }, ...patterns];
+    expect(facts(new Error('warming up'), { patterns: all })).toMatchObject({
+      kind: 'transient',
+      message: 'warming up',
+    });
+  });
+
   it('[R-5] do not rename what the structure says for sure', () => {
     expect(kindOf({ status: 401, message: 'no such label' }, { patterns })).toBe('auth');
     expect(kindOf(new DOMException('no such label', 'AbortError'), { patterns })).toBe('cancelled');

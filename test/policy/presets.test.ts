@@ -78,8 +78,62 @@ describe('resolving a policy', () => {
     expect(resolvePolicy('kb', { preset: 'mcp' }, presets.hook)).toEqual(presets.mcp);
   });
 
+  it('[R-9] starts from what it extends, by either name of that', () => {
+    expect(resolvePolicy('kb', { extends: 'mcp', queueLength: 5 })).toEqual({ ...presets.mcp, queueLength: 5 });
+    expect(resolvePolicy('kb', { extends: 'own' }, presets.hook, { own: presets.codex })).toEqual(presets.codex);
+  });
+
+  it('[R-9] takes the short forms for the figures they stand for', () => {
+    const short = { extends: 'mcp', maxAttempts: 2, timeoutMs: 50_000, idleMs: 20_000, overallMs: 90_000 };
+    const long = { retry: { maxAttempts: 2 }, limits: { attemptMs: 50_000, idleMs: 20_000, overallMs: 90_000 } };
+    expect(resolvePolicy('kb', short)).toEqual(resolvePolicy('kb', { extends: 'mcp', ...long }));
+    expect(resolvePolicy('kb', { idleMs: Number.POSITIVE_INFINITY }).limits.idleMs).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it.each<[PolicyInput, IntegrationPolicy['limits']]>([
+    // Raised as far as it has to be, and no further.
+    [
+      { extends: 'mcp', timeoutMs: 360_001 },
+      { idleMs: 30_000, attemptMs: 360_001, overallMs: 360_001 },
+    ],
+    [
+      { extends: 'mcp', timeoutMs: 360_000 },
+      { idleMs: 30_000, attemptMs: 360_000, overallMs: 360_000 },
+    ],
+    [
+      { extends: 'mcp', timeoutMs: 10_000 },
+      { idleMs: 30_000, attemptMs: 10_000, overallMs: 360_000 },
+    ],
+    [
+      { extends: 'workflow', timeoutMs: 600_000 },
+      { idleMs: 600_000, attemptMs: 600_000, overallMs: 1_800_000 },
+    ],
+    [
+      { extends: 'hook', timeoutMs: 60_000 },
+      { idleMs: 60_000, attemptMs: 60_000, overallMs: 60_000 },
+    ],
+    [
+      { extends: 'hook', timeoutMs: 60_000, idleMs: 5 },
+      { idleMs: 5, attemptMs: 60_000, overallMs: 60_000 },
+    ],
+    [
+      { extends: 'hook', timeoutMs: 60_000, overallMs: 5 },
+      { idleMs: 60_000, attemptMs: 60_000, overallMs: 5 },
+    ],
+    [
+      { extends: 'hook', timeoutMs: 60_000, limits: { idleMs: 5, overallMs: 6 } },
+      { idleMs: 5, attemptMs: 60_000, overallMs: 6 },
+    ],
+    [
+      { extends: 'hook', limits: { attemptMs: 60_000 } },
+      { idleMs: 10_000, attemptMs: 60_000, overallMs: 10_000 },
+    ],
+  ])('[R-9] lets a limit on attempts that is given short take effect: %j', (input, limits) => {
+    expect(resolvePolicy('kb', input).limits).toEqual(limits);
+  });
+
   it('[R-9] freezes all it returns', () => {
-    const policy = resolvePolicy('kb', { breaker: { probes: 2 } });
+    const policy = resolvePolicy('kb', { breaker: { probes: 2 }, timeoutMs: 5, maxAttempts: 2 });
     expect([policy, policy.retry, policy.limits, policy.breaker].every((each) => Object.isFrozen(each))).toBe(true);
   });
 
@@ -102,6 +156,16 @@ describe('resolving a policy', () => {
     [{ restartWaitMs: 0 }, '`kb.policy.restartWaitMs`'],
     [{ preset: 'mpc' }, 'did you mean mcp?'],
     [{ preset: 'toString' }, 'known: mcp, sdk'],
+    [{ extends: 'mpc' }, 'Unknown preset in `kb.policy.extends`: "mpc"; did you mean mcp?'],
+    [{ extends: 'mcp', preset: 'mcp' }, 'one of `kb.policy.extends` and `kb.policy.preset`'],
+    [{ timeoutMs: 5, limits: { attemptMs: 5 } }, 'one of `kb.policy.timeoutMs` and `kb.policy.limits.attemptMs`'],
+    [{ idleMs: 5, limits: { idleMs: 5 } }, 'one of `kb.policy.idleMs` and `kb.policy.limits.idleMs`'],
+    [{ overallMs: 5, limits: { overallMs: 5 } }, 'one of `kb.policy.overallMs` and `kb.policy.limits.overallMs`'],
+    [{ maxAttempts: 5, retry: { maxAttempts: 5 } }, 'one of `kb.policy.maxAttempts` and `kb.policy.retry.maxAttempts`'],
+    [{ timeoutMs: 0 }, '`kb.policy.timeoutMs` to be a duration in ms above 0, got 0'],
+    [{ idleMs: -1 }, '`kb.policy.idleMs`'],
+    [{ overallMs: Number.NaN }, '`kb.policy.overallMs`'],
+    [{ maxAttempts: 0 }, '`kb.policy.maxAttempts` to be a positive integer, got 0'],
     [{ rety: {} }, 'did you mean retry?'],
     [{ limits: { idleMS: 5 } }, 'did you mean idleMs?'],
   ])('[R-9] refuses %j by name', (input, message) => {
@@ -117,6 +181,10 @@ describe('resolving a policy', () => {
     { limits: { idleMs: '5s' } },
     { retry: { retryUnknown: 1 } },
     { preset: 5 },
+    { extends: 5 },
+    { extends: null },
+    { timeoutMs: '5s' },
+    { idleMs: null },
   ])('[R-9] refuses %j for its type', (input) => {
     expect(resolve(input)).toThrow(TypeError);
   });

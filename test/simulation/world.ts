@@ -6,6 +6,7 @@ import type { Fact } from '../../src/policy/facts.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
+import { checkPolicies } from '../../src/policy/policies.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/supervisor.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { seededRandom } from '../../src/testing/random.ts';
@@ -73,6 +74,7 @@ export class World {
     this.runtime = {
       clock,
       random,
+      policies: checkPolicies(),
       bus,
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),

@@ -11,7 +11,7 @@ import { Session } from '../../src/sessions/session.ts';
 import type { SessionOptions } from '../../src/sessions/sessionOptions.ts';
 import { indexedScheduler } from '../../src/supervisor/scheduler.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { checkTools, type ToolOptions } from '../../src/calls/toolOptions.ts';
+import { checkTools, type ToolOptions } from '../../src/policy/toolOptions.ts';
 import { createToolPort, type ToolTarget } from '../../src/toolPort.ts';
 import { RecordedFacts } from './facts.ts';
 

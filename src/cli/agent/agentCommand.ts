@@ -13,6 +13,7 @@ import { storePath } from '../../store/paths.ts';
 import { createTextRedactor, secretValues } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { EndedBySignal, Io } from '../io.ts';
+import { namedConfig } from '../namedConfig.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
@@ -33,7 +34,8 @@ interface TurnEnd {
 
 /** Does what `unwedge agent` was asked to do. Gives the exit code. */
 export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
-  const plan = planAgent(args);
+  const config = await namedConfig(args.config, io);
+  const plan = planAgent(args, config);
   const prompt = await promptOf(plan, io.signal);
   const own = ownOutput(process);
   const redactor = createTextRedactor(secretValues(io.env));
@@ -71,9 +73,12 @@ async function promptOf({ prompt }: AgentPlan, signal: AbortSignal): Promise<str
 async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show: Printer['show']): Promise<TurnEnd> {
   const warn = (line: string): void => own.say(sanitize(line));
   const logger = { debug: ignore, info: ignore, warn, error: warn };
-  const owner = createRuntime(checkGatewayOptions({ store: storePath(plan.db, io.env), logger }), {
-    records: tellsOfTrouble,
-  });
+  const owner = createRuntime(
+    checkGatewayOptions({ store: storePath(plan.db, io.env), logger, policies: plan.policies }),
+    {
+      records: tellsOfTrouble,
+    },
+  );
   const agents: SupervisedAgent[] = [];
   const supervise = async (backend: AgentName, more: Partial<AgentOptions>): Promise<Agent> => {
     const options = { ...(await optionsOf(plan, backend)), ...more };

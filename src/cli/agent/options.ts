@@ -1,4 +1,5 @@
 import type { Args, OptionSpecs } from '../command.ts';
+import { configOption } from '../namedConfig.ts';
 
 /** The options of `unwedge agent`. */
 export const agentOptions = {
@@ -12,6 +13,7 @@ export const agentOptions = {
     value: 'WHAT',
     help: 'what the agent asks leave for: all is allowed, or none (as without this)',
   },
+  config: configOption,
   command: {
     kind: 'text',
     value: 'PROGRAM',

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import type { AgentOptions } from '../../agents/agentTypes.ts';
+import type { ConfigOptions } from '../../config/configTypes.ts';
+import type { IntegrationSettings, PoliciesOptions } from '../../policy/policies.ts';
 import type { PolicyInput } from '../../policy/presets.ts';
 import type { AgentName } from '../../protocol/agentReport.ts';
 import { unknown, UsageError } from '../errors.ts';
@@ -20,6 +22,8 @@ export interface AgentPlan {
   readonly command: string | undefined;
   /** Those of the agent, but for its backend and who approves. */
   readonly agent: Pick<AgentOptions, 'cwd' | 'model' | 'policy'>;
+  /** What is configured, with what the command line says over it. */
+  readonly policies: PoliciesOptions;
   /** For the whole, that of the fallback included, in ms. */
   readonly overallMs: number;
 }
@@ -27,8 +31,11 @@ export interface AgentPlan {
 const backends: readonly AgentName[] = ['claude', 'codex'];
 const help = 'unwedge agent --help';
 
-/** @throws {@link UsageError} that names what is wrong. */
-export function planAgent(args: AgentArgs): AgentPlan {
+/**
+ * @param config - yields to the command line.
+ * @throws {@link UsageError} that names what is wrong.
+ */
+export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' | 'policies'> = {}): AgentPlan {
   if (args.backend === undefined) throw new UsageError(`Missing --backend; see \`${help}\``);
   const backend = backendOf(args.backend);
   const fallback = args.fallback === undefined ? undefined : backendOf(args.fallback);
@@ -43,6 +50,7 @@ export function planAgent(args: AgentArgs): AgentPlan {
   if (args.cwd !== undefined && !isDirectory(args.cwd)) {
     throw new UsageError(`Expected \`--cwd\` to be a directory, got ${quoted(args.cwd)}`);
   }
+  const { overallMs, limits } = config.policies?.integrations?.[backend] ?? {};
   return {
     backend,
     fallback,
@@ -50,10 +58,11 @@ export function planAgent(args: AgentArgs): AgentPlan {
     prompt: promptOf(args),
     approvesAll: approve === 'all',
     json: args.json,
-    db: args.db,
+    db: args.db ?? config.store,
     command: args.command,
     agent: { cwd: args.cwd, model: args.model, policy: policyOf(args) },
-    overallMs: args.timeout ?? usualMs,
+    policies: withFlags(config.policies ?? {}, args),
+    overallMs: args.timeout ?? overallMs ?? limits?.overallMs ?? usualMs,
   };
 }
 
@@ -84,4 +93,20 @@ const usualMs = 30 * 60_000;
 
 function policyOf({ timeout = usualMs, 'no-output-timeout': idleMs }: AgentArgs): PolicyInput {
   return { limits: { attemptMs: timeout, overallMs: timeout, ...(idleMs !== undefined && { idleMs }) } };
+}
+
+function withFlags(policies: PoliciesOptions, { timeout, 'no-output-timeout': idleMs }: AgentArgs): PoliciesOptions {
+  const over = (settings: IntegrationSettings = {}): IntegrationSettings => ({
+    ...settings,
+    ...(timeout !== undefined && { timeoutMs: timeout, overallMs: timeout }),
+    ...(idleMs !== undefined && { idleMs }),
+    // Of a figure the short form or the long one may be given.
+    limits: {
+      ...settings.limits,
+      ...(timeout !== undefined && { attemptMs: undefined, overallMs: undefined }),
+      ...(idleMs !== undefined && { idleMs: undefined }),
+    },
+  });
+  const integrations = Object.fromEntries(backends.map((backend) => [backend, over(policies.integrations?.[backend])]));
+  return { ...policies, integrations: { ...policies.integrations, ...integrations } };
 }

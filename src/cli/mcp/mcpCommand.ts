@@ -8,6 +8,7 @@ import { storePath } from '../../store/paths.ts';
 import { redacted, redactText, secretValues } from '../../store/secrets.ts';
 import { systemClock } from '../../systemClock.ts';
 import type { Io } from '../io.ts';
+import { namedConfig } from '../namedConfig.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { sanitize } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
@@ -28,7 +29,9 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const { name } = options;
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
   const logger = { debug: ignore, info: ignore, warn: say, error: say };
-  const checked = checkGatewayOptions({ store: storePath(args.db, io.env), logger, supervisor });
+  const config = await namedConfig(args.config, io);
+  const store = storePath(args.db ?? config.store, io.env);
+  const checked = checkGatewayOptions({ ...config, store, logger, supervisor });
   const owner = createRuntime(checked, { retention: checked.retention ?? false });
   const { runtime } = owner;
   const secrets = secretValues(io.env);

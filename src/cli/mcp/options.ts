@@ -1,4 +1,5 @@
 import type { Args, OptionSpecs } from '../command.ts';
+import { configOption } from '../namedConfig.ts';
 
 /** The options of `unwedge mcp`. */
 export const mcpOptions = {
@@ -25,6 +26,7 @@ export const mcpOptions = {
     value: 'NAME',
     help: 'a variable the server gets besides HOME, PATH and their like; without it, all of them',
   },
+  config: configOption,
   log: { kind: 'text', value: 'FILE', help: 'log each message as a line of JSON, without what is in it' },
 } as const satisfies OptionSpecs;
 

@@ -1,4 +1,5 @@
 import type { Args, OptionSpecs } from '../command.ts';
+import { configOption } from '../namedConfig.ts';
 
 /** The options of `unwedge run`. */
 export const runOptions = {
@@ -14,6 +15,7 @@ export const runOptions = {
     value: 'PRESET',
     help: 'limits and waits between attempts; else by the agent, or subprocess',
   },
+  config: configOption,
   name: {
     kind: 'text',
     value: 'NAME',

@@ -1,7 +1,9 @@
+import type { ConfigOptions } from '../../config/configTypes.ts';
 import { type AgentCommand, agentCommand, type AgentOption } from '../../protocol/agentCommand.ts';
 import { commandKey } from '../../policy/commandKey.ts';
 import type { IntegrationPolicy } from '../../policy/policy.ts';
-import { type PresetName, presets, resolvePolicy } from '../../policy/presets.ts';
+import { checkPolicies } from '../../policy/policies.ts';
+import { type PresetName, resolvePolicy } from '../../policy/presets.ts';
 import { unknown, UsageError } from '../errors.ts';
 import type { RunArgs } from './options.ts';
 
@@ -34,10 +36,15 @@ export interface Terminals {
 }
 
 /**
- * Makes the plan of a run from its command line.
+ * Makes the plan of a run from its command line, and from what is configured, which yields to it.
  * @throws {@link UsageError} that names what is wrong.
  */
-export function planRun(args: RunArgs, rest: readonly string[], terminals: Terminals): RunPlan {
+export function planRun(
+  args: RunArgs,
+  rest: readonly string[],
+  terminals: Terminals,
+  config: Pick<ConfigOptions, 'store' | 'policies'> = {},
+): RunPlan {
   const [command, ...words] = rest;
   if (command === undefined) throw new UsageError('No command given; write it after --, as in `unwedge run -- make`');
   if (command === '') throw new UsageError('Expected a command after --, got ""');
@@ -46,19 +53,20 @@ export function planRun(args: RunArgs, rest: readonly string[], terminals: Termi
   const onTerminal = inheritsStdin && terminals.stdin;
   const holdsOutput = args.attempts > 1 && !args.stream;
   const silenceMatters = args['no-output-timeout'] !== undefined;
+  const name = args.name ?? commandKey(command, words);
   return {
     command,
     args: words,
-    name: args.name ?? commandKey(command, words),
+    name,
     agent,
-    policy: policyOf(args, agentCommand(command, words, agent), onTerminal),
+    policy: policyOf(args, agentCommand(command, words, agent), onTerminal, { name, policies: config.policies }),
     promptFile: args['prompt-file'],
     inheritsStdin,
     onTerminal,
     inheritsStdout: onTerminal && terminals.stdout && !args.json && !silenceMatters,
     holdsOutput,
     json: args.json,
-    db: args.db,
+    db: args.db ?? config.store,
   };
 }
 
@@ -70,30 +78,47 @@ function agentOf(word: string | undefined): AgentOption {
   return found;
 }
 
-const presetNames = Object.keys(presets);
+/** What is configured for the run of that name. */
+interface Configured {
+  readonly name: string;
+  readonly policies: ConfigOptions['policies'];
+}
 
 /** Retries are only for who asks for them; then they are meant, whatever the command may have done before it failed. */
-function policyOf(args: RunArgs, agent: AgentCommand | undefined, onTerminal: boolean): IntegrationPolicy {
+function policyOf(
+  args: RunArgs,
+  agent: AgentCommand | undefined,
+  onTerminal: boolean,
+  { name, policies: given }: Configured,
+): IntegrationPolicy {
+  const policies = checkPolicies(given);
   const preset = args.policy ?? presetOf(agent);
-  if (!presetNames.includes(preset)) throw unknown('policy', preset, presetNames, 'unwedge run --help');
-  const { retry, limits } = presets[preset as PresetName];
+  const start = Object.hasOwn(policies.presets, preset) ? policies.presets[preset] : undefined;
+  if (start === undefined) throw unknown('policy', preset, Object.keys(policies.presets), 'unwedge run --help');
+  const base = args.policy === undefined ? policies.policyOf('run', undefined, start, name) : start;
+  const own = args.policy === undefined ? given?.integrations?.[name] : undefined;
   const limit = (option: 'timeout' | 'attempt-timeout' | 'no-output-timeout', otherwise: number): number => {
     const value = args[option];
     if (value === 0) throw new UsageError(`Expected \`--${option}\` to be above 0`);
     return value ?? (onTerminal ? Number.POSITIVE_INFINITY : otherwise);
   };
-  const overallMs = limit('timeout', limits.overallMs);
+  const { retry, limits } = base;
   const printsAtEnd = agent?.agent === 'claude' && agent.format !== 'stream-json';
-  return resolvePolicy('run', {
-    preset: preset as PresetName,
-    retry: { ...retry, maxAttempts: args.attempts, retryUnspecified: args.attempts > 1 },
-    limits: {
-      idleMs: limit('no-output-timeout', printsAtEnd ? Number.POSITIVE_INFINITY : limits.idleMs),
-      // One attempt is the whole: the limit on that is the one that was asked for.
-      attemptMs: limit('attempt-timeout', args.attempts === 1 ? Number.POSITIVE_INFINITY : limits.attemptMs),
-      overallMs,
+  const idleMs = printsAtEnd ? (own?.idleMs ?? own?.limits?.idleMs ?? Number.POSITIVE_INFINITY) : limits.idleMs;
+  // One attempt is the whole: the limit on that is the one that was asked for.
+  const alone = own?.timeoutMs ?? own?.limits?.attemptMs ?? Number.POSITIVE_INFINITY;
+  return resolvePolicy(
+    'run',
+    {
+      retry: { ...retry, maxAttempts: args.attempts, retryUnspecified: args.attempts > 1 },
+      limits: {
+        idleMs: limit('no-output-timeout', idleMs),
+        attemptMs: limit('attempt-timeout', args.attempts === 1 ? alone : limits.attemptMs),
+        overallMs: limit('timeout', limits.overallMs),
+      },
     },
-  });
+    base,
+  );
 }
 
 function presetOf(agent: AgentCommand | undefined): PresetName {

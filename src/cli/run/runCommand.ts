@@ -3,6 +3,7 @@ import { formatDuration } from '../../policy/duration.ts';
 import type { Outcome } from '../../policy/failure.ts';
 import type { RunRequest } from '../../subprocessOptions.ts';
 import type { Io } from '../io.ts';
+import { namedConfig } from '../namedConfig.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
@@ -14,7 +15,8 @@ import { type RunEnd, superviseRun } from './supervisedRun.ts';
 
 /** Does what `unwedge run` was asked to do. Gives the exit code. */
 export async function runCommand(args: RunArgs, io: Io, rest: readonly string[]): Promise<number> {
-  const plan = planRun(args, rest, { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY });
+  const config = await namedConfig(args.config, io);
+  const plan = planRun(args, rest, { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY }, config);
   const own = ownOutput(process);
   let request: RunRequest = {};
   try {

@@ -1,6 +1,6 @@
-import { type Effect, effects } from '../policy/effects.ts';
-import { checkDuration, checkKeys, checkOneOf } from '../policy/options.ts';
-import type { Limits } from '../policy/policy.ts';
+import { type Effect, effects } from './effects.ts';
+import { checkDuration, checkKeys, checkOneOf } from './options.ts';
+import type { Limits } from './policy.ts';
 
 /** What a tool says about itself. */
 export interface ToolOptions {

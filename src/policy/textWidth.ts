@@ -1,4 +1,10 @@
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+// Made when first needed: it takes longer than all the rest of a command.
+let segmenter: Intl.Segmenter | undefined;
+
+function graphemes(text: string): Iterable<Intl.SegmentData> {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 /** East Asian wide and fullwidth forms, coarsely by block. */
 const wide =
@@ -10,7 +16,7 @@ const invisible = /^[\p{Mark}\p{Format}\p{Control}]+$/u;
 export function textWidth(text: string): number {
   if (narrowOnly.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemes(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -19,7 +25,7 @@ export function fitText(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = '';
   let left = width - 1;
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     left -= graphemeWidth(segment);
     if (left < 0) break;
     kept += segment;

@@ -1,0 +1,60 @@
+import type { Effect } from '../policy/effects.ts';
+import { type Failure, type Outcome, unwrap } from '../policy/failure.ts';
+import { checkFunction, checkKeys, show } from '../policy/options.ts';
+import type { Fallback } from './call.ts';
+
+/** What an integration gives in place of an answer it cannot get. */
+export interface FallbackValue<O> {
+  readonly value: O;
+}
+
+/** Who is asked in place of an integration that cannot answer. */
+export interface FallbackIntegration<I, O> {
+  /** Its call has its own policy, within the deadline of the call it answers for. */
+  readonly integration: {
+    call(input: I, options: { readonly signal: AbortSignal; readonly effect: Effect | undefined }): Promise<Outcome<O>>;
+  };
+  /** What it is asked. @defaultValue the same input */
+  readonly input?: ((input: I, failure: Failure) => I) | undefined;
+}
+
+/** What answers in place of an integration: a function, a value, or another integration. */
+export type FallbackOption<I, O> = Fallback<I, O> | FallbackValue<O> | FallbackIntegration<I, O>;
+
+/** What is known of a call that falls back. */
+export interface FallbackCall {
+  readonly effect: () => Effect | undefined;
+  /** Whether a call of unspecified effect may be repeated when its answer was lost. */
+  readonly retryUnspecified: boolean;
+}
+
+/**
+ * The function a fallback stands for. Another integration is not asked for what may have taken effect and must not twice (R-12): the call
+ * fails as it would without.
+ * @throws TypeError or RangeError that names the option and its value.
+ */
+export function fallbackOf<I, O>(name: string, option: FallbackOption<I, O>, call: FallbackCall): Fallback<I, O> {
+  if (typeof option === 'function') return option;
+  if (typeof option !== 'object' || option === null) {
+    throw new TypeError(`Expected \`${name}\` to be a function, { value } or { integration }, got ${show(option)}`);
+  }
+  if ('value' in option) {
+    checkKeys(name, option, ['value']);
+    return () => option.value;
+  }
+  checkKeys(name, option, ['integration', 'input']);
+  const { integration, input: inputOf = (input: I) => input } = option;
+  checkFunction(`${name}.integration.call`, (integration as Partial<typeof integration> | null | undefined)?.call);
+  checkFunction(`${name}.input`, inputOf);
+  return async (input, failure, { signal }) => {
+    const effect = call.effect();
+    // Thrown: the call ends with the failure it has.
+    if (!mayAsk(failure, effect, call)) throw new Error(failure.message);
+    return unwrap(await integration.call(inputOf(input, failure), { signal, effect }));
+  };
+}
+
+function mayAsk({ outcome }: Failure, effect: Effect | undefined, { retryUnspecified }: FallbackCall): boolean {
+  if (outcome === 'not_started' || outcome === 'failed') return true;
+  return effect === undefined ? retryUnspecified : effect !== 'mutating';
+}

@@ -1,0 +1,17 @@
+import { defineCommand } from '../command.ts';
+import { configOptions } from './options.ts';
+
+/** `unwedge config`; only its options are here, so that asking for help loads no schema. */
+export const config = defineCommand({
+  name: 'config',
+  summary: 'what is configured, where each value comes from, and what is wrong with a file',
+  usage: 'config [--print [--all] | --check FILE | --schema] [--config FILE] [--json]',
+  details: [
+    'Reads what `loadConfig` reads: unwedge.config.mjs, .js or .json in the working directory (or --config FILE, or UNWEDGE_CONFIG) and',
+    'the variables UNWEDGE_…, and says of each value where it comes from. A module is run. Secrets are not shown.',
+    '--check judges FILE alone, without the environment.',
+    'Exit codes: 0 in order, 1 something is wrong with the configuration (all of it on stderr, a line each), 2 wrong usage.',
+  ].join('\n'),
+  options: configOptions,
+  run: async (args, io) => (await import('./configCommand.ts')).configCommand(args, io),
+});

@@ -1,0 +1,120 @@
+import { relative } from 'node:path';
+import type { LoadedConfig } from '../../config/configTypes.ts';
+import { type EffectiveValue, effectiveValues, isPattern, valueText } from '../../config/effective.ts';
+import { configJsonSchema } from '../../config/jsonSchema.ts';
+import { ConfigError, type ConfigSource, sourceText } from '../../config/problems.ts';
+import { readConfig } from '../../config/readConfig.ts';
+import { createTextRedactor, redacted, secretValues } from '../../store/secrets.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { sanitize, toJson } from '../sanitize.ts';
+import { createStyle } from '../style.ts';
+import { renderTable } from '../table.ts';
+import type { ConfigArgs } from './options.ts';
+
+/** Does what `unwedge config` was asked to do. Gives the exit code. */
+export async function configCommand(args: ConfigArgs, io: Io): Promise<number> {
+  const asked = [args.print && '--print', args.check !== undefined && '--check', args.schema && '--schema'].filter(
+    Boolean,
+  );
+  if (asked.length > 1) throw new UsageError(`Options ${asked.join(' and ')} exclude each other`);
+  if (args.all && (args.check !== undefined || args.schema)) throw new UsageError('Option --all belongs to --print');
+  if (args.schema) {
+    io.stdout.write(toJson(configJsonSchema()));
+    return 0;
+  }
+  return args.check === undefined ? print(args, io) : check(args.check, args, io);
+}
+
+async function print(args: ConfigArgs, io: Io): Promise<number> {
+  const loaded = await loadOrTell(io, args.json, () =>
+    readConfig({
+      env: io.env,
+      file: args.config,
+      openclaw: args.openclaw,
+      overrides: args.db === undefined ? undefined : { store: args.db },
+    }),
+  );
+  if (loaded === undefined) return 1;
+  const values = effectiveValues(loaded);
+  // A key may stand where none is expected: among the words of a command, in an address.
+  const redactor = createTextRedactor(secretValues(io.env));
+  const hide = (text: string): string => redactor.text(text);
+  if (args.json) io.stdout.write(toJson(asData(loaded, values, hide)));
+  else io.stdout.write(asText(values, args.all, io, hide));
+  for (const warning of loaded.warnings) io.stderr.write(`unwedge: ${sanitize(warning)}\n`);
+  return 0;
+}
+
+async function check(file: string, { json, config, openclaw }: ConfigArgs, io: Io): Promise<number> {
+  if (config !== undefined || openclaw !== undefined) throw new UsageError('Option --check judges its FILE alone');
+  const loaded = await loadOrTell(io, json, () => readConfig({ file, env: {} }, io.env));
+  if (loaded === undefined) return 1;
+  io.stdout.write(json ? toJson({ ok: true, problems: [] }) : `${sanitize(file)}: ok\n`);
+  return 0;
+}
+
+/** Undefined when something is wrong, and was told. */
+async function loadOrTell(io: Io, json: boolean, load: () => Promise<LoadedConfig>): Promise<LoadedConfig | undefined> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    if (json) io.stdout.write(toJson({ ok: false, problems: error.problems }));
+    else for (const { message } of error.problems) io.stderr.write(`unwedge: ${sanitize(message)}\n`);
+    return undefined;
+  }
+}
+
+/** Takes secrets out of a text. */
+type Hide = (text: string) => string;
+
+function asText(values: readonly EffectiveValue[], all: boolean, io: Io, hide: Hide): string {
+  const { dim } = createStyle(io);
+  const left = values.filter(isDefault).length;
+  const shown = all ? values : values.filter((value) => !isDefault(value));
+  const rows = shown.map((value) => [
+    value.path,
+    hide(valueText(value)),
+    isDefault(value) ? { text: 'default', paint: dim } : fromText(value.source),
+  ]);
+  const table =
+    rows.length === 0 ? '' : renderTable([{ title: 'KEY' }, { title: 'VALUE' }, { title: 'FROM' }], rows, io.columns);
+  const nothing = rows.length === 0 ? 'Nothing is configured. ' : '';
+  const rest = all
+    ? ''
+    : `${nothing}${left} ${nothing === '' ? 'others have' : 'keys have'} their defaults; --all shows them.\n`;
+  return `${table}${rest}`;
+}
+
+const isDefault = ({ source }: EffectiveValue): boolean => source.from === 'default';
+
+function fromText(source: ConfigSource): string {
+  if (source.from === 'override') return '--db';
+  if (source.from !== 'file' && source.from !== 'openclaw') return sourceText(source);
+  const near = relative(process.cwd(), source.file);
+  return near.startsWith('..') ? source.file : near;
+}
+
+function asData({ files, warnings }: LoadedConfig, values: readonly EffectiveValue[], hide: Hide): object {
+  return {
+    files,
+    warnings,
+    values: values.map((each) => ({
+      path: each.path,
+      value: each.isSecret ? redacted : dataOf(each.value, hide),
+      unit: each.unit ?? null,
+      text: hide(valueText(each)),
+      from: each.source.from === 'override' ? 'flag' : each.source.from,
+      name: isDefault(each) ? null : fromText(each.source),
+    })),
+  };
+}
+
+/** JSON has no number for what is infinite, and none of what a module holds. */
+function dataOf(value: unknown, hide: Hide): unknown {
+  if (value === Number.POSITIVE_INFINITY) return 'infinity';
+  if (typeof value === 'string') return hide(value);
+  if (Array.isArray(value)) return value.map((each: unknown) => dataOf(each, hide));
+  return isPattern(value) ? String(value) : (value ?? null);
+}

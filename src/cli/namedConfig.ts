@@ -1,0 +1,33 @@
+import type { ConfigOptions } from '../config/configTypes.ts';
+import { ConfigError } from '../config/problems.ts';
+import { CommandError } from './errors.ts';
+import type { Io } from './io.ts';
+
+/** The option of commands that may be given a configuration. */
+export const configOption = {
+  kind: 'text',
+  value: 'FILE',
+  help: 'a configuration file, whose store and policies hold; else UNWEDGE_CONFIG, else none',
+} as const;
+
+/**
+ * What of a configuration concerns a command that stands before another one: of the file that `--config` or `UNWEDGE_CONFIG` names, and
+ * the environment with it. One that merely lies in the working directory is not read: a module would be run wherever the command is.
+ * @throws {@link CommandError} with everything that is wrong.
+ */
+export async function namedConfig(
+  file: string | undefined,
+  { env }: Pick<Io, 'env'>,
+): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'retention' | 'policies'>> {
+  const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
+  if (named === undefined) return {};
+  // Only for who names one: it brings the schema.
+  const { readConfig } = await import('../config/readConfig.ts');
+  try {
+    const { store, synchronous, retention, policies } = (await readConfig({ file: named, env })).options;
+    return { store, synchronous, retention, policies };
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message.replaceAll('\n', '; '), { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import type { LoadedConfig } from './configTypes.ts';
+import { durationText } from './durationText.ts';
+import { valueAt } from './issues.ts';
+import type { SchemaNode } from './jsonSchema.ts';
+import { anyName, configKeys, isSecret, nodeAt } from './keys.ts';
+import { derivedDefaults } from './derivedDefaults.ts';
+import { leafPaths } from './layers.ts';
+import { presetValues } from './presetValues.ts';
+import { type ConfigSource, pathText } from './problems.ts';
+
+/** What holds for one key, and why. */
+export interface EffectiveValue {
+  readonly path: string;
+  /** Durations in ms; undefined where the default depends on something, of which `usually` tells. */
+  readonly value: unknown;
+  readonly unit: SchemaNode['unit'];
+  readonly usually: string | undefined;
+  readonly source: ConfigSource;
+  readonly isSecret: boolean;
+}
+
+/** Every value of a configuration: what was set, in the order of the schema, then the defaults of what was not. */
+export function effectiveValues({
+  options,
+  origins,
+}: Pick<LoadedConfig, 'options' | 'origins'>): readonly EffectiveValue[] {
+  const placeOf = (path: readonly string[]): number => configKeys.findIndex((key) => leadsTo(key.path, path));
+  const given = [...leafPaths(options)].sort((one, other) => placeOf(one) - placeOf(other));
+  const taken = new Set(given.map((path) => path.join('\n')));
+  const derived = derivedDefaults(options);
+  const defaults = configKeys.filter(
+    ({ path, node }) =>
+      !path.includes(anyName) &&
+      !taken.has(path.join('\n')) &&
+      isThere(path, options) &&
+      (node.default !== undefined || node.usually !== undefined),
+  );
+  return [
+    ...given.map((path) => row(path, valueAt(options, path), origins[pathText(path)] ?? { from: 'default' })),
+    ...defaults.map(({ path, node }) => row(path, derived.get(pathText(path)) ?? node.default, { from: 'default' })),
+    ...presetValues(options, (path) => taken.has(path.join('\n'))).map(({ path, value }) =>
+      row(path, value, { from: 'default' }),
+    ),
+  ];
+}
+
+/** Whether a key is the path, or above it. */
+function leadsTo(key: readonly string[], path: readonly string[]): boolean {
+  // What can be switched off is above its own keys.
+  if (key.length === 1 && path.length > 1) return false;
+  return key.every((part, index) => part === anyName || part === path[index]);
+}
+
+/** Whether what the key belongs to is neither switched off nor left out. */
+function isThere(path: readonly string[], options: LoadedConfig['options']): boolean {
+  return path.every((_, depth) => {
+    const above = path.slice(0, depth);
+    const value = depth === 0 ? options : valueAt(options, above);
+    return value === undefined ? nodeAt(above)?.required === undefined : value !== false;
+  });
+}
+
+function row(path: readonly string[], value: unknown, source: ConfigSource): EffectiveValue {
+  const node = nodeAt(path);
+  const { unit, usually } = node ?? {};
+  return {
+    path: pathText(path),
+    value,
+    unit,
+    usually: value === undefined ? usually : undefined,
+    source,
+    isSecret: source.from !== 'default' && isSecret(path),
+  };
+}
+
+/** A value for people: `10m`, `1 GB`, text as it is; of a secret nothing. */
+export function valueText({ value, unit, usually, isSecret: secret }: Omit<EffectiveValue, 'path' | 'source'>): string {
+  if (secret) return '(not shown)';
+  if (value === undefined) return usually ?? '';
+  if (Array.isArray(value)) return `[${value.map((each: unknown) => plainText(each, unit)).join(', ')}]`;
+  return plainText(value, unit);
+}
+
+/** Whether a value tests texts. */
+export function isPattern(value: unknown): boolean {
+  return typeof (value as { readonly test?: unknown } | null)?.test === 'function';
+}
+
+function plainText(value: unknown, unit: SchemaNode['unit']): string {
+  if (typeof value === 'number' && unit === 'ms') return durationText(value);
+  if (typeof value === 'number' && unit === 'bytes') return bytesText(value);
+  if (typeof value === 'string') return value;
+  // A pattern writes itself; the waits between attempts are data.
+  return typeof value === 'object' && !isPattern(value) ? JSON.stringify(value) : String(value);
+}
+
+function bytesText(bytes: number): string {
+  const [unit, size] = (
+    [
+      ['GB', 1e9],
+      ['MB', 1e6],
+      ['kB', 1e3],
+    ] as const
+  ).find(([, each]) => bytes % each === 0) ?? ['B', 1];
+  return `${bytes / size} ${unit}`;
+}

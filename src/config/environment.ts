@@ -1,0 +1,56 @@
+import { nearest } from '../policy/nearest.ts';
+import type { SchemaNode } from './jsonSchema.ts';
+import { keyOfVariable, variableNames } from './keys.ts';
+import { type Layer, layerOf } from './layers.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names the configuration file. */
+export const fileVariable = 'UNWEDGE_CONFIG';
+
+const prefix = 'UNWEDGE_';
+const bare = (variable: string): string => variable.slice(prefix.length);
+
+/** By which a runtime knows its children; not for users. */
+const internalVariables = new Set(['UNWEDGE_RUN']);
+
+/** What the variables of the environment say, a layer each, and the names among them that say nothing. */
+export function environmentLayers(env: Environment): {
+  readonly layers: readonly Layer[];
+  readonly warnings: readonly string[];
+} {
+  const layers: Layer[] = [];
+  const switches: Layer[] = [];
+  const warnings: string[] = [];
+  for (const variable of Object.keys(env).sort()) {
+    const text = env[variable]?.trim();
+    if (!variable.startsWith(prefix) || variable === fileVariable || internalVariables.has(variable)) continue;
+    // One that is set to nothing counts as not set.
+    if (text === undefined || text === '') continue;
+    const key = keyOfVariable(variable);
+    if (key === undefined) warnings.push(unknownVariable(variable));
+    else {
+      const layer = layerOf({ from: 'environment', variable }, key.path, valueOf(key.node, text));
+      // Switching off wins over figures of what is off.
+      (key.node.anyOf?.some(isOff) === true ? switches : layers).push(layer);
+    }
+  }
+  return { layers: [...layers, ...switches], warnings };
+}
+
+function unknownVariable(variable: string): string {
+  // What all begin with makes no two of them alike.
+  const close = nearest(bare(variable), [...variableNames, fileVariable].map(bare));
+  return `unknown variable ${variable}${close === undefined ? '' : `; did you mean ${prefix}${close}?`}`;
+}
+
+/** What is no number or truth value stays text, to be named as it was given. */
+function valueOf(node: SchemaNode, text: string): unknown {
+  const kinds = (node.anyOf ?? [node]).map((choice) => (isOff(choice) ? 'off' : choice.type));
+  if (kinds.includes('number') || kinds.includes('integer')) return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (kinds.includes('off')) return text === 'false' || text === '0' ? false : text;
+  if (kinds.includes('boolean')) return { true: true, 1: true, false: false, 0: false }[text] ?? text;
+  return text;
+}
+
+const isOff = (node: SchemaNode): boolean => node.const === false;

@@ -1,0 +1,86 @@
+import JSON5 from 'json5';
+
+/** A place in a text, from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+type Path = readonly (string | number)[];
+
+/** No configuration is as deep; what is, has no places. */
+const deepest = 50;
+
+const space = /(?:\s|\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/)*/y;
+const string = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y;
+const bare = /[^\s,:{}[\]"'/]+/y;
+
+/**
+ * Finds where keys stand in a text that JSON5 could read: of a path the key itself, else the nearest one above it.
+ * Undefined for what is at the top.
+ */
+export function createLocator(text: string): (path: Path) => Position | undefined {
+  let found: ReadonlyMap<string, number> | undefined;
+  return (path) => {
+    found ??= offsetsIn(text);
+    for (let length = path.length; length > 0; length--) {
+      const offset = found.get(JSON.stringify(path.slice(0, length)));
+      if (offset !== undefined) return positionOf(text, offset);
+    }
+    return undefined;
+  };
+}
+
+function positionOf(text: string, offset: number): Position {
+  const lines = text.slice(0, offset).split(/\r\n|[\n\r\u2028\u2029]/);
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+}
+
+/** Where each key and each item begins. */
+function offsetsIn(text: string): ReadonlyMap<string, number> {
+  const offsets = new Map<string, number>();
+  let at = 0;
+
+  function take(pattern: RegExp): string {
+    pattern.lastIndex = at;
+    const [word = ''] = pattern.exec(text) ?? [];
+    at += word.length;
+    return word;
+  }
+
+  /** Whether the next character that counts is this one; then it is taken. */
+  function takes(character: string): boolean {
+    take(space);
+    if (text[at] !== character) return false;
+    at++;
+    return true;
+  }
+
+  function members(path: Path, end: '}' | ']'): void {
+    for (let index = 0; at < text.length && !takes(end); index++) {
+      const start = at;
+      const key = end === ']' ? index : keyOf(take(string) || take(bare));
+      const inner = [...path, key];
+      // Of a key that is given twice the last one counts.
+      offsets.set(JSON.stringify(inner), start);
+      if (end === '}') takes(':');
+      value(inner);
+      takes(',');
+    }
+  }
+
+  function value(path: Path): void {
+    if (path.length > deepest) at = text.length;
+    if (takes('{')) members(path, '}');
+    else if (takes('[')) members(path, ']');
+    else if (take(string) === '' && take(bare) === '') at++;
+  }
+
+  if (text.startsWith('\uFEFF')) at = 1;
+  value([]);
+  return offsets;
+}
+
+function keyOf(word: string): string {
+  return /^["']/.test(word) ? JSON5.parse<string>(word) : word;
+}

@@ -1,0 +1,98 @@
+import type { TextTest } from '../policy/classify.ts';
+import { readPattern } from '../readPattern.ts';
+import type { LoadedConfig } from './configTypes.ts';
+import { contradictions, type TellerOf } from './contradictions.ts';
+import { contradiction, findingsOf, problemOf, type Teller } from './issues.ts';
+import { type Layer, mergeLayers } from './layers.ts';
+import { type ConfigProblem, type ConfigSource, pathText } from './problems.ts';
+import { type Pruned, prune } from './prune.ts';
+import { configSchema } from './schema.ts';
+
+/** A layer, and how its problems are told. */
+export interface ToldLayer extends Layer {
+  readonly teller: Teller;
+}
+
+/** What the layers say together, or what is wrong with it. */
+interface Judged extends Pick<LoadedConfig, 'options' | 'origins'> {
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Puts the layers together and finds everything that is wrong: in each of them, and in what they make together. */
+export async function judge(
+  layers: readonly ToldLayer[],
+  tell: (source: ConfigSource, name: string) => Teller,
+): Promise<Judged> {
+  const merged = mergeLayers(layers);
+  const tellerOf: TellerOf = (path) => {
+    const source = merged.sourceOf(path);
+    return layers.find((layer) => layer.source === source)?.teller ?? tell(source, 'configuration');
+  };
+  const { value } = merged;
+  const alone = layers.flatMap((layer) => inLayer(layer));
+  const { parsed, findings, missing } = prune(value);
+  const { options, problems } = await complete(parsed, tellerOf);
+  // What stood beside something wrong may be right with it.
+  const isDoubtful = (path: readonly (string | number)[]): boolean =>
+    findings.some((finding) => pathText(finding.path.slice(0, -1)) === pathText(path.slice(0, -1)));
+  const origins = Object.fromEntries(merged.set.map(({ path, source }) => [pathText(path), source]));
+  const together = [
+    ...missing.map((finding) => problemOf(finding, value, tellerOf(finding.path))),
+    ...problems,
+    ...contradictions(options, tellerOf, isDoubtful),
+  ];
+  return { problems: inOrder([...alone, ...together], layers), options, origins };
+}
+
+/** Source by source, and as they stand in the text of one. */
+function inOrder(problems: readonly ConfigProblem[], layers: readonly ToldLayer[]): readonly ConfigProblem[] {
+  const sources = layers.map(({ source }) => source);
+  const compare = (one: ConfigProblem, other: ConfigProblem): number =>
+    sources.indexOf(one.source) - sources.indexOf(other.source) ||
+    (one.at?.line ?? 0) - (other.at?.line ?? 0) ||
+    (one.at?.column ?? 0) - (other.at?.column ?? 0);
+  return [...problems].sort(compare);
+}
+
+/** What is wrong with a layer on its own; what it leaves out another one may say. */
+function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
+  const { value, set } = mergeLayers([layer]);
+  const { error } = configSchema.safeParse(value);
+  const found = findingsOf(error, value).filter(({ what }) => what !== 'missing');
+  // No name for anything: objects have it already.
+  const reserved = new Map(
+    set
+      .map(({ path }) => path.slice(0, path.indexOf('__proto__') + 1))
+      .filter((path) => path.length > 1)
+      .map((path) => [pathText(path), { path, what: 'unknown', message: '' } as const]),
+  );
+  return [...found, ...reserved.values()].map((finding) => problemOf(finding, value, layer.teller));
+}
+
+/** The values of a configuration without mistakes, with the patterns compiled. */
+async function complete(parsed: Pruned['parsed'], tellerOf: TellerOf) {
+  const options = { ...parsed };
+  delete options.$schema;
+  const { toolCallRetry } = options;
+  const problems: ConfigProblem[] = [];
+  if (toolCallRetry?.transientPatterns === undefined) return { options, problems };
+  const transientPatterns: (string | TextTest)[] = [];
+  for (const [index, pattern] of toolCallRetry.transientPatterns.entries()) {
+    const path = ['toolCallRetry', 'transientPatterns', index];
+    try {
+      transientPatterns.push(typeof pattern === 'string' ? await compiled(pathText(path), pattern) : pattern);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      const said = text.replace(/^Expected `[^`]*` to be /, 'expected ');
+      problems.push(contradiction(path, pattern, 'a regular expression of RE2', said, tellerOf(path)));
+    }
+  }
+  return { options: { ...options, toolCallRetry: { ...toolCallRetry, transientPatterns } }, problems };
+}
+
+/** A pattern that can be shown as it was written. */
+async function compiled(option: string, text: string): Promise<string | TextTest> {
+  const pattern = await readPattern(option, text);
+  if (typeof pattern === 'string') return pattern;
+  return Object.assign({ test: (each: string) => pattern.test(each) }, { toString: () => text });
+}

@@ -1,0 +1,59 @@
+/** Where a value of the configuration comes from. */
+export type ConfigSource =
+  | { readonly from: 'default' }
+  | { readonly from: 'openclaw'; readonly file: string }
+  | { readonly from: 'file'; readonly file: string }
+  | { readonly from: 'environment'; readonly variable: string }
+  | { readonly from: 'override' };
+
+/** What is wrong with one value of the configuration. */
+export interface ConfigProblem {
+  /** The key, such as `policies.integrations.kb.timeoutMs`; empty where the whole source is meant. */
+  readonly path: string;
+  /** The value as it may be shown: short, and without secrets. Undefined where there is none. */
+  readonly value: string | undefined;
+  /** What the value has to be. */
+  readonly expected: string;
+  readonly source: ConfigSource;
+  /** Line and column of the key in a JSON file, from 1. */
+  readonly at?: { readonly line: number; readonly column: number } | undefined;
+  /** All of it in one line. */
+  readonly message: string;
+}
+
+/** The configuration is wrong: it says everything that is, a line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(({ message }) => message).join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** `alerts.integrations["my server"].failures` */
+export function pathText(path: readonly (string | number)[]): string {
+  return path
+    .map((key, index) => {
+      if (typeof key === 'number') return `[${key}]`;
+      if (!/^[\w$-]+$/.test(key)) return `[${JSON.stringify(key)}]`;
+      return index === 0 ? key : `.${key}`;
+    })
+    .join('');
+}
+
+/** A source as it is named to people. */
+export function sourceText(source: ConfigSource): string {
+  switch (source.from) {
+    case 'default':
+      return 'default';
+    case 'openclaw':
+    case 'file':
+      return source.file;
+    case 'environment':
+      return source.variable;
+    case 'override':
+      return 'overrides';
+  }
+}

@@ -1,0 +1,121 @@
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { checkKeys, checkName } from '../policy/options.ts';
+import { createTextRedactor, secretValues } from '../store/secrets.ts';
+import { ConfigFileError, findConfigFiles, readConfigFile } from './configFile.ts';
+import type { LoadConfigOptions, LoadedConfig } from './configTypes.ts';
+import { environmentLayers, fileVariable } from './environment.ts';
+import { fileProblem, type Teller } from './issues.ts';
+import { createLocator } from './jsonPositions.ts';
+import { isPlainObject, type Layer } from './layers.ts';
+import { readOpenClaw } from './openClaw.ts';
+import { ConfigError, type ConfigProblem, type ConfigSource } from './problems.ts';
+import { judge, type ToldLayer } from './judge.ts';
+
+/**
+ * Reads the configuration from its sources; see `loadConfig`.
+ * @param surroundings - the environment whose secrets are never told. @defaultValue the one that is read
+ */
+export async function readConfig(
+  options: LoadConfigOptions,
+  surroundings?: LoadConfigOptions['env'],
+): Promise<LoadedConfig> {
+  const { cwd, env, file, openclaw, overrides } = checkOptions(options);
+  const redactor = createTextRedactor(secretValues(surroundings ?? env));
+  const hide = (text: string): string => redactor.text(text);
+  const problems: ConfigProblem[] = [];
+  const files: string[] = [];
+  const layers: ToldLayer[] = [];
+  const tell = (source: ConfigSource, name: string): Teller => ({ source, name: hide(name), hide });
+  const read = async (teller: Teller, path: string, reading: () => Promise<ToldLayer | undefined>): Promise<void> => {
+    try {
+      const layer = await reading();
+      if (layer === undefined) return;
+      layers.push(layer);
+      files.push(path);
+    } catch (error) {
+      if (!(error instanceof ConfigFileError)) throw error;
+      problems.push(fileProblem(error.message, teller));
+    }
+  };
+
+  if (openclaw !== undefined) {
+    const teller = { ...tell({ from: 'openclaw', file: openclaw }, nameOf(openclaw, cwd)), prefix: ['gateway'] };
+    await read(teller, openclaw, async () => {
+      const value = await readOpenClaw(openclaw);
+      return value === undefined ? undefined : { source: teller.source, value, teller };
+    });
+  }
+  const found = await filesOf(file, cwd, env);
+  const [chosen] = found;
+  if (chosen !== undefined) {
+    const teller = tell({ from: 'file', file: chosen }, found.map((each) => nameOf(each, cwd)).join(' and '));
+    if (found.length > 1)
+      problems.push(fileProblem(`expected one configuration file in ${cwd}, got ${found.length}`, teller));
+    else {
+      await read(teller, chosen, async () => {
+        const { value, text } = await readConfigFile(chosen);
+        const locate = text === undefined ? undefined : createLocator(text);
+        return { source: teller.source, value: fromDirectory(value, dirname(chosen)), teller: { ...teller, locate } };
+      });
+    }
+  }
+  const environment = environmentLayers(env);
+  for (const layer of environment.layers) layers.push({ ...layer, teller: tell(layer.source, variableIn(layer)) });
+  if (overrides !== undefined) {
+    const source = { from: 'override' } as const;
+    layers.push({ source, value: overrides as Layer['value'], teller: tell(source, 'overrides') });
+  }
+
+  const judged = await judge(layers, tell);
+  const all = [...problems, ...judged.problems];
+  if (all.length > 0) throw new ConfigError(all);
+  const { options: gatewayOptions, origins } = judged;
+  return { options: gatewayOptions, origins, files, warnings: environment.warnings };
+}
+
+function checkOptions(options: LoadConfigOptions) {
+  checkKeys('options', options, ['cwd', 'file', 'env', 'openclaw', 'overrides']);
+  const { cwd = process.cwd(), env = process.env, file, openclaw = false, overrides } = options;
+  if (file !== undefined && file !== false) checkName('options.file', file);
+  if (typeof openclaw !== 'boolean') checkName('options.openclaw', openclaw);
+  if (overrides !== undefined && !isPlainObject(overrides))
+    throw new TypeError('Expected `options.overrides` to be an object');
+  const directory = resolve(checkName('options.cwd', cwd));
+  const usual = join(homedir(), '.openclaw', 'openclaw.json');
+  return {
+    cwd: directory,
+    env,
+    file,
+    overrides,
+    openclaw: openclaw === false ? undefined : openclaw === true ? usual : resolve(directory, openclaw),
+  };
+}
+
+/** The file that was named, or those that lie in the directory. */
+async function filesOf(
+  file: string | false | undefined,
+  cwd: string,
+  env: NonNullable<LoadConfigOptions['env']>,
+): Promise<readonly string[]> {
+  if (file === false) return [];
+  const named = file ?? (env[fileVariable]?.trim() || undefined);
+  return named === undefined ? findConfigFiles(cwd) : [resolve(cwd, named)];
+}
+
+/** What lies in or below the directory is named from there. */
+function nameOf(file: string, cwd: string): string {
+  const name = relative(cwd, file);
+  return name.startsWith('..') || isAbsolute(name) ? file : name;
+}
+
+function variableIn({ source }: Layer): string {
+  return source.from === 'environment' ? source.variable : '';
+}
+
+/** A file names other files from where it lies. */
+function fromDirectory(value: Layer['value'], directory: string): Layer['value'] {
+  const { store } = value;
+  if (typeof store !== 'string' || store === '' || store === ':memory:') return value;
+  return { ...value, store: resolve(directory, store) };
+}

@@ -1,0 +1,151 @@
+import type { AttemptContext, Call } from '../calls/call.ts';
+import * as refusal from '../calls/refusal.ts';
+import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from '../machines/workflow.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import { createItemTable, type ItemTable } from './itemTable.ts';
+import { type ItemWork, startItems } from './itemWork.ts';
+import { checkPlan } from './plan.ts';
+import type { RunParts } from './runParts.ts';
+import { plannedItem } from './runRecords.ts';
+import { settingsOf, type SupervisedBackend, type Work } from './supervisedBackend.ts';
+import type { WorkflowProgress, WorkflowStepContext } from './workflowTypes.ts';
+
+/** One backend's turn in a run: what fills the slots of the machine while it has it. */
+export interface BackendTurn<I, R, S> {
+  readonly supervised: SupervisedBackend<I, R, S>;
+  readonly phase: WorkflowProgress['phase'];
+  /** Once it has planned. */
+  readonly table: ItemTable<R> | undefined;
+  readonly summary: S | undefined;
+  running(): WorkflowProgress['running'];
+  /** Makes the call that the whole turn is. Nothing goes on when its end has been told. */
+  call(tell: (event: WorkflowMachineEvent) => void): BackendCall;
+  plan(): Promise<void>;
+  /** Never rejects. */
+  check(): Promise<{ readonly problems: number; readonly error?: unknown }>;
+  /** @returns how to stop them. */
+  items(changed: (figures: ItemFigures) => void): () => void;
+  summarize(): Promise<void>;
+}
+
+export interface BackendCall {
+  order(order: BackendOrder): void;
+  /** Ends it, if it has not ended. */
+  stop(): void;
+}
+
+export function createBackendTurn<I, R, S>(
+  run: RunParts<I, R>,
+  supervised: SupervisedBackend<I, R, S>,
+): BackendTurn<I, R, S> {
+  const { backend, path } = supervised;
+  let phase: WorkflowProgress['phase'] = 'planning';
+  let context: AttemptContext | undefined;
+  let plan: unknown;
+  let table: ItemTable<R> | undefined;
+  let work: ItemWork | undefined;
+  let summary: S | undefined;
+  /** The step of the backend that is under way. */
+  let step: Promise<unknown> = Promise.resolve();
+
+  const stepContext: WorkflowStepContext = {
+    get signal() {
+      return context?.signal ?? AbortSignal.abort();
+    },
+    touch: () => context?.touch(),
+    session: run.session,
+    done: run.handover.values,
+  };
+
+  /** What a backend does may throw at once, or be no promise. */
+  async function taken<T>(begin: () => T | PromiseLike<T>): Promise<T> {
+    const answer = Promise.resolve().then(begin);
+    step = answer.catch(() => undefined);
+    return await answer;
+  }
+
+  return {
+    supervised,
+    get phase() {
+      return phase;
+    },
+    get table() {
+      return table;
+    },
+    get summary() {
+      return summary;
+    },
+    running: () => work?.running() ?? [],
+    call,
+    async plan() {
+      plan = await taken(() => backend.plan(run.input, stepContext));
+    },
+    async check() {
+      try {
+        const sound = await checkPlan(backend.name, plan);
+        table = createItemTable<R>(sound, backend.name);
+        return { problems: 0 };
+      } catch (error) {
+        return { problems: 1, error };
+      } finally {
+        plan = undefined;
+      }
+    },
+    items(changed) {
+      if (table === undefined) throw new Error(`${backend.name} has no plan`);
+      phase = 'working';
+      const { items } = table;
+      run.records.planned(backend.name, items);
+      run.log.push({ type: 'workflow_planned', data: { backend: backend.name, items: items.map(plannedItem) } });
+      work = startItems(run, supervised, table, stepContext, changed);
+      return () => work?.stop();
+    },
+    async summarize() {
+      phase = 'summing_up';
+      const { summary: sumUp } = backend;
+      if (sumUp !== undefined) summary = await taken(() => sumUp(table?.results() ?? [], stepContext));
+    },
+  };
+
+  function call(tell: (event: WorkflowMachineEvent) => void): BackendCall {
+    let close = (_failed: boolean, _error: unknown): void => undefined;
+    const whole: Work = (attempt) =>
+      new Promise((resolve, reject) => {
+        context = attempt;
+        const { signal } = attempt;
+        close = (failed, error) => (failed ? reject(error as Error) : resolve(undefined));
+        // A step that goes on after its abort is watched as the work of every other call is.
+        signal.addEventListener('abort', () => void step.then(() => reject(signal.reason as Error)), { once: true });
+        tell({ type: 'call.admitted' });
+      });
+    const row: Call<Work, unknown> = path.start(
+      whole,
+      settingsOf(path.policy, { label: run.id, session: run.session }),
+      (outcome) => {
+        // Later: the call path has yet to tell of the end, and what follows may come back to it.
+        queueMicrotask(() => {
+          const { done = 0, failed = 0, skipped = 0 } = table ?? {};
+          const failure = outcome.ok ? undefined : outcome.failure;
+          tell({ type: 'call.ended', ok: outcome.ok, failure, done, undone: failed + skipped });
+        });
+      },
+    );
+    return {
+      order(order) {
+        if (order.type === 'call.close') close(order.failed, order.error);
+        else path.end(row, endFacts(order, row));
+      },
+      stop: () => path.end(row, refusal.stopped(path.name)),
+    };
+  }
+
+  function endFacts(
+    { ending, reason }: Extract<BackendOrder, { type: 'call.end' }>,
+    row: Call<Work, unknown>,
+  ): FailureFacts {
+    if (ending === 'stopped') return refusal.stopped(path.name);
+    if (ending === 'cancelled') return refusal.cancelled(reason, row.attempt !== undefined);
+    const message = `The run was not done within ${run.overallMs} ms`;
+    return { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' };
+  }
+}

@@ -1,0 +1,99 @@
+import type { SoundPlan } from './plan.ts';
+import type { WorkflowItem, WorkflowItemResult } from './workflowTypes.ts';
+
+/** The items of one plan: which may begin, and how each ended. */
+export interface ItemTable<R> {
+  readonly items: readonly WorkflowItem[];
+  readonly done: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly ended: number;
+  /** The place of the next item whose dependencies are done; each is given once. */
+  next(): number | undefined;
+  /** Notes the end of an item, once. Gives the places of those that are skipped for it. */
+  end(place: number, result: WorkflowItemResult<R>): readonly number[];
+  /** How an item ended. */
+  result(place: number): WorkflowItemResult<R> | undefined;
+  /** How each item ended, in the order of the plan; those that were never begun as skipped for nothing of their own. */
+  results(): readonly WorkflowItemResult<R>[];
+}
+
+/**
+ * Keeps the items of a plan in order; linear in items and dependencies over the whole run.
+ * @param backend - whose plan it is.
+ */
+export function createItemTable<R>({ items, graph }: SoundPlan, backend: string): ItemTable<R> {
+  const results: (WorkflowItemResult<R> | undefined)[] = items.map(() => undefined);
+  const missing = graph.map((dependencies) => dependencies.length);
+  const dependents: number[][] = items.map(() => []);
+  for (const [place, dependencies] of graph.entries()) for (const each of dependencies) dependents[each]?.push(place);
+  const ready = missing.flatMap((count, place) => (count === 0 ? [place] : []));
+  const counts = { done: 0, failed: 0, skipped: 0 };
+  let taken = 0;
+
+  const note = (place: number, result: WorkflowItemResult<R>): void => {
+    results[place] = result;
+    counts[result.status]++;
+  };
+
+  const skippedFor = (place: number, because: readonly string[]): WorkflowItemResult<R> => {
+    const { id = '', action = '' } = items[place] ?? {};
+    return { id, action, status: 'skipped', because, backend };
+  };
+
+  /** The dependencies of an item that were not done; all have ended. */
+  const undone = (place: number): readonly string[] =>
+    (graph[place] ?? []).flatMap((each) => {
+      const result = results[each];
+      return result === undefined || result.status === 'done' ? [] : [result.id];
+    });
+
+  return {
+    items,
+    get done() {
+      return counts.done;
+    },
+    get failed() {
+      return counts.failed;
+    },
+    get skipped() {
+      return counts.skipped;
+    },
+    get ended() {
+      return counts.done + counts.failed + counts.skipped;
+    },
+    next() {
+      while (taken < ready.length) {
+        const place = ready[taken++];
+        // It may have been handed over before its turn came.
+        if (place !== undefined && results[place] === undefined) return place;
+      }
+      return undefined;
+    },
+    end(place, result) {
+      if (results[place] !== undefined) return [];
+      note(place, result);
+      const skipped: number[] = [];
+      // A list in place of recursion: a chain may be as long as the plan.
+      const freed = [place];
+      for (let at = 0; at < freed.length; at++) {
+        for (const each of dependents[freed[at] ?? 0] ?? []) {
+          const left = (missing[each] ?? 0) - 1;
+          missing[each] = left;
+          if (left > 0 || results[each] !== undefined) continue;
+          const because = undone(each);
+          if (because.length === 0) {
+            ready.push(each);
+            continue;
+          }
+          note(each, skippedFor(each, because));
+          skipped.push(each);
+          freed.push(each);
+        }
+      }
+      return skipped;
+    },
+    result: (place) => results[place],
+    results: () => results.map((result, place) => result ?? skippedFor(place, [])),
+  };
+}

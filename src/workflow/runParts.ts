@@ -1,0 +1,15 @@
+import type { WorkflowEventLog } from './eventLog.ts';
+import type { Handover } from './handover.ts';
+import type { RunRecords } from './runRecords.ts';
+
+/** What all turns of one run share. */
+export interface RunParts<I, R> {
+  readonly id: string;
+  readonly input: I;
+  readonly session: string | undefined;
+  readonly concurrency: number;
+  readonly overallMs: number;
+  readonly log: WorkflowEventLog;
+  readonly records: RunRecords;
+  readonly handover: Handover<R>;
+}

@@ -1,0 +1,102 @@
+import { stackOf } from '../calls/errorText.ts';
+import { circuitOf } from '../calls/integration.ts';
+import type { MachineLink } from '../calls/machineLink.ts';
+import type { Facts, WorkflowBackendFact, WorkflowFact } from '../policy/facts.ts';
+import type { Failure, FailureFacts } from '../policy/failure.ts';
+import type { ItemTable } from './itemTable.ts';
+import type { WorkflowFallback, WorkflowItem } from './workflowTypes.ts';
+
+/** What is told of one attempt of an item that failed. */
+export interface ItemError {
+  readonly item: WorkflowItem;
+  readonly facts: FailureFacts;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly final: boolean;
+}
+
+/** How the turn of a backend ended. */
+export interface TurnEnd {
+  readonly link: MachineLink;
+  readonly table: Pick<ItemTable<unknown>, 'done' | 'failed' | 'skipped'> | undefined;
+  readonly elapsedMs: number;
+}
+
+/** What the outside is told of one run. */
+export interface RunRecords {
+  began(backend: string): void;
+  planned(backend: string, items: readonly WorkflowItem[]): void;
+  itemFailed(backend: string, error: ItemError): void;
+  completed(backend: string, end: TurnEnd): void;
+  /** @param fallback - who takes over. */
+  failed(backend: string, failure: Failure, fallback: string | undefined, end: TurnEnd): void;
+  fellBack(fallback: WorkflowFallback): void;
+}
+
+export function createRunRecords(facts: Facts, run: WorkflowFact): RunRecords {
+  const about = (backend: string): WorkflowBackendFact => ({ ...run, backend });
+  return {
+    began: (backend) => facts.tell({ type: `workflow.${backend}.started`, ...about(backend) }),
+    planned(backend, items) {
+      const type = `workflow.${backend}.planned` as const;
+      if (!facts.wants(type)) return;
+      facts.tell({ type, ...about(backend), items: items.map(plannedItem) });
+    },
+    itemFailed(backend, { item, facts: failed, attempt, maxAttempts, final }) {
+      facts.tell({
+        type: `workflow.${backend}.item_error`,
+        ...about(backend),
+        item: item.id,
+        action: item.action,
+        attempt,
+        maxAttempts,
+        final,
+        kind: failed.kind,
+        error: failed.message,
+        stack: stackOf(failed.cause),
+        tools: item.tools ?? [],
+        servers: item.servers ?? [],
+        dependencies: item.dependencies ?? [],
+      });
+    },
+    completed(backend, { table, elapsedMs }) {
+      const { done = 0, failed = 0, skipped = 0 } = table ?? {};
+      const status = failed + skipped === 0 ? 'succeeded' : 'partial';
+      facts.tell({
+        type: `workflow.${backend}.completed`,
+        ...about(backend),
+        status,
+        done,
+        failed,
+        skipped,
+        elapsedMs,
+      });
+    },
+    failed(backend, { kind, message, retryAfterMs, cause }, fallback, { link, elapsedMs }) {
+      if (kind === 'circuit_open') {
+        facts.tell({ type: `workflow.${backend}.circuit_breaker_open`, ...about(backend), fallback, retryAfterMs });
+        return;
+      }
+      facts.tell({
+        type: `workflow.${backend}.failed`,
+        ...about(backend),
+        kind,
+        error: message,
+        stack: stackOf(cause),
+        fallback,
+        breaker: circuitOf(link),
+        elapsedMs,
+      });
+    },
+    fellBack: (fallback) => facts.tell({ type: 'workflow_fallback', ...run, ...fallback }),
+  };
+}
+
+/** An item of a plan as it is told. */
+export function plannedItem({ id, action, dependencies = [] }: WorkflowItem): {
+  readonly id: string;
+  readonly action: string;
+  readonly dependencies: readonly string[];
+} {
+  return { id, action, dependencies };
+}

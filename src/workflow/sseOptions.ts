@@ -1,0 +1,49 @@
+import type { Clock } from '../policy/clock.ts';
+import { checkDuration, checkFunction, checkKeys, checkObject } from '../policy/options.ts';
+import { systemClock } from '../systemClock.ts';
+import type { WatchedRun } from './runReader.ts';
+
+export interface ServerSentEventOptions {
+  /**
+   * The client's `last-event-id` header as it came: the client gets what happened after that event. Where it is not the number of an
+   * event, it gets what happened from the start. @defaultValue from the start
+   */
+  readonly lastEventId?: string | readonly string[] | null | undefined;
+  /**
+   * How often a client gets a comment while it has nothing to read, in ms. One that takes nothing at four such times in a row counts as gone.
+   * @defaultValue 15000
+   */
+  readonly heartbeatMs?: number | undefined;
+  /** @defaultValue the system's */
+  readonly clock?: Clock | undefined;
+}
+
+interface CheckedSseOptions {
+  /** Number of the last event the client has. */
+  readonly after: number;
+  readonly heartbeatMs: number;
+  readonly clock: Clock;
+}
+
+export const sseHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  // Proxies that collect an answer before they pass it on are asked not to.
+  'x-accel-buffering': 'no',
+};
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkSse(run: WatchedRun, options: ServerSentEventOptions): CheckedSseOptions {
+  checkObject('run', run);
+  checkFunction('run.events', run.events);
+  checkKeys('options', options, ['lastEventId', 'heartbeatMs', 'clock']);
+  const { lastEventId, heartbeatMs = 15_000, clock = systemClock } = options;
+  for (const method of ['setTimeout', 'clearTimeout'] as const) checkFunction(`clock.${method}`, clock[method]);
+  return { after: numberOf(lastEventId), heartbeatMs: checkDuration('heartbeatMs', heartbeatMs), clock };
+}
+
+/** A client says what it likes. */
+function numberOf(lastEventId: unknown): number {
+  const text: unknown = Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId;
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,166 @@
+import type { AnyActorRef } from 'xstate';
+import { fromCallback, fromPromise } from 'xstate';
+import type { CallPath } from '../calls/callPath.ts';
+import type { Deadline } from '../calls/deadlineQueue.ts';
+import * as refusal from '../calls/refusal.ts';
+import {
+  type BackendOrder,
+  type WorkflowEmitted,
+  type WorkflowMachineEvent,
+  type WorkflowMachineInput,
+  workflowMachine,
+  type WorkflowSlotInput,
+} from '../machines/workflow.ts';
+import type { Runtime } from '../runtime.ts';
+import type { FactRedactor } from '../store/redactFact.ts';
+import { createRun, type OwnedRun } from './run.ts';
+import { checkPolicies, superviseBackend, type Work } from './supervisedBackend.ts';
+import { checkRunOptions, checkWorkflow } from './workflowOptions.ts';
+import type { Workflow, WorkflowOptions } from './workflowTypes.ts';
+
+/** A workflow, for who owns its runtime. */
+export interface SupervisedWorkflow<I, R, S> {
+  readonly workflow: Workflow<I, R, S>;
+  /** The integrations of its backends and of their items. */
+  readonly paths: readonly CallPath<Work, unknown>[];
+  /** The runtime has started: what waited for that begins. */
+  started(): void;
+  /** Ends what has not begun. What runs ends with the runtime. */
+  stop(): void;
+}
+
+/** Who owns the runtime. */
+export interface WorkflowOwner {
+  /** Whether the runtime runs, as of now. */
+  readonly isRunning: () => boolean;
+  readonly isStopped: () => boolean;
+  /** @throws RangeError when an integration cannot have this name. */
+  readonly declare: (name: string) => void;
+  /** Takes secrets out of what anybody may read. */
+  readonly redact: FactRedactor;
+}
+
+/**
+ * Puts a workflow under a runtime: each run is a temporary child of the root supervisor.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ */
+export function superviseWorkflow<I, R, S>(
+  runtime: Runtime,
+  name: string,
+  options: WorkflowOptions<I, R, S>,
+  { isRunning, isStopped, declare, redact }: WorkflowOwner,
+): SupervisedWorkflow<I, R, S> {
+  const checked = checkWorkflow(name, options);
+  // All of them are checked before anything is declared: who corrects a mistake may use the name.
+  const sound = checked.backends.map((backend) => checkPolicies(runtime, name, backend));
+  for (const each of sound) for (const taken of [each.name, each.itemsName]) declare(taken);
+  const backends = sound.map((each) => superviseBackend(runtime, each));
+  const names = checked.backends.map((backend) => backend.name);
+  const live = new Map<string, OwnedRun<I, R, S>>();
+  const waiting = new Map<string, () => void>();
+  let count = 0;
+
+  const runOf = ({ run }: WorkflowSlotInput): OwnedRun<I, R, S> => {
+    const found = live.get(run);
+    if (found === undefined) throw new Error(`The run ${run} is over`);
+    return found;
+  };
+
+  const logic = workflowMachine.provide({
+    actors: {
+      call: fromCallback<BackendOrder, WorkflowSlotInput>(({ input, sendBack, receive }) => {
+        const call = runOf(input).takeTurn(input.backend).call(sendBack);
+        receive((order) => call.order(order));
+        return () => call.stop();
+      }),
+      plan: fromPromise<void, WorkflowSlotInput>(({ input }) => runOf(input).turn.plan()),
+      check: fromPromise(({ input }: { input: WorkflowSlotInput }) => runOf(input).turn.check()),
+      items: fromCallback<WorkflowMachineEvent, WorkflowSlotInput>(({ input, sendBack }) =>
+        runOf(input).turn.items((figures) => sendBack({ type: 'items.changed', ...figures })),
+      ),
+      summary: fromPromise<void, WorkflowSlotInput>(({ input }) => runOf(input).turn.summarize()),
+    },
+  });
+
+  return {
+    workflow: {
+      name,
+      run(input, runOptions = {}) {
+        const { signal, session } = checkRunOptions(runOptions);
+        const id = `workflow:${name}#${++count}`;
+        const ended = (): void => {
+          live.delete(id);
+          waiting.get(id)?.();
+        };
+        const { concurrency, overallMs } = checked;
+        const run = createRun(runtime, input, {
+          id,
+          workflow: name,
+          backends,
+          concurrency,
+          overallMs,
+          signal,
+          session,
+          redact,
+          ended,
+        });
+        live.set(id, run);
+        if (signal?.aborted === true) run.fail('cancelled', refusal.cancelled(signal.reason, false));
+        else if (isStopped()) run.fail('cancelled', refusal.stopped(name));
+        else if (isRunning()) begin(id, run);
+        else awaitStart(id, run);
+        return run.handle;
+      },
+    },
+    paths: backends.flatMap(({ path, items }) => [path, items]),
+    started() {
+      for (const [id, leave] of [...waiting]) {
+        leave();
+        const run = live.get(id);
+        if (run !== undefined) begin(id, run);
+      }
+    },
+    stop() {
+      for (const id of [...waiting.keys()]) live.get(id)?.fail('cancelled', refusal.stopped(name));
+    },
+  };
+
+  function begin(id: string, run: OwnedRun<I, R, S>): void {
+    const input: WorkflowMachineInput = { run: id, backends: names };
+    try {
+      runtime.root.startChild({
+        id,
+        logic,
+        input,
+        restart: 'temporary',
+        onStart(ref: AnyActorRef) {
+          ref.on('*', (event: unknown) => run.heard(event as WorkflowEmitted));
+          run.runs((event) => ref.send(event));
+        },
+        onExit({ reason, error }) {
+          if (error !== undefined) run.fail('failed', { ...refusal.machineLost(name), cause: error });
+          // It was not given the time to end in order.
+          else if (reason !== 'normal') run.fail('cancelled', refusal.stopped(name));
+        },
+        details: () => ({ ...run.handle.progress }),
+      });
+    } catch (error) {
+      run.fail('failed', { ...refusal.machineLost(name), cause: error });
+    }
+  }
+
+  /** As a call to an integration that has not started: for a while, then it is unavailable. */
+  function awaitStart(id: string, run: OwnedRun<I, R, S>): void {
+    const restartWaitMs = backends[0]?.path.policy.restartWaitMs ?? 0;
+    const deadline: Deadline = {
+      due: runtime.clock.now() + restartWaitMs,
+      heapIndex: -1,
+      expire: () => run.fail('failed', refusal.unavailable(name, undefined, undefined)),
+    };
+    runtime.deadlines.set(deadline);
+    waiting.set(id, () => {
+      waiting.delete(id);
+      runtime.deadlines.remove(deadline);
+    });
+  }
+}

@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configJsonSchema } from '../../src/config/jsonSchema.ts';
+import { folderWith } from '../config/folder.ts';
+import { call, runBuilt } from './startCli.ts';
+
+const text = `{
+  "alerts": { "failures": 3, "webhook": { "url": "https://hooks.example/hidden-1", "headers": { "authorization": "hidden-2" } } },
+  "policies": { "presets": { "mcp": { "timeoutMs": "20s" } } },
+  "retention": { "maxBytes": 2500000 },
+  "toolCallRetry": { "transientPatterns": ["warm", "/up$/i"] }
+}`;
+
+function file(content: string, name = 'unwedge.config.json'): string {
+  return join(folderWith({ [name]: content }), name);
+}
+
+describe('unwedge config', () => {
+  it('[L-1] prints what was set, by whom, and how much was not', async () => {
+    const path = file(text);
+    const { code, stdout, stderr } = await call(['config', '--config', path, '--db', 'x.sqlite'], {
+      env: { UNWEDGE_ALERTS_WINDOW: '90000', UNWEDGE_ALERT_QUIET: '1h' },
+    });
+    expect(code).toBe(0);
+    expect(stdout.replaceAll(path, 'FILE')).toMatchInlineSnapshot(`
+      "KEY                                   VALUE           FROM
+      store                                 x.sqlite        --db
+      retention.maxBytes                    2500 kB         FILE
+      alerts.failures                       3               FILE
+      alerts.windowMs                       90s             UNWEDGE_ALERTS_WINDOW
+      alerts.webhook.url                    (not shown)     FILE
+      alerts.webhook.headers.authorization  (not shown)     FILE
+      toolCallRetry.transientPatterns       [warm, /up$/i]  FILE
+      policies.presets.mcp.timeoutMs        20s             FILE
+      45 others have their defaults; --all shows them.
+      "
+    `);
+    expect(stderr).toBe('unwedge: unknown variable UNWEDGE_ALERT_QUIET; did you mean UNWEDGE_ALERTS_QUIET?\n');
+  });
+
+  it('[L-1] prints every value with --all, presets that are configured among them', async () => {
+    const { stdout } = await call(['config', '--all', '--config', file(text)]);
+    const lines = stdout.split('\n').map((line) => line.replace(/\s{2,}/g, ' | '));
+    expect(lines).toContain('alerts.quietMs | 10m | default');
+    expect(lines).toContain('retention.maxAgeMs | 720h | default');
+    expect(lines).toContain('control | false | default');
+    expect(lines).toContain('policies.presets.mcp.limits.idleMs | 30s | default');
+    expect(lines.filter((line) => line.startsWith('policies.presets.mcp.limits.attemptMs'))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('policies.presets.sdk'))).toEqual([]);
+  });
+
+  it('shows defaults that follow from what was set', async () => {
+    const path = file('{ store: "x", policies: { presets: { toolCall: { maxAttempts: 7 } } }, alerts: false }');
+    const { stdout } = await call(['config', '--all', '--config', path]);
+    expect(stdout).toMatch(/^control +true +default$/m);
+    expect(stdout).toMatch(/^toolCallRetry\.maxAttempts +7 +default$/m);
+    expect(stdout).not.toContain('alerts.failures');
+  });
+
+  it('says that nothing is configured', async () => {
+    const { code, stdout } = await call(['config', '--config', file('{}')]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Nothing is configured\. \d+ keys have their defaults; --all shows them\.\n$/);
+  });
+
+  it('[L-2] prints data for machines, durations in ms', async () => {
+    const path = file(text);
+    const { stdout } = await call(['config', '--json', '--config', path]);
+    const { files, values } = JSON.parse(stdout) as { files: string[]; values: { path: string }[] };
+    expect(files).toEqual([path]);
+    expect(values).toContainEqual({
+      path: 'policies.presets.mcp.timeoutMs',
+      value: 20_000,
+      unit: 'ms',
+      text: '20s',
+      from: 'file',
+      name: path,
+    });
+    expect(values).toContainEqual(
+      expect.objectContaining({ path: 'toolCallRetry.transientPatterns', value: ['warm', '/up$/i'] }),
+    );
+    expect(values).toContainEqual(
+      expect.objectContaining({ path: 'synchronous', value: 'NORMAL', from: 'default', name: null }),
+    );
+  });
+
+  it.each([[[]], [['--all']], [['--json']]])('[O-8] shows no secret with %j', async (more) => {
+    const command = { command: 'notify', args: ['hidden-by-name', 'sk-hidden-by-its-shape'], env: { A: 'hidden-3' } };
+    const webhook = { url: 'https://hooks.example/hidden-1', headers: { authorization: 'hidden-2' } };
+    const path = file(JSON.stringify({ alerts: { command, webhook } }));
+    const { stdout } = await call(['config', ...more, '--config', path], { env: { MY_TOKEN: 'hidden-by-name' } });
+    expect(stdout).toContain('alerts.webhook.url');
+    expect(stdout).toContain('alerts.command.args');
+    expect(stdout).not.toContain('hidden-');
+  });
+
+  it('[G-10] reads an openclaw.json that it is shown', async () => {
+    const path = file('{ gateway: { toolCallRetry: { maxAttempts: 2 } } }', 'openclaw.json');
+    const { stdout } = await call(['config', '--openclaw', path, '--config', file('{}')]);
+    expect(stdout).toMatch(/^toolCallRetry\.maxAttempts +2 +\S*openclaw\.json$/m);
+  });
+
+  it('[L-1] finds the file of its directory, and runs a module', async () => {
+    const path = file('{ store: "x" }', 'own.json');
+    const { code, stdout } = await runBuilt(['config'], { UNWEDGE_CONFIG: path });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^store +\S+x +\S+own\.json$/m);
+    const module = file('export default async () => ({ alerts: { failures: 2 } });', 'own.mjs');
+    expect((await runBuilt(['config', '--config', module])).stdout).toMatch(/^alerts\.failures +2 +\S+own\.mjs$/m);
+  });
+});
+
+describe('unwedge config --check', () => {
+  it('[L-1] says that a file is in order, whatever the environment says', async () => {
+    const path = file(text);
+    const { code, stdout, stderr } = await call(['config', '--check', path], { env: { UNWEDGE_CONTROL: 'maybe' } });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${path}: ok\n`, stderr: '' });
+  });
+
+  it('[L-1] tells everything that is wrong, a line each, and exits 1', async () => {
+    const path = file('{ stor: 1,\n alerts: { failures: 0 } }');
+    const { code, stdout, stderr } = await call(['config', '--check', path]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.replaceAll(path, 'FILE')).toMatchInlineSnapshot(`
+      "unwedge: FILE:1:3: unknown key stor; did you mean store?
+      unwedge: FILE:2:12: alerts.failures: expected a positive integer, got 0
+      "
+    `);
+  });
+
+  it('[L-2] tells it as data with --json', async () => {
+    const { code, stdout } = await call(['config', '--json', '--check', file('{ stor: 1 }')]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [{ path: 'stor', at: { line: 1, column: 3 } }] });
+    expect(JSON.parse((await call(['config', '--json', '--check', file('{}')])).stdout)).toEqual({
+      ok: true,
+      problems: [],
+    });
+  });
+
+  it('names a module that cannot be parsed', async () => {
+    const path = file('export default {\n  store: ;\n};\n', 'own.mjs');
+    const { code, stderr } = await runBuilt(['config', '--check', path]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `unwedge: ${path}: threw SyntaxError: Unexpected token ';'\n`,
+    });
+  });
+
+  it('[O-8] keeps what the environment holds secret', async () => {
+    const path = file('{ synchronous: "hidden-hidden" }');
+    const { stderr } = await call(['config', '--check', path], { env: { MY_TOKEN: 'hidden-hidden' } });
+    expect(stderr).toContain('got "[redacted]"');
+  });
+
+  it('[L-2] lets no file steer the terminal', async () => {
+    const { stderr } = await call(['config', '--check', file(JSON.stringify({ '\u001b[31mred\u009b2J': 1 }))]);
+    // oxlint-disable-next-line no-control-regex
+    expect(stderr).not.toMatch(/[\u001b\u009b]/);
+  });
+
+  it.each([
+    [['--check'], 'Option --check needs a value'],
+    [['--check', 'a', '--schema'], 'Options --check and --schema exclude each other'],
+    [['--print', '--check', 'a'], 'Options --print and --check exclude each other'],
+    [['--all', '--schema'], 'Option --all belongs to --print'],
+    [['--check', 'a', '--config', 'b'], 'Option --check judges its FILE alone'],
+    [['--chek', 'a'], 'did you mean --check?'],
+    [['a'], 'Unexpected argument "a"'],
+  ])('[L-1] refuses %j in one line', async (words, said) => {
+    const { code, stdout, stderr } = await call(['config', ...words]);
+    expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
+    expect(stderr).toContain(said);
+  });
+});
+
+describe('the published JSON schema', () => {
+  it('is what --schema prints and what the package has', async () => {
+    const { stdout } = await call(['config', '--schema']);
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
+    const root = new URL('../..', import.meta.url);
+    const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+      exports: Record<string, string>;
+    };
+    const published = readFileSync(new URL(exports['./config.schema.json'] ?? '', root), 'utf8');
+    expect(JSON.parse(published)).toEqual(JSON.parse(stdout));
+  });
+});

@@ -1,0 +1,215 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { UnwedgeConfig } from '../../src/config/configTypes.ts';
+import { loadConfig } from '../../src/config/loadConfig.ts';
+import { ConfigError } from '../../src/config/problems.ts';
+import { folderWith, problemsOf } from './folder.ts';
+
+/** What is wrong with a JSON file. */
+const inJson = (text: string): Promise<readonly string[]> =>
+  problemsOf(loadConfig({ cwd: folderWith({ 'unwedge.config.json': text }), env: {} }));
+
+/** What is wrong with values of a module, or of code; not typed, as mistakes are not. */
+const inCode = (overrides: object): Promise<readonly string[]> =>
+  problemsOf(loadConfig({ file: false, env: {}, overrides: overrides as UnwedgeConfig }));
+
+function circular(): object {
+  const inner: Record<string, unknown> = {};
+  inner['self'] = inner;
+  return inner;
+}
+
+describe('the problems of a configuration', () => {
+  it('are all told at once, each with source, place, path, value and what was expected', async () => {
+    const lines = await inJson(`{
+      // Two values, two keys
+      alerts: { failurs: 3, windowMs: "soon", integrations: { "my server": { failures: 0 }, kb: true } },
+      retentio: {},
+      toolCallRetry: { transientPatterns: ["/(?=a)b/", "fine", "/(a)\\\\1/"], maxAttempts: 1.5 },
+      policies: {
+        presets: { one: { extends: "two" }, two: { extends: "one" }, slow: { extends: "sdkk" } },
+        integrations: { kb: { timeoutMs: "soon" }, x: { timeoutMs: 5, limits: { attemptMs: 6 } } },
+      },
+      sessions: { watchdog: { recoveryMs: "1s" } },
+    }`);
+    expect(lines.join('\n')).toMatchInlineSnapshot(`
+      "unwedge.config.json:3:17: unknown key alerts.failurs; did you mean failures?
+      unwedge.config.json:3:29: alerts.windowMs: expected a duration above 0 (ms, or text such as 30s), got "soon"
+      unwedge.config.json:3:78: alerts.integrations["my server"].failures: expected a positive integer, got 0
+      unwedge.config.json:3:93: alerts.integrations.kb: expected an object, or false, got true
+      unwedge.config.json:4:7: unknown key retentio; did you mean retention?
+      unwedge.config.json:5:44: toolCallRetry.transientPatterns[0]: expected a regular expression of RE2, got "/(?=a)b/": error parsing regexp: invalid or unsupported Perl syntax: \`(?=\`
+      unwedge.config.json:5:64: toolCallRetry.transientPatterns[2]: expected a regular expression of RE2, got "/(a)\\\\1/": error parsing regexp: invalid escape sequence: \`\\1\`
+      unwedge.config.json:5:77: toolCallRetry.maxAttempts: expected a positive integer, got 1.5
+      unwedge.config.json:7:52: policies.presets.two.extends: expected extends not to lead back to itself, got one → two → one
+      unwedge.config.json:7:78: policies.presets.slow.extends: unknown preset in extends: "sdkk"; did you mean sdk?
+      unwedge.config.json:8:31: policies.integrations.kb.timeoutMs: expected a duration above 0 (ms, or text such as 30s), or "infinity", got "soon"
+      unwedge.config.json:8:57: policies.integrations.x.timeoutMs: expected one of timeoutMs and limits.attemptMs, which are the same, got both
+      unwedge.config.json:10:31: sessions.watchdog.recoveryMs: expected a value above watchdog.releaseMs (5000), got 1000"
+    `);
+  });
+
+  it('are told of every source', async () => {
+    const cwd = folderWith({
+      'openclaw.json': '{ gateway: { toolCallRetry: { maxAttempts: 0, attempts: 3 } } }',
+      'unwedge.config.json': '{ store: 5 }',
+    });
+    const env = { UNWEDGE_CONTROL: 'perhaps', UNWEDGE_DB: 'fine' };
+    const overrides = { alerts: { failures: -1 } };
+    const lines = await problemsOf(loadConfig({ cwd, env, openclaw: 'openclaw.json', overrides }));
+    expect(lines.join('\n')).toMatchInlineSnapshot(`
+      "openclaw.json: gateway.toolCallRetry.maxAttempts: expected a positive integer, got 0
+      openclaw.json: unknown key gateway.toolCallRetry.attempts; known: enabled, maxAttempts, backoffMs, transientPatterns
+      unwedge.config.json:1:3: store: expected a non-empty string, got 5
+      UNWEDGE_CONTROL: expected true or false, got "perhaps"
+      overrides: alerts.failures: expected a positive integer, got -1"
+    `);
+  });
+
+  it('are told though a later source says it better', async () => {
+    const cwd = folderWith({ 'unwedge.config.json': '{ alerts: { failures: "many" } }' });
+    const [line, ...others] = await problemsOf(loadConfig({ cwd, env: { UNWEDGE_ALERTS_FAILURES: '3' } }));
+    expect([line, others]).toEqual([
+      'unwedge.config.json:1:13: alerts.failures: expected a positive integer, got "many"',
+      [],
+    ]);
+  });
+
+  it('are data too', async () => {
+    const cwd = folderWith({ 'unwedge.config.json': '{\n  store: 5,\n  foo: 1\n}' });
+    const error: unknown = await loadConfig({ cwd, env: {} }).catch((reason: unknown) => reason);
+    const source = { from: 'file', file: join(cwd, 'unwedge.config.json') };
+    expect((error as ConfigError).problems).toMatchObject([
+      { path: 'store', value: '5', expected: 'a non-empty string', source, at: { line: 2, column: 3 } },
+      { path: 'foo', value: undefined, source, at: { line: 3, column: 3 } },
+    ]);
+  });
+
+  it('show nothing of a secret but what it is', async () => {
+    const lines = await inCode({
+      alerts: {
+        webhook: { url: 'ftp://hidden-1', headers: { authorization: 42, 'x-key': 'hidden\n2' } },
+        command: { command: 'true', env: { TOKEN: 7, OTHER: ['hidden-3'] } },
+      },
+      store: '',
+      toolCallRetry: { maxAttempts: 'sk-hidden4hidden4hidden4' },
+    });
+    expect(lines.join('\n')).not.toContain('hidden-');
+    expect(lines.join('\n')).toMatchInlineSnapshot(`
+      "overrides: store: expected a non-empty string, got ""
+      overrides: alerts.command.env.TOKEN: expected a string, got a number that is not shown
+      overrides: alerts.command.env.OTHER: expected a string, got an array of 1
+      overrides: alerts.webhook.headers.authorization: expected a string, got a number that is not shown
+      overrides: toolCallRetry.maxAttempts: expected a positive integer, got "[redacted]"
+      overrides: alerts.webhook.url: expected an http or https address, got a string that is not shown"
+    `);
+  });
+
+  it('[O-8] show nothing of a secret that is put in the wrong shape', async () => {
+    const alerts = {
+      webhook: { url: 'https://x.example', headers: 'hidden-1' },
+      command: { command: 'true', env: 'hidden-2' },
+    };
+    expect(await inCode({ alerts })).toEqual([
+      'overrides: alerts.command.env: expected an object of strings, got a string that is not shown',
+      'overrides: alerts.webhook.headers: expected an object of strings, got a string that is not shown',
+    ]);
+  });
+
+  it('show nothing of what the environment keeps secret', async () => {
+    const env = { MY_API_KEY: 'hidden-hidden', UNWEDGE_SYNCHRONOUS: 'hidden-hidden' };
+    expect(await problemsOf(loadConfig({ file: false, env }))).toEqual([
+      'UNWEDGE_SYNCHRONOUS: expected one of NORMAL, FULL, got "[redacted]"',
+    ]);
+  });
+
+  it.each([
+    [{ alerts: { webhook: {} } }, 'alerts.webhook.url: expected an http or https address, got nothing'],
+    [{ alerts: { command: { args: [] } } }, 'alerts.command.command: expected a non-empty string, got nothing'],
+    [{ alerts: null }, 'alerts: expected an object, or false, got null'],
+    [{ alerts: true }, 'alerts: expected an object, or false, got true'],
+    [{ policies: [] }, 'policies: expected an object, got an array of 0'],
+    [{ policies: { presets: { a: 5 } } }, 'policies.presets.a: expected an object, got 5'],
+    [{ policies: { integrations: { a: { limits: 5 } } } }, 'policies.integrations.a.limits: expected an object, got 5'],
+    [{ supervisor: { intensity: -1 } }, 'supervisor.intensity: expected an integer of at least 0, got -1'],
+    [
+      { retention: { maxBytes: Number.POSITIVE_INFINITY } },
+      'retention.maxBytes: expected an integer of at least 1000000, got "infinity"',
+    ],
+    [
+      { clock: () => 0 },
+      'unknown key clock; known: store, synchronous, control, retention, alerts, supervisor, toolCallRetry, policies, sessions',
+    ],
+    [
+      { policies: { presets: { a: { extends: 'b', preset: 'sdk' }, b: {} } } },
+      'policies.presets.a.extends: expected one of extends and preset, which are the same, got both',
+    ],
+    [
+      { policies: { integrations: { a: { breaker: { windowSize: 5 } } } } },
+      'policies.integrations.a.breaker.minimumAttempts: expected an integer from 1 to 5, got 20 by default',
+    ],
+    [
+      JSON.parse('{ "policies": { "integrations": { "__proto__": { "timeoutMs": 5 } } } }') as object,
+      'unknown key policies.integrations.__proto__; choose another name',
+    ],
+  ])('name one value: %j', async (values, said) => {
+    expect(await inCode(values)).toEqual([`overrides: ${said}`]);
+  });
+
+  it.each([
+    [
+      'a delay',
+      { backoff: { kind: 'list', delaysMs: [1, -1] }, jitter: { kind: 'none' } },
+      '.backoff.delaysMs[1]: expected a duration of at least 0',
+    ],
+    [
+      'no kind',
+      { backoff: {}, jitter: { kind: 'none' } },
+      '.backoff.kind: expected one of exponential, list, constant, got nothing',
+    ],
+    [
+      'no jitter',
+      { backoff: { kind: 'constant', delayMs: 1 } },
+      '.jitter: expected an object whose kind is none, factor or full, got nothing',
+    ],
+    [
+      'a key of another kind',
+      { backoff: { kind: 'constant', delayMs: 1, capMs: 5 }, jitter: { kind: 'none' } },
+      'unknown key policies.presets.a.retry.backoff.backoff.capMs',
+    ],
+  ])('name the part of the waits that is wrong: %s', async (_, backoff, said) => {
+    const [line, ...others] = await inCode({ policies: { presets: { a: { retry: { backoff } } } } });
+    expect(others).toEqual([]);
+    expect(line).toContain(said);
+  });
+
+  it('of values that do not go together are not told where one of them is wrong already', async () => {
+    const lines = await inCode({ sessions: { watchdog: { releaseMs: 'x', recoveryMs: 1 } } });
+    expect(lines).toEqual([expect.stringContaining('sessions.watchdog.releaseMs')]);
+  });
+
+  it('of a preset are not told again of those that extend it', async () => {
+    const lines = await inCode({
+      policies: { presets: { a: { extends: 'none' }, b: { extends: 'a' } }, integrations: { kb: { extends: 'b' } } },
+    });
+    expect(lines).toEqual([expect.stringContaining('policies.presets.a.extends')]);
+  });
+
+  it.each([
+    ['a big integer', 5n, '5'],
+    ['a symbol', Symbol('x'), 'Symbol(x)'],
+    ['a function', () => 1, 'a function'],
+    ['a date', new Date(0), 'an object'],
+    ['what holds itself', circular(), 'an object'],
+  ])('name a value that is no data: %s', async (_, value, shown) => {
+    expect(await inCode({ store: value, supervisor: { periodMs: value } })).toEqual([
+      `overrides: store: expected a non-empty string, got ${shown}`,
+      `overrides: supervisor.periodMs: expected a duration above 0 (ms, or text such as 30s), got ${shown}`,
+    ]);
+  });
+
+  it('stay one line each, whatever is in a value', async () => {
+    const lines = await inCode({ store: ['\n'], synchronous: 'a\nb', 'k\ney': 1 });
+    expect(lines).toHaveLength(3);
+  });
+});

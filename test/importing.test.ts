@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { runFresh } from './support/freshProcess.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const node = JSON.stringify(process.execPath);
+
+/** A gateway whose facts are listed by type, and a print of JSON. */
+const begin = `
+  import { createGateway } from 'unwedge';
+  const print = (value) => console.log(JSON.stringify(value));
+  const facts = [];
+  const start = (options = {}) => {
+    const gateway = createGateway({ store: ':memory:', ...options });
+    gateway.on('*', ({ type }) => facts.push(type));
+    return gateway;
+  };`;
+
+describe('importing the package', () => {
+  it('[U-1] loads no package but xstate', async () => {
+    const { packages, exitCode, complaints } = await runFresh(`import 'unwedge';`);
+    expect({ packages, exitCode, complaints }).toEqual({ packages: ['xstate'], exitCode: 0, complaints: '' });
+  });
+
+  it('[U-1] loads its entry and two files more: each costs as much as 20 kB of code', async () => {
+    const { own } = await runFresh(`import 'unwedge';`);
+    expect(own).toHaveLength(3);
+  });
+
+  it('[U-1] starts nothing, listens to nothing and reads no variable of the environment', async () => {
+    const { printed } = await runFresh(`
+      const read = [];
+      const look = () => [process.eventNames().length, process.getActiveResourcesInfo().filter((each) => each !== 'MessagePort').length];
+      await import('xstate');
+      const before = look();
+      // Node itself reads its own as it loads.
+      process.env = new Proxy(process.env, {
+        get: (env, name) => (/^(NODE|WATCH)_/.test(name) || read.push(name), env[name]),
+        ownKeys: (env) => (read.push('all'), Reflect.ownKeys(env)),
+      });
+      await import('unwedge');
+      console.log(JSON.stringify({ read, same: String(before) === String(look()) }));`);
+    expect(printed).toEqual({ read: [], same: true });
+  });
+
+  it('[U-1] gives the errors of one entry the class of the other', async () => {
+    const { printed } = await runFresh(`
+      import { AttemptError, createGateway } from 'unwedge';
+      import { superviseMcpServer } from 'unwedge/mcp-server';
+      import { SimulatedClock } from 'unwedge/testing';
+      const clock = new SimulatedClock();
+      let heard = 0;
+      clock.setTimeout(() => heard++, 5);
+      await clock.advance(5);
+      console.log(JSON.stringify([typeof superviseMcpServer, heard, new AttemptError({ kind: 'crash', message: '', outcome: 'failed' }) instanceof AttemptError]));`);
+    expect(printed).toEqual(['function', 1, true]);
+  });
+});
+
+describe('a gateway of functions and sessions', () => {
+  it('[U-1] loads no package but xstate', async () => {
+    const { packages, printed } = await runFresh(`${begin}
+      const gateway = start();
+      const double = gateway.integration('double', {}, async (value) => 2 * value);
+      const session = gateway.session('s', { onMessage: (_message, turn) => turn.tool('double', 4) });
+      await gateway.start();
+      const { value } = await double.call(21);
+      const { processed } = await session.send({ kind: 'user' });
+      await processed;
+      await gateway.stop();
+      print([value, facts.includes('call.failed')]);`);
+    expect({ packages, printed }).toEqual({ packages: ['xstate'], printed: [42, false] });
+  });
+});
+
+describe('a part that cannot be loaded', () => {
+  it('[S-4] fails the run of a command, and says why', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const run = gateway.subprocess('cat', { command: ${node}, policy: { retry: { maxAttempts: 1 } } });
+      await gateway.start();
+      const { ok, failure } = await run.call({ args: ['--version'] });
+      await gateway.stop();
+      print({ ok, kind: failure.kind, outcome: failure.outcome, message: failure.message });`,
+      { fails: '/node_modules/execa/' },
+    );
+    const message = expect.stringContaining('execa is broken') as string;
+    expect(printed).toEqual({ ok: false, kind: 'spawn', outcome: 'not_started', message });
+    expect(complaints).toBe('');
+  });
+
+  it.each([
+    ['the MCP SDK', '/node_modules/@modelcontextprotocol/'],
+    ['execa', '/node_modules/execa/'],
+  ])('[P-1] ends an incarnation of an MCP server, which is tried again, for: %s', async (_what, fails) => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const ends = [];
+      gateway.mcpServer('kb', { command: ${node} });
+      const twice = new Promise((resolve) => gateway.on('child.crashed', ({ error }) => ends.push(error) === 2 && resolve()));
+      await gateway.start();
+      await twice;
+      await gateway.stop();
+      print(ends);`,
+      { fails },
+    );
+    expect(printed).toEqual([expect.stringContaining('is broken'), expect.stringContaining('is broken')]);
+    expect(complaints).toBe('');
+  });
+
+  it('[F-3] of the control socket is told, and the gateway runs', async () => {
+    const { printed } = await runFresh(
+      `${begin}
+      const gateway = start({ store: ${JSON.stringify(`${temporaryDirectory()}/db.sqlite`)} });
+      const one = gateway.integration('one', {}, async () => 1);
+      await gateway.start();
+      const { value } = await one.call();
+      await gateway.stop();
+      print([value, facts.includes('control.unavailable')]);`,
+      { fails: '/parts/staleSockets-' },
+    );
+    expect(printed).toEqual([1, true]);
+  });
+
+  it.each([
+    [
+      'a conversation',
+      '/parts/agentConversation-',
+      `const agent = gateway.agent('claude', { backend: 'claude' });
+       await gateway.start();
+       const { ok, failure } = await agent.start();`,
+    ],
+    [
+      'a connection to Codex',
+      '/parts/codexServer-',
+      `const codex = gateway.codex('codex', { command: ${node} });
+       await gateway.start();
+       const { ok, failure } = await codex.connect();`,
+    ],
+    [
+      'the run of an agent',
+      '/parts/agentRuns-',
+      `const run = gateway.subprocess('codex', { command: ${node}, policy: { retry: { maxAttempts: 1 } } });
+       await gateway.start();
+       const { ok, failure } = await run.call({});`,
+    ],
+    [
+      'a hook',
+      '/parts/commandHook-',
+      `gateway.hook('PreToolUse', { command: ${node} }, { onFailure: 'block' });
+       await gateway.start();
+       const { decision, reports: [{ failure }] } = await gateway.runHooks({ event: 'PreToolUse' });
+       const ok = decision !== 'block';`,
+    ],
+    [
+      'the inspector',
+      '/parts/feed-',
+      `await gateway.start();
+       const { webSocketUrl, url } = await inspectWithStately(gateway);
+       const { ok, status } = await fetch(url.replace('/?', '/events?'));
+       const failure = { message: status === 502 ? 'is broken' : String(status) };`,
+    ],
+  ])('[I-4] fails %s, and says why', async (_what, fails, use) => {
+    const program = `${begin}
+      import { inspectWithStately } from 'unwedge';
+      const gateway = start();
+      ${use}
+      await gateway.stop();
+      print([ok, failure.message]);`;
+    const { printed, complaints } = await runFresh(program, { fails });
+    expect(printed).toEqual([false, expect.stringContaining('is broken')]);
+    expect(complaints).toBe('');
+  });
+});
+
+describe('a gateway that is stopped while a part is loading', () => {
+  it('[S-1] starts no command any more, and its call has ended', async () => {
+    const { printed, complaints, exitCode } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const run = gateway.subprocess('cat', { command: ${node} });
+      await gateway.start();
+      const called = run.call({ args: ['--version'] });
+      await held;
+      await gateway.stop();
+      const { ok, failure } = await called;
+      letGo();
+      await import('execa');
+      setImmediate(() => print([ok, failure.reason, facts.includes('process.started')]));`,
+      { holds: '/node_modules/execa/' },
+    );
+    expect({ printed, complaints, exitCode }).toEqual({
+      printed: [false, 'stopped', false],
+      complaints: '',
+      exitCode: 0,
+    });
+  });
+
+  it.each(['/node_modules/@modelcontextprotocol/', '/node_modules/execa/'])(
+    '[P-1] starts no MCP server any more: %s',
+    async (holds) => {
+      const { printed, complaints, exitCode } = await runFresh(
+        `${begin}
+        const gateway = start();
+        gateway.mcpServer('kb', { command: ${node} });
+        await gateway.start();
+        await held;
+        await gateway.stop();
+        letGo();
+        await import('execa');
+        await import('@modelcontextprotocol/sdk/types.js');
+        setImmediate(() => print(facts.includes('process.started')));`,
+        { holds },
+      );
+      expect({ printed, complaints, exitCode }).toEqual({ printed: false, complaints: '', exitCode: 0 });
+    },
+  );
+
+  it.each(['await gateway.stop()', 'await codex.close()'])('[I-3] starts no app-server any more: %s', async (end) => {
+    const { printed, complaints, exitCode } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const codex = gateway.codex('codex', { command: ${node}, args: ['-e', 'setInterval(() => {}, 1000)'] });
+      await gateway.start();
+      const connecting = codex.connect();
+      await held;
+      const ended = (async () => { ${end}; })();
+      letGo();
+      await ended;
+      const { ok } = await connecting;
+      await gateway.stop();
+      print([ok, facts.includes('process.started')]);`,
+      { holds: '/parts/codexServer-' },
+    );
+    expect({ printed, complaints, exitCode }).toEqual({ printed: [false, false], complaints: '', exitCode: 0 });
+  });
+});
