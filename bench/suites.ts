@@ -2,6 +2,14 @@ import type { Suite } from './harness/suite.ts';
 
 /** Loaded when asked for, so that a suite needs its peers only when it runs. */
 const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  calls: async () => (await import('./calls/suite.ts')).loadCallsSuite(),
+  open: async () => (await import('./open/suite.ts')).loadOpenSuite(),
+  concurrent: async () => (await import('./concurrent/suite.ts')).loadConcurrentSuite(),
+  'parent-signal': async () => (await import('./parentSignal/suite.ts')).loadParentSignalSuite(),
+  failures: async () => (await import('./failures/suite.ts')).loadFailuresSuite(),
+  idle: async () => (await import('./idle/suite.ts')).idleSuite,
+  import: async () => (await import('./import/suite.ts')).loadImportSuite(),
+  features: async () => (await import('./features/suite.ts')).featuresSuite,
   supervisor: async () => (await import('./supervisor/suite.ts')).supervisorSuite,
   ledger: async () => (await import('./ledger/suite.ts')).ledgerSuite,
   events: async () => (await import('./events/suite.ts')).eventsSuite,

@@ -16,7 +16,7 @@ export function callWatched(when: 'never' | 'before' | 'now'): Case {
       const gateway = createGateway();
       const kb = gateway.integration('kb', {}, () => 1);
       await gateway.start();
-      const viewer = when === 'never' ? undefined : inspectionOf(gateway)?.open();
+      const viewer = when === 'never' ? undefined : await inspectionOf(gateway)?.open();
       let frames = 0;
       viewer?.on('data', () => frames++);
       const call = async (times: number): Promise<void> => {

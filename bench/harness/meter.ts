@@ -6,6 +6,8 @@ export interface Meter {
   cpuUs(): number;
   /** Bytes of live objects, once the collector has run. */
   heapBytes(): number;
+  /** Bytes of objects, dead ones that were not collected yet included: what was allocated, as long as nothing is collected. */
+  usedBytes(): number;
   /** Lets the collector run, so that nobody pays for the garbage of another. */
   collect(): void;
 }
@@ -29,6 +31,7 @@ export function processMeter(): Meter {
       collect();
       return process.memoryUsage().heapUsed;
     },
+    usedBytes: () => process.memoryUsage().heapUsed,
     collect,
   };
 }

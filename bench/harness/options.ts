@@ -3,6 +3,8 @@ import { nearest } from '../../src/policy/nearest.ts';
 
 /** What the command line asks for. */
 export interface BenchOptions {
+  /** Prints suites, compares the guarded ratios with those recorded, or records them. */
+  readonly mode: 'run' | 'check' | 'record';
   /** At least one. */
   readonly suites: readonly string[];
   readonly json: boolean;
@@ -12,11 +14,16 @@ export interface BenchOptions {
 }
 
 const words = {
+  check: { type: 'boolean' },
+  record: { type: 'boolean' },
   json: { type: 'boolean' },
   rounds: { type: 'string' },
   quick: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
+
+/** Rounds where nobody says how many. */
+const usualRounds = { run: 5, check: 3, record: 5 };
 
 /**
  * Reads the command line; `--help` wins over whatever is wrong beside it.
@@ -31,7 +38,7 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
     strict: false,
     tokens: true,
   });
-  if (values.help === true) return { suites: known, json: false, rounds: 0, quick: false, help: true };
+  if (values.help === true) return { mode: 'run', suites: known, json: false, rounds: 0, quick: false, help: true };
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     if (!Object.hasOwn(words, token.name)) throw unknown('option', token.rawName, optionNames);
@@ -41,13 +48,27 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
   }
   for (const suite of positionals) if (!known.includes(suite)) throw unknown('suite', suite, known);
   const quick = values.quick === true;
+  const mode = values.check === true ? 'check' : values.record === true ? 'record' : 'run';
+  if (mode !== 'run')
+    refuseBeside(mode, [
+      values.check === true && values.record === true && '--record',
+      ...positionals,
+      quick && '--quick',
+    ]);
   return {
+    mode,
     suites: positionals.length === 0 ? known : [...new Set(positionals)],
     json: values.json === true,
-    rounds: values.rounds === undefined ? (quick ? 2 : 5) : rounds(values.rounds),
+    rounds: values.rounds === undefined ? (quick ? 2 : usualRounds[mode]) : rounds(values.rounds),
     quick,
     help: false,
   };
+}
+
+/** Guards say themselves what they need. */
+function refuseBeside(mode: string, others: readonly (string | false)[]): void {
+  const other = others.find((word) => word !== false);
+  if (other !== undefined) throw new RangeError(`Expected --${mode} without ${other}`);
 }
 
 const optionNames = Object.keys(words).map((name) => `--${name}`);

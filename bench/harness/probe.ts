@@ -2,7 +2,7 @@ import type { Meter } from './meter.ts';
 import { quantile } from './statistics.ts';
 
 /** How a metric is counted. */
-export type Unit = 'µs' | 'ms' | 'B' | '/s' | '';
+export type Unit = 'µs' | 'ms' | 'B' | 'kB' | '%' | '/s' | '';
 
 /** What one run of a case said. */
 export interface Reading {
@@ -21,7 +21,15 @@ export interface Probe {
   latencies(metric: string, samplesUs: readonly number[]): void;
   /** Records the bytes that what `make` returns holds, for each of `count` things in it. */
   heap<T>(metric: string, count: number, make: () => T | Promise<T>): Promise<T>;
+  /**
+   * Runs `work` once and records the bytes it allocates, for each of `count` things done. Only in a case of its own process that is
+   * started with {@link roomForAll}.
+   */
+  allocated(metric: string, count: number, work: () => void | Promise<void>): Promise<void>;
 }
+
+/** Node's flags for a young generation that holds all that a case allocates, so that nothing is collected meanwhile. */
+export const roomForAll: readonly string[] = ['--min-semi-space-size=512', '--max-semi-space-size=512'];
 
 /** A probe and what it has read. */
 export function createProbe(meter: Meter): { readonly probe: Probe; readonly readings: readonly Reading[] } {
@@ -49,6 +57,12 @@ export function createProbe(meter: Meter): { readonly probe: Probe; readonly rea
       const made = await make();
       record(metric, (meter.heapBytes() - before) / count, 'B');
       return made;
+    },
+    async allocated(metric, count, work) {
+      meter.collect();
+      const before = meter.usedBytes();
+      await work();
+      record(metric, (meter.usedBytes() - before) / count, 'B');
     },
   };
   return { probe, readings };

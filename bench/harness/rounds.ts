@@ -9,8 +9,15 @@ export interface RunOptions {
   /** Leaves out the long cases. */
   readonly quick: boolean;
   readonly meter: Meter;
-  /** Runs one case in a process of its own. */
-  readonly isolate: (suite: string, subject: string, of: string) => Promise<readonly Reading[]>;
+  /** Runs one case in a process of its own, with these flags of Node's. */
+  readonly isolate: (
+    suite: string,
+    subject: string,
+    of: string,
+    flags: readonly string[],
+  ) => Promise<readonly Reading[]>;
+  /** Which cases of which subjects are measured. @defaultValue all */
+  readonly only?: ((subject: string, of: string) => boolean) | undefined;
   /** Hears before each run what comes; for people who wait. */
   readonly progress?: ((text: string) => void) | undefined;
 }
@@ -36,10 +43,10 @@ interface Run {
  * compiler. Processes of their own start cold anyway, and are left out of it.
  */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<Figure[]> {
-  const { rounds, quick, progress } = options;
+  const { rounds, progress } = options;
   const samples = new Map<string, { readonly name: FigureName; readonly unit: Unit; readonly values: number[] }>();
   for (let round = 0; round <= rounds; round++) {
-    for (const run of plan(suite, round, quick)) {
+    for (const run of plan(suite, round, options)) {
       if (round === 0 && (run.work.isolated === true || run.work.long === true)) continue;
       progress?.(`${suite.name} ${round}/${rounds}: ${run.of}, ${run.subject}`);
       const readings = await measure(suite, run, options);
@@ -62,19 +69,19 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Figur
   }));
 }
 
-function plan({ subjects }: Suite, round: number, quick: boolean): Run[] {
+function plan({ subjects }: Suite, round: number, { quick, only = () => true }: RunOptions): Run[] {
   const first = round % subjects.length;
   const inOrder = [...subjects.slice(first), ...subjects.slice(0, first)];
   const cases = new Set(subjects.flatMap((subject) => Object.keys(subject.cases)));
   return [...cases].flatMap((of) =>
     inOrder.flatMap(({ name: subject, cases: { [of]: work } }) =>
-      work === undefined || (quick && work.long === true) ? [] : [{ of, subject, work }],
+      work === undefined || (quick && work.long === true) || !only(subject, of) ? [] : [{ of, subject, work }],
     ),
   );
 }
 
 async function measure(suite: Suite, run: Run, options: RunOptions): Promise<readonly Reading[]> {
-  if (run.work.isolated === true) return options.isolate(suite.name, run.subject, run.of);
+  if (run.work.isolated === true) return options.isolate(suite.name, run.subject, run.of, run.work.flags ?? []);
   // Before, as well as within: what dies in the middle of a run takes optimized code with it.
   options.meter.collect();
   const { probe, readings } = createProbe(options.meter);

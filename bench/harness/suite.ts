@@ -9,6 +9,8 @@ export interface Suite {
   readonly baseline: string;
   readonly subjects: readonly Subject[];
   readonly targets: readonly Target[];
+  /** Subjects that are not installed here: their targets are not judged, and the report says so. @defaultValue none */
+  readonly missing?: readonly string[] | undefined;
 }
 
 /** One of those compared. */
@@ -26,6 +28,8 @@ export interface Case {
   readonly measure: (probe: Probe) => void | Promise<void>;
   /** Whether each run has a process of its own, with Node's own settings: for memory, start-up and latencies. @defaultValue false */
   readonly isolated?: boolean | undefined;
+  /** Node's flags of that process. @defaultValue none but `--expose-gc` */
+  readonly flags?: readonly string[] | undefined;
   /** Whether `--quick` leaves it out. @defaultValue false */
   readonly long?: boolean | undefined;
 }
@@ -53,7 +57,9 @@ export type Target = {
  */
 export function defineSuite(suite: Suite): Suite {
   const known = new Map(suite.subjects.map(({ name, cases }) => [name, cases]));
+  const missing = new Set(suite.missing);
   const check = (name: string, of?: string): void => {
+    if (missing.has(name)) return;
     const cases = known.get(name);
     if (cases === undefined) throw new RangeError(`Suite \`${suite.name}\` has no subject \`${name}\``);
     if (of !== undefined && cases[of] === undefined) {
