@@ -1,0 +1,52 @@
+import express from 'express';
+import { createGateway, httpResponseOf } from 'unwedge';
+
+const { UPSTREAM = 'http://127.0.0.1:8080', PORT = '0', TIMEOUT_MS = '10000' } = process.env;
+
+const gateway = createGateway();
+const policy = { maxAttempts: 2, timeoutMs: Number(TIMEOUT_MS) };
+const search = gateway.integration('search', { effect: 'readOnly', policy }, async ({ input }, { signal }) => {
+  const response = await fetch(`${UPSTREAM}/?q=${encodeURIComponent(input.query)}`, { signal });
+  if (response.ok) return response.json();
+  throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status, headers: response.headers });
+});
+const session = gateway.session('agent:main', {
+  onMessage: (message, turn) => turn.tool('search', 'search', { query: message.text }),
+});
+
+const app = express();
+app.use(express.json());
+
+app.get('/search', async (request, response) => {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort(new Error('the client went away')));
+  const input = { query: String(request.query.q) };
+  answer(response, await search.call({ tool: 'search', input }, { signal: gone.signal }));
+});
+
+app.post('/messages', async (request, response) => {
+  const acceptance = await session.send({ kind: 'user', text: String(request.body?.text) });
+  if (acceptance.accepted) answer(response, await acceptance.processed);
+  else response.status(503).json({ error: acceptance.reason });
+});
+
+function answer(response, outcome) {
+  if (outcome.ok) return response.json(outcome.value);
+  const { status, headers } = httpResponseOf(outcome.failure);
+  response.status(status).set(headers).json({ error: outcome.failure.message, kind: outcome.failure.kind });
+}
+
+await gateway.start();
+const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
+  if (error) throw error;
+  console.log(`http://127.0.0.1:${server.address().port}`);
+});
+
+// Calls under way end with the gateway, so that each request is answered; then nothing keeps the process.
+process.once('SIGTERM', async () => {
+  server.close();
+  await gateway.stop();
+  server.closeIdleConnections();
+  // A client may hold a connection on which it asked for nothing.
+  setTimeout(() => server.closeAllConnections(), 1000).unref();
+});

@@ -1,0 +1,50 @@
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { createGateway, httpResponseOf } from 'unwedge';
+
+const { UPSTREAM = 'http://127.0.0.1:8080', PORT = '0', TIMEOUT_MS = '10000' } = process.env;
+
+const gateway = createGateway();
+const policy = { maxAttempts: 2, timeoutMs: Number(TIMEOUT_MS) };
+const search = gateway.integration('search', { effect: 'readOnly', policy }, async ({ input }, { signal }) => {
+  const response = await fetch(`${UPSTREAM}/?q=${encodeURIComponent(input.query)}`, { signal });
+  if (response.ok) return response.json();
+  throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status, headers: response.headers });
+});
+const session = gateway.session('agent:main', {
+  onMessage: (message, turn) => turn.tool('search', 'search', { query: message.text }),
+});
+
+const app = new Hono();
+
+app.get('/search', async (c) => {
+  const input = { query: c.req.query('q') };
+  return answer(c, await search.call({ tool: 'search', input }, { signal: c.req.raw.signal }));
+});
+
+app.post('/messages', async (c) => {
+  const { text } = await c.req.json();
+  const acceptance = await session.send({ kind: 'user', text: String(text) });
+  if (acceptance.accepted) return answer(c, await acceptance.processed);
+  return c.json({ error: acceptance.reason }, 503);
+});
+
+function answer(c, outcome) {
+  if (outcome.ok) return c.json(outcome.value);
+  const { status, headers } = httpResponseOf(outcome.failure);
+  return c.json({ error: outcome.failure.message, kind: outcome.failure.kind }, status, headers);
+}
+
+await gateway.start();
+const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(PORT) }, ({ port }) => {
+  console.log(`http://127.0.0.1:${port}`);
+});
+
+// Calls under way end with the gateway, so that each request is answered; then nothing keeps the process.
+process.once('SIGTERM', async () => {
+  server.close();
+  await gateway.stop();
+  server.closeIdleConnections();
+  // A client may hold a connection on which it asked for nothing.
+  setTimeout(() => server.closeAllConnections(), 1000).unref();
+});

@@ -1,0 +1,47 @@
+import { createServer } from 'node:http';
+import { createGateway, showProgress } from 'unwedge';
+
+// An upstream that wants to be paid for the last item, and so for any other, as far as anybody knows.
+const server = createServer((request, response) => {
+  response.statusCode = request.url === '/mail' ? 402 : 200;
+  response.end(`remote${request.url}`);
+});
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${server.address().port}`;
+
+// Both backends make the same plan; what the first has done is handed over to the second.
+const plan = () => ({
+  success: true,
+  items: [
+    { id: 'fetch', action: 'fetch prices' },
+    { id: 'write', action: 'write summary', dependencies: ['fetch'] },
+    { id: 'mail', action: 'mail it', dependencies: ['write'] },
+  ],
+});
+
+const gateway = createGateway();
+const report = gateway.workflow('report', {
+  backends: [
+    {
+      name: 'remote',
+      plan,
+      async item({ id }, { signal }) {
+        const response = await fetch(`${url}/${id}`, { signal });
+        if (response.ok) return response.text();
+        throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
+      },
+    },
+    { name: 'local', plan, item: ({ id }) => `local/${id}` },
+  ],
+});
+
+await gateway.start();
+const run = report.run('daily');
+await showProgress(run, process.stdout);
+const { status, items } = await run.outcome;
+console.log(
+  status,
+  items.map(({ id, backend }) => `${id} by ${backend}`),
+);
+await gateway.stop();
+server.close();
