@@ -106,6 +106,18 @@ describe('the actor of an integration that crashed', () => {
     }
   });
 
+  it('[M-8] has its next incarnation find the circuit as a listener of its closing left it', async () => {
+    const { bus, clock, path, integration, crashActor, openCircuit } = start();
+    await openCircuit();
+    const { link } = path;
+    bus.once('breaker.closed', () => link.recordFailure(link.admission, 'transient', undefined));
+    integration.breaker.reset();
+    expect(integration.state).toBe('open');
+    crashActor();
+    await clock.advance(100);
+    expect(integration.state).toBe('open');
+  });
+
   it('[M-8] hears of a reset that came before its next incarnation', async () => {
     const { clock, integration, crashActor, openCircuit } = start();
     await openCircuit();

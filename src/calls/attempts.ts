@@ -6,7 +6,7 @@ import type { CallPathParts } from './callPathParts.ts';
 import type { CallRecords } from './callRecords.ts';
 import type { CallTable } from './callTable.ts';
 import type { Doubt } from './doubt.ts';
-import { dueOf, expiredLimit } from './limits.ts';
+import { dueOf, expiredLimit, firstDueOf } from './limits.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
 import type { Probing } from './probing.ts';
@@ -81,12 +81,12 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     call.attempts++;
     const { attemptMs } = call.settings;
     const limitMs = link.closed ? attemptMs : Math.min(attemptMs, this.#probing.leaseMs);
-    const attempt = new Attempt(call, link.generation, link.incarnation, limitMs, now);
+    const attempt = new Attempt(call, link.admission, limitMs, now);
     call.attempt = attempt;
     this.#places.take();
     this.#watcher.workStarted(attempt);
     this.#calls.add(call);
-    call.due = dueOf(attempt);
+    call.due = firstDueOf(call, limitMs, now);
     this.#parts.deadlines.set(call);
     if (!link.closed) this.#probing.dueAt = call.due;
     link.attemptStarted();
@@ -147,7 +147,8 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     const { operation, probe } = this.#parts;
     let answer: O | PromiseLike<O>;
     try {
-      answer = call.isProbe ? (probe?.(attempt) as O | PromiseLike<O>) : operation(call.input, attempt);
+      answer =
+        call.settings.isProbe === true ? (probe?.(attempt) as O | PromiseLike<O>) : operation(call.input, attempt);
       if (isThenable(answer)) {
         this.#await(answer, attempt);
         return;
@@ -179,8 +180,8 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     }
     const { call } = attempt;
     attempt.over = true;
-    call.answered = true;
-    this.#link.recordAlive(attempt.generation, attempt.admittedBy);
+    call.ending = 'answered';
+    this.#link.recordAlive(attempt.admission);
     this.#leave(attempt);
     this.#watcher.placeFreed();
     this.#watcher.answered(call, value);
@@ -218,16 +219,16 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
     if (facts.kind === 'rate_limit') this.#pause(facts.retryAfterMs ?? 0);
   }
 
-  #record({ generation, admittedBy }: Attempt<I, O>, facts: FailureFacts): void {
+  #record({ admission }: Attempt<I, O>, facts: FailureFacts): void {
     switch (breakerOutcome(facts)) {
       case 'failure':
-        this.#link.recordFailure(generation, admittedBy, facts.kind, facts.retryAfterMs);
+        this.#link.recordFailure(admission, facts.kind, facts.retryAfterMs);
         break;
       case 'alive':
-        this.#link.recordAlive(generation, admittedBy);
+        this.#link.recordAlive(admission);
         break;
       case 'ignored':
-        this.#link.recordIgnored(generation, admittedBy);
+        this.#link.recordIgnored(admission);
         break;
     }
   }
@@ -242,7 +243,7 @@ export class Attempts<I, O> implements AttemptKeeper<I, O> {
   /** Ends an attempt whose work goes on: it is told to stop, and watched until it does or is written off. */
   #giveUp(attempt: Attempt<I, O>, facts: FailureFacts): void {
     this.#leave(attempt);
-    attempt.overstay = new Overstay(this, attempt, this.#parts.clock.now(), this.#parts.policy.abortGraceMs);
+    attempt.overstay = new Overstay(this, attempt, facts, this.#parts.clock.now(), this.#parts.policy.abortGraceMs);
     if (!this.#stopped) {
       this.#overstaying.add(attempt);
       this.#parts.deadlines.set(attempt.overstay);

@@ -11,6 +11,7 @@ import {
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { Deadline } from './deadlineQueue.ts';
 import type { AbortWatcher } from './signalFanout.ts';
+import { noTrouble, Trouble, type Waiting } from './trouble.ts';
 
 /** What an operation is given with its input; a new one for each attempt. */
 export interface AttemptContext {
@@ -60,10 +61,14 @@ export interface CallSettings<I, O> extends Limits {
   readonly retried?: ((facts: FailureFacts, attempt: number) => void) | undefined;
   /** Gets a value that came after the call had ended; must not throw. */
   readonly late?: ((value: O) => void) | undefined;
+  /** Of the integration's own harmless probe, which no caller made. */
+  readonly isProbe?: boolean | undefined;
 }
 
-/** Why a call that has no attempt in flight waits. */
-export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe' | 'scope' | 'doubt';
+/** What an attempt was admitted by: an incarnation of the machine in one generation of its circuit. A new object for each. */
+export interface Admission {
+  readonly generation: number;
+}
 
 /** What is done for a call. */
 export interface CallKeeper<I, O> {
@@ -78,42 +83,28 @@ export interface AttemptKeeper<I, O> {
   workOverstayed(attempt: Attempt<I, O>, overstay: Overstay<I, O>): void;
 }
 
-/** One accepted call: a row of the table, and its own place in the queue of deadlines. */
+/**
+ * One accepted call: a row of the table, and its own place in the queue of deadlines. Its fields are those of a call that succeeds at
+ * once, and no more: there may be tens of thousands of them.
+ */
 export class Call<I, O> implements Deadline, AbortWatcher {
-  due = Number.POSITIVE_INFINITY;
+  // A whole number of ms, which V8 keeps in the field itself; any other is an object of its own, made anew for each call.
+  due = 0;
   heapIndex = -1;
-  settled = false;
-  /** Its failure is decided; only a fallback may still answer in place of it. */
-  failed = false;
-  waiting: Waiting | undefined = undefined;
+  /** What it will be settled with, when that is decided: its value, or its failure, in place of which a fallback may still answer. */
+  ending: 'answered' | 'failed' | 'refused' | undefined = undefined;
   attempt: Attempt<I, O> | undefined = undefined;
   attempts = 0;
-  waitedMs = 0;
-  /** It was let wait, and so is accepted: it is not refused any more for want of a place. */
-  accepted = false;
-  /** It has its value; nothing else ends it any more. */
-  answered = false;
-  /** It is being tried again. */
-  retrying = false;
-  /** It was refused before its first attempt. */
-  refused = false;
-  /** The last attempt's failure, kept as the cause of what ends the call later. */
-  lastFailure: FailureFacts | undefined = undefined;
-  /** What is known of the effect of all attempts together. */
-  effect: EffectOutcome = 'not_started';
-  fallback: AbortController | undefined = undefined;
   readonly number: number;
   readonly input: I;
   readonly settings: CallSettings<I, O>;
   readonly startedAt: number;
-  readonly resolve: (outcome: Outcome<O>) => void;
   /** Neighbours in the table of calls in flight, which alone writes them. */
   previous: Call<I, O> | undefined = undefined;
   next: Call<I, O> | undefined = undefined;
-  /** The integration's own harmless probe, which no caller made. */
-  readonly isProbe: boolean;
   readonly #keeper: CallKeeper<I, O>;
-  #learned: Effect | undefined = undefined;
+  #trouble: Readonly<Trouble> = noTrouble;
+  #resolve: ((outcome: Outcome<O>) => void) | undefined;
 
   constructor(
     keeper: CallKeeper<I, O>,
@@ -122,15 +113,44 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     settings: CallSettings<I, O>,
     now: number,
     resolve: (outcome: Outcome<O>) => void,
-    isProbe = false,
   ) {
     this.#keeper = keeper;
     this.number = number;
     this.input = input;
     this.settings = settings;
     this.startedAt = now;
-    this.resolve = resolve;
-    this.isProbe = isProbe;
+    this.#resolve = resolve;
+  }
+
+  /** What became of it so far, besides its attempt; not to be written. */
+  get trouble(): Readonly<Trouble> {
+    return this.#trouble;
+  }
+
+  /** The same, to be written. */
+  ownTrouble(): Trouble {
+    if (this.#trouble === noTrouble) this.#trouble = new Trouble();
+    return this.#trouble;
+  }
+
+  get waiting(): Waiting | undefined {
+    return this.#trouble.waiting;
+  }
+
+  get settled(): boolean {
+    return this.#resolve === undefined;
+  }
+
+  /** Whether its failure is decided. */
+  get failed(): boolean {
+    return this.ending === 'failed' || this.ending === 'refused';
+  }
+
+  /** Marks it as settled. Returns what tells its caller, who may call again at once: when everything else is done. */
+  settle(): (outcome: Outcome<O>) => void {
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    return resolve ?? nobody;
   }
 
   get overallDue(): number {
@@ -141,20 +161,24 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   get expectedEffect(): Effect | undefined {
     const { effect, learnedEffect } = this.settings;
     if (effect !== undefined || learnedEffect === undefined) return effect;
-    if (this.#learned !== 'mutating') this.#learned = learnedEffect() ?? this.#learned;
-    return this.#learned;
+    const { learned } = this.#trouble;
+    const effective = learned === 'mutating' ? learned : (learnedEffect() ?? learned);
+    if (effective !== learned) this.ownTrouble().learned = effective;
+    return effective;
   }
 
   /** An attempt failed. What may have taken effect once is not undone by what a later attempt says. */
   noteFailure(facts: FailureFacts): void {
-    this.lastFailure = facts;
-    if (this.effect !== 'unknown' && facts.outcome !== 'not_started') this.effect = facts.outcome;
+    const trouble = this.ownTrouble();
+    trouble.lastFailure = facts;
+    if (trouble.effect !== 'unknown' && facts.outcome !== 'not_started') trouble.effect = facts.outcome;
   }
 
   /** What is known of its effect when it ends for this reason. */
   effectAtEnd(facts: FailureFacts): EffectOutcome {
     if (this.attempts === 0) return 'not_started';
-    return facts.outcome === 'not_started' || this.effect === 'unknown' ? this.effect : facts.outcome;
+    const { effect } = this.#trouble;
+    return facts.outcome === 'not_started' || effect === 'unknown' ? effect : facts.outcome;
   }
 
   now(): number {
@@ -176,12 +200,21 @@ export class Overstay<I, O> implements Deadline {
   heapIndex = -1;
   abandoned = false;
   readonly since: number;
+  /** Why its attempt was given up. */
+  readonly facts: FailureFacts;
   readonly #attempt: Attempt<I, O>;
   readonly #keeper: AttemptKeeper<I, O>;
 
-  constructor(keeper: AttemptKeeper<I, O>, attempt: Attempt<I, O>, since: number, graceMs: number) {
+  constructor(
+    keeper: AttemptKeeper<I, O>,
+    attempt: Attempt<I, O>,
+    facts: FailureFacts,
+    since: number,
+    graceMs: number,
+  ) {
     this.#keeper = keeper;
     this.#attempt = attempt;
+    this.facts = facts;
     this.since = since;
     this.due = since + graceMs;
   }
@@ -191,61 +224,86 @@ export class Overstay<I, O> implements Deadline {
   }
 }
 
+/** What few attempts have: a number above 1, a start or a limit that is not their call's, a signal, signs of life, work that outlives them. */
+class Particulars<I, O> {
+  readonly number: number;
+  readonly startedAt: number;
+  readonly limitMs: number;
+  controller: AbortController | undefined = undefined;
+  touch: (() => void) | undefined = undefined;
+  touchedAt: number | undefined = undefined;
+  overstay: Overstay<I, O> | undefined = undefined;
+
+  constructor(number: number, startedAt: number, limitMs: number) {
+    this.number = number;
+    this.startedAt = startedAt;
+    this.limitMs = limitMs;
+  }
+}
+
 /** One attempt of a call. It outlives the call when its work does. */
 export class Attempt<I, O> implements AttemptContext {
   /** Judged: answered, failed, timed out or given up. What comes after is late. */
   over = false;
   /** The work itself has ended (its promise settled). */
   ended = false;
-  /** Its work, when it has been given up while that went on. */
-  overstay: Overstay<I, O> | undefined = undefined;
-  readonly attempt: number;
   readonly call: Call<I, O>;
-  readonly generation: number;
-  /** The incarnation of the machine that admitted it. */
-  readonly admittedBy: object;
-  /** Where it is not that of its call: most attempts need no number of their own. */
-  #startedAt: number | undefined = undefined;
-  /** Its own limit, or the lease of a probe, in ms. */
-  readonly limitMs: number;
-  #controller: AbortController | undefined = undefined;
-  #aborted: FailureFacts | undefined = undefined;
-  #touch: (() => void) | undefined = undefined;
-  #touchedAt: number | undefined = undefined;
+  readonly admission: Admission;
+  #particulars: Particulars<I, O> | undefined = undefined;
 
-  constructor(call: Call<I, O>, generation: number, admittedBy: object, limitMs: number, startedAt: number) {
+  /** @param limitMs - its own limit, or the lease of a probe. */
+  constructor(call: Call<I, O>, admission: Admission, limitMs: number, startedAt: number) {
     this.call = call;
-    this.attempt = call.attempts;
-    this.generation = generation;
-    this.admittedBy = admittedBy;
-    this.limitMs = limitMs;
-    if (startedAt !== call.startedAt) this.#startedAt = startedAt;
+    this.admission = admission;
+    if (call.attempts > 1 || startedAt !== call.startedAt || limitMs !== call.settings.attemptMs) {
+      this.#particulars = new Particulars(call.attempts, startedAt, limitMs);
+    }
     // The other side may say something else, or nothing any more, by the time it fails.
     void call.expectedEffect;
   }
 
+  get attempt(): number {
+    return this.#particulars?.number ?? 1;
+  }
+
   // An AbortController's signal costs more than all the rest of a call, so it is made only for who reads it.
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#aborted !== undefined) this.#controller.abort(reasonOf(this.#aborted));
+    const particulars = this.ownParticulars();
+    if (particulars.controller === undefined) {
+      particulars.controller = new AbortController();
+      if (this.overstay !== undefined) particulars.controller.abort(reasonOf(this.overstay.facts));
     }
-    return this.#controller.signal;
+    return particulars.controller.signal;
   }
 
   // Bound, so that it can be handed on as a callback; lazy for the same reason as the signal.
   get touch(): () => void {
-    return (this.#touch ??= () => {
-      this.#touchedAt = this.call.now();
+    const particulars = this.ownParticulars();
+    return (particulars.touch ??= () => {
+      particulars.touchedAt = this.call.now();
     });
   }
 
   get startedAt(): number {
-    return this.#startedAt ?? this.call.startedAt;
+    return this.#particulars?.startedAt ?? this.call.startedAt;
+  }
+
+  /** Its own limit, or the lease of a probe, in ms. */
+  get limitMs(): number {
+    return this.#particulars?.limitMs ?? this.call.settings.attemptMs;
   }
 
   get lastSignAt(): number {
-    return this.#touchedAt ?? this.startedAt;
+    return this.#particulars?.touchedAt ?? this.startedAt;
+  }
+
+  /** Its work, when it has been given up while that went on. */
+  get overstay(): Overstay<I, O> | undefined {
+    return this.#particulars?.overstay;
+  }
+
+  set overstay(overstay: Overstay<I, O>) {
+    this.ownParticulars().overstay = overstay;
   }
 
   /** Whether its work was written off. */
@@ -263,19 +321,27 @@ export class Attempt<I, O> implements AttemptContext {
 
   /** Why the work was told to end. */
   get endedFor(): FailureKind | undefined {
-    return this.#aborted?.kind;
+    return this.overstay?.facts.kind;
   }
 
   /** Tells the work to end. Listeners of the signal run now. */
   abort(facts: FailureFacts): void {
-    this.#aborted = facts;
     const { settings, input } = this.call;
     settings.givenUp?.(input, facts);
-    this.#controller?.abort(reasonOf(facts));
+    this.#particulars?.controller?.abort(reasonOf(facts));
+  }
+
+  // Not private: V8 gives each object of a class with private methods a further field.
+  ownParticulars(): Particulars<I, O> {
+    return (this.#particulars ??= new Particulars(this.attempt, this.startedAt, this.limitMs));
   }
 }
 
 /** The reason of the caller's own signal is kept; ours is an error that carries the facts. */
 function reasonOf(facts: FailureFacts): unknown {
   return facts.cause ?? new AttemptError(facts);
+}
+
+function nobody(): void {
+  // Nobody is told a second time.
 }

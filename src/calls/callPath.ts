@@ -82,7 +82,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     const probing = new Probing<I, O>({
       ...parts,
       link,
-      makeProbe: (settings) => this.#makeCall(undefined as I, settings, () => undefined, true),
+      makeProbe: (settings) => this.#makeCall(undefined as I, settings, clock.now(), () => undefined),
       dispatch: (probe) => this.#attempts.dispatch(probe),
     });
     const doubt = new Doubt({
@@ -160,13 +160,14 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
 
   /** Makes a call. The row is given back so that its owner can end it; `settled` gets its one outcome. */
   start(input: I, settings: CallSettings<I, O>, settled: (outcome: Outcome<O>) => void): Call<I, O> {
-    const call = this.#makeCall(input, settings, settled);
+    const now = this.now();
+    const call = this.#makeCall(input, settings, now, settled);
     const { signal } = settings;
     if (this.#stopped) this.#endings.refuse(call, refusal.stopped(this.name));
     else if (signal?.aborted === true) this.#endings.fail(call, refusal.cancelled(signal.reason, false));
     else {
       if (signal !== undefined) this.#parts.signals.watch(signal, call);
-      if (settings.scope === undefined) this.#gate.proceed(call, call.startedAt);
+      if (settings.scope === undefined) this.#gate.proceed(call, now);
       else {
         this.#scopes.enter(call);
         // Who heard of the end of the call that it replaced may have taken any time.
@@ -178,8 +179,8 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
 
   /** Ends a call that has not ended yet, for the reason given. */
   end(call: Call<I, O>, facts: FailureFacts): void {
-    if (call.settled || call.answered) return;
-    if (call.fallback !== undefined) {
+    if (call.settled || call.ending === 'answered') return;
+    if (call.trouble.fallback !== undefined) {
       this.#endings.cutShort(call, facts);
       return;
     }
@@ -259,7 +260,7 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
 
   callExpired(call: Call<I, O>, now: number): void {
     if (call.settled) return;
-    const { fallback, lastFailure } = call;
+    const { fallback, lastFailure } = call.trouble;
     if (fallback !== undefined && lastFailure !== undefined) {
       this.#endings.cutShort(call, lastFailure, refusal.timedOut('overall_timeout', call.settings.overallMs));
     } else if (call.attempt !== undefined) this.#attempts.expired(call.attempt, now);
@@ -270,13 +271,8 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
     this.end(call, refusal.cancelled(reason, call.attempt !== undefined));
   }
 
-  #makeCall(
-    input: I,
-    settings: CallSettings<I, O>,
-    settled: (outcome: Outcome<O>) => void,
-    isProbe = false,
-  ): Call<I, O> {
-    return new Call(this, ++this.#lastCall, input, settings, this.#parts.clock.now(), settled, isProbe);
+  #makeCall(input: I, settings: CallSettings<I, O>, now: number, settled: (outcome: Outcome<O>) => void): Call<I, O> {
+    return new Call(this, ++this.#lastCall, input, settings, now, settled);
   }
 
   #answered(call: Call<I, O>, value: O): void {
@@ -296,27 +292,30 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
       open: this.link.isOpen,
       crashed: this.link.lastState === 'crashed',
       circuitOpen: (cause) => this.#probing.circuitOpen(cause),
-      takeRetry: () => this.#budget.tryRetry(call.retrying ? this.#retrying - 1 : this.#retrying),
+      takeRetry: () => this.#budget.tryRetry(call.trouble.retrying ? this.#retrying - 1 : this.#retrying),
     });
     if (next.step === 'end' || this.#stopped) {
       this.#endings.fail(call, next.step === 'end' ? next.facts : refusal.stopped(this.name));
       return;
     }
-    if (!call.retrying) this.#retrying++;
-    call.retrying = true;
+    const trouble = call.ownTrouble();
+    if (!trouble.retrying) this.#retrying++;
+    trouble.retrying = true;
     const delayMs = next.step === 'wait' ? next.delayMs : null;
-    call.waitedMs += delayMs ?? 0;
+    trouble.waitedMs += delayMs ?? 0;
     if (delayMs === null) this.#waits.add(call, 'restart', call.overallDue);
     else this.#waits.add(call, 'backoff', now + delayMs);
+    const { attempts } = call;
     this.#records.callRetried(call, facts, delayMs);
-    call.settings.retried?.(facts, call.attempts);
+    // Who heard of it may have ended the call, or had it go on.
+    if (!call.settled && !call.failed) call.settings.retried?.(facts, attempts);
   }
 
   #settled(call: Call<I, O>): void {
-    if (call.retrying) this.#retrying--;
+    if (call.trouble.retrying) this.#retrying--;
     this.#scopes.leave(call);
     // A circuit that is half-open no longer has forgotten its probe.
-    if (!call.isProbe || !this.#probing.isTheProbe(call) || this.#stopped) return;
+    if (call.settings.isProbe !== true || !this.#probing.isTheProbe(call) || this.#stopped) return;
     this.#probing.forget();
     this.#gate.refuseProbeWaiters();
   }
@@ -339,7 +338,8 @@ export class CallPath<I, O> implements CallKeeper<I, O> {
   }
 
   #emitted(event: IntegrationEmitted): void {
-    this.#records.tell({ ...event, integration: this.name });
+    // First what is kept: who hears of it may change the breaker again, and the last change is to be the one that stays.
     this.#parts.onBreaker?.(event);
+    this.#records.tell({ ...event, integration: this.name });
   }
 }

@@ -49,12 +49,14 @@ export class CallTable<I, O> {
 }
 
 /**
- * A row with an attempt, as they are when a call begins. V8 forgets the hidden class of objects when it collects while there is none of
- * them, and with it all the code it has compiled for them: without these two, calls took three times as long after each collection.
+ * A row with an attempt and its particulars, as they are when a call begins. V8 forgets the hidden class of objects when it collects
+ * while there is none of them, and with it all the code it has compiled for them: without these, calls took three times as long after
+ * each collection.
  */
 function neverMade<I, O>(keeper: CallKeeper<I, O>, { limits, retry }: IntegrationPolicy, now: number): Call<I, O> {
   const nothing = { effect: undefined, label: undefined, session: undefined, signal: undefined, fallback: undefined };
   const call = new Call<I, O>(keeper, 0, undefined as I, { ...limits, ...nothing, retry }, now, () => undefined);
-  call.attempt = new Attempt(call, 0, keeper, limits.attemptMs, now);
+  call.attempt = new Attempt(call, { generation: -1 }, limits.attemptMs, now);
+  call.attempt.ownParticulars();
   return call;
 }

@@ -1,5 +1,6 @@
 import type { FailureKind, FailureReason } from '../policy/failure.ts';
-import type { Call, Waiting } from './call.ts';
+import type { Call } from './call.ts';
+import type { Waiting } from './trouble.ts';
 
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
 export interface CallWhy {
@@ -18,7 +19,8 @@ export interface CallWhy {
 /** Says what a call waits for; undefined once it is settled. */
 export function whyOf<I, O>(call: Call<I, O>, now: number): CallWhy | undefined {
   if (call.settled) return undefined;
-  const { attempt, settings, attempts, lastFailure } = call;
+  const { attempt, settings, attempts, waiting = 'place' } = call;
+  const { lastFailure } = call.trouble;
   const overall = { rule: 'overall_timeout' as const, inMs: call.overallDue - now };
   const shared = {
     attempt: attempts,
@@ -26,9 +28,8 @@ export function whyOf<I, O>(call: Call<I, O>, now: number): CallWhy | undefined 
     ...(lastFailure !== undefined && { lastFailure: { kind: lastFailure.kind, message: lastFailure.message } }),
   };
   if (attempt === undefined) {
-    const { waiting = 'place', due } = call;
     const isRetry = waiting === 'backoff' || waiting === 'pause';
-    const next = isRetry ? { rule: 'next_attempt' as const, inMs: due - now } : overall;
+    const next = isRetry ? { rule: 'next_attempt' as const, inMs: call.due - now } : overall;
     return { phase: waiting, ...shared, next: soonest([next, overall]) };
   }
   const limits = [

@@ -13,7 +13,7 @@ export interface DoubtParts {
 
 /** An attempt's failure that is not counted yet. */
 interface Held {
-  readonly attempt: Pick<Attempt<never, never>, 'generation' | 'admittedBy'>;
+  readonly attempt: Pick<Attempt<never, never>, 'admission'>;
   readonly facts: FailureFacts;
 }
 
@@ -73,7 +73,7 @@ export class Doubt {
     this.#held = [];
     if (alive) {
       for (const { attempt, facts } of held) {
-        link.recordFailure(attempt.generation, attempt.admittedBy, facts.kind, facts.retryAfterMs);
+        link.recordFailure(attempt.admission, facts.kind, facts.retryAfterMs);
       }
     }
     over();

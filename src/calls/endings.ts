@@ -29,7 +29,7 @@ export class Endings<I, O> {
 
   succeed(call: Call<I, O>, value: O): void {
     this.#settle(call, { ok: true, value });
-    if (!call.isProbe) this.#parts.records.callSucceeded(call);
+    if (call.settings.isProbe !== true) this.#parts.records.callSucceeded(call);
   }
 
   /** Ends a call before dispatch: told once per episode, counted always. A call that was tried before has its own record. */
@@ -41,15 +41,17 @@ export class Endings<I, O> {
       this.#parts.records.callRefused(call, facts);
       // Who heard of it may have ended it in another way, which has a record of its own.
       if (call.failed) return;
-      call.refused = true;
     }
-    this.fail(call, facts);
+    this.#fail(call, facts, call.attempts === 0 ? 'refused' : 'failed');
   }
 
   /** The last word on a call, unless a fallback has a better one. */
   fail(call: Call<I, O>, facts: FailureFacts): void {
-    if (call.failed) return;
-    call.failed = true;
+    if (!call.failed) this.#fail(call, facts, 'failed');
+  }
+
+  #fail(call: Call<I, O>, facts: FailureFacts, ending: 'failed' | 'refused'): void {
+    call.ending = ending;
     if (call.waiting !== undefined) this.#parts.waits.remove(call);
     const failure = this.#failure(call, facts);
     const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
@@ -63,17 +65,18 @@ export class Endings<I, O> {
    * @param why - what the fallback is told.
    */
   cutShort(call: Call<I, O>, facts: FailureFacts, why = facts): void {
-    call.fallback?.abort(why.cause ?? new AttemptError(why));
+    call.trouble.fallback?.abort(why.cause ?? new AttemptError(why));
     // The fallback may have answered in the moment it was told to end.
     if (!call.settled) this.#settleFailed(call, this.#failure(call, facts));
   }
 
   #fallBack(call: Call<I, O>, failure: Failure): void {
     const controller = new AbortController();
-    call.fallback = controller;
-    call.lastFailure = failure;
+    const trouble = call.ownTrouble();
+    trouble.fallback = controller;
+    trouble.lastFailure = failure;
     this.#fallingBack.add(call);
-    call.due = call.overallDue;
+    call.due = Math.ceil(call.overallDue);
     this.#parts.deadlines.set(call);
     const answered = (value: O): void => {
       if (call.settled) return;
@@ -88,21 +91,21 @@ export class Endings<I, O> {
 
   #settleFailed(call: Call<I, O>, failure: Failure): void {
     this.#settle(call, { ok: false, failure });
-    if (!call.refused && !call.isProbe) this.#parts.records.callFailed(call, failure);
+    if (call.ending !== 'refused' && call.settings.isProbe !== true) this.#parts.records.callFailed(call, failure);
   }
 
   #settle(call: Call<I, O>, outcome: Outcome<O>): void {
-    call.settled = true;
+    const tellCaller = call.settle();
     this.#parts.deadlines.remove(call);
-    if (call.fallback !== undefined) this.#fallingBack.delete(call);
+    if (call.trouble.fallback !== undefined) this.#fallingBack.delete(call);
     const { signal } = call.settings;
     if (signal !== undefined) this.#parts.signals.unwatch(signal, call);
     this.#parts.settled(call);
-    call.resolve(outcome);
+    tellCaller(outcome);
   }
 
   #failure(call: Call<I, O>, facts: FailureFacts): Failure {
-    if (call.refused && facts.kind === 'circuit_open') return this.#refused(facts);
+    if (call.ending === 'refused' && facts.kind === 'circuit_open') return this.#refused(facts);
     return {
       ...facts,
       outcome: call.effectAtEnd(facts),

@@ -1,6 +1,6 @@
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Attempts } from './attempts.ts';
-import type { Call, Waiting } from './call.ts';
+import type { Call } from './call.ts';
 import type { CallPathParts } from './callPathParts.ts';
 import type { Doubt } from './doubt.ts';
 import type { Endings } from './endings.ts';
@@ -9,6 +9,7 @@ import type { Places } from './places.ts';
 import type { Probing } from './probing.ts';
 import * as refusal from './refusal.ts';
 import type { Scopes } from './scopes.ts';
+import type { Waiting } from './trouble.ts';
 import type { Waits } from './waits.ts';
 
 export interface GateParts<I, O>
@@ -39,7 +40,10 @@ export class Gate<I, O> {
   proceed(call: Call<I, O>, now = this.#parts.clock.now()): void {
     if (call.settled || call.failed) return;
     const { name, policy, link, places, waits, endings, attempts, scopes, doubt } = this.#parts;
+    const { signal } = call.settings;
     if (this.#parts.isStopped()) endings.refuse(call, refusal.stopped(name));
+    // It is about to hear of it: another call of the same signal was first.
+    else if (signal?.aborted === true) endings.fail(call, refusal.cancelled(signal.reason, false));
     else if (now >= call.overallDue) this.outOfTime(call);
     else if (link.lastState === 'crashed') this.#awaitRestart(call, now);
     else if (link.isOpen) this.#proceedWhileOpen(call, now);
@@ -47,7 +51,7 @@ export class Gate<I, O> {
     else if (doubt.raised) waits.add(call, 'doubt', call.overallDue);
     else if (scopes.mustWait(call)) this.#awaitScope(call, now);
     else if (places.free) attempts.dispatch(call, now);
-    else if (call.accepted || places.mayQueue) waits.add(call, 'place', call.overallDue);
+    else if (call.trouble.accepted || places.mayQueue) waits.add(call, 'place', call.overallDue);
     else endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
   }
 
@@ -57,14 +61,14 @@ export class Gate<I, O> {
     const gaveUpRestart = call.waiting === 'restart' && now < call.overallDue;
     const gaveUpScope = call.waiting === 'scope' && now < call.overallDue;
     waits.remove(call);
-    if (gaveUpScope) endings.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', call.lastFailure));
+    if (gaveUpScope) endings.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', call.trouble.lastFailure));
     else if (gaveUpRestart) endings.refuse(call, refusal.unavailable(name, restartInMs?.(), lastCrash()));
     else this.proceed(call);
   }
 
   /** The time of a call was over while no attempt was in flight. */
   outOfTime(call: Call<I, O>): void {
-    this.#parts.endings.fail(call, call.lastFailure ?? refusal.notStarted(call.settings.overallMs));
+    this.#parts.endings.fail(call, call.trouble.lastFailure ?? refusal.notStarted(call.settings.overallMs));
   }
 
   /** What these calls waited for has come. */
@@ -101,7 +105,7 @@ export class Gate<I, O> {
       // What has restarted with an open circuit may be due for a probe.
       const mayProbe = call.waiting === 'restart' && probing.isDue();
       if (call.waiting !== undefined && !isProbed && !mayProbe)
-        endings.refuse(call, probing.circuitOpen(call.lastFailure));
+        endings.refuse(call, probing.circuitOpen(call.trouble.lastFailure));
     }
     this.resume('restart');
   }
@@ -111,7 +115,7 @@ export class Gate<I, O> {
     const { link, waits, endings, probing } = this.#parts;
     for (const call of waits.list('probe')) {
       if (link.lastState !== 'half-open') return;
-      if (call.waiting === 'probe') endings.refuse(call, probing.circuitOpen(call.lastFailure));
+      if (call.waiting === 'probe') endings.refuse(call, probing.circuitOpen(call.trouble.lastFailure));
     }
   }
 
@@ -124,10 +128,10 @@ export class Gate<I, O> {
       if (!call.failed && places.free) attempts.dispatch(call);
       else {
         // Who heard of the probe may have ended the call, or taken the last place: that of the probe is the next one's.
-        link.recordIgnored(link.generation, link.incarnation);
+        link.recordIgnored(link.admission);
         endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
       }
-    } else if (link.isOpen) endings.refuse(call, probing.circuitOpen(call.lastFailure, now));
+    } else if (link.isOpen) endings.refuse(call, probing.circuitOpen(call.trouble.lastFailure, now));
     else this.proceed(call);
   }
 
@@ -135,7 +139,7 @@ export class Gate<I, O> {
     const { name, policy, link, waits, endings, probing } = this.#parts;
     probing.start();
     if (call.failed || !link.isOpen) this.proceed(call);
-    else if (!probing.isUnderWay) endings.refuse(call, probing.circuitOpen(call.lastFailure));
+    else if (!probing.isUnderWay) endings.refuse(call, probing.circuitOpen(call.trouble.lastFailure));
     else if (waits.size < policy.maxInFlight) waits.add(call, 'probe', call.overallDue);
     else endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
   }
@@ -155,6 +159,6 @@ export class Gate<I, O> {
     const { name, link, waits, endings } = this.#parts;
     const until = link.pausedUntil;
     if (until < call.overallDue) waits.add(call, 'pause', until);
-    else endings.fail(call, refusal.paused(name, until - now, call.lastFailure));
+    else endings.fail(call, refusal.paused(name, until - now, call.trouble.lastFailure));
   }
 }

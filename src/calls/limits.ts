@@ -1,9 +1,14 @@
 import type { FailureReason } from '../policy/failure.ts';
-import type { Attempt } from './call.ts';
+import type { Attempt, Call } from './call.ts';
 
-/** When the first limit of an attempt runs out, as far as is known now: a sign of life moves it. */
+/** When the first limit of an attempt runs out, in whole ms and as far as is known now: a sign of life moves it. */
 export function dueOf<I, O>({ call, lastSignAt, startedAt, limitMs }: Attempt<I, O>): number {
-  return Math.min(lastSignAt + call.settings.idleMs, startedAt + limitMs, call.overallDue);
+  return Math.ceil(Math.min(lastSignAt + call.settings.idleMs, startedAt + limitMs, call.overallDue));
+}
+
+/** The same for an attempt that starts now: to read it back from the attempt would make numbers that V8 has to allocate. */
+export function firstDueOf<I, O>(call: Call<I, O>, limitMs: number, now: number): number {
+  return Math.ceil(Math.min(now + call.settings.idleMs, now + limitMs, call.overallDue));
 }
 
 /** Which limit of an attempt has run out; of two that tie the inner one. */

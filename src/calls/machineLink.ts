@@ -9,6 +9,7 @@ import type { BreakerPolicy, Tally } from '../policy/breaker.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { FailureKind } from '../policy/failure.ts';
 import { OutcomeWindow } from '../policy/outcomeWindow.ts';
+import type { Admission } from './call.ts';
 import { createStreak, type FailureStreak } from './failureStreak.ts';
 
 /** How long an integration that nobody calls any more is left `calling`, in ms; twice that at most. */
@@ -37,7 +38,7 @@ export class MachineLink {
   #state: IntegrationState = 'crashed';
   // What every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with
   // the machine.
-  #generation = -1;
+  #admission: Admission = { generation: -1 };
   #openUntil = Number.POSITIVE_INFINITY;
   #pausedUntil = 0;
   /** Who holds the circuit open. Kept here, since a new incarnation of the machine knows nothing of them. */
@@ -124,13 +125,9 @@ export class MachineLink {
     return this.#state === 'open' || this.#state === 'half-open';
   }
 
-  /** Identity of the incarnation; with the generation it fences attempts. */
-  get incarnation(): object {
-    return this.#ref ?? this;
-  }
-
-  get generation(): number {
-    return this.#generation;
+  /** What fences attempts: another one in each generation and incarnation. */
+  get admission(): Admission {
+    return this.#admission;
   }
 
   get openUntil(): number {
@@ -152,8 +149,8 @@ export class MachineLink {
   }
 
   /** Whether an attempt admitted then may still change the state now. */
-  isCurrent(generation: number, incarnation: object): boolean {
-    return this.#isAlive && incarnation === this.#ref && generation === this.generation;
+  isCurrent(admission: Admission): boolean {
+    return admission === this.#admission && this.#isAlive;
   }
 
   send(event: IntegrationEvent): void {
@@ -198,7 +195,7 @@ export class MachineLink {
     const given = after !== undefined && (after.generation !== before.generation || after.probing !== before.probing);
     this.#follow();
     // Whoever heard of it may have changed everything since.
-    return given && this.#state === 'half-open' && this.generation === after.generation;
+    return given && this.#state === 'half-open' && this.#admission.generation === after.generation;
   }
 
   attemptStarted(): void {
@@ -232,20 +229,20 @@ export class MachineLink {
   }
 
   /** An attempt proved life: it succeeded, or the other side answered with an error. */
-  recordAlive(generation: number, incarnation: object): void {
+  recordAlive(admission: Admission): void {
     if (this.closed) {
       // The usual case: counters only, the machine would ignore an answer while the circuit is closed.
-      if (!this.isCurrent(generation, incarnation)) return;
+      if (!this.isCurrent(admission)) return;
       this.#streak.end();
       this.#window.record(false, this.#clock.now());
-      if (this.#everyEvent) this.send({ type: 'attempt.answered', generation });
-    } else if (this.isCurrent(generation, incarnation)) {
-      this.send({ type: 'attempt.answered', generation });
+      if (this.#everyEvent) this.send({ type: 'attempt.answered', generation: admission.generation });
+    } else if (this.isCurrent(admission)) {
+      this.send({ type: 'attempt.answered', generation: admission.generation });
     }
   }
 
-  recordFailure(generation: number, incarnation: object, kind: FailureKind, hintMs: number | undefined): void {
-    if (!this.isCurrent(generation, incarnation)) return;
+  recordFailure(admission: Admission, kind: FailureKind, hintMs: number | undefined): void {
+    if (!this.isCurrent(admission)) return;
     const at = this.#clock.now();
     this.#window.record(true, at);
     const tally: Tally = {
@@ -253,12 +250,12 @@ export class MachineLink {
       failures: this.#window.failures(at),
       total: this.#window.total(at),
     };
-    this.send({ type: 'attempt.failed', generation, at, kind, tally, hintMs });
+    this.send({ type: 'attempt.failed', generation: admission.generation, at, kind, tally, hintMs });
   }
 
-  recordIgnored(generation: number, incarnation: object): void {
-    if ((this.#everyEvent || this.#state === 'half-open') && this.isCurrent(generation, incarnation)) {
-      this.send({ type: 'attempt.ignored', generation });
+  recordIgnored(admission: Admission): void {
+    if ((this.#everyEvent || this.#state === 'half-open') && this.isCurrent(admission)) {
+      this.send({ type: 'attempt.ignored', generation: admission.generation });
     }
   }
 
@@ -298,7 +295,8 @@ export class MachineLink {
   #copy(): void {
     const context = this.#ref?.getSnapshot().context;
     const isHeld = context === undefined || context.isolations > 0;
-    this.#generation = context?.generation ?? -1;
+    const generation = context?.generation ?? -1;
+    if (generation !== this.#admission.generation) this.#admission = { generation };
     this.#openUntil = isHeld ? Number.POSITIVE_INFINITY : context.openUntil;
     this.#pausedUntil = context?.pausedUntil ?? 0;
   }

@@ -34,7 +34,7 @@ export function nextStep<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Mo
   const awaitsRestart = moment.crashed && (facts.retryAfterMs ?? 0) === 0;
   const delayMs = awaitsRestart ? 0 : retryDelayMs(call, facts, moment.random);
   // A wait that does not fit is not slept: the caller learns now what it would learn later.
-  const fits = call.waitedMs + delayMs <= retry.maxTotalWaitMs && moment.now + delayMs < call.overallDue;
+  const fits = call.trouble.waitedMs + delayMs <= retry.maxTotalWaitMs && moment.now + delayMs < call.overallDue;
   if (!fits) return { step: 'end', facts };
   if (!moment.takeRetry()) return { step: 'end', facts: { ...facts, reason: 'retry_budget' } };
   return awaitsRestart ? { step: 'restart' } : { step: 'wait', delayMs };

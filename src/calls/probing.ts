@@ -62,6 +62,7 @@ export class Probing<I, O> {
       session: undefined,
       signal: undefined,
       fallback: undefined,
+      isProbe: true,
     });
     this.#harmless = probe;
     this.#parts.dispatch(probe);

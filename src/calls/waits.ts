@@ -1,6 +1,7 @@
-import type { Call, Waiting } from './call.ts';
+import type { Call } from './call.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { Places } from './places.ts';
+import type { Waiting } from './trouble.ts';
 
 /** The accepted calls of an integration that have no attempt in flight, and what each of them waits for. */
 export class Waits<I, O> {
@@ -29,17 +30,19 @@ export class Waits<I, O> {
   /** Lets a call wait until `due`, in monotonic ms; then it expires. */
   add(call: Call<I, O>, waiting: Waiting, due: number): void {
     if (waiting === 'place') this.#places.enqueue(call);
-    call.waiting = waiting;
-    call.accepted = true;
+    const trouble = call.ownTrouble();
+    trouble.waiting = waiting;
+    trouble.accepted = true;
     this.#calls.add(call);
-    call.due = due;
+    call.due = Math.ceil(due);
     this.#deadlines.set(call);
     this.#changed();
   }
 
   remove(call: Call<I, O>): void {
-    if (call.waiting === 'place') this.#places.dequeue(call);
-    call.waiting = undefined;
+    const trouble = call.ownTrouble();
+    if (trouble.waiting === 'place') this.#places.dequeue(call);
+    trouble.waiting = undefined;
     this.#calls.delete(call);
     this.#deadlines.remove(call);
     this.#changed();

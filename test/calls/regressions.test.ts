@@ -175,6 +175,32 @@ describe('a listener that acts on a call path in the middle of its work', () => 
     expect(await outcomes[1]).toEqual({ ok: true, value: 'answer' });
   });
 
+  it('[R-8] may have calls go on that wait: of those that are aborted with the one it heard of none starts', async () => {
+    const { integration, path, clock, facts, seen } = startReacting(once);
+    path.link.send({ type: 'integration.paused', until: 1000 });
+    const controller = new AbortController();
+    const calls = ['first', 'second'].map((input) => integration.call(input, { signal: controller.signal }));
+    facts.once('call.failed', () => integration.breaker.reset());
+    controller.abort();
+    await clock.advance(1000);
+    expect(seen).toHaveLength(0);
+    for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+    expect(integration.stats.failed).toBe(2);
+  });
+
+  it('[W-4] may end the call that it hears is tried again: who made it hears of no retry after the end', async () => {
+    const { path, facts, clock, attempt } = startReacting();
+    const heard: string[] = [];
+    const { limits, retry } = path.policy;
+    const nothing = { effect: undefined, label: undefined, session: undefined, signal: undefined, fallback: undefined };
+    const settings = { ...limits, retry, ...nothing, retried: () => heard.push('retried') };
+    const call = path.start('ask', settings, () => heard.push('settled'));
+    facts.once('call.retried', () => path.end(call, { kind: 'cancelled', message: 'enough', outcome: 'cancelled' }));
+    attempt(0).reject(fault('transient'));
+    await clock.settle();
+    expect(heard).toEqual(['settled']);
+  });
+
   it('[M-6] may bring everything back while its calls are being ended: what runs again is left alone', () => {
     const { integration, facts, path, seen } = startReacting();
     for (const input of ['first', 'second']) void integration.call(input, { effect: 'readOnly' });

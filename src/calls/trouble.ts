@@ -1,0 +1,29 @@
+import type { Effect } from '../policy/effects.ts';
+import type { EffectOutcome, FailureFacts } from '../policy/failure.ts';
+
+/** Why a call that has no attempt in flight waits. */
+export type Waiting = 'backoff' | 'pause' | 'restart' | 'place' | 'probe' | 'scope' | 'doubt';
+
+/**
+ * What becomes of a call besides one attempt that succeeds. A call has one of its own only when something of this is to be kept: these
+ * fields would make every other call a third larger.
+ */
+export class Trouble {
+  waiting: Waiting | undefined = undefined;
+  waitedMs = 0;
+  /** It was let wait, and so is accepted: it is not refused any more for want of a place. */
+  accepted = false;
+  /** It is being tried again. */
+  retrying = false;
+  /** The last attempt's failure, kept as the cause of what ends the call later. */
+  lastFailure: FailureFacts | undefined = undefined;
+  /** What is known of the effect of all attempts together. */
+  effect: EffectOutcome = 'not_started';
+  /** What the other side said of its effect. */
+  learned: Effect | undefined = undefined;
+  /** Of the fallback that is at work. */
+  fallback: AbortController | undefined = undefined;
+}
+
+/** That of all calls that had none. */
+export const noTrouble: Readonly<Trouble> = new Trouble();
