@@ -25,7 +25,9 @@ app.get('/search', async (request, response) => {
 });
 
 app.post('/messages', async (request, response) => {
-  const acceptance = await session.send({ kind: 'user', text: String(request.body?.text) });
+  const text = request.body?.text;
+  if (typeof text !== 'string') return response.status(400).json({ error: 'no text' });
+  const acceptance = await session.send({ kind: 'user', text });
   if (acceptance.accepted) answer(response, await acceptance.processed);
   else response.status(503).json({ error: acceptance.reason });
 });
@@ -43,10 +45,12 @@ const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
 });
 
 // Calls under way end with the gateway, so that each request is answered; then nothing keeps the process.
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => void stop());
+
+async function stop() {
   server.close();
   await gateway.stop();
   server.closeIdleConnections();
   // A client may hold a connection on which it asked for nothing.
   setTimeout(() => server.closeAllConnections(), 1000).unref();
-});
+}

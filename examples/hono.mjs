@@ -23,8 +23,9 @@ app.get('/search', async (c) => {
 });
 
 app.post('/messages', async (c) => {
-  const { text } = await c.req.json();
-  const acceptance = await session.send({ kind: 'user', text: String(text) });
+  const body = await c.req.json().catch(() => undefined);
+  if (typeof body?.text !== 'string') return c.json({ error: 'no text' }, 400);
+  const acceptance = await session.send({ kind: 'user', text: body.text });
   if (acceptance.accepted) return answer(c, await acceptance.processed);
   return c.json({ error: acceptance.reason }, 503);
 });
@@ -41,10 +42,12 @@ const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(POR
 });
 
 // Calls under way end with the gateway, so that each request is answered; then nothing keeps the process.
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => void stop());
+
+async function stop() {
   server.close();
   await gateway.stop();
   server.closeIdleConnections();
   // A client may hold a connection on which it asked for nothing.
   setTimeout(() => server.closeAllConnections(), 1000).unref();
-});
+}

@@ -34,10 +34,12 @@ export async function bundleLibrary(tree) {
     input: Object.fromEntries(['index', ...others].map((name) => [name, source(`${name}.ts`)])),
     chunkFileNames: 'parts/[name]-[hash].js',
     sourcemap: true,
-    // Two files to load: else there is one for every set of optional parts that has modules in common.
+    // Two files to load, and a third for processes: else there is one for every set of optional parts that has modules in common.
     groups: [
       { name: 'shared', test: (id) => whole.has(id) && light.has(id), priority: 2 },
       { name: 'gateway', test: (id) => whole.has(id), priority: 1 },
+      // What the links to processes have in common, loaded with the first of them.
+      { name: 'processes', test: (id) => !whole.has(id) && id.startsWith(source('actors')), minShareCount: 2 },
     ],
   });
   writeLicenses(join(tree, 'parts'), output);

@@ -2,6 +2,7 @@ import type { AlertCommand, AlertWebhook, CheckedAlerts } from './alertOptions.t
 import type { AttemptContext } from './calls/call.ts';
 import type { CallPath } from './calls/callPath.ts';
 import { Integration } from './calls/integration.ts';
+import { deliveryNames } from './policy/alerts.ts';
 import type { FactOf, Told } from './policy/facts.ts';
 import type { Outcome } from './policy/failure.ts';
 import type { PolicyInput } from './policy/presets.ts';
@@ -11,9 +12,6 @@ import { superviseIntegration } from './superviseIntegration.ts';
 
 /** A fact that is delivered. */
 type AlertNews = Told<FactOf<'alert.raised'> | FactOf<'alert.cleared'>>;
-
-/** Integrations that deliver alerts; none is raised for them, or one that cannot be delivered would raise the next. */
-export const deliveryNames = { command: 'alert:command', webhook: 'alert:webhook' } as const;
 
 const usualTimeoutMs = 10_000;
 /** Alerts that may wait for those before them. */

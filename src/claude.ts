@@ -1,5 +1,4 @@
-import { fitsInline } from './actors/promptDelivery.ts';
-import { type PromptFile, writePromptFile } from './actors/promptFile.ts';
+import type { PromptFile } from './actors/promptFile.ts';
 import { type ClaudeLogLine, createClaudeLog } from './claudeLog.ts';
 import {
   checkClaudeCall,
@@ -112,7 +111,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     let file: PromptFile | undefined;
     try {
       const { systemPrompt } = call;
-      file = systemPrompt === undefined || fitsInline(systemPrompt) ? undefined : await writePromptFile(systemPrompt);
+      file = systemPrompt === undefined ? undefined : await fileOf(systemPrompt);
       const outcome = await integration.call(requestOf(prompt, call, file), {
         label,
         signal: call.signal === undefined ? stopping.signal : AbortSignal.any([call.signal, stopping.signal]),
@@ -195,6 +194,11 @@ export async function invokeClaude(
   } catch (error) {
     return refused(error);
   }
+}
+
+/** Loaded now: most calls have no system prompt. */
+async function fileOf(systemPrompt: string): Promise<PromptFile | undefined> {
+  return (await import('./claudePromptFile.ts')).fileForLong(systemPrompt);
 }
 
 /** Room for every attempt and wait that was asked for; those of the preset take its 30 min. */

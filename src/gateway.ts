@@ -148,7 +148,10 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   const sessions = new Map<string, Session>();
   const hooks = new UserHooks(bus, () => owner.running || owner.stopped);
   const agents = new Set<Agent>();
-  const workflows = new Map<string, Pick<SupervisedWorkflow<unknown, unknown, unknown>, 'started' | 'stop'>>();
+  const workflows = new Map<
+    string,
+    Pick<SupervisedWorkflow<unknown, unknown, unknown>, 'loaded' | 'started' | 'stop'>
+  >();
   const approvals = new Set<string>();
   const unguards = new Set<() => void>();
   const tools = createToolPort(targets, checked.toolCallRetry, clock);
@@ -219,6 +222,9 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   return withInspection<Gateway>(inspection, {
     integration(name, functionOptions, operation) {
       declare(name);
+      if (typeof functionOptions === 'function') {
+        throw new TypeError(`Expected options of \`${name}\` before its operation ({} for none), got a function`);
+      }
       checkKeys(name, functionOptions, ['policy', 'effect', 'tools']);
       const about = aboutTools(policies, name, functionOptions);
       checkFunction(`${name}.operation`, operation);
@@ -313,6 +319,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     },
     async start() {
       await owner.start();
+      await Promise.all([...workflows.values()].map((workflow) => workflow.loaded()));
       for (const workflow of workflows.values()) workflow.started();
       alerts?.start();
       tellUnused();

@@ -1,8 +1,5 @@
-import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Runtime } from './runtime.ts';
-import { createRedactor } from './store/redact.ts';
-import { secretValues } from './store/secrets.ts';
 import type { FrameFeed } from './telemetry/inspector/feed.ts';
 
 /** A feed that is made for the first viewer. */
@@ -11,8 +8,8 @@ export interface Inspection extends Pick<FrameFeed, 'viewers' | 'closed' | 'clos
   open(): Promise<Readable>;
 }
 
-/** The machines of a runtime as frames for inspectors, without secrets; what of the environment is secret is looked up when somebody watches. */
-export function createInspection({ root, clock }: Pick<Runtime, 'root' | 'clock'>): Inspection {
+/** The machines of a runtime as frames for inspectors, without secrets. */
+export function createInspection(runtime: Pick<Runtime, 'root' | 'clock'>): Inspection {
   const closing = new Set<() => void>();
   let feed: FrameFeed | undefined;
   let closed = false;
@@ -20,18 +17,9 @@ export function createInspection({ root, clock }: Pick<Runtime, 'root' | 'clock'
   /** Loaded for the first viewer: most gateways are never looked at. */
   async function load(): Promise<FrameFeed> {
     if (closed) throw new Error('The gateway has stopped');
-    const [{ createFeed }, { createDisclose }] = await Promise.all([
-      import('./telemetry/inspector/feed.ts'),
-      import('./telemetry/inspector/disclose.ts'),
-    ]);
+    const { createInspectionFeed } = await import('./inspectionFeed.ts');
     if (closed) throw new Error('The gateway has stopped');
-    feed ??= createFeed({
-      root,
-      clock,
-      disclose: () => createDisclose(createRedactor(secretValues(process.env))),
-      name: basename(process.argv[1] ?? process.execPath),
-      pid: process.pid,
-    });
+    feed ??= createInspectionFeed(runtime);
     return feed;
   }
 

@@ -40,6 +40,7 @@ async function compile(option: string, text: string, { source, flags }: Expressi
     );
     return Object.freeze({ test: (each: string) => compiled.test(each) });
   } catch (error) {
-    throw refused(error instanceof Error ? error.message : String(error));
+    // It quotes the expression, all of it.
+    throw refused((error instanceof Error ? error.message : String(error)).slice(0, 200));
   }
 }

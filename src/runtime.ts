@@ -6,8 +6,8 @@ import type { CheckedGatewayOptions } from './gatewayOptions.ts';
 import type { RegisterChild } from './policy/childRecord.ts';
 import type { Clock, Random } from './policy/clock.ts';
 import type { Policies } from './policy/policies.ts';
+import { factTypes } from './policy/factTypes.ts';
 import type { Fact, Told } from './policy/facts.ts';
-import { factTypes, storedTypes } from './store/record.ts';
 import type { Store, StoreOptions } from './store/store.ts';
 import type { ChildSpec } from './supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from './supervisor/supervisor.ts';
@@ -122,7 +122,10 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       if (stopping !== undefined) return;
       state = 'running';
       root.start();
-      for (const spec of pending.splice(0)) root.startChild(spec);
+      for (const spec of pending.splice(0)) {
+        // Who hears of one that has started may stop them all.
+        if (stopping === undefined) root.startChild(spec);
+      }
     },
     openStore: open,
     reap,
@@ -138,6 +141,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs, retention }),
     );
     const opened = await opening;
+    const { storedTypes } = await import('./store/store.ts');
     const { sweepPrompts } = await import('./actors/promptSweep.ts');
     if (opened.children !== undefined) reapChildren = (await import('./actors/orphans.ts')).reapOrphans;
     if (stopping !== undefined || store !== undefined) return;

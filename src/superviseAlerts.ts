@@ -1,6 +1,7 @@
-import { deliveryNames, superviseDelivery } from './alertDelivery.ts';
+import { superviseDelivery } from './alertDelivery.ts';
 import type { CheckedAlerts } from './alertOptions.ts';
 import type { CallPath } from './calls/callPath.ts';
+import { deliveryNames } from './policy/alerts.ts';
 import { type FailureKind, failureKinds } from './policy/failure.ts';
 import type { Runtime } from './runtime.ts';
 import type { Store } from './store/store.ts';

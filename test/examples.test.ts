@@ -18,8 +18,12 @@ const blocks = (language: string): string[] =>
 
 describe('the README', () => {
   it('[U-1] shows examples/embed.mjs as it is, and what it prints', async () => {
-    expect(blocks('js')).toEqual([read('examples/embed.mjs')]);
+    expect(blocks('js')).toEqual([read('examples/embed.mjs'), expect.stringMatching(/^\/\/ gateway\.mjs/)]);
     expect(blocks('text')).toEqual([`${await run('embed.mjs')}\n`]);
+  });
+
+  it('[U-1] shows the snippet that docs/configuration.md has run', () => {
+    expect(read('docs/configuration.md')).toContain(blocks('js')[1]);
   });
 
   it('is at most 250 lines long', () => {

@@ -4,6 +4,11 @@ import { temporaryDirectory } from './support/temporary.ts';
 
 const node = JSON.stringify(process.execPath);
 
+/** A workflow of one item, which is done at once. */
+const workflow = `gateway.workflow('w', {
+  backends: [{ name: 'a', plan: () => ({ success: true, items: [{ id: 'x', action: 'do', dependencies: [] }] }), item: () => 1 }],
+})`;
+
 /** A gateway whose facts are listed by type, and a print of JSON. */
 const begin = `
   import { createGateway } from 'unwedge';
@@ -92,6 +97,7 @@ describe('a part that cannot be loaded', () => {
   it.each([
     ['the MCP SDK', '/node_modules/@modelcontextprotocol/'],
     ['execa', '/node_modules/execa/'],
+    ['the link', '/parts/mcpLink-'],
   ])('[P-1] ends an incarnation of an MCP server, which is tried again, for: %s', async (_what, fails) => {
     const { printed, complaints } = await runFresh(
       `${begin}
@@ -154,8 +160,47 @@ describe('a part that cannot be loaded', () => {
        const ok = decision !== 'block';`,
     ],
     [
+      'a conversation with Codex',
+      '/parts/codexConversation-',
+      `const agent = gateway.agent('codex', { backend: 'codex', codex: { command: ${node} } });
+       await gateway.start();
+       const { ok: began, failure } = await agent.start();
+       const ok = began || facts.includes('process.started');`,
+    ],
+    [
+      'what reads the threads of Codex',
+      '/parts/threads-',
+      `const codex = gateway.codex('codex', { command: ${node} });
+       await gateway.start();
+       const { ok, failure } = await codex.listThreads();`,
+    ],
+    [
+      'a turn of a Claude that is run without its SDK',
+      '/parts/claudeCommandQuery-',
+      `const agent = gateway.agent('claude', { backend: 'claude', claude: { command: ${node} } });
+       await gateway.start();
+       const { value } = await agent.start();
+       const { ok, failure } = await value.send('hello').outcome;`,
+    ],
+    [
+      'a call of Claude with a system prompt',
+      '/parts/claudePromptFile-',
+      `const claude = createClaude({ gateway, command: ${node}, log: false });
+       await gateway.start();
+       const { success: ok, error: message } = await claude.invokeClaude('hello', { systemPrompt: 'be brief' });
+       const failure = { message };`,
+    ],
+    [
+      'the run of a workflow',
+      '/parts/runLogic-',
+      `const { run } = ${workflow};
+       await gateway.start();
+       const { status, failure } = await run('input').outcome;
+       const ok = status !== 'failed' || failure.outcome !== 'not_started';`,
+    ],
+    [
       'the inspector',
-      '/parts/feed-',
+      '/parts/inspectionFeed-',
       `await gateway.start();
        const { webSocketUrl, url } = await inspectWithStately(gateway);
        const { ok, status } = await fetch(url.replace('/?', '/events?'));
@@ -163,7 +208,7 @@ describe('a part that cannot be loaded', () => {
     ],
   ])('[I-4] fails %s, and says why', async (_what, fails, use) => {
     const program = `${begin}
-      import { inspectWithStately } from 'unwedge';
+      import { createClaude, inspectWithStately } from 'unwedge';
       const gateway = start();
       ${use}
       await gateway.stop();
@@ -171,6 +216,77 @@ describe('a part that cannot be loaded', () => {
     const { printed, complaints } = await runFresh(program, { fails });
     expect(printed).toEqual([false, expect.stringContaining('is broken')]);
     expect(complaints).toBe('');
+  });
+});
+
+describe('a part that could not be loaded once', () => {
+  it('[I-4] is asked for again by the next connection to Codex', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const codex = gateway.codex('codex', { command: ${node}, args: ['-e', ''] });
+      await gateway.start();
+      const messages = [(await codex.connect()).failure.message, (await codex.connect()).failure.message];
+      await gateway.stop();
+      print([...messages.map((message) => message.includes('is broken')), facts.includes('process.started')]);`,
+      { failsOnce: '/parts/codexServer-' },
+    );
+    expect({ printed, complaints }).toEqual({ printed: [true, false, true], complaints: '' });
+  });
+
+  it('[I-4] is asked for again by the next run of a workflow', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      await gateway.start();
+      const { run } = ${workflow};
+      const statuses = [(await run(1).outcome).status, (await run(2).outcome).status];
+      await gateway.stop();
+      print(statuses);`,
+      { failsOnce: '/parts/runLogic-' },
+    );
+    expect({ printed, complaints }).toEqual({ printed: ['failed', 'succeeded'], complaints: '' });
+  });
+
+  it('[I-4] is there for the first run of a workflow that was declared before the start', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const { run } = ${workflow};
+      await new Promise(setImmediate);
+      await gateway.start();
+      const { status } = await run(1).outcome;
+      await gateway.stop();
+      print(status);`,
+      { failsOnce: '/parts/runLogic-' },
+    );
+    expect({ printed, complaints }).toEqual({ printed: 'succeeded', complaints: '' });
+  });
+});
+
+describe('a run of a workflow that ends while it is loading', () => {
+  it.each([
+    ['gateway.stop()', ['cancelled', 'stopped', 0, 'cancelled']],
+    ["run.cancel('enough')", ['cancelled', null, 1, 'succeeded']],
+  ])('[S-1] begins nothing any more: %s', async (end, expected) => {
+    const { printed, complaints, exitCode } = await runFresh(
+      `${begin}
+      const gateway = start();
+      await gateway.start();
+      let begun = 0;
+      gateway.on('child.started', ({ child }) => /^workflow:.*-\\d+-[\\da-f]{8}$/.test(child) && begun++);
+      const workflow = ${workflow};
+      const run = workflow.run('input');
+      await held;
+      await ${end};
+      const { status, failure } = await run.outcome;
+      letGo();
+      const next = await workflow.run('input').outcome;
+      await gateway.stop();
+      print([status, failure.reason, begun, next.status]);`,
+      { holds: '/parts/runLogic-' },
+    );
+    expect({ printed, complaints, exitCode }).toEqual({ printed: expected, complaints: '', exitCode: 0 });
   });
 });
 
@@ -197,7 +313,7 @@ describe('a gateway that is stopped while a part is loading', () => {
     });
   });
 
-  it.each(['/node_modules/@modelcontextprotocol/', '/node_modules/execa/'])(
+  it.each(['/node_modules/@modelcontextprotocol/', '/node_modules/execa/', '/parts/mcpLink-'])(
     '[P-1] starts no MCP server any more: %s',
     async (holds) => {
       const { printed, complaints, exitCode } = await runFresh(

@@ -3,7 +3,8 @@ import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { cataloguePage, readCatalogue } from '../scripts/eventCatalogue.mjs';
 import { commands } from '../src/cli/commands.ts';
-import { factTypes, storedTypes } from '../src/store/record.ts';
+import { factTypes } from '../src/policy/factTypes.ts';
+import { storedTypes } from '../src/store/record.ts';
 
 const root = new URL('..', import.meta.url);
 const text = readFileSync(new URL('docs/observability.md', root), 'utf8');

@@ -1,40 +1,15 @@
-import type { ConnectionEvent, ConnectionInput, ProcessEnd, connectionMachine } from '../machines/connection.ts';
-import type { RegisterChild } from '../policy/childRecord.ts';
-import type { Clock } from '../policy/clock.ts';
+import type { ConnectionEvent, ConnectionInput, connectionMachine, ProcessEnd } from '../machines/connection.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
-import { type Logger, say } from '../policy/logger.ts';
 import { checkFunction, checkKeys } from '../policy/options.ts';
 import { failedExit } from '../supervisor/exit.ts';
-import { plain, unlimitedMs } from './mcpCall.ts';
-import type { McpConnection } from './mcpClient.ts';
-import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
-import { startupFacts } from './mcpLoss.ts';
-import { type McpServerOptions, type McpServerSettings, checkMcpServer, mcpServerKeys } from './mcpServerOptions.ts';
-import { McpTransport, type StrayListener } from './mcpTransport.ts';
-import { connectionOver, killGraceMs, type ProcessLink } from './processLink.ts';
+import { plain } from './mcpCall.ts';
+import { type McpConnectionHost, stopped, tellHost } from './mcpConnectionHost.ts';
+import { checkMcpServer, type McpServerOptions, type McpServerSettings, mcpServerKeys } from './mcpServerOptions.ts';
+import { connectionOver, type ProcessLink } from './processLink.ts';
 
 export type { McpConnection } from './mcpClient.ts';
+export type { McpConnectionHost } from './mcpConnectionHost.ts';
 export type { McpServerOptions } from './mcpServerOptions.ts';
-
-/** Who is told about a connection. What a callback throws is logged and goes no further. */
-export interface McpConnectionHost {
-  readonly clock: Clock;
-  /** The handshake is over: the connection can be used until `onLost`. */
-  readonly onReady?: ((connection: McpConnection) => void) | undefined;
-  /**
-   * Told once for each incarnation, when it can no longer be used or did not come up, before the requests in flight end and
-   * before the process is gone. An end that was asked for has reason `stopped`.
-   */
-  readonly onLost?: ((facts: FailureFacts) => void) | undefined;
-  /** Hears what the server writes to stderr, and to stdout outside the protocol. */
-  readonly onStray?: StrayListener | undefined;
-  /** Told of the server's process once it runs, so that the next runtime can end it should this one die. */
-  readonly register?: RegisterChild | undefined;
-  readonly logger?: Logger | undefined;
-}
-
-/** How the server is told who we are; the version is that of the package. */
-export const clientInfo = { name: 'unwedge', version: '0.1.0' } as const;
 
 /**
  * One incarnation of an MCP server as the child of a supervisor: logic and input of its actor.
@@ -67,6 +42,7 @@ function mcpConnectionLogic(settings: McpServerSettings, host: McpConnectionHost
   return connectionOver((send) => startLink(settings, host, send));
 }
 
+/** Loads the link, and stands for it until then: the SDK takes longer than all of ours, and who has no servers is spared both. */
 function startLink(
   settings: McpServerSettings,
   host: McpConnectionHost,
@@ -74,96 +50,34 @@ function startLink(
 ): ProcessLink {
   const { clock } = host;
   const startedAt = clock.now();
-  const transport = new McpTransport(settings, clock, (stream, line) => host.onStray?.(stream, line));
-  const { process: server } = transport;
-  let ready = false;
-  let lost: FailureFacts | undefined;
-  let unregister: (() => void) | undefined;
+  let link: ProcessLink | undefined;
+  let isOver = false;
 
-  const tell = (what: string, callback: () => void): void => {
-    try {
-      callback();
-    } catch (error) {
-      say(host.logger, 'error', `${what} threw`, { error });
-    }
-  };
-
-  /** The first reason wins. Whoever owns the calls hears of it before they end one by one: one incident counts once. */
+  /** There is no server, and none will be started. */
   const lose = (facts: FailureFacts): boolean => {
-    if (lost !== undefined) return false;
-    lost = facts;
-    tell('onLost', () => host.onLost?.(facts));
-    server.finish({ ...server.exit, fault: 'abandoned' });
+    if (isOver) return false;
+    isOver = true;
+    tellHost(host, 'onLost', () => host.onLost?.(facts));
     return true;
   };
-
-  const ended = (): ProcessEnd => ({ pid: server.pid, ...server.exit, elapsedMs: clock.now() - startedAt });
-
-  /** Ends what is left of the server, then the connection. */
-  const bury = (facts: FailureFacts, clean: boolean): void => {
-    if (!lose(facts)) return;
-    void server.terminate(killGraceMs).then(() => {
-      send(clean ? { type: 'link.closed', end: ended() } : { type: 'link.lost', facts, end: ended() });
-    });
+  const end = (): ProcessEnd => ({ pid: undefined, elapsedMs: clock.now() - startedAt });
+  const kill = (facts: FailureFacts): void => {
+    if (lose(facts)) queueMicrotask(() => send({ type: 'link.lost', facts, end: end() }));
   };
 
-  const connect = async (): Promise<void> => {
-    // Loaded now: the SDK takes longer than all of ours, and who has no servers is spared it.
-    const loaded = await import('./mcpClient.ts').catch((error: unknown) => bury(notLoaded(error), false));
-    if (loaded === undefined || lost !== undefined) return;
-    const { createMcpConnection, createSdkClient, readMessage } = loaded;
-    const client = createSdkClient(clientInfo);
-    transport.read = readMessage;
-    try {
-      await client.connect(transport, { timeout: unlimitedMs });
-    } catch (error) {
-      bury(startupFacts(error, server.end, transport.stderrTail), false);
-      return;
-    }
-    if (lost !== undefined) return;
-    const { pid, end } = server;
-    if (pid === undefined || end !== undefined) {
-      bury(startupFacts(undefined, end, transport.stderrTail), false);
-      return;
-    }
-    ready = true;
-    send({ type: 'link.ready', server: client.getServerVersion() });
-    const connection = createMcpConnection({
-      pid,
-      client,
-      clock,
-      pingMs: settings.pingMs,
-      lost: () => lost,
-      lateAnswers: () => transport.lateAnswers,
-      kill: (facts) => send({ type: 'link.hung', facts }),
-    });
-    tell('onReady', () => host.onReady?.(connection));
-  };
-
-  transport.onspawn = (pid) => {
-    unregister = host.register?.({ pid, mark: server.mark, command: settings.command });
-    send({ type: 'link.started', pid });
-  };
-  // The client puts its own listener behind this one, so the loss is known before the requests in flight are rejected.
-  transport.onclose = () => {
-    const { end } = server;
-    if (ready && end !== undefined) bury(lossFacts(end, transport.stderrTail), isCleanExit(end));
-  };
-  void connect();
+  void import('./mcpLink.ts')
+    .then(({ startMcpLink }) => {
+      if (!isOver) link = startMcpLink(settings, host, send, startedAt);
+    })
+    .catch((error: unknown) => kill(notLoaded(error)));
 
   return {
     close() {
-      lose(stopped);
-      void server.close().then(() => send({ type: 'link.closed', end: ended() }));
+      if (link !== undefined) link.close();
+      else if (lose(stopped)) queueMicrotask(() => send({ type: 'link.closed', end: end() }));
     },
-    kill(facts) {
-      bury({ ...facts, message: withStderr(facts.message, transport.stderrTail) }, false);
-    },
-    release() {
-      lose(stopped);
-      server.killNow();
-      unregister?.();
-    },
+    kill: (facts) => (link === undefined ? kill(facts) : link.kill(facts)),
+    release: () => (link === undefined ? lose(stopped) : link.release()),
   };
 }
 
@@ -176,10 +90,3 @@ function notLoaded(error: unknown): FailureFacts {
     cause: error,
   };
 }
-
-const stopped: FailureFacts = {
-  kind: 'crash',
-  reason: 'stopped',
-  message: 'The server was stopped',
-  outcome: 'unknown',
-};

@@ -73,11 +73,11 @@ function agentOver(
     const loaded = await load(id, options).catch((error: unknown) => notLoaded(name, error));
     if ('ok' in loaded) return loaded;
     const { createConversation, opened } = loaded;
-    if (!opened.ok) return opened;
     if (stopping !== undefined) {
-      await opened.value.stop();
+      if (opened.ok) await opened.value.stop();
       return { ok: false, failure: stopped(name) };
     }
+    if (!opened.ok) return opened;
     const conversation = createConversation({
       agent: name,
       backend: opened.value,

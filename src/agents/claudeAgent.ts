@@ -11,7 +11,6 @@ import { handlerOf } from './claudeApprovals.ts';
 import { checkClaudeBackend, type ClaudeSettings } from './claudeBackendOptions.ts';
 import type { ClaudeConversation, ClaudeParts } from './claudeConversation.ts';
 import type { Trail } from './claudeTrail.ts';
-import { commandQuery } from './claudeCommandQuery.ts';
 import { importQuery } from './claudeSdkModule.ts';
 
 /** One turn, as the call path has it. */
@@ -105,8 +104,10 @@ export function superviseClaude(
 }
 
 function querySource({ query, command, args = [] }: ClaudeSettings): ClaudeParts['query'] {
-  const own = command === undefined ? query : commandQuery({ command, args });
-  return own === undefined ? importQuery : () => Promise.resolve(own);
+  if (command !== undefined) {
+    return async () => (await import('./claudeCommandQuery.ts')).commandQuery({ command, args });
+  }
+  return query === undefined ? importQuery : () => Promise.resolve(query);
 }
 
 function approverOf(

@@ -6,7 +6,6 @@ import type { Logger } from '../policy/logger.ts';
 import { checkDuration, checkInteger, checkKeys, checkName, checkObject } from '../policy/options.ts';
 import { recordIn, textIn } from '../protocol/agentReport.ts';
 import { healthMs, requestLimitMs } from '../protocol/codex/requests.ts';
-import { readThread, readThreadList } from '../protocol/codex/threads.ts';
 import type { Runtime } from '../runtime.ts';
 import { superviseIntegration } from '../superviseIntegration.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
@@ -120,7 +119,7 @@ export function superviseCodex(
     const given = Object.entries(rest).filter(([, value]) => value !== undefined);
     return ask(method, { ...params, ...Object.fromEntries(given), ...own }, { signal }, (result, live) => {
       const answer = recordIn(result);
-      const record = readThread(answer?.['thread']);
+      const record = server.readers.readThread(answer?.['thread']);
       if (record === undefined) throw new AttemptError(unreadable(method));
       const state = live.thread(record.id);
       if (method === 'thread/resume') {
@@ -164,7 +163,7 @@ export function superviseCodex(
       const { limit, cursor } = listOptions;
       if (limit !== undefined) checkInteger('options.limit', limit);
       const params = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
-      return ask('thread/list', params, {}, readThreadList);
+      return ask('thread/list', params, {}, (result) => server.readers.readThreadList(result));
     },
     request(method, params = {}, requestOptions = {}) {
       checkName('method', method);

@@ -1,16 +1,12 @@
 import type { ApprovalHandler } from '../actors/approvalHandler.ts';
-import type { Clock } from '../policy/clock.ts';
-import type { Outcome } from '../policy/failure.ts';
 import { checkKeys, checkObject } from '../policy/options.ts';
 import type { CodexReply } from '../protocol/codex/questions.ts';
 import type { Runtime } from '../runtime.ts';
-import type { AgentBackend, BackendConversation, SupervisedBackend } from './agentBackend.ts';
-import { createCodexEvents } from './agentCodexEvents.ts';
-import type { AgentOptions, AgentResult } from './agentTypes.ts';
-import { inTime } from './agentWait.ts';
+import type { AgentBackend, SupervisedBackend } from './agentBackend.ts';
+import type { AgentOptions } from './agentTypes.ts';
 import { superviseCodex } from './codex.ts';
 import type { CodexApprover, CodexOptions } from './codexOptions.ts';
-import type { Codex, CodexThread, CodexThreadOptions, CodexTurn, CodexTurnResult } from './codexTypes.ts';
+import type { CodexThreadOptions } from './codexTypes.ts';
 
 /** What is Codex's alone: how its app-server is run, and how threads are begun. */
 export interface CodexBackendOptions
@@ -47,19 +43,26 @@ export function superviseCodexAgent(
     { isRunning, logger: undefined },
   );
   const threadOptions: CodexThreadOptions = { ...thread, model, cwd };
+  let isStopped = false;
 
   return {
     path,
     backend: {
       name: 'codex',
       async open(id, { signal }) {
-        const asked = { ...threadOptions, signal };
+        // Before a thread is begun: without it there would be nobody to end it.
+        const { createCodexConversation } = await import('./codexConversation.ts');
+        // Stopped meanwhile: nobody would end what is started now.
+        const asked = { ...threadOptions, signal: isStopped ? AbortSignal.abort() : signal };
         const opened = await (id === undefined ? codex.startThread(asked) : codex.resumeThread(id, asked));
         return opened.ok
-          ? { ok: true, value: conversation(runtime.clock, name, codex, opened.value, threadOptions) }
+          ? { ok: true, value: createCodexConversation(runtime.clock, name, codex, opened.value, threadOptions) }
           : opened;
       },
-      stop: () => codex.close(),
+      stop() {
+        isStopped = true;
+        return codex.close();
+      },
     } satisfies AgentBackend,
   };
 }
@@ -73,59 +76,6 @@ const threadOptionNames = [
   'config',
   'params',
 ];
-
-function conversation(
-  clock: Clock,
-  agent: string,
-  codex: Codex,
-  first: CodexThread,
-  threadOptions: CodexThreadOptions,
-): BackendConversation {
-  let thread = first;
-  let last: CodexTurn | undefined;
-  let released: Promise<void> = Promise.resolve();
-
-  /** After a crash a thread has to be taken up again; nothing is sent with that. */
-  async function current(signal: AbortSignal): Promise<Outcome<CodexThread>> {
-    if (thread.valid) return { ok: true, value: thread };
-    const resumed = await codex.resumeThread(thread.id, { ...threadOptions, signal });
-    if (resumed.ok) thread = resumed.value;
-    return resumed;
-  }
-
-  return {
-    get id() {
-      return thread.id;
-    },
-    async turn(prompt, sink, { idleMs, overallMs, ...options }) {
-      const { signal } = options;
-      const startedAt = clock.now();
-      // Codex refuses a second turn of a thread. One that is ended meanwhile is not sent, and says so.
-      await inTime(released, { clock, signal, limitMs: overallMs });
-      const ready = await current(signal);
-      if (!ready.ok) return ready;
-      const left = overallMs === undefined ? undefined : Math.max(1, overallMs - (clock.now() - startedAt));
-      const turn = ready.value.send(prompt, { ...options, stallMs: idleMs, overallMs: left });
-      last = turn;
-      const own = turn.outcome.then(({ ok }) => (ok ? undefined : turn.interrupt()));
-      released = Promise.all([released, own]).then(() => undefined);
-      const tell = createCodexEvents(sink);
-      // Before the outcome is there no more than what waits is unread.
-      for await (const event of turn) tell(event);
-      const outcome = await turn.outcome;
-      return outcome.ok ? { ok: true, value: resultOf(agent, outcome.value) } : outcome;
-    },
-    released: () => released,
-    async stop() {
-      await last?.interrupt();
-    },
-  };
-}
-
-function resultOf(agent: string, { text, thread, effects, tokens }: CodexTurnResult): AgentResult {
-  const usage = tokens === undefined ? undefined : { inputTokens: tokens.input, outputTokens: tokens.output };
-  return { text, id: thread, backend: 'codex', agent, effects, usage };
-}
 
 /** Codex's question as the common one; what is answered passes as it is, so that its own replies can be given. */
 function approverOf(approve: ApprovalHandler): CodexApprover {

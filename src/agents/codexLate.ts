@@ -5,21 +5,30 @@ import { createSubscribers, type Subscribers } from '../actors/rpcPeerSubscriber
 import type { CodexProcess, CodexServerParts } from './codexServer.ts';
 import type { CodexThreadParts } from './codexThread.ts';
 import type { CodexThread } from './codexTypes.ts';
+import type { readThread, readThreadList } from '../protocol/codex/threads.ts';
 
 /** The app-server of one integration, and what talks to it, loaded when it is needed for the first time. */
 export interface LateCodex extends CodexProcess {
   /** For who has acquired a connection. */
   createThread(parts: CodexThreadParts): CodexThread;
+  /** For who has acquired a connection. */
+  readonly readers: CodexReaders;
+}
+
+interface CodexReaders {
+  readonly readThread: typeof readThread;
+  readonly readThreadList: typeof readThreadList;
 }
 
 type Parts = Omit<CodexServerParts, 'newSubscribers' | 'subscribers'>;
 
 async function importCodex() {
-  const [{ createCodexProcess }, { createCodexThread }] = await Promise.all([
+  const [{ createCodexProcess }, { createCodexThread }, { readThread, readThreadList }] = await Promise.all([
     import('./codexServer.ts'),
     import('./codexThread.ts'),
+    import('../protocol/codex/threads.ts'),
   ]);
-  return { createCodexProcess, createCodexThread };
+  return { createCodexProcess, createCodexThread, readers: { readThread, readThreadList } };
 }
 
 /** Who listens is heard before anything is loaded. What cannot be loaded rejects `acquire()`, and is tried again by the next. */
@@ -27,7 +36,7 @@ export function createLateCodex(parts: Parts): LateCodex {
   const { name, logger, runtime } = parts;
   const subscribers = newSubscribers();
   let loading: Promise<Awaited<ReturnType<typeof importCodex>>> | undefined;
-  let loaded: { readonly process: CodexProcess; readonly createThread: LateCodex['createThread'] } | undefined;
+  let loaded: (Pick<LateCodex, 'createThread' | 'readers'> & { readonly process: CodexProcess }) | undefined;
 
   function newSubscribers(): Subscribers {
     return createSubscribers(({ method }, error, removed) => {
@@ -39,10 +48,11 @@ export function createLateCodex(parts: Parts): LateCodex {
 
   async function load(): Promise<CodexProcess> {
     try {
-      const { createCodexProcess, createCodexThread } = await (loading ??= importCodex());
+      const { createCodexProcess, createCodexThread, readers } = await (loading ??= importCodex());
       loaded ??= {
         process: createCodexProcess({ ...parts, newSubscribers, subscribers }),
         createThread: createCodexThread,
+        readers,
       };
       return loaded.process;
     } catch (cause) {
@@ -50,6 +60,11 @@ export function createLateCodex(parts: Parts): LateCodex {
       const message = `${name} could not be loaded: ${errorText(cause) ?? String(cause)}`;
       throw new AttemptError({ kind: 'crash', reason: 'startup_failed', message, outcome: 'not_started', cause });
     }
+  }
+
+  function acquired(): NonNullable<typeof loaded> {
+    if (loaded === undefined) throw new Error('No connection was acquired');
+    return loaded;
   }
 
   return {
@@ -66,8 +81,10 @@ export function createLateCodex(parts: Parts): LateCodex {
       return loaded?.process.subscribers ?? subscribers;
     },
     createThread(threadParts) {
-      if (loaded === undefined) throw new Error('No connection was acquired');
-      return loaded.createThread(threadParts);
+      return acquired().createThread(threadParts);
+    },
+    get readers() {
+      return acquired().readers;
     },
     // What is asked for while it is loading is done in the order of asking, and what is asked for later at once.
     acquire: () => (loaded === undefined ? load().then((codex) => codex.acquire()) : loaded.process.acquire()),

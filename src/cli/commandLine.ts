@@ -11,6 +11,7 @@ export async function main(words: readonly string[]): Promise<void> {
   let endedBy: EndedBySignal | undefined;
   let leavesInterrupts = false;
   let isOutputLost = false;
+  let endsWithCommand = false;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -49,10 +50,15 @@ export async function main(words: readonly string[]): Promise<void> {
     leaveInterrupts: () => {
       leavesInterrupts = true;
     },
+    endWithCommand: () => {
+      endsWithCommand = true;
+    },
     now: () => Date.now(),
   };
   const code = await runCommandLine(words, io);
   process.exitCode = endedBy === undefined ? code || Number(isOutputLost) : exitCodeOf(endedBy.signal);
+  // What was written to a pipe is still on its way.
+  if (endsWithCommand) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }
 
 const exitCodeOf = (signal: EndedBySignal['signal']): number => 128 + constants.signals[signal];

@@ -18,3 +18,10 @@ export function unknown(what: string, word: string, known: readonly string[], he
     `Unknown ${what} ${quoted(word)}; ${guess === undefined ? `see \`${help}\`` : `did you mean ${guess}?`}`,
   );
 }
+
+/** `Unknown value of --retry "sometimes"; it takes safe, always, never`: of few words none is worth looking up. */
+export function unknownValue(option: string, word: string, known: readonly string[]): UsageError {
+  const guess = nearest(word, known);
+  const hint = guess === undefined ? `it takes ${known.join(', ')}` : `did you mean ${guess}?`;
+  return new UsageError(`Unknown value of ${option} ${quoted(word)}; ${hint}`);
+}

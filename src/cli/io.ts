@@ -23,6 +23,8 @@ export interface Io {
   readonly signal: AbortSignal;
   /** From here on Ctrl-C is the business of a child that shares the terminal. */
   readonly leaveInterrupts?: (() => void) | undefined;
+  /** From here on the process ends with the command, whatever is left in it: code of users was run, which may leave timers and sockets. */
+  readonly endWithCommand?: (() => void) | undefined;
   /** Wall time in ms since the epoch. */
   readonly now: () => number;
   /** Resolves after so many ms. @defaultValue a timer, which {@link Io.signal} ends at once */

@@ -17,10 +17,12 @@ export const configOption = {
  */
 export async function namedConfig(
   file: string | undefined,
-  { env }: Pick<Io, 'env'>,
+  { env, endWithCommand }: Pick<Io, 'env' | 'endWithCommand'>,
 ): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'retention' | 'policies'>> {
   const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
   if (named === undefined) return {};
+  // A module that was run may leave timers behind.
+  if (!named.endsWith('.json')) endWithCommand?.();
   // Only for who names one: it brings the schema.
   const { readConfig } = await import('../config/readConfig.ts');
   try {

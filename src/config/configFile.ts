@@ -3,7 +3,9 @@ import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import JSON5 from 'json5';
 import { formatDuration } from '../policy/duration.ts';
+import { readString } from '../policy/errorChain.ts';
 import { isPlainObject } from './layers.ts';
+import { plainCopy } from './plainCopy.ts';
 
 /** The names of a configuration file, of which a directory may have one. */
 const fileNames = ['unwedge.config.mjs', 'unwedge.config.js', 'unwedge.config.json'] as const;
@@ -50,14 +52,19 @@ export async function readConfigFile(file: string, limitMs = 30_000): Promise<Co
     throw new ConfigFileError('expected a file that ends in .mjs, .js or .json');
   }
   await textOf(file);
-  return { value: objectOf(await within(limitMs, exported(file))) };
+  const given = await within(limitMs, exported(file));
+  return { value: objectOf(dataIn(file, given)) };
 }
 
 /** The text of a file. @throws {@link ConfigFileError} when it cannot be read. */
 export async function textOf(file: string): Promise<string> {
   try {
+    // Who opens a pipe waits for its writer, and cannot be interrupted.
+    const found = await stat(file);
+    if (!found.isFile() && !found.isDirectory()) throw new ConfigFileError('cannot be read: it is no regular file');
     return await readFile(file, 'utf8');
   } catch (error) {
+    if (error instanceof ConfigFileError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const why = { ENOENT: 'there is no such file', EISDIR: 'it is a directory', EACCES: 'it may not be read' }[
       code ?? ''
@@ -86,14 +93,27 @@ async function exported(file: string): Promise<unknown> {
     const given: unknown = await (module.default as () => unknown)();
     return given;
   } catch (error) {
-    if (error instanceof ConfigFileError) throw error;
-    throw new ConfigFileError(`${placeIn(file, error)}threw ${messageOf(error)}`, { cause: error });
+    throw thrownIn(file, error);
   }
+}
+
+/** What a module gave, without what runs when it is looked at, or looks different the second time. */
+function dataIn(file: string, given: unknown): unknown {
+  try {
+    return plainCopy(given);
+  } catch (error) {
+    throw thrownIn(file, error);
+  }
+}
+
+function thrownIn(file: string, error: unknown): ConfigFileError {
+  if (error instanceof ConfigFileError) return error;
+  return new ConfigFileError(`${placeIn(file, error)}threw ${messageOf(error)}`, { cause: error });
 }
 
 /** The place in the file that the stack of an error names. */
 function placeIn(file: string, error: unknown): string {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const stack = readString(error, 'stack') ?? '';
   const from = stack.indexOf(`/${basename(file)}?`);
   const [, place] = (from < 0 ? null : /^[^:\s]*:(\d+(?::\d+)?)/.exec(stack.slice(from, from + 500))) ?? [];
   return place === undefined ? '' : `(line ${place}) `;
@@ -114,11 +134,18 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
 
 function objectOf(value: unknown): ConfigFile['value'] {
   if (isPlainObject(value)) return value;
-  const got = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
+  const got = value === null ? 'null' : Array.isArray(value) ? 'an array' : kindOf(value);
   throw new ConfigFileError(`expected an object, got ${got}`);
 }
 
+function kindOf(value: unknown): string {
+  return typeof value === 'object' ? 'an object of a class' : typeof value;
+}
+
+/** Anything can be thrown. */
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return `${error.name}: ${error.message}`.split('\n', 1)[0] ?? error.name;
+  const message = readString(error, 'message');
+  if (message === undefined) return typeof error === 'object' && error !== null ? 'an object' : String(error);
+  const name = readString(error, 'name') ?? 'Error';
+  return `${name}: ${message}`.split('\n', 1)[0] ?? name;
 }

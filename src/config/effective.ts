@@ -1,8 +1,8 @@
 import type { LoadedConfig } from './configTypes.ts';
 import { durationText } from './durationText.ts';
 import { valueAt } from './issues.ts';
-import type { SchemaNode } from './jsonSchema.ts';
-import { anyName, configKeys, isSecret, nodeAt } from './keys.ts';
+import type { SchemaNode } from './schemaTree.ts';
+import { anyName, configKeys, isSecret, nodeAt, variableAt } from './keys.ts';
 import { derivedDefaults } from './derivedDefaults.ts';
 import { leafPaths } from './layers.ts';
 import { presetValues } from './presetValues.ts';
@@ -16,6 +16,8 @@ export interface EffectiveValue {
   readonly unit: SchemaNode['unit'];
   readonly usually: string | undefined;
   readonly source: ConfigSource;
+  /** The environment variable that sets it. */
+  readonly variable: string | undefined;
   readonly isSecret: boolean;
 }
 
@@ -69,12 +71,18 @@ function row(path: readonly string[], value: unknown, source: ConfigSource): Eff
     unit,
     usually: value === undefined ? usually : undefined,
     source,
+    variable: variableAt(path),
     isSecret: source.from !== 'default' && isSecret(path),
   };
 }
 
 /** A value for people: `10m`, `1 GB`, text as it is; of a secret nothing. */
-export function valueText({ value, unit, usually, isSecret: secret }: Omit<EffectiveValue, 'path' | 'source'>): string {
+export function valueText({
+  value,
+  unit,
+  usually,
+  isSecret: secret,
+}: Omit<EffectiveValue, 'path' | 'source' | 'variable'>): string {
   if (secret) return '(not shown)';
   if (value === undefined) return usually ?? '';
   if (Array.isArray(value)) return `[${value.map((each: unknown) => plainText(each, unit)).join(', ')}]`;

@@ -1,6 +1,6 @@
 import { nearest } from '../policy/nearest.ts';
-import type { SchemaNode } from './jsonSchema.ts';
-import { keyOfVariable, variableNames } from './keys.ts';
+import type { SchemaNode } from './schemaTree.ts';
+import { keyOfVariable, variablesByGuess } from './keys.ts';
 import { type Layer, layerOf } from './layers.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,9 +39,12 @@ export function environmentLayers(env: Environment): {
 }
 
 function unknownVariable(variable: string): string {
-  // What all begin with makes no two of them alike.
-  const close = nearest(bare(variable), [...variableNames, fileVariable].map(bare));
-  return `unknown variable ${variable}${close === undefined ? '' : `; did you mean ${prefix}${close}?`}`;
+  const guesses = [...variablesByGuess.keys(), fileVariable];
+  // What all begin with makes no two of them alike; a unit belongs to the value.
+  const close = nearest(bare(variable).replace(/_MS$/, ''), guesses.map(bare));
+  if (close === undefined) return `unknown variable ${variable}`;
+  const name = `${prefix}${close}`;
+  return `unknown variable ${variable}; did you mean ${variablesByGuess.get(name) ?? name}?`;
 }
 
 /** What is no number or truth value stays text, to be named as it was given. */

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { nearest } from '../policy/nearest.ts';
 import { show } from '../policy/options.ts';
-import { isSecret, knownKeysAt, nodeAt } from './keys.ts';
-import type { Position } from './jsonPositions.ts';
+import { isSecret, keyOfVariable, knownKeysAt, nodeAt } from './keys.ts';
+import type { Position, RepeatedKey } from './jsonPositions.ts';
 import { type ConfigProblem, type ConfigSource, pathText } from './problems.ts';
 
 type Path = readonly (string | number)[];
@@ -46,6 +46,8 @@ function flat(issue: z.core.$ZodIssue, base: Path): Finding[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ path: [...path, key], what: 'unknown', message: '' }));
   }
+  // The name is wrong, whatever goes under it.
+  if (issue.code === 'invalid_key') return [{ path, what: 'unknown', message: '' }];
   if (issue.code !== 'invalid_union') return [{ path, what: 'wrong', message: issue.message }];
   const meant = issue.errors.find((errors) =>
     errors.every((each) => each.path.length > 0 || each.code === 'unrecognized_keys'),
@@ -66,7 +68,8 @@ export function problemOf({ path, what, choices, message }: Finding, value: unkn
 
 /** What is wrong with a file as a whole. */
 export function fileProblem(text: string, teller: Teller): ConfigProblem {
-  return problem([], undefined, text.replace(/^expected /, ''), teller.hide(text), teller);
+  const whole = { ...teller, prefix: [] };
+  return problem([], undefined, text.replace(/^expected /, ''), whole.hide(text), whole);
 }
 
 /** A value that is not what was expected, or is not there. */
@@ -87,13 +90,19 @@ export function contradiction(
   return problem(path, shown, expected, teller.hide(text), teller);
 }
 
+/** A key that is given more than once, of which all but the last are lost. */
+export function repeatedKey({ path, first, last }: RepeatedKey, teller: Teller): ConfigProblem {
+  const text = `expected to be given once, is at ${first.line}:${first.column} too`;
+  return problem(path, undefined, 'to be given once', text, { ...teller, locate: () => last });
+}
+
 function unknownKey(path: Path, teller: Teller): ConfigProblem {
   const known = knownKeysAt(path.slice(0, -1)).filter((key) => key !== '$schema');
   const close = nearest(String(path.at(-1)), known);
   const others = known.length === 0 ? 'choose another name' : `known: ${known.join(', ')}`;
   const hint = close === undefined ? others : `did you mean ${close}?`;
-  const { name, prefix = [], source, locate } = teller;
-  const text = pathText([...prefix, ...path]);
+  const { name, prefix = [], source, locate, hide } = teller;
+  const text = hide(pathText([...prefix, ...path]));
   const at = locate?.(path);
   const expected = `one of ${known.join(', ')}`;
   return {
@@ -107,11 +116,10 @@ function unknownKey(path: Path, teller: Teller): ConfigProblem {
 }
 
 function problem(path: Path, value: string | undefined, expected: string, text: string, teller: Teller): ConfigProblem {
-  const { name, prefix = [], source, locate } = teller;
-  const where = pathText([...prefix, ...path]);
+  const { name, prefix = [], source, locate, hide } = teller;
+  const where = hide(pathText([...prefix, ...path]));
   const at = locate?.(path);
-  // A variable says which key it is.
-  const key = source.from === 'environment' || where === '' ? '' : `${where}: `;
+  const key = where === '' || isKeyOf(source, path) ? '' : `${where}: `;
   return {
     path: where,
     value,
@@ -120,6 +128,12 @@ function problem(path: Path, value: string | undefined, expected: string, text: 
     at,
     message: `${name}${place(at)}: ${key}${text.replaceAll(/\s+/g, ' ')}`,
   };
+}
+
+/** A variable says which key it is; what is wrong beside that key is named. */
+function isKeyOf(source: ConfigSource, path: Path): boolean {
+  if (source.from !== 'environment') return false;
+  return pathText(keyOfVariable(source.variable)?.path ?? []) === pathText(path);
 }
 
 function place(at: ConfigProblem['at']): string {

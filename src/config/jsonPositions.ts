@@ -31,13 +31,33 @@ export function createLocator(text: string): (path: Path) => Position | undefine
   };
 }
 
+/** A key that an object has more than once. */
+export interface RepeatedKey {
+  readonly path: Path;
+  readonly first: Position;
+  /** Of the one that counts. */
+  readonly last: Position;
+}
+
+/** The keys that are given more than once in a text that JSON5 could read. */
+export function repeatedKeys(text: string): readonly RepeatedKey[] {
+  const repeated: RepeatedKey[] = [];
+  offsetsIn(text, (path, first, last) => {
+    repeated.push({ path, first: positionOf(text, first), last: positionOf(text, last) });
+  });
+  return repeated;
+}
+
 function positionOf(text: string, offset: number): Position {
   const lines = text.slice(0, offset).split(/\r\n|[\n\r\u2028\u2029]/);
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Where each key and each item begins. */
-function offsetsIn(text: string): ReadonlyMap<string, number> {
+/** Where each key and each item begins. Tells of each key that an object has more than once, when the object ends. */
+function offsetsIn(
+  text: string,
+  onRepeated?: (path: Path, first: number, last: number) => void,
+): ReadonlyMap<string, number> {
   const offsets = new Map<string, number>();
   let at = 0;
 
@@ -57,16 +77,21 @@ function offsetsIn(text: string): ReadonlyMap<string, number> {
   }
 
   function members(path: Path, end: '}' | ']'): void {
+    const firsts = new Map<string | number, number>();
+    const repeats = new Map<string | number, number>();
     for (let index = 0; at < text.length && !takes(end); index++) {
       const start = at;
       const key = end === ']' ? index : keyOf(take(string) || take(bare));
       const inner = [...path, key];
       // Of a key that is given twice the last one counts.
       offsets.set(JSON.stringify(inner), start);
+      if (firsts.has(key)) repeats.set(key, start);
+      else if (end === '}') firsts.set(key, start);
       if (end === '}') takes(':');
       value(inner);
       takes(',');
     }
+    for (const [key, last] of repeats) onRepeated?.([...path, key], firsts.get(key) ?? last, last);
   }
 
   function value(path: Path): void {

@@ -1,25 +1,10 @@
 import { z } from 'zod';
-import { type KeyMeta, keyMeta } from './keyTypes.ts';
 import { durationText } from './durationText.ts';
+import { configKeys } from './keys.ts';
+import { keyMeta } from './keyTypes.ts';
 import { configSchema } from './schema.ts';
 
-/** A part of the schema as data: JSON schema, as far as ours makes use of it, and what our keys say beyond that. */
-export interface SchemaNode extends KeyMeta {
-  readonly type?: string | undefined;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly properties?: Readonly<Record<string, SchemaNode>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly additionalProperties?: SchemaNode | false | undefined;
-  readonly items?: SchemaNode | undefined;
-  readonly anyOf?: readonly SchemaNode[] | undefined;
-  readonly oneOf?: readonly SchemaNode[] | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly exclusiveMinimum?: number | undefined;
-}
-
-/** The JSON schema of a configuration file (draft 7, which editors know best), with descriptions, bounds and defaults. */
+/** The JSON schema of a configuration file (draft 7, which editors know best), with descriptions, bounds and defaults, and the variables in the descriptions. */
 export function configJsonSchema(): Readonly<Record<string, unknown>> {
   const schema = z.toJSONSchema(configSchema, {
     target: 'draft-7',
@@ -37,26 +22,26 @@ export function configJsonSchema(): Readonly<Record<string, unknown>> {
       if (unit === 'ms' && typeof value === 'number') jsonSchema.default = durationText(value);
     },
   });
+  for (const { path, variable } of configKeys) {
+    const node = describedAt(schema as Described, path);
+    if (variable === undefined || node === undefined) continue;
+    const { description = '' } = node;
+    node.description = `${description} (${variable})`.trimStart();
+  }
   return { ...schema, title: 'Configuration of unwedge' };
 }
 
-/** The schema as data, each part in its place, to be walked. */
-export function schemaTree(): SchemaNode {
-  const metadata = z.registry<KeyMeta>();
-  // What has an id would be put apart.
-  metadata.get = (schema) => {
-    const { id: _, ...meta } = keyMeta.get(schema) ?? {};
-    return meta as ReturnType<typeof metadata.get>;
-  };
-  return z.toJSONSchema(configSchema, {
-    target: 'draft-7',
-    io: 'input',
-    unrepresentable: 'any',
-    metadata,
-    override({ zodSchema, jsonSchema }) {
-      const value = keyMeta.get(zodSchema)?.default;
-      if (value !== undefined) jsonSchema.default = value as never;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  }) as SchemaNode;
+/** A part of the schema whose description is still to be completed. */
+interface Described {
+  description?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly anyOf?: readonly Described[];
+}
+
+/** The part for a key, that of what can be switched off among them. */
+function describedAt(root: Described, path: readonly string[]): Described | undefined {
+  return path.reduce<Described | undefined>((node, key) => {
+    const choices = node?.anyOf ?? (node === undefined ? [] : [node]);
+    return choices.map(({ properties }) => properties?.[key]).find((each) => each !== undefined);
+  }, root);
 }

@@ -2,8 +2,9 @@ import type { TextTest } from '../policy/classify.ts';
 import { readPattern } from '../readPattern.ts';
 import type { LoadedConfig } from './configTypes.ts';
 import { contradictions, type TellerOf } from './contradictions.ts';
-import { contradiction, findingsOf, problemOf, type Teller } from './issues.ts';
-import { type Layer, mergeLayers } from './layers.ts';
+import { contradiction, findingsOf, problemOf, type Teller, valueAt } from './issues.ts';
+import { isWhole } from './keys.ts';
+import { isPlainObject, type Layer, mergeLayers } from './layers.ts';
 import { type ConfigProblem, type ConfigSource, pathText } from './problems.ts';
 import { type Pruned, prune } from './prune.ts';
 import { configSchema } from './schema.ts';
@@ -11,6 +12,8 @@ import { configSchema } from './schema.ts';
 /** A layer, and how its problems are told. */
 export interface ToldLayer extends Layer {
   readonly teller: Teller;
+  /** What was found wrong with its text. */
+  readonly problems?: readonly ConfigProblem[] | undefined;
 }
 
 /** What the layers say together, or what is wrong with it. */
@@ -29,7 +32,7 @@ export async function judge(
     return layers.find((layer) => layer.source === source)?.teller ?? tell(source, 'configuration');
   };
   const { value } = merged;
-  const alone = layers.flatMap((layer) => inLayer(layer));
+  const alone = layers.flatMap((layer) => [...(layer.problems ?? []), ...inLayer(layer)]);
   const { parsed, findings, missing } = prune(value);
   const { options, problems } = await complete(parsed, tellerOf);
   // What stood beside something wrong may be right with it.
@@ -58,7 +61,10 @@ function inOrder(problems: readonly ConfigProblem[], layers: readonly ToldLayer[
 function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
   const { value, set } = mergeLayers([layer]);
   const { error } = configSchema.safeParse(value);
-  const found = findingsOf(error, value).filter(({ what }) => what !== 'missing');
+  const odd = set.filter(({ path }) => !isWhole(path) && isInstance(valueAt(value, path)));
+  const isOdd = (path: readonly (string | number)[]): boolean =>
+    odd.some((each) => pathText(each.path) === pathText(path));
+  const found = findingsOf(error, value).filter(({ what, path }) => what !== 'missing' && !isOdd(path));
   // No name for anything: objects have it already.
   const reserved = new Map(
     set
@@ -66,7 +72,17 @@ function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
       .filter((path) => path.length > 1)
       .map((path) => [pathText(path), { path, what: 'unknown', message: '' } as const]),
   );
-  return [...found, ...reserved.values()].map((finding) => problemOf(finding, value, layer.teller));
+  return [
+    ...[...found, ...reserved.values()].map((finding) => problemOf(finding, value, layer.teller)),
+    ...odd.map(({ path }) =>
+      contradiction(path, undefined, 'a plain object', 'expected a plain object, got one of a class', layer.teller),
+    ),
+  ];
+}
+
+/** A class has more to it than the fields that would be read: those of a Map or of Headers are none. */
+function isInstance(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isPlainObject(value);
 }
 
 /** The values of a configuration without mistakes, with the patterns compiled. */

@@ -1,4 +1,4 @@
-import { type SchemaNode, schemaTree } from './jsonSchema.ts';
+import { type SchemaNode, schemaTree } from './schemaTree.ts';
 
 /** A key of the configuration. */
 export interface ConfigKey {
@@ -25,6 +25,18 @@ export const variableNames: readonly string[] = [...byVariable.keys()];
 export function keyOfVariable(variable: string): ConfigKey | undefined {
   return byVariable.get(variable);
 }
+
+/** The variable of the key at a path. */
+export function variableAt(path: readonly string[]): string | undefined {
+  return configKeys.find((key) => key.path.join('\n') === path.join('\n'))?.variable;
+}
+
+/** Every variable by its name, and by the one that the usual rule would give it. */
+export const variablesByGuess: ReadonlyMap<string, string> = new Map(
+  configKeys.flatMap(({ path, variable }) =>
+    variable === undefined ? [] : [variableOf(path), variable].map((name) => [name, variable] as const),
+  ),
+);
 
 function keysOf(node: SchemaNode, path: readonly string[]): ConfigKey[] {
   const inner = objectIn(node);
@@ -81,10 +93,15 @@ export function isWhole(path: readonly string[]): boolean {
   return node === undefined || node.whole === true || objectIn(node) === undefined;
 }
 
-/** Whether a value at the path, or above it, is never shown. */
+/** Whether a value at the path is never shown: a secret, or what stands where an object of secrets belongs. */
 export function isSecret(path: readonly (string | number)[]): boolean {
   const node = nodeAt(path);
   if (node === undefined) return false;
+  // A webhook that is given as its address alone is the likeliest mistake.
+  return holdsSecret(node) || Object.values(objectIn(node)?.properties ?? {}).some(holdsSecret);
+}
+
+function holdsSecret(node: SchemaNode): boolean {
   return node.secret === true || (isTextMap(node) && (node.additionalProperties as SchemaNode).secret === true);
 }
 

@@ -7,7 +7,8 @@ import { isPlainObject, type Layer } from './layers.ts';
  */
 export async function readOpenClaw(file: string): Promise<Layer['value'] | undefined> {
   const text = await textOf(file).catch((error: unknown) => {
-    if (error instanceof ConfigFileError && (error.cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (error instanceof ConfigFileError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT')
+      return undefined;
     throw error;
   });
   if (text === undefined) return undefined;

@@ -30,8 +30,12 @@ export function prune(value: Values): Pruned {
     missing ??= found.filter(({ what }) => what === 'missing');
     const places = found.map((finding) => pathText(placeOf(finding)));
     // What could not be taken out alone goes with its section.
-    if (places.every((place) => tried.has(place))) rest = withoutSections(rest, found);
-    else rest = found.reduce((each, finding) => (without(each, placeOf(finding), 0) ?? {}) as Values, rest);
+    if (places.every((place) => tried.has(place))) {
+      const fewer = withoutSections(rest, found);
+      // A property that every object inherits cannot be taken out of any.
+      if (Object.keys(fewer).length === Object.keys(rest).length) return { parsed: {}, findings, missing };
+      rest = fewer;
+    } else rest = found.reduce((each, finding) => (without(each, placeOf(finding), 0) ?? {}) as Values, rest);
     for (const place of places) tried.add(place);
     findings.push(...found);
   }

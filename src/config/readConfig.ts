@@ -5,8 +5,8 @@ import { createTextRedactor, secretValues } from '../store/secrets.ts';
 import { ConfigFileError, findConfigFiles, readConfigFile } from './configFile.ts';
 import type { LoadConfigOptions, LoadedConfig } from './configTypes.ts';
 import { environmentLayers, fileVariable } from './environment.ts';
-import { fileProblem, type Teller } from './issues.ts';
-import { createLocator } from './jsonPositions.ts';
+import { fileProblem, repeatedKey, type Teller } from './issues.ts';
+import { createLocator, repeatedKeys } from './jsonPositions.ts';
 import { isPlainObject, type Layer } from './layers.ts';
 import { readOpenClaw } from './openClaw.ts';
 import { ConfigError, type ConfigProblem, type ConfigSource } from './problems.ts';
@@ -56,7 +56,9 @@ export async function readConfig(
       await read(teller, chosen, async () => {
         const { value, text } = await readConfigFile(chosen);
         const locate = text === undefined ? undefined : createLocator(text);
-        return { source: teller.source, value: fromDirectory(value, dirname(chosen)), teller: { ...teller, locate } };
+        const repeated = text === undefined ? [] : repeatedKeys(text).map((each) => repeatedKey(each, teller));
+        const ownValue = fromDirectory(value, dirname(chosen));
+        return { source: teller.source, value: ownValue, teller: { ...teller, locate }, problems: repeated };
       });
     }
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Fact, Told } from '../policy/facts.ts';
+import { factTypes } from '../policy/factTypes.ts';
 import type { Logger } from '../policy/logger.ts';
-import { factTypes } from '../store/record.ts';
 import { createFactRedactor } from '../store/redactFact.ts';
 import { createRedactedLogger } from '../store/redactLogger.ts';
 import { secretValues } from '../store/secrets.ts';

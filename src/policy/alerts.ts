@@ -17,6 +17,9 @@ export interface AlertRules extends AlertThresholds {
   readonly integrations?: Readonly<Record<string, AlertThresholds | false>> | undefined;
 }
 
+/** Integrations that deliver alerts; none is raised for them, or one that cannot be delivered would raise the next. */
+export const deliveryNames = { command: 'alert:command', webhook: 'alert:webhook' } as const;
+
 export type AlertRule = Readonly<Record<keyof AlertThresholds, number>>;
 
 const tenMinutes = 10 * 60_000;

@@ -1,3 +1,4 @@
+import { deliveryNames } from './alerts.ts';
 import { type Effect, effects } from './effects.ts';
 import { nearest } from './nearest.ts';
 import { checkKeys, checkName, checkObject, checkOneOf } from './options.ts';
@@ -89,6 +90,7 @@ export function checkPolicies(options: PoliciesOptions = {}): Policies {
   checkKeys('policies', options, ['presets', 'integrations']);
   const presets = resolvePresets('policies.presets', options.presets ?? {});
   const configured = checkSettings('policies.integrations', options.integrations ?? {}, presets);
+  for (const name of Object.values(deliveryNames)) refuseAbout(name, 'the delivery of alerts', ['effect', 'tools']);
   return {
     presets,
     policyOf(name, input, base, integration = name) {
@@ -106,19 +108,19 @@ export function checkPolicies(options: PoliciesOptions = {}): Policies {
       const own = configured.get(integration);
       return own?.tools === undefined ? inCode : checkTools(`${own.option}.tools`, overlaid(declared ?? {}, own.tools));
     },
-    refuseAbout(integration, what, keys) {
-      const own = configured.get(integration);
-      const key = keys.find((each) => own?.[each] !== undefined);
-      if (own === undefined || key === undefined) return;
-      throw new RangeError(
-        `Expected \`${own.option}.${key}\` to be left out: ${integration} is ${what}, which has none`,
-      );
-    },
+    refuseAbout,
     unused: (declared) =>
       [...configured.keys()]
         .filter((integration) => !declared.includes(integration))
         .map((integration) => ({ integration, nearest: nearest(integration, declared) })),
   };
+
+  function refuseAbout(integration: string, what: string, keys: readonly ('effect' | 'tools')[]): void {
+    const own = configured.get(integration);
+    const key = keys.find((each) => own?.[each] !== undefined);
+    if (own === undefined || key === undefined) return;
+    throw new RangeError(`Expected \`${own.option}.${key}\` to be left out: ${integration} is ${what}, which has none`);
+  }
 }
 
 function checkSettings(

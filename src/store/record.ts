@@ -1,4 +1,5 @@
 import { type FactFamily, familyOf } from '../policy/factFamilies.ts';
+import { factTypes } from '../policy/factTypes.ts';
 import type { Fact, FactMap, FactType, Told } from '../policy/facts.ts';
 
 /** An event as it is stored, before redaction. */
@@ -147,9 +148,6 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'listener.failed': ['listener', 'failed', asTold],
   'listener.removed': ['listener', 'removed', asTold],
 };
-
-/** Every type of fact there is. */
-export const factTypes = Object.keys(rows) as readonly FactType[];
 
 /** The types that are stored: subscribe to these rather than to all, so that nobody builds facts for the store to ignore. */
 export const storedTypes: readonly FactType[] = factTypes.filter((type) => rows[type] !== null);

@@ -23,6 +23,9 @@ import { secretValues } from './secrets.ts';
 import { createSessionStore, type RuntimeIdentity } from './sessionStore.ts';
 import { createWriteQueue } from './writeQueue.ts';
 
+// Loaded with the store, by who subscribes it.
+export { storedTypes } from './record.ts';
+
 export interface StoreOptions {
   /**
    * SQLite file; created with its directories, for their owner only. `':memory:'` keeps the last 10,000 events of this process.

@@ -11,8 +11,7 @@ import { settingsOf, type SupervisedBackend, type Work } from './supervisedBacke
 import type { WorkflowProgress, WorkflowStepContext } from './workflowTypes.ts';
 
 /** One backend's turn in a run: what fills the slots of the machine while it has it. */
-export interface BackendTurn<I, R, S> {
-  readonly supervised: SupervisedBackend<I, R, S>;
+export interface BackendTurn<R, S> {
   readonly phase: WorkflowProgress['phase'];
   /** Once it has planned. */
   readonly table: ItemTable<R> | undefined;
@@ -37,7 +36,7 @@ export interface BackendCall {
 export function createBackendTurn<I, R, S>(
   run: RunParts<I, R>,
   supervised: SupervisedBackend<I, R, S>,
-): BackendTurn<I, R, S> {
+): BackendTurn<R, S> {
   const { backend, path } = supervised;
   let phase: WorkflowProgress['phase'] = 'planning';
   let context: AttemptContext | undefined;
@@ -65,7 +64,6 @@ export function createBackendTurn<I, R, S>(
   }
 
   return {
-    supervised,
     get phase() {
       return phase;
     },

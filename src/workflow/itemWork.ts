@@ -68,11 +68,10 @@ export function startItems<I, R, S>(
   };
 
   function takeOver(): void {
-    const { results } = handover;
     for (const [place, { id }] of table.items.entries()) tookOver(place, id);
     // After what is done, or an item might be skipped that an earlier backend has done.
     for (const [place, item] of table.items.entries()) {
-      if (results.has(item.id)) continue;
+      if (table.result(place) !== undefined) continue;
       const refusal = handover.refusal(item, path.name, retry.retryUnspecified);
       if (refusal !== undefined) fail(place, item, refusal, 0);
     }

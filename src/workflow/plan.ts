@@ -1,4 +1,5 @@
 import { AttemptError } from '../policy/failure.ts';
+import { nearest } from '../policy/nearest.ts';
 import { show } from '../policy/options.ts';
 import { graphOf } from './planGraph.ts';
 import type { WorkflowItem } from './workflowTypes.ts';
@@ -22,15 +23,20 @@ const mostTold = 20;
 export async function checkPlan(backend: string, plan: unknown): Promise<SoundPlan> {
   refuse(backend, plan);
   // Loaded by the first plan: who makes none is spared it.
-  const { planSchema } = await import('./planSchema.ts');
+  const { planSchema, itemKeys } = await import('./planSchema.ts');
   const problems: string[] = [];
   const complain = (where: string, what: string): void => {
     problems.push(`${where}: ${what}`);
   };
   const parsed = planSchema.safeParse(plan);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) {
-      complain(pathText(path), `expected ${message}, got ${show(valueAt(plan, path))}`);
+    for (const issue of parsed.error.issues) {
+      const { path, message } = issue;
+      if (issue.code !== 'unrecognized_keys') {
+        complain(pathText(path), `expected ${message}, got ${show(valueAt(plan, path))}`);
+        continue;
+      }
+      for (const key of issue.keys) complain(pathText([...path, key]), unknownKey(key, itemKeys));
     }
     throw badPlan(backend, problems);
   }
@@ -60,6 +66,11 @@ function badPlan(backend: string, problems: readonly string[]): AttemptError {
     message: `The plan of ${backend} cannot be used: ${told}`,
     outcome: 'failed',
   });
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const close = nearest(key, known);
+  return `unknown, ${close === undefined ? `known: ${known.join(', ')}` : `did you mean ${close}?`}`;
 }
 
 function pathText(path: readonly PropertyKey[]): string {

@@ -5,7 +5,7 @@ import type { BackendEnd, WorkflowEmitted, WorkflowMachineEvent, WorkflowStatus 
 import type { Failure, FailureFacts } from '../policy/failure.ts';
 import type { Runtime } from '../runtime.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
-import { type BackendTurn, createBackendTurn } from './backendTurn.ts';
+import type { BackendTurn, createBackendTurn } from './backendTurn.ts';
 import { createEventLog } from './eventLog.ts';
 import { createHandover } from './handover.ts';
 import type { ItemTable } from './itemTable.ts';
@@ -29,11 +29,12 @@ export interface RunOptions<I, R, S> extends WorkflowRunOptions {
 }
 
 /** A run, for its workflow. */
-export interface OwnedRun<I, R, S> {
+export interface OwnedRun<R, S> {
   readonly handle: WorkflowRun<R, S>;
-  readonly turn: BackendTurn<I, R, S>;
+  /** Of the backend that took its turn last. @throws Error when none has. */
+  readonly turn: BackendTurn<R, S>;
   /** Gives the backend of this place its turn. */
-  takeTurn(place: number): BackendTurn<I, R, S>;
+  takeTurn(place: number, createTurn: typeof createBackendTurn): BackendTurn<R, S>;
   /** What its machine told. */
   heard(event: WorkflowEmitted): void;
   /** Its machine runs: orders go there from now on. */
@@ -48,7 +49,7 @@ const circuitOpenReason = 'Circuit breaker OPEN - too many recent failures';
 type RunRuntime = Pick<Runtime, 'clock' | 'bus' | 'deadlines' | 'signals'>;
 
 /** One run: its handle, and what its machine is told and tells. Its deadline runs from now. */
-export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOptions<I, R, S>): OwnedRun<I, R, S> {
+export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOptions<I, R, S>): OwnedRun<R, S> {
   const { clock, bus, deadlines, signals } = runtime;
   const { id, workflow, backends, concurrency, overallMs, signal, session } = options;
   const startedAt = clock.now();
@@ -66,7 +67,8 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
   };
   const failures: Failure[] = [];
   const fallbacks: WorkflowFallback[] = [];
-  let turn = turnOf(0);
+  let supervised = backendAt(0);
+  let turn: BackendTurn<R, S> | undefined;
   let turnStartedAt = startedAt;
   /** Of the last plan. */
   let table: ItemTable<R> | undefined;
@@ -93,13 +95,13 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     handle: {
       id,
       get progress() {
-        const shown = isOver ? table : turn.table;
+        const shown = isOver ? table : turn?.table;
         return {
-          backend: nameOf(turn),
-          phase: isOver ? 'ended' : turn.phase,
+          backend: nameNow(),
+          phase: isOver ? 'ended' : (turn?.phase ?? 'planning'),
           ended: shown?.ended ?? 0,
           total: shown?.items.length ?? 0,
-          running: isOver ? [] : turn.running(),
+          running: isOver ? [] : (turn?.running() ?? []),
         };
       },
       outcome,
@@ -107,18 +109,19 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
       events: (after) => log.events(after),
     },
     get turn() {
+      if (turn === undefined) throw new Error(`No backend of ${id} has had its turn`);
       return turn;
     },
-    takeTurn(place) {
-      if (place > 0) {
-        turn = turnOf(place);
-        turnStartedAt = clock.now();
-      } else log.push({ type: 'workflow_started', data: { run: id, backend: nameOf(turn) } });
+    takeTurn(place, createTurn) {
+      supervised = backendAt(place);
+      turn = createTurn(parts, supervised);
+      if (place > 0) turnStartedAt = clock.now();
+      else log.push({ type: 'workflow_started', data: { run: id, backend: nameNow() } });
       return turn;
     },
     heard(event) {
       if (isOver) return;
-      if (event.type === 'backend.began') records.began(nameOf(turn));
+      if (event.type === 'backend.began') records.began(nameNow());
       else if (event.type === 'backend.ended') turnEnded(event.end, event.next);
       else finish(event.status);
     },
@@ -128,10 +131,14 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     fail,
   };
 
-  function turnOf(place: number): BackendTurn<I, R, S> {
-    const supervised = backends[place];
-    if (supervised === undefined) throw new RangeError(`The workflow ${workflow} has no backend ${place}`);
-    return createBackendTurn(parts, supervised);
+  function backendAt(place: number): SupervisedBackend<I, R, S> {
+    const found = backends[place];
+    if (found === undefined) throw new RangeError(`The workflow ${workflow} has no backend ${place}`);
+    return found;
+  }
+
+  function nameNow(): string {
+    return supervised.backend.name;
   }
 
   function cancel(reason?: unknown): void {
@@ -141,15 +148,15 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
   }
 
   function turnEnded(end: BackendEnd, next: string | undefined): void {
-    const from = nameOf(turn);
-    const { link } = turn.supervised.path;
-    table = turn.table ?? table;
-    const about = { link, table: turn.table, elapsedMs: clock.now() - turnStartedAt };
+    const from = nameNow();
+    const { link, name } = supervised.path;
+    table = turn?.table ?? table;
+    const about = { link, table: turn?.table, elapsedMs: clock.now() - turnStartedAt };
     if (end.ok) {
       records.completed(from, about);
       return;
     }
-    const lost = { ...refusal.machineLost(turn.supervised.path.name), cause: end.error };
+    const lost = { ...refusal.machineLost(name), cause: end.error };
     const failure = end.failure ?? failureOf(lost);
     failures.push(failure);
     records.failed(from, failure, next, about);
@@ -176,7 +183,7 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     isOver = true;
     deadlines.remove(deadline);
     if (signal !== undefined) signals.unwatch(signal, watcher);
-    const backend = nameOf(turn);
+    const backend = nameNow();
     const ownFailure = status === 'cancelled' ? failures.at(-1) : failureOfAll(workflow, failures);
     const failure = status === 'failed' || status === 'cancelled' ? ownFailure : undefined;
     const message = endText(status, backend, table, failure);
@@ -186,10 +193,6 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     log.end();
     options.ended();
     const elapsedMs = clock.now() - startedAt;
-    settle({ status, message, backend, items, summary: turn.summary, fallbacks, failure, elapsedMs });
+    settle({ status, message, backend, items, summary: turn?.summary, fallbacks, failure, elapsedMs });
   }
-}
-
-function nameOf<I, R, S>(turn: BackendTurn<I, R, S>): string {
-  return turn.supervised.backend.name;
 }

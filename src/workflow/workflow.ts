@@ -1,19 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { AnyActorRef } from 'xstate';
-import { fromCallback, fromPromise } from 'xstate';
 import type { CallPath } from '../calls/callPath.ts';
 import type { Deadline } from '../calls/deadlineQueue.ts';
+import { errorText } from '../calls/errorText.ts';
 import * as refusal from '../calls/refusal.ts';
-import {
-  type BackendOrder,
-  type WorkflowEmitted,
-  type WorkflowMachineEvent,
-  type WorkflowMachineInput,
-  workflowMachine,
-  type WorkflowSlotInput,
-} from '../machines/workflow.ts';
+import type { WorkflowEmitted, WorkflowMachineInput, WorkflowSlotInput } from '../machines/workflow.ts';
+import type { FailureFacts } from '../policy/failure.ts';
 import type { Runtime } from '../runtime.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
+import { createLate } from './late.ts';
 import { createRun, type OwnedRun } from './run.ts';
+import type { runLogic } from './runLogic.ts';
 import { checkPolicies, superviseBackend, type Work } from './supervisedBackend.ts';
 import { checkRunOptions, checkWorkflow } from './workflowOptions.ts';
 import type { Workflow, WorkflowOptions } from './workflowTypes.ts';
@@ -23,6 +20,8 @@ export interface SupervisedWorkflow<I, R, S> {
   readonly workflow: Workflow<I, R, S>;
   /** The integrations of its backends and of their items. */
   readonly paths: readonly CallPath<Work, unknown>[];
+  /** Resolves when its runs can begin without waiting for what they are made of. Never rejects: what cannot be loaded fails the run. */
+  loaded(): Promise<void>;
   /** The runtime has started: what waited for that begins. */
   started(): void;
   /** Ends what has not begun. What runs ends with the runtime. */
@@ -56,40 +55,37 @@ export function superviseWorkflow<I, R, S>(
   for (const each of sound) for (const taken of [each.name, each.itemsName]) declare(taken);
   const backends = sound.map((each) => superviseBackend(runtime, each));
   const names = checked.backends.map((backend) => backend.name);
-  const live = new Map<string, OwnedRun<I, R, S>>();
+  const live = new Map<string, OwnedRun<R, S>>();
   const waiting = new Map<string, () => void>();
+  /** Runs that begin once what they are made of is loaded. */
+  const beginning = new Set<string>();
   let count = 0;
 
-  const runOf = ({ run }: WorkflowSlotInput): OwnedRun<I, R, S> => {
+  const runOf = ({ run }: WorkflowSlotInput): OwnedRun<R, S> => {
     const found = live.get(run);
     if (found === undefined) throw new Error(`The run ${run} is over`);
     return found;
   };
 
-  const logic = workflowMachine.provide({
-    actors: {
-      call: fromCallback<BackendOrder, WorkflowSlotInput>(({ input, sendBack, receive }) => {
-        const call = runOf(input).takeTurn(input.backend).call(sendBack);
-        receive((order) => call.order(order));
-        return () => call.stop();
-      }),
-      plan: fromPromise<void, WorkflowSlotInput>(({ input }) => runOf(input).turn.plan()),
-      check: fromPromise(({ input }: { input: WorkflowSlotInput }) => runOf(input).turn.check()),
-      items: fromCallback<WorkflowMachineEvent, WorkflowSlotInput>(({ input, sendBack }) =>
-        runOf(input).turn.items((figures) => sendBack({ type: 'items.changed', ...figures })),
-      ),
-      summary: fromPromise<void, WorkflowSlotInput>(({ input }) => runOf(input).turn.summarize()),
-    },
-  });
+  // Loaded behind a declaration: who has no workflows is spared it, and who has them seldom waits for it.
+  const late = createLate(async () => (await import('./runLogic.ts')).runLogic(runOf));
+  const loaded = (): Promise<void> =>
+    late.load().then(
+      () => undefined,
+      () => undefined,
+    );
+  void loaded();
 
   return {
     workflow: {
       name,
       run(input, runOptions = {}) {
         const { signal, session } = checkRunOptions(runOptions);
-        const id = `workflow:${name}#${++count}`;
+        // Fit for an address, and not to be guessed: frontends ask for a run by it. No other run of another process has it.
+        const id = `${name.replace(/[^\w-]+/g, '-')}-${++count}-${randomUUID().slice(0, 8)}`;
         const ended = (): void => {
           live.delete(id);
+          beginning.delete(id);
           waiting.get(id)?.();
         };
         const { concurrency, overallMs } = checked;
@@ -113,6 +109,7 @@ export function superviseWorkflow<I, R, S>(
       },
     },
     paths: backends.flatMap(({ path, items }) => [path, items]),
+    loaded,
     started() {
       for (const [id, leave] of [...waiting]) {
         leave();
@@ -121,15 +118,29 @@ export function superviseWorkflow<I, R, S>(
       }
     },
     stop() {
-      for (const id of [...waiting.keys()]) live.get(id)?.fail('cancelled', refusal.stopped(name));
+      for (const id of [...waiting.keys(), ...beginning]) live.get(id)?.fail('cancelled', refusal.stopped(name));
     },
   };
 
-  function begin(id: string, run: OwnedRun<I, R, S>): void {
+  function begin(id: string, run: OwnedRun<R, S>): void {
+    if (late.value !== undefined) {
+      startRun(id, run, late.value);
+      return;
+    }
+    beginning.add(id);
+    late.load().then(
+      (logic) => {
+        if (beginning.delete(id)) startRun(id, run, logic);
+      },
+      (cause: unknown) => run.fail('failed', notLoaded(name, cause)),
+    );
+  }
+
+  function startRun(id: string, run: OwnedRun<R, S>, logic: ReturnType<typeof runLogic>): void {
     const input: WorkflowMachineInput = { run: id, backends: names };
     try {
       runtime.root.startChild({
-        id,
+        id: `workflow:${id}`,
         logic,
         input,
         restart: 'temporary',
@@ -150,7 +161,7 @@ export function superviseWorkflow<I, R, S>(
   }
 
   /** As a call to an integration that has not started: for a while, then it is unavailable. */
-  function awaitStart(id: string, run: OwnedRun<I, R, S>): void {
+  function awaitStart(id: string, run: OwnedRun<R, S>): void {
     const restartWaitMs = backends[0]?.path.policy.restartWaitMs ?? 0;
     const deadline: Deadline = {
       due: runtime.clock.now() + restartWaitMs,
@@ -163,4 +174,9 @@ export function superviseWorkflow<I, R, S>(
       runtime.deadlines.remove(deadline);
     });
   }
+}
+
+function notLoaded(name: string, cause: unknown): FailureFacts {
+  const message = `The workflow ${name} could not be loaded: ${errorText(cause) ?? String(cause)}`;
+  return { kind: 'crash', reason: 'startup_failed', message, outcome: 'not_started', cause };
 }

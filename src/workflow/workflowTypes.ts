@@ -2,7 +2,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { Failure } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/presets.ts';
 
-/** One piece of work of a plan. */
+/** One piece of work of a plan. A key that is not here makes the plan a bad one; what a backend needs besides goes into `input`. */
 export interface WorkflowItem {
   /** Unique within the plan. A later backend that plans an item of the same id is handed its result instead of doing it again. */
   readonly id: string;
@@ -210,7 +210,7 @@ export interface WorkflowRunOptions {
 
 /** One run of a workflow. */
 export interface WorkflowRun<R, S> {
-  /** Unique within the runtime. */
+  /** Unique, also beyond this process; letters, digits, `-` and `_`, so that it may stand in an address. */
   readonly id: string;
   readonly progress: WorkflowProgress;
   /** Never rejects. */

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import { clientInfo, mcpChild } from '../../src/actors/mcpConnection.ts';
+import { mcpChild } from '../../src/actors/mcpConnection.ts';
+import { clientInfo } from '../../src/actors/mcpLink.ts';
 import { isFailedExit } from '../../src/supervisor/exit.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { faultyServer } from '../support/faultyServer.ts';

@@ -118,6 +118,16 @@ describe('an agent over the app-server of Codex', () => {
     expect(started).toHaveBeenCalledTimes(2);
   });
 
+  it('[I-3] [U-4] starts none when it is stopped while it is still loaded', async () => {
+    const { agent, gateway } = await startCodexAgent({ 'turn/start': [quickTurn] });
+    const started = vi.fn<() => void>();
+    gateway.on('process.started', started);
+    const opening = agent.start();
+    await agent.stop();
+    expect(await opening).toMatchObject({ ok: false, failure: { reason: 'stopped' } });
+    expect(started).not.toHaveBeenCalled();
+  });
+
   it('[I-3] [U-4] ends its process when it is stopped', async () => {
     const { agent, gateway } = await startCodexAgent({ 'turn/start': [quickTurn] });
     await begin(agent);

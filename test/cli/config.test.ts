@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../src/config/jsonSchema.ts';
 import { folderWith } from '../config/folder.ts';
@@ -19,13 +19,13 @@ function file(content: string, name = 'unwedge.config.json'): string {
 describe('unwedge config', () => {
   it('[L-1] prints what was set, by whom, and how much was not', async () => {
     const path = file(text);
-    const { code, stdout, stderr } = await call(['config', '--config', path, '--db', 'x.sqlite'], {
+    const { code, stdout, stderr } = await call(['config', '--config', path, '--db', '/x.sqlite'], {
       env: { UNWEDGE_ALERTS_WINDOW: '90000', UNWEDGE_ALERT_QUIET: '1h' },
     });
     expect(code).toBe(0);
     expect(stdout.replaceAll(path, 'FILE')).toMatchInlineSnapshot(`
       "KEY                                   VALUE           FROM
-      store                                 x.sqlite        --db
+      store                                 /x.sqlite       --db
       retention.maxBytes                    2500 kB         FILE
       alerts.failures                       3               FILE
       alerts.windowMs                       90s             UNWEDGE_ALERTS_WINDOW
@@ -76,6 +76,7 @@ describe('unwedge config', () => {
       text: '20s',
       from: 'file',
       name: path,
+      variable: null,
     });
     expect(values).toContainEqual(
       expect.objectContaining({ path: 'toolCallRetry.transientPatterns', value: ['warm', '/up$/i'] }),
@@ -85,8 +86,36 @@ describe('unwedge config', () => {
     );
   });
 
+  it('[G-10] names the variable of each key to who has only the package', async () => {
+    const { stdout } = await call(['config', '--json', '--config', file('{}')]);
+    const { values } = JSON.parse(stdout) as { values: { path: string; variable: string | null }[] };
+    const named = Object.fromEntries(values.map(({ path, variable }) => [path, variable]));
+    expect(named).toMatchObject({
+      store: 'UNWEDGE_DB',
+      'alerts.windowMs': 'UNWEDGE_ALERTS_WINDOW',
+      'toolCallRetry.backoffMs': null,
+    });
+    const { stdout: help } = await call(['config', '--help']);
+    expect(help).toContain('alerts.windowMs is UNWEDGE_ALERTS_WINDOW; but store is UNWEDGE_DB');
+    expect(help).toContain('policies of a name, have none');
+  });
+
+  it.each([
+    [['--db', 'q.sqlite'], {}, resolve('q.sqlite')],
+    [['--db', ':memory:'], {}, ':memory:'],
+    [[], { UNWEDGE_DB: 'q.sqlite' }, resolve('q.sqlite')],
+  ])('shows where the database is: %j %j', async (words, env, shown) => {
+    const { stdout } = await call(['config', '--json', '--config', file('{}'), ...words], { env });
+    const { values } = JSON.parse(stdout) as { values: object[] };
+    expect(values).toContainEqual(expect.objectContaining({ path: 'store', value: shown }));
+  });
+
   it.each([[[]], [['--all']], [['--json']]])('[O-8] shows no secret with %j', async (more) => {
-    const command = { command: 'notify', args: ['hidden-by-name', 'sk-hidden-by-its-shape'], env: { A: 'hidden-3' } };
+    const command = {
+      command: 'notify',
+      args: ['--token', 'hidden-by-flag', 'hidden-by-name', 'sk-hidden-by-its-shape'],
+      env: { A: 'hidden-3' },
+    };
     const webhook = { url: 'https://hooks.example/hidden-1', headers: { authorization: 'hidden-2' } };
     const path = file(JSON.stringify({ alerts: { command, webhook } }));
     const { stdout } = await call(['config', ...more, '--config', path], { env: { MY_TOKEN: 'hidden-by-name' } });
@@ -137,6 +166,17 @@ describe('unwedge config --check', () => {
       ok: true,
       problems: [],
     });
+  });
+
+  it('[L-1] ends, whatever a module leaves behind', async () => {
+    const path = file('setInterval(() => {}, 1000); export default {};', 'own.mjs');
+    expect(await runBuilt(['config', '--check', path])).toEqual({ code: 0, stdout: `${path}: ok\n`, stderr: '' });
+  });
+
+  it('[L-1] ends when it is told to, whatever a module waits for', async () => {
+    const path = file('export default () => new Promise(() => {});', 'own.mjs');
+    const signal = AbortSignal.abort();
+    expect(await call(['config', '--check', path], { signal })).toEqual({ code: 1, stdout: '', stderr: '' });
   });
 
   it('names a module that cannot be parsed', async () => {

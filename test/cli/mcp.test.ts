@@ -145,6 +145,7 @@ describe('unwedge mcp', () => {
     [['mcp', '--', ''], 'Expected a command after --'],
     [['mcp', '--json', '--', 'x'], '--json is of no use here'],
     [['mcp', '--retry', 'allways', '--', 'x'], 'did you mean always?'],
+    [['mcp', '--retry', 'sometimes', '--', 'x'], '"sometimes"; it takes safe, always, never'],
     [['mcp', '--idle-timeout', '0s', '--', 'x'], '`--idle-timeout` to be above 0'],
     [['mcp', '--tool-timeout', 'x', '--', 'x'], 'TOOL=DURATION, got "x"'],
     [['mcp', '--tool-timeout', 'x=1', '--', 'x'], '`--tool-timeout` to be a duration'],

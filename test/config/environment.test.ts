@@ -42,6 +42,10 @@ describe('the environment', () => {
       'UNWEDGE_RETENTION_MAX_AGE_MS',
       'unknown variable UNWEDGE_RETENTION_MAX_AGE_MS; did you mean UNWEDGE_RETENTION_MAX_AGE?',
     ],
+    ['UNWEDGE_STORE', 'unknown variable UNWEDGE_STORE; did you mean UNWEDGE_DB?'],
+    ['UNWEDGE_STOR', 'unknown variable UNWEDGE_STOR; did you mean UNWEDGE_DB?'],
+    ['UNWEDGE_ALRT_WINDW_MS', 'unknown variable UNWEDGE_ALRT_WINDW_MS; did you mean UNWEDGE_ALERTS_WINDOW?'],
+    ['UNWEDGE_CONFG', 'unknown variable UNWEDGE_CONFG; did you mean UNWEDGE_CONFIG?'],
     ['UNWEDGE_COLOUR', 'unknown variable UNWEDGE_COLOUR'],
   ])('warns of %s', async (variable, warning) => {
     expect(await load({ [variable]: 'x' })).toMatchObject({ options: {}, warnings: [warning] });

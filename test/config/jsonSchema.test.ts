@@ -1,6 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema } from '../../src/config/jsonSchema.ts';
+import { variableNames } from '../../src/config/keys.ts';
 import { loadConfig } from '../../src/config/loadConfig.ts';
 import { folderWith } from './folder.ts';
 
@@ -75,9 +76,25 @@ describe('the JSON schema', () => {
           anyOf: [{ const: false }, { properties: { windowMs: { default: '10m' }, failures: { default: 5 } } }],
         },
         toolCallRetry: {
-          properties: { maxAttempts: { description: 'Attempts in all, the first included.', minimum: 1, default: 3 } },
+          properties: {
+            maxAttempts: {
+              description: 'Attempts in all, the first included. (UNWEDGE_TOOL_CALL_RETRY_MAX_ATTEMPTS)',
+              minimum: 1,
+              default: 3,
+            },
+          },
         },
       },
+    });
+  });
+
+  it('[G-10] names the variable of every key that has one, and of no other', () => {
+    const text = JSON.stringify(schema);
+    const named = [...text.matchAll(/ \((UNWEDGE_\w+)\)"/g)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set(variableNames));
+    expect(named).toHaveLength(variableNames.length);
+    expect(schema).toMatchObject({
+      properties: { store: { description: expect.stringMatching(/ \(UNWEDGE_DB\)$/) as string } },
     });
   });
 

@@ -1,6 +1,6 @@
 import { durationText } from '../../src/config/durationText.ts';
 import { anyName, type ConfigKey, configKeys } from '../../src/config/keys.ts';
-import type { SchemaNode } from '../../src/config/jsonSchema.ts';
+import type { SchemaNode } from '../../src/config/schemaTree.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
 

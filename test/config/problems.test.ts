@@ -49,6 +49,19 @@ describe('the problems of a configuration', () => {
     `);
   });
 
+  it('tell keys that a JSON file gives more than once', async () => {
+    const lines = await inJson(`{
+      alerts: { failures: 3, windowMs: "1m", "failures": 4, failures: 0 },
+      policies: { integrations: { kb: {}, db: { extends: "sdk" }, kb: { extends: "sdk" } } },
+      alerts: { failures: 5 },
+    }`);
+    expect(lines).toEqual([
+      'unwedge.config.json:2:61: alerts.failures: expected to be given once, is at 2:17 too',
+      'unwedge.config.json:3:67: policies.integrations.kb: expected to be given once, is at 3:35 too',
+      'unwedge.config.json:4:7: alerts: expected to be given once, is at 2:7 too',
+    ]);
+  });
+
   it('are told of every source', async () => {
     const cwd = folderWith({
       'openclaw.json': '{ gateway: { toolCallRetry: { maxAttempts: 0, attempts: 3 } } }',
@@ -116,6 +129,51 @@ describe('the problems of a configuration', () => {
     ]);
   });
 
+  it.each([
+    ['webhook', 'https://hooks.example/hidden'],
+    ['command', 'curl -H hidden'],
+  ])('[O-8] show nothing of what is put in the place of a whole %s', async (key, value) => {
+    expect(await inCode({ alerts: { [key]: value } })).toEqual([
+      `overrides: alerts.${key}: expected an object, got a string that is not shown`,
+    ]);
+  });
+
+  it('[O-8] show no secret among the names', async () => {
+    const lines = await inCode({
+      'sk-hidden4hidden4hidden4': 1,
+      policies: { integrations: { 'sk-hidden4hidden4hidden4': 5 } },
+    });
+    expect(lines).toHaveLength(2);
+    expect(lines.join()).not.toContain('hidden');
+  });
+
+  it('name the key that is wrong beside the one that a variable sets', async () => {
+    const env = { UNWEDGE_ALERTS_WEBHOOK_TIMEOUT: '5s' };
+    expect(await problemsOf(loadConfig({ file: false, env }))).toEqual([
+      'UNWEDGE_ALERTS_WEBHOOK_TIMEOUT: alerts.webhook.url: expected an http or https address, got nothing',
+    ]);
+  });
+
+  it.each([
+    ['a Map', new Map([['failures', 0]]), 'alerts'],
+    [
+      'an instance',
+      new (class Own {
+        failures = 3;
+      })(),
+      'alerts',
+    ],
+    ['Headers', { webhook: { url: 'https://x.example', headers: new Headers({ a: 'b' }) } }, 'alerts.webhook.headers'],
+  ])('of a class are not taken for data: %s', async (_, alerts, path) => {
+    expect(await inCode({ alerts })).toEqual([`overrides: ${path}: expected a plain object, got one of a class`]);
+  });
+
+  it('name a variable of a program that cannot be one', async () => {
+    expect(await inCode({ alerts: { command: { command: 'true', env: { 'A=B': 'x' } } } })).toEqual([
+      'overrides: unknown key alerts.command.env["A=B"]; choose another name',
+    ]);
+  });
+
   it('show nothing of what the environment keeps secret', async () => {
     const env = { MY_API_KEY: 'hidden-hidden', UNWEDGE_SYNCHRONOUS: 'hidden-hidden' };
     expect(await problemsOf(loadConfig({ file: false, env }))).toEqual([
@@ -148,6 +206,12 @@ describe('the problems of a configuration', () => {
       { policies: { integrations: { a: { breaker: { windowSize: 5 } } } } },
       'policies.integrations.a.breaker.minimumAttempts: expected an integer from 1 to 5, got 20 by default',
     ],
+    ...['alert:webhook', 'alert:command'].flatMap((name) =>
+      [{ effect: 'idempotent' }, { tools: {} }].map((about): [object, string] => [
+        { policies: { integrations: { [name]: about } } },
+        `policies.integrations["${name}"].${Object.keys(about)[0]}: expected ${Object.keys(about)[0]} to be left out: ${name} is the delivery of alerts, which has none`,
+      ]),
+    ),
     [
       JSON.parse('{ "policies": { "integrations": { "__proto__": { "timeoutMs": 5 } } } }') as object,
       'unknown key policies.integrations.__proto__; choose another name',
@@ -188,6 +252,93 @@ describe('the problems of a configuration', () => {
     expect(lines).toEqual([expect.stringContaining('sessions.watchdog.releaseMs')]);
   });
 
+  it.each([
+    [
+      { integrations: { kb: { extends: 'carefull', timeoutMs: '1hour' } }, presets: { careful: {} } },
+      'integrations.kb.extends: unknown preset in extends: "carefull"; did you mean careful?',
+    ],
+    [
+      { presets: { slow: { preset: 'sdkk', timeoutMs: '1hour' } } },
+      'presets.slow.preset: unknown preset in preset: "sdkk"; did you mean sdk?',
+    ],
+    [
+      { presets: { a: { extends: 'b' }, b: { extends: 'a', timeoutMs: '1hour' } } },
+      'presets.b.extends: expected extends not to lead back to itself, got a → b → a',
+    ],
+    [
+      { integrations: { kb: { idleMs: 5, limits: { idleMs: 6 }, timeoutMs: '1hour' } } },
+      'integrations.kb.idleMs: expected one of idleMs and limits.idleMs, which are the same, got both',
+    ],
+    [
+      { integrations: { 'alert:webhook': { effect: 'idempotent', timeoutMs: '1hour' } } },
+      'integrations["alert:webhook"].effect: expected effect to be left out: alert:webhook is the delivery of alerts, which has none',
+    ],
+  ])('are told though a value beside them is wrong: %j', async (policies, said) => {
+    const lines = await inCode({ policies });
+    expect(lines).toHaveLength(2);
+    expect(lines.join('\n')).toContain('timeoutMs: expected a duration');
+    expect(lines).toContain(`overrides: policies.${said}`);
+  });
+
+  it('of one policy are told together, those of figures it does not get as they are meant aside', async () => {
+    const wrong = {
+      extends: 'none',
+      timeoutMs: 5,
+      maxAttempts: 2,
+      limits: { attemptMs: 6 },
+      retry: { maxAttempts: 3 },
+      breaker: { windowSize: 5 },
+    };
+    const keys = ['extends', 'maxAttempts', 'timeoutMs'];
+    const lines = await inCode({ policies: { presets: { a: wrong }, integrations: { kb: wrong } } });
+    const paths = ['presets.a', 'integrations.kb'].flatMap((base) => keys.map((key) => `policies.${base}.${key}`));
+    expect(lines).toHaveLength(paths.length);
+    expect(new Set(lines.map((line) => line.split(': ')[1]))).toEqual(new Set(paths));
+  });
+
+  it('of one policy are told together where one does not follow from another', async () => {
+    const wrong = { timeoutMs: 5, limits: { attemptMs: 6 }, breaker: { windowSize: 5 } };
+    const lines = await inCode({ policies: { presets: { a: wrong }, integrations: { kb: wrong } } });
+    expect(lines.map((line) => line.split(': ')[1])).toEqual([
+      'policies.presets.a.timeoutMs',
+      'policies.presets.a.breaker.minimumAttempts',
+      'policies.integrations.kb.timeoutMs',
+      'policies.integrations.kb.breaker.minimumAttempts',
+    ]);
+  });
+
+  it('of figures that a wrong preset is to give are not told, however far below it', async () => {
+    const breaker = { windowSize: 5 };
+    const presets = { c: { extends: 'b' }, b: { extends: 'a', breaker }, a: { extends: 'none' } };
+    const integrations = { one: { extends: 'a', breaker }, other: { preset: 'c', breaker } };
+    expect(await inCode({ policies: { presets, integrations } })).toEqual([
+      expect.stringContaining('policies.presets.a.extends'),
+    ]);
+    const [line, ...others] = await inCode({ policies: { integrations } });
+    expect([line, others]).toEqual([expect.stringContaining('one.extends'), [expect.stringContaining('other.preset')]]);
+  });
+
+  it('tell both that the delivery of alerts has not', async () => {
+    const about = { effect: 'idempotent', tools: {} };
+    const lines = await inCode({ policies: { integrations: { 'alert:command': about } } });
+    expect(lines.map((line) => line.split(': ')[1])).toEqual([
+      'policies.integrations["alert:command"].effect',
+      'policies.integrations["alert:command"].tools',
+    ]);
+  });
+
+  it('of what extends a wrong preset are told where they are its own', async () => {
+    const own = { extends: 'a', timeoutMs: 5, limits: { attemptMs: 6 }, breaker: { windowSize: 5 } };
+    const lines = await inCode({
+      policies: { presets: { a: { extends: 'none' }, b: own }, integrations: { kb: { ...own, extends: 'b' } } },
+    });
+    expect(lines.map((line) => line.split(': ')[1])).toEqual([
+      'policies.presets.a.extends',
+      'policies.presets.b.timeoutMs',
+      'policies.integrations.kb.timeoutMs',
+    ]);
+  });
+
   it('of a preset are not told again of those that extend it', async () => {
     const lines = await inCode({
       policies: { presets: { a: { extends: 'none' }, b: { extends: 'a' } }, integrations: { kb: { extends: 'b' } } },
@@ -206,6 +357,11 @@ describe('the problems of a configuration', () => {
       `overrides: store: expected a non-empty string, got ${shown}`,
       `overrides: supervisor.periodMs: expected a duration above 0 (ms, or text such as 30s), got ${shown}`,
     ]);
+  });
+
+  it('stay short, however long a pattern is', async () => {
+    const [line = ''] = await inCode({ toolCallRetry: { transientPatterns: [`/${'('.repeat(5000)}/`] } });
+    expect(line.length).toBeLessThan(500);
   });
 
   it('stay one line each, whatever is in a value', async () => {

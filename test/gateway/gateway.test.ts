@@ -62,7 +62,7 @@ describe('a gateway', () => {
     gateway.session('agent:main', { onMessage: () => undefined });
     gateway.hook('PreToolUse', () => undefined, { name: 'guard' });
     await gateway.start();
-    const started = gateway.wait('process.started');
+    const started = gateway.wait('process.started', { where: (fact) => fact.process.startsWith('process:cli') });
     const running = cli.call({ args: [fixture('silent.mjs')] });
     await started;
     const restarts = Object.fromEntries((gateway.tree().children ?? []).map(({ id, restart }) => [id, restart]));
@@ -106,6 +106,18 @@ describe('a gateway', () => {
     expect(other.tree().children).toEqual([]);
   });
 
+  it('[I-3] always stops: also by who hears of its start', async () => {
+    const { gateway } = makeGateway({ store: join(temporaryDirectory(), 'a.sqlite') });
+    for (const name of ['search', 'mail']) gateway.integration(name, {}, () => 'fine');
+    let stopped: Promise<void> | undefined;
+    gateway.once('child.started', () => {
+      stopped = gateway.stop();
+    });
+    await gateway.start();
+    await stopped;
+    expect(gateway.tree().children?.filter(({ state }) => state === 'running')).toEqual([]);
+  });
+
   it('ends calls that are made before its start and never served', async () => {
     const { gateway, clock } = await simulated();
     const search = gateway.integration('search', {}, () => 'fine');
@@ -141,6 +153,14 @@ describe('a gateway', () => {
     const { gateway } = makeGateway();
     expect(() => gateway.integration('kb', { policy: policy as object }, () => 'fine')).toThrow(message);
     expect(() => gateway.integration('kb', {}, () => 'fine')).not.toThrow();
+  });
+
+  it('says where the options of an integration are missing', () => {
+    const { gateway } = makeGateway();
+    const make = gateway.integration.bind(gateway) as (name: string, operation: unknown) => unknown;
+    expect(() => make('kb', () => 'fine')).toThrow(
+      'Expected options of `kb` before its operation ({} for none), got a function',
+    );
   });
 
   it('refuses a name that is taken', () => {

@@ -272,7 +272,10 @@ describe('a run of a workflow', () => {
     ]);
     const runs = [workflow.run('x', { session: 'good' }), workflow.run('y', { session: 'bad' })];
     await clock.settle();
-    expect(runs.map(({ id }) => id)).toEqual(['workflow:deploy#1', 'workflow:deploy#2']);
+    expect(runs.map(({ id }) => id)).toEqual([
+      expect.stringMatching(/^deploy-1-[\da-f]{8}$/),
+      expect.stringMatching(/^deploy-2-[\da-f]{8}$/),
+    ]);
     expect(await Promise.all(runs.map(({ outcome }) => outcome))).toMatchObject([
       { backend: 'primary', items: [{ value: 'a:good' }, { value: 'b:good' }] },
       { backend: 'fallback' },
@@ -296,7 +299,7 @@ describe('a run of a workflow', () => {
       { id: 'a', action: 'do a', attempt: 1, maxAttempts: 3 },
     ];
     expect(running.progress).toEqual({ backend: 'primary', phase: 'working', ended: 0, total: 3, running: at });
-    expect(gateway.tree().children?.find(({ id }) => id === running.id)).toMatchObject({
+    expect(gateway.tree().children?.find(({ id }) => id === `workflow:${running.id}`)).toMatchObject({
       restart: 'temporary',
       details: { phase: 'working' },
     });
@@ -323,7 +326,7 @@ describe('a run of a workflow', () => {
   it('[M-10] is drawn in the catalogue with the machine that runs', async () => {
     const { run, gateway } = await startWorkflow([backend('primary', ab, hanging('summary'))]);
     const running = await run();
-    const shown = gateway.tree().children?.find(({ id }) => id === running.id);
+    const shown = gateway.tree().children?.find(({ id }) => id === `workflow:${running.id}`);
     expect(shown?.machineState).toBe('{"trying":"summing_up"}');
     running.cancel();
   });

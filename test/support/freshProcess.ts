@@ -7,14 +7,17 @@ const watch = fileURLToPath(new URL('../fixtures/watchLoading.mjs', import.meta.
 export interface Loading {
   /** Part of the address of what cannot be loaded. */
   readonly fails?: string;
+  /** Part of the address of what cannot be loaded the first time it is asked for. */
+  readonly failsOnce?: string;
   /** Part of the address of what is not loaded before the program calls `letGo()`. */
   readonly holds?: string;
 }
 
 /** Runs a program of a user of the package, in a process of its own. What it prints is JSON. */
-export async function runFresh(program: string, { fails, holds }: Loading = {}) {
+export async function runFresh(program: string, { fails, failsOnce, holds }: Loading = {}) {
   const env = {
     ...(fails !== undefined && { LOADING_FAILS: fails }),
+    ...(failsOnce !== undefined && { LOADING_FAILS_ONCE: failsOnce }),
     ...(holds !== undefined && { LOADING_HOLDS: holds }),
   };
   const { stdout, stderr, exitCode } = await execa(

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { familyOf } from '../../src/policy/factFamilies.ts';
 import type { Fact } from '../../src/policy/facts.ts';
-import { factTypes, storedEvent } from '../../src/store/record.ts';
+import { factTypes } from '../../src/policy/factTypes.ts';
+import { storedEvent } from '../../src/store/record.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 

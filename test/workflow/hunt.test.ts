@@ -129,7 +129,7 @@ describe.each(Object.keys(troubles))('a run with %s', (trouble) => {
     // What is written off is watched for its grace.
     await clock.advance(10_000);
     expect(clock.pending).toBeLessThanOrEqual(before);
-    expect(JSON.stringify(gateway.tree())).not.toContain('#1');
+    expect(JSON.stringify(gateway.tree())).not.toContain(run.id);
     const stopped = gateway.stop();
     await clock.advance(60_000);
     await stopped;
@@ -201,6 +201,23 @@ describe('an item that an earlier backend was at', () => {
     await clock.settle();
     planned.resolve(planOf(mutating));
     expect((await outcome).status).toBe('succeeded');
+  });
+
+  it('[W-4] ends each of the next one’s items once, though it refuses two of which one depends on the other', async () => {
+    const mutating = { effect: 'mutating' as const };
+    const { run, clock, told } = await startWorkflow([
+      backend('one', [item('a', [], mutating), item('b', [], mutating)], { item: never }),
+      backend('two', [item('a', [], mutating), item('b', ['a'], mutating)]),
+    ]);
+    const started = await run();
+    await clock.advance(5 * minutes);
+    const events = await eventsOf(started);
+    const ends = events.flatMap(({ type, data }) => (type === 'workflow_item' && data.backend === 'two' ? [data] : []));
+    expect(ends.map(({ id, status, ended }) => [id, status, ended])).toEqual([
+      ['a', 'failed', 1],
+      ['b', 'skipped', 2],
+    ]);
+    expect(told('workflow.two.item_error')).toHaveLength(1);
   });
 
   it('changes nothing when it ends after the run', async () => {

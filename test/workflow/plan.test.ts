@@ -16,8 +16,8 @@ async function problemsOf(plan: unknown): Promise<string[]> {
 }
 
 describe('a plan', () => {
-  it('[W-5] that is sound is taken, with what its items say beyond', async () => {
-    const items = [{ ...item('a'), note: 'mine' }, item('b', ['a', 'a'])];
+  it('[W-5] that is sound is taken, with what its backend needs beyond', async () => {
+    const items = [{ ...item('a'), input: { note: 'mine' } }, item('b', ['a', 'a'])];
     const sound = await checkPlan('primary', { success: true, items, other: 1 });
     expect(sound).toEqual({ items, graph: [[], [0]] });
   });
@@ -31,6 +31,13 @@ describe('a plan', () => {
     [{ success: 'yes', items: [item('a')] }, ['success: expected true or false, got "yes"']],
     [{ success: true, items: 'a' }, ['items: expected an array of items, got "a"']],
     [{ success: true, items: [] }, ['items: expected an array of at least one item, got an array of 0']],
+    [
+      { success: true, items: [{ ...item('a'), dependecies: ['b'], depends: ['b'] }] },
+      [
+        'items[0].dependecies: unknown, did you mean dependencies?',
+        'items[0].depends: unknown, known: id, action, dependencies, tools, servers, effect, input',
+      ],
+    ],
     [{ success: true, items: [null] }, ['items[0]: expected an object, got null']],
     [
       { success: true, items: [{ id: '', action: 7, dependencies: ['a', 4], tools: 'x', effect: 'none' }] },

@@ -9,6 +9,8 @@ export const config = defineCommand({
   details: [
     'Reads what `loadConfig` reads: unwedge.config.mjs, .js or .json in the working directory (or --config FILE, or UNWEDGE_CONFIG) and',
     'the variables UNWEDGE_…, and says of each value where it comes from. A module is run. Secrets are not shown.',
+    'The variable of a key is UNWEDGE_ and its path in capitals without Ms: alerts.windowMs is UNWEDGE_ALERTS_WINDOW; but store is UNWEDGE_DB.',
+    'Lists, and policies of a name, have none. --json names that of each key, --schema too.',
     '--check judges FILE alone, without the environment.',
     'Exit codes: 0 in order, 1 something is wrong with the configuration (all of it on stderr, a line each), 2 wrong usage.',
   ].join('\n'),

@@ -1,10 +1,11 @@
-import { relative } from 'node:path';
+import { once } from 'node:events';
+import { relative, resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/configTypes.ts';
 import { type EffectiveValue, effectiveValues, isPattern, valueText } from '../../config/effective.ts';
 import { configJsonSchema } from '../../config/jsonSchema.ts';
 import { ConfigError, type ConfigSource, sourceText } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
-import { createTextRedactor, redacted, secretValues } from '../../store/secrets.ts';
+import { createTextRedactor, isSecretName, redacted, secretValues } from '../../store/secrets.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
@@ -36,10 +37,10 @@ async function print(args: ConfigArgs, io: Io): Promise<number> {
     }),
   );
   if (loaded === undefined) return 1;
-  const values = effectiveValues(loaded);
   // A key may stand where none is expected: among the words of a command, in an address.
   const redactor = createTextRedactor(secretValues(io.env));
   const hide = (text: string): string => redactor.text(text);
+  const values = effectiveValues(loaded).map((each) => ({ ...each, value: shownValue(each) }));
   if (args.json) io.stdout.write(toJson(asData(loaded, values, hide)));
   else io.stdout.write(asText(values, args.all, io, hide));
   for (const warning of loaded.warnings) io.stderr.write(`unwedge: ${sanitize(warning)}\n`);
@@ -56,14 +57,40 @@ async function check(file: string, { json, config, openclaw }: ConfigArgs, io: I
 
 /** Undefined when something is wrong, and was told. */
 async function loadOrTell(io: Io, json: boolean, load: () => Promise<LoadedConfig>): Promise<LoadedConfig | undefined> {
+  // A module that was run may leave timers behind.
+  io.endWithCommand?.();
   try {
-    return await load();
+    return await Promise.race([load(), endOf(io.signal)]);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     if (json) io.stdout.write(toJson({ ok: false, problems: error.problems }));
     else for (const { message } of error.problems) io.stderr.write(`unwedge: ${sanitize(message)}\n`);
     return undefined;
   }
+}
+
+/** Resolves when the command is told to end. */
+async function endOf(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort');
+  return undefined;
+}
+
+function shownValue({ path, value }: EffectiveValue): unknown {
+  // A file says where its database is from where it lies; the others from the working directory.
+  if (path === 'store' && typeof value === 'string' && value !== ':memory:') return resolve(value);
+  return withoutNamedSecrets(value);
+}
+
+/** Words of a command without those that follow `--token` and the like. */
+function withoutNamedSecrets(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const words = value as readonly unknown[];
+  return words.map((word, index) => {
+    const before = words[index - 1];
+    return typeof before === 'string' && /^--?[\w-]+$/.test(before) && isSecretName(before.replace(/^-+/, ''))
+      ? redacted
+      : word;
+  });
 }
 
 /** Takes secrets out of a text. */
@@ -74,7 +101,7 @@ function asText(values: readonly EffectiveValue[], all: boolean, io: Io, hide: H
   const left = values.filter(isDefault).length;
   const shown = all ? values : values.filter((value) => !isDefault(value));
   const rows = shown.map((value) => [
-    value.path,
+    hide(value.path),
     hide(valueText(value)),
     isDefault(value) ? { text: 'default', paint: dim } : fromText(value.source),
   ]);
@@ -101,12 +128,13 @@ function asData({ files, warnings }: LoadedConfig, values: readonly EffectiveVal
     files,
     warnings,
     values: values.map((each) => ({
-      path: each.path,
+      path: hide(each.path),
       value: each.isSecret ? redacted : dataOf(each.value, hide),
       unit: each.unit ?? null,
       text: hide(valueText(each)),
       from: each.source.from === 'override' ? 'flag' : each.source.from,
       name: isDefault(each) ? null : fromText(each.source),
+      variable: each.variable ?? null,
     })),
   };
 }

@@ -1,7 +1,7 @@
 import { commandKey } from '../../policy/commandKey.ts';
 import { parseDuration } from '../../policy/duration.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
-import { unknown, UsageError } from '../errors.ts';
+import { unknownValue, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
 
@@ -19,7 +19,7 @@ export function planMcp(args: McpArgs, rest: readonly string[]): McpProxyOptions
   if (command === '') throw new UsageError('Expected a command after --, got ""');
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the client’s');
   const retry = args.retry === undefined ? 'safe' : modes.find((mode) => mode === args.retry);
-  if (retry === undefined) throw unknown('value of --retry', args.retry ?? '', modes, 'unwedge mcp --help');
+  if (retry === undefined) throw unknownValue('--retry', args.retry ?? '', modes);
   const envAllow = args['env-allow'];
   return {
     name: args.name ?? commandKey(command, words),
