@@ -1,5 +1,6 @@
 import type { Contender } from '../contenders/contender.ts';
 import { Crowd } from '../contenders/crowd.ts';
+import { processMeter } from '../harness/meter.ts';
 import type { Case } from '../harness/suite.ts';
 
 /** Small crowds are measured several at a time: one of 1,000 is over before the collector has run twice. */
@@ -23,8 +24,8 @@ export function inFlight(contender: Contender, count: number): Case {
   };
 }
 
-/** What a call in flight holds, what is left of it once all are settled, and how many timers there are meanwhile. */
-export function heapInFlight(contender: Contender, count: number): Case {
+/** What a call in flight holds, of that what it holds over the bare work, what is left of it once all are settled, and how many timers there are meanwhile. */
+export function heapInFlight(contender: Contender, base: Contender, count: number): Case {
   return {
     isolated: true,
     async measure(probe) {
@@ -47,8 +48,25 @@ export function heapInFlight(contender: Contender, count: number): Case {
       });
       probe.record('timers left', Math.max(0, timers() - timersBefore), '');
       await crowd.running.stop();
+      if (contender !== base) {
+        const [own, bare] = [await heldBy(contender, count), await heldBy(base, count)];
+        probe.record('heap over bare', own - bare, 'B');
+      }
     },
   };
+}
+
+/** Bytes of a call in flight, its work's own included. */
+async function heldBy(contender: Contender, count: number): Promise<number> {
+  const meter = processMeter();
+  const crowd = await Crowd.gather(contender);
+  const before = meter.heapBytes();
+  crowd.start(count);
+  await rest();
+  const held = meter.heapBytes() - before;
+  await crowd.settle();
+  await crowd.running.stop();
+  return held / count;
 }
 
 function timers(): number {

@@ -37,7 +37,13 @@ export async function loadConcurrentSuite(): Promise<Suite> {
           atMost: 2,
         }),
       ),
-      { says: 'bytes of a call in flight', of: figure('unwedge', memory, 'heap'), by: 'median', atMost: 800 },
+      {
+        // The work that is called, and the list of the calls, hold 0.4 kB each whoever calls.
+        says: 'bytes of a call in flight, over the bare work',
+        of: figure('unwedge', memory, 'heap over bare'),
+        by: 'median',
+        atMost: 800,
+      },
       {
         says: 'bytes left of it once it is settled',
         of: figure('unwedge', memory, 'left after'),
@@ -51,7 +57,7 @@ export async function loadConcurrentSuite(): Promise<Suite> {
 
 function casesOf(contender: Contender): Record<string, Case> {
   const timed = Object.entries(crowds).map(([name, count]) => [name, inFlight(contender, count)]);
-  return { ...(Object.fromEntries(timed) as Record<string, Case>), [memory]: heapInFlight(contender, 10_000) };
+  return { ...(Object.fromEntries(timed) as Record<string, Case>), [memory]: heapInFlight(contender, bare, 10_000) };
 }
 
 function figure(subject: string, of: string, metric: string) {

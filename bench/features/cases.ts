@@ -52,7 +52,8 @@ function inTurn(feature: Feature, metric: string, count: number, failing: boolea
       await gateway.start();
       const off = await feature.on?.(gateway);
       const { call, done } = feature.bySession === true ? await callsOfSession(gateway) : callsOf(integration, feature);
-      for (let input = 0; input < count / 10; input++) await call(input);
+      // As in `calls`: warm.
+      for (let input = 0; input < count; input++) await call(input);
       await probe.time(metric, count, async () => {
         for (let input = 0; input < count; input++) await call(input);
       });
