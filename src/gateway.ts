@@ -166,12 +166,18 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
   const alerts = checked.alerts === undefined ? undefined : superviseAlerts(runtime, checked.alerts);
   for (const path of alerts?.paths ?? []) paths.set(path.name, path);
   const live = createLiveRuntime(runtime, checked, {
-    tree: () => checked.redactAnswer(root.tree()),
+    tree: () => checked.redactAnswer(tree()),
     status: () => liveStatus(paths.values(), sessions.values(), clock),
     restart: (params) => restart(nameIn(params)),
     why: (params) => checked.redactAnswer(why(sessionIn(params))),
     inspect: () => inspection.open(),
   });
+
+  function tree(): TreeNode {
+    // Who reads a state has its machine follow the calls at once.
+    for (const path of paths.values()) void path.link.state;
+    return root.tree();
+  }
 
   function why(id: string): SessionWhy {
     const session = sessions.get(id);
@@ -347,7 +353,7 @@ export function createGateway(options: GatewayOptions = {}): Gateway {
     off: bus.off,
     wait: bus.wait,
     events: bus.events,
-    tree: () => root.tree(),
+    tree,
     restart,
     why,
     get store() {

@@ -155,6 +155,14 @@ describe('a gateway', () => {
     expect(() => gateway.integration('kb', {}, () => 'fine')).not.toThrow();
   });
 
+  it('[M-1] shows an integration as it is in the tree, also right after its last call', async () => {
+    const { gateway } = makeGateway();
+    const kb = gateway.integration('kb', {}, () => 'fine');
+    await gateway.start();
+    await kb.call(undefined);
+    expect(gateway.tree().children?.find(({ id }) => id === 'integration:kb')?.machineState).toBe('idle');
+  });
+
   it('says where the options of an integration are missing', () => {
     const { gateway } = makeGateway();
     const make = gateway.integration.bind(gateway) as (name: string, operation: unknown) => unknown;
