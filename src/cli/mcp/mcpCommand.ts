@@ -51,7 +51,11 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     runtime,
     checked,
     {
-      tree: () => runtime.root.tree(),
+      tree() {
+        // Who reads a state has its machine follow the calls at once.
+        void proxy.path.link.state;
+        return runtime.root.tree();
+      },
       status: () => liveStatus(paths.values(), [], runtime.clock),
       restart: (params) => restartNamed(nameIn(params), { root: runtime.root, paths, sessions: new Map() }),
       why(params) {
