@@ -53,6 +53,20 @@ describe('the start of a proxy', () => {
     expect(methods.slice(0, 3)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
   });
 
+  it('[P-3] that the proxy makes itself says once that the client is ready, which had said so meanwhile', async () => {
+    const proxy = await startProxy();
+    const lines = [
+      { id: 0, method: 'initialize', params: hello },
+      { method: 'notifications/initialized' },
+      { method: 'notifications/cancelled', params: { requestId: 0 } },
+    ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
+    proxy.raw(lines.join('\n'));
+    await proxy.call('act', { do: 'start' });
+    const methods = (await proxy.received()).map((line) => (JSON.parse(line) as { method: string }).method);
+    expect(methods.slice(0, 3)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
+    expect(methods.filter((method) => method === 'notifications/initialized')).toHaveLength(1);
+  });
+
   it('[P-3] [L-4] of a command that is not there is answered at once', async () => {
     const proxy = await startProxy({ command: '/nowhere/server' });
     const answer = await proxy.ask('initialize', hello);
