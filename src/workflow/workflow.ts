@@ -81,7 +81,7 @@ export function superviseWorkflow<I, R, S>(
       name,
       run(input, runOptions = {}) {
         const { signal, session } = checkRunOptions(runOptions);
-        // Fit for an address, and not to be guessed: frontends ask for a run by it. No other run of another process has it.
+        // Fit for an address. No run of another process has it: a frontend that comes back after a restart is not given the events of a stranger.
         const id = `${name.replace(/[^\w-]+/g, '-')}-${++count}-${randomUUID().slice(0, 8)}`;
         const ended = (): void => {
           live.delete(id);
