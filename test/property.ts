@@ -6,4 +6,4 @@ const seed = Number(process.env['PROPERTY_SEED'] ?? 1);
 if (!Number.isSafeInteger(seed)) throw new Error(`PROPERTY_SEED=${process.env['PROPERTY_SEED']}: expected an integer`);
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
 
-export default fc;
+export { fc };

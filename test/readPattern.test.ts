@@ -1,4 +1,4 @@
-import fc from './property.ts';
+import { fc } from './property.ts';
 import { describe, expect, it } from 'vitest';
 import { classify, type TextTest } from '../src/policy/classify.ts';
 import { readPattern } from '../src/readPattern.ts';

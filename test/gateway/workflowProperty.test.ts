@@ -1,4 +1,4 @@
-import fc from '../property.ts';
+import { fc } from '../property.ts';
 import { describe, expect, it } from 'vitest';
 import type { Backend } from '../workflow/startWorkflow.ts';
 import { eventsOf, failing, item, never, planOf, startWorkflow, untilAborted } from '../workflow/startWorkflow.ts';

@@ -1,4 +1,4 @@
-import fc from '../property.ts';
+import { fc } from '../property.ts';
 import { describe, expect, it } from 'vitest';
 import { formatDuration, parseDuration } from '../../src/policy/duration.ts';
 

@@ -1,4 +1,4 @@
-import fc from '../property.ts';
+import { fc } from '../property.ts';
 import { describe, expect, it } from 'vitest';
 import { createItemReplay, type ItemEvent } from '../../src/protocol/codex/itemReplay.ts';
 
