@@ -2,7 +2,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createGateway, httpResponseOf } from 'unwedge';
 
-const { UPSTREAM = 'http://127.0.0.1:8080', PORT = '0', TIMEOUT_MS = '10000' } = process.env;
+const { UPSTREAM = 'http://127.0.0.1:8080', PORT = '0', TIMEOUT_MS = '10000', DRAIN_MS = '20000' } = process.env;
 
 const gateway = createGateway();
 const policy = { maxAttempts: 2, timeoutMs: Number(TIMEOUT_MS) };
@@ -41,12 +41,17 @@ const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(POR
   console.log(`http://127.0.0.1:${port}`);
 });
 
-// Calls under way end with the gateway, so that each request is answered; then nothing keeps the process.
-process.once('SIGTERM', () => void stop());
+// Takes nothing new and lets what is under way end, so that each request is answered; then nothing keeps the process.
+process.on('SIGTERM', () => void stop());
+let drainMs = Number(DRAIN_MS);
 
 async function stop() {
   server.close();
-  await gateway.stop();
+  console.log('stopping');
+  const stopped = gateway.stop({ drainMs });
+  // A second signal ends it now.
+  drainMs = 0;
+  await stopped;
   server.closeIdleConnections();
   // A client may hold a connection on which it asked for nothing.
   setTimeout(() => server.closeAllConnections(), 1000).unref();

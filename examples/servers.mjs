@@ -5,6 +5,8 @@ const kb = gateway.mcpServer('kb', {
   command: process.execPath,
   args: ['node_modules/@modelcontextprotocol/server-everything/dist/index.js'],
   tools: { echo: { effect: 'readOnly' } },
+  // A call may come before the server is up, and waits for it.
+  policy: { restartWaitMs: 20_000 },
 });
 const node = gateway.subprocess('node', { command: process.execPath, policy: { limits: { idleMs: 5_000 } } });
 gateway.hook('PreToolUse', ({ action }) => (action === 'rm' ? { decision: 'block', reason: 'not here' } : undefined));

@@ -1,7 +1,7 @@
 import { agentExitFacts } from './actors/agentExit.ts';
 import { exitFacts } from './actors/processExit.ts';
 import { deliverPrompt } from './actors/promptDelivery.ts';
-import type { AttemptContext } from './calls/call.ts';
+import type { AttemptContext } from './calls/operation.ts';
 import type { ProcessExit } from './machines/subprocessExit.ts';
 import type { SubprocessInput } from './machines/subprocessInput.ts';
 import type { Clock } from './policy/clock.ts';

@@ -1,5 +1,5 @@
 import type { AlertCommand, AlertWebhook, CheckedAlerts } from './alertOptions.ts';
-import type { AttemptContext } from './calls/call.ts';
+import type { AttemptContext } from './calls/operation.ts';
 import type { CallPath } from './calls/callPath.ts';
 import { Integration } from './calls/integration.ts';
 import { deliveryNames } from './policy/alerts.ts';
@@ -14,6 +14,8 @@ import { superviseIntegration } from './superviseIntegration.ts';
 type AlertNews = Told<FactOf<'alert.raised'> | FactOf<'alert.cleared'>>;
 
 const usualTimeoutMs = 10_000;
+/** From SIGTERM to SIGKILL: a proxy whose client leaves has 2 s before the client ends it. */
+const graceMs = 1001;
 /** Alerts that may wait for those before them. */
 const queueLength = 100;
 
@@ -24,7 +26,7 @@ const queueLength = 100;
 export function superviseDelivery(
   runtime: Runtime,
   { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>,
-): readonly Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>[] {
+): readonly Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'busy' | 'restart' | 'drain' | 'stop'>[] {
   const byCommand = command === undefined ? undefined : commandPath(runtime, command);
   const byWebhook = webhook === undefined ? undefined : webhookPath(runtime, webhook);
   if (byCommand !== undefined) {
@@ -55,6 +57,7 @@ function commandPath(runtime: Runtime, { timeoutMs = usualTimeoutMs, ...command 
   return superviseSubprocess(runtime, deliveryNames.command, {
     ...command,
     agent: 'none',
+    graceMs,
     policy: { ...policyOf(timeoutMs), retry: { maxAttempts: 1 }, maxInFlight: 1 },
   });
 }

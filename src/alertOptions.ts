@@ -1,5 +1,5 @@
 import { checkSubprocess, type SubprocessInput } from './machines/subprocessInput.ts';
-import { type AlertRuleOf, type AlertRules, checkAlertRules } from './policy/alerts.ts';
+import { type AlertRuleOf, type AlertRules, checkAlertRules, thresholdNames } from './policy/alerts.ts';
 import { checkDuration, checkKeys, checkName, checkObject, checkText, show } from './policy/options.ts';
 
 /** A command that gets each alert, and each all-clear, as a line of JSON on stdin. Never through a shell. */
@@ -36,7 +36,7 @@ const commandNames = ['command', 'args', 'cwd', 'env', 'envMode', 'envAllow', 't
 /** Undefined for `false`. @throws TypeError or RangeError that names the option and its value. */
 export function checkAlerts(options: AlertOptions | false = {}): CheckedAlerts | undefined {
   if (options === false) return undefined;
-  checkKeys('alerts', options, ['failures', 'windowMs', 'quietMs', 'integrations', 'command', 'webhook']);
+  checkKeys('alerts', options, [...thresholdNames, 'integrations', 'command', 'webhook']);
   const { command, webhook } = options;
   if (command !== undefined) checkCommand(command);
   if (webhook !== undefined) checkWebhook(webhook);

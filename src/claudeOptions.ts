@@ -1,4 +1,4 @@
-import type { Gateway } from './gateway.ts';
+import type { Gateway } from './gatewayTypes.ts';
 import type { BackoffPolicy } from './policy/backoff.ts';
 import type { Clock, Random } from './policy/clock.ts';
 import { read } from './policy/errorChain.ts';

@@ -1,6 +1,6 @@
 import { exitFacts } from './actors/processExit.ts';
 import type { HookEvent, HookHandler } from './actors/userHooks.ts';
-import type { AttemptContext } from './calls/call.ts';
+import type { AttemptContext } from './calls/operation.ts';
 import type { SubprocessInput } from './machines/subprocessInput.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
 import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from './protocol/commandHook.ts';

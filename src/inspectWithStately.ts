@@ -1,4 +1,4 @@
-import type { Gateway } from './gateway.ts';
+import type { Gateway } from './gatewayTypes.ts';
 import { inspectionOf } from './inspection.ts';
 import { checkBoolean, checkInteger, checkKeys, show } from './policy/options.ts';
 import { systemClock } from './systemClock.ts';

@@ -1,7 +1,7 @@
 import type { Beginning } from './calls/callPathParts.ts';
 import type { FailureStreak } from './calls/failureStreak.ts';
 import { claimProbe, newLeaseOwner } from './leaseOwner.ts';
-import type { IntegrationEmitted } from './machines/integration.ts';
+import type { IntegrationEmitted } from './machines/integrationEvents.ts';
 import type { Timer } from './policy/clock.ts';
 import { neverOpened, type PersistedBreaker } from './policy/persistedBreaker.ts';
 import type { Runtime } from './runtime.ts';

@@ -1,4 +1,4 @@
-import type { ProcessWorld } from './actors/processIdentity.ts';
+import type { ProcessWorld } from './actors/processWorld.ts';
 import type { Clock, Timer } from './policy/clock.ts';
 import type { Facts } from './policy/facts.ts';
 import { createOwners } from './sessionOwners.ts';

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { identify, type ProcessWorld, seeNow, seeWorld } from './actors/processIdentity.ts';
+import { seeNow, seeWorld } from './actors/processIdentity.ts';
+import { identify, type ProcessWorld } from './actors/processWorld.ts';
 import { circuitOf } from './calls/integration.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { LiveStatus } from './control/answers.ts';

@@ -14,7 +14,8 @@ import { createPatience } from './mcpProxy/patience.ts';
 import { refusalOf } from './mcpProxy/refusal.ts';
 import { createServerChild } from './mcpProxy/serverChild.ts';
 import { ServerRequests } from './mcpProxy/serverRequests.ts';
-import { checkMcpProxy, type McpProxyOptions } from './mcpProxy/settings.ts';
+import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './mcpProxy/settings.ts';
+import { createStandstill } from './mcpProxy/standstill.ts';
 import { Succession } from './mcpProxy/succession.ts';
 import type { TrafficLog } from './mcpProxy/trafficLog.ts';
 import { formatDuration } from './policy/duration.ts';
@@ -88,7 +89,13 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
 
   const outlet = createOutlet((line) => pipe.write(line));
   const requests = new ServerRequests(now, nextId);
-  const asides = new Asides({ clock, record, wire: () => server.wire, write: (line) => outlet.write(line) });
+  const asides = new Asides({
+    clock,
+    record,
+    wire: () => server.wire,
+    write: (line) => outlet.write(line),
+    lastStderr: () => succession.lastStderr,
+  });
   const announcements = new Announcements({ name, facts: bus, clock, say: around.say, log });
   const patience = createPatience({
     clock,
@@ -98,6 +105,12 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     touch: () => {
       for (const call of calls.all()) call.context?.touch();
     },
+  });
+
+  const standstill = createStandstill({
+    clock,
+    limitMs: settings.policy.limits.idleMs,
+    suspect: () => server.hangWatch.suspect(),
   });
 
   const path: CallPath<ClientCall, McpAnswer> = superviseIntegration<ClientCall, McpAnswer>(runtime, {
@@ -119,8 +132,15 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
         ? `No answer or progress within ${formatDuration(limitMs)}`
         : `No answer within ${formatDuration(limitMs)}`,
     // What the client does not read is no fault of the server.
-    amendTimeout: (facts) => (pipe.isFull ? { ...facts, breaker: 'ignored' } : facts),
-    onSilence: async () => (await server.hangWatch.suspect()) === 'alive',
+    amendTimeout: (facts, { call }) => {
+      const named = calls.isHandshake(call) ? handshakeTimeout(facts, settings) : facts;
+      return pipe.isFull ? { ...named, breaker: 'ignored' } : named;
+    },
+    onSilence: async () => {
+      const isAlive = (await server.hangWatch.suspect()) === 'alive';
+      if (isAlive) calls.takeSilent();
+      return isAlive;
+    },
   });
 
   const calls = new ClientCalls({
@@ -174,7 +194,10 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     },
     started: (wire) => succession.started(wire),
     ready: (wire) => succession.ready(wire),
-    lost: (facts, stderr, wire) => succession.lost(facts, stderr, wire),
+    lost(facts, stderr, wire) {
+      standstill.end();
+      return succession.lost(facts, stderr, wire);
+    },
     gather: () => pipe.gather(),
     line(line) {
       asides.serverSpoke();
@@ -185,7 +208,10 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
       asides.serverSpoke();
       around.errors(chunk);
     },
-    drained: () => pipe.release('server'),
+    drained() {
+      standstill.end();
+      pipe.release('server');
+    },
     isNeeded: () => path.stats.waiting > 0 || asides.isWaiting || record.subscriptions.length > 0,
     isEstablished: () => record.established,
     isPatient: () => !stopped,
@@ -220,13 +246,16 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     end() {
       release();
       release = () => undefined;
-      if (server.wire?.relay.isFull === true) pipe.hold('server');
+      if (server.wire?.relay.isFull === true) {
+        pipe.hold('server');
+        standstill.begin();
+      }
       if (pipe.unread > mostUnreadBytes) pipe.hold('unread');
     },
     line: (line) => fromClient.take(line),
     tooLong: (head) => fromClient.refuse(head),
     ended: () => {
-      void farewell({ clock, calls, wire: () => server.wire, pipe }).then(hasEnded);
+      void farewell({ clock, calls, asides, wire: () => server.wire, pipe }).then(hasEnded);
     },
     fullChanged(full) {
       if (full) server.wire?.relay.pauseOutput();
@@ -257,9 +286,16 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
       server.stop();
       asides.stop();
       patience.stop();
+      standstill.end();
       path.stop();
     },
   };
+}
+
+/** All limits of a handshake are one; it has no progress to show. */
+function handshakeTimeout(facts: FailureFacts, { server }: ProxySettings): FailureFacts {
+  const message = `No answer to initialize within ${formatDuration(server.handshakeMs)}`;
+  return { ...facts, reason: 'init_timeout', message };
 }
 
 const away: FailureFacts = {

@@ -4,6 +4,7 @@ import { toolResult } from './actors/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from './actors/mcpTools.ts';
 import type { ToolOptions, Tools } from './policy/toolOptions.ts';
 import type { CallPath } from './calls/callPath.ts';
+import { restarted } from './calls/refusal.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
 import { type McpAnswer, McpIntegration, type McpRequest, type McpToolRequest, whichTools } from './mcpIntegration.ts';
 import type { Effect } from './policy/effects.ts';
@@ -76,7 +77,8 @@ export function superviseMcp(
       lateAnswers += connection?.lateAnswers ?? 0;
       connection = undefined;
       list.lost();
-      path.crashed(facts);
+      // A gateway that stops has ended its calls before its servers.
+      path.crashed(facts.reason === 'stopped' ? restarted(name) : facts);
     },
     onStray(stream, line) {
       lastLine = line;

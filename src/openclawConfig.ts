@@ -15,7 +15,7 @@ export interface OpenClawOptions {
  * Reads `gateway.toolCallRetry` of an `openclaw.json` (JSON5, as OpenClaw reads it). A file that is not there says nothing. A pattern
  * in it that is written `/source/flags` is compiled by {@link readPattern}.
  * @param path - @defaultValue `~/.openclaw/openclaw.json`
- * @throws SyntaxError that names the file and the place when it is no JSON5, TypeError or RangeError that names file, option
+ * @throws SyntaxError that names the file and the place when it is no JSON5, or gives a key of ours twice, TypeError or RangeError that names file, option
  * and value when an option is wrong, and what the file system reports when it cannot be read.
  *
  * @example
@@ -32,7 +32,9 @@ export async function readOpenClawConfig(
     throw error;
   }
   try {
-    return await optionsIn(await parse(text));
+    const config = await parse(text);
+    await refuseRepeated(text);
+    return await optionsIn(config);
   } catch (error) {
     // Of the same class, so that a wrong type and a wrong value stay told apart.
     if (error instanceof Error) error.message = `${path}: ${error.message}`;
@@ -47,6 +49,16 @@ async function parse(text: string): Promise<unknown> {
   } catch (error) {
     throw new SyntaxError(error instanceof Error ? error.message.replace(/^JSON5: /, '') : 'not JSON5');
   }
+}
+
+/** All but the last of them would be lost without a word. */
+async function refuseRepeated(text: string): Promise<void> {
+  const { repeatedInOpenClaw } = await import('./config/openClaw.ts');
+  const [found] = repeatedInOpenClaw(text);
+  if (found === undefined) return;
+  const { path, first, last } = found;
+  const key = ['gateway', ...path].join('.');
+  throw new SyntaxError(`${key} is given at ${first.line}:${first.column} and again at ${last.line}:${last.column}`);
 }
 
 async function optionsIn(config: unknown): Promise<OpenClawOptions> {

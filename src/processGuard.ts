@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import { errorText, stackOf } from './calls/errorText.ts';
 import type { Facts } from './policy/facts.ts';
 import { checkFunction, checkKeys, show } from './policy/options.ts';
@@ -73,7 +72,7 @@ function decide(error: unknown, origin: string): void {
   if (saysGoOn(error, origin)) return;
   // The host has a listener of its own, which was asked too.
   if (process.listenerCount('uncaughtException') > 1) return;
-  quietly(() => writeSync(2, `Uncaught ${stackOf(error) ?? show(error)}\n`));
+  quietly(() => process.getBuiltinModule('node:fs').writeSync(2, `Uncaught ${stackOf(error) ?? show(error)}\n`));
   process.exit(1);
 }
 

@@ -1,36 +1,50 @@
+import type { Facts } from './policy/facts.ts';
 import type { Supervisor } from './supervisor/supervisor.ts';
 
 /** What can be restarted by name. */
 export interface Restartable {
   readonly root: Pick<Supervisor, 'has' | 'restartChild'>;
   /** By name; those of hooks begin with `hook:`. */
-  readonly paths: ReadonlyMap<string, { readonly name: string; reset(): void }>;
+  readonly paths: ReadonlyMap<string, RestartablePath>;
   readonly sessions: ReadonlyMap<string, unknown>;
+  /** Is told `operator.restarted`. */
+  readonly facts: Pick<Facts, 'tell'>;
+}
+
+interface RestartablePath {
+  readonly name: string;
+  readonly stats: { readonly attempts: number };
+  restart(): void;
 }
 
 const longestList = 20;
 
 /**
- * Restarts what is behind a name: the process of an integration that has one, else its circuit; or the actor of a session.
- * Takes names as they were declared, an integration before a session before a hook, and those the tree shows.
+ * Restarts what is behind a name: the process of an integration that has one; else what it has in flight is ended and its circuit closed;
+ * or the actor of a session. Takes names as they were declared, an integration before a session before a hook, and those the tree shows.
  * @throws RangeError that lists the known names when there is none of this one.
  */
-export function restartNamed(name: string, { root, paths, sessions }: Restartable): void {
+export function restartNamed(name: string, { root, paths, sessions, facts }: Restartable): void {
   const path = paths.get(name) ?? paths.get(name.replace(/^(?:mcp|integration):/, ''));
-  const session = [name, name.replace(/^session:/, '')].find((id) => sessions.has(id));
-  const child = path === undefined ? `session:${session}` : `mcp:${path.name}`;
-  if (root.has(child)) root.restartChild(child);
-  else if (path !== undefined) path.reset();
+  const session = path === undefined ? [name, name.replace(/^session:/, '')].find((id) => sessions.has(id)) : undefined;
+  const found = path ?? (session === undefined ? paths.get(`hook:${name}`) : undefined);
+  if (found !== undefined) restartIntegration(found, { root, facts });
+  else if (session === undefined) {
+    throw new RangeError(`No integration \`${name}\` and no session of that name; known: ${known(paths, sessions)}`);
+  } else if (root.has(`session:${session}`)) {
+    facts.tell({ type: 'operator.restarted', session, what: 'session', calls: 0 });
+    root.restartChild(`session:${session}`);
+  }
   // A session is not a child before the start; there is nothing to restart then.
-  else if (session === undefined) resetHook(name, paths, sessions);
 }
 
-function resetHook(name: string, paths: Restartable['paths'], sessions: Restartable['sessions']): void {
-  const hook = paths.get(`hook:${name}`);
-  if (hook === undefined) {
-    throw new RangeError(`No integration \`${name}\` and no session of that name; known: ${known(paths, sessions)}`);
-  }
-  hook.reset();
+/** Told before it is done, so that what comes of it is on record behind its reason. */
+function restartIntegration(path: RestartablePath, { root, facts }: Pick<Restartable, 'root' | 'facts'>): void {
+  const server = `mcp:${path.name}`;
+  const what = root.has(server) ? 'server' : 'calls';
+  facts.tell({ type: 'operator.restarted', integration: path.name, what, calls: path.stats.attempts });
+  if (what === 'server') root.restartChild(server);
+  else path.restart();
 }
 
 function known(paths: Restartable['paths'], sessions: Restartable['sessions']): string {

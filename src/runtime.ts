@@ -138,7 +138,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
   async function open(): Promise<void> {
     // Imported now: a short-lived process that has nothing to keep is spared the loading.
     opening ??= import('./store/store.ts').then(({ openStore }) =>
-      openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs, retention }),
+      openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs, retention, runtimePid: process.pid }),
     );
     const opened = await opening;
     const { storedTypes } = await import('./store/store.ts');

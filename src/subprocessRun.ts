@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import type { AttemptContext } from './calls/call.ts';
+import type { AttemptContext } from './calls/operation.ts';
 import type { ProcessExit, SubprocessEmitted, SubprocessInput } from './machines/subprocess.ts';
 import type { EndSignal } from './machines/subprocessEvents.ts';
 import { readString } from './policy/errorChain.ts';

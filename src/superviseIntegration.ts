@@ -1,4 +1,4 @@
-import type { Operation } from './calls/call.ts';
+import type { Operation } from './calls/operation.ts';
 import { CallPath } from './calls/callPath.ts';
 import type { CallPathParts } from './calls/callPathParts.ts';
 import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';

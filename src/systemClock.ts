@@ -1,13 +1,14 @@
-import { performance } from 'node:perf_hooks';
 import type { Clock, Timer } from './policy/clock.ts';
 
 /** Longest delay Node's timers take; a longer one would fire at once. */
 const longestDelayMs = 2 ** 31 - 1;
 
+/** The global is a getter, which costs as much as the time itself; loading what is behind it takes longer than a short import. */
+let monotonic: typeof performance | undefined;
+
 /** The clock of the machine: monotonic `performance.now`, timers that do not keep the process alive. */
 export const systemClock: Clock = {
-  // The global of that name is a getter, which costs as much as the time itself.
-  now: () => performance.now(),
+  now: () => (monotonic ??= globalThis.performance).now(),
   wallNow: () => Date.now(),
   setTimeout(callback, delayMs, options) {
     const ref = options?.ref === true;

@@ -1,4 +1,4 @@
-import type { CallSettings } from './calls/call.ts';
+import type { CallSettings } from './calls/callSettings.ts';
 import type { CallPath } from './calls/callPath.ts';
 import { whyOf } from './calls/callWhy.ts';
 import { circuitOf } from './calls/integration.ts';
@@ -45,6 +45,7 @@ export function createToolPort(
         scope: options.scope,
         replace: options.replace,
         fallback: undefined,
+        underWay: true,
         late: options.late,
         patterns,
       };
@@ -54,6 +55,11 @@ export function createToolPort(
       return { end: (facts) => target.path.end(call, facts), why: () => whyOf(call, clock.now()) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
+    effect(integration, tool) {
+      const target = targets.get(integration);
+      const own = target?.tools.get(tool);
+      return own?.effect ?? target?.effect ?? own?.learnedEffect?.();
+    },
     why(integration) {
       const target = targets.get(integration);
       if (target === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAgentRuns } from '../src/agentRuns.ts';
-import type { AttemptContext } from '../src/calls/call.ts';
+import type { AttemptContext } from '../src/calls/operation.ts';
 import type { Effect } from '../src/policy/effects.ts';
 import type { FailureFacts } from '../src/policy/failure.ts';
 import { SimulatedClock } from '../src/testing/simulatedClock.ts';

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type FailureKind, failureKinds } from '../src/policy/failure.ts';
 import { httpResponseOf } from '../src/policy/httpResponse.ts';
+import { deferred } from './support/deferred.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -44,9 +45,9 @@ async function startUpstream() {
 }
 
 /** An example as a process of its own, on a port of its own. */
-async function startHost(example: string) {
+async function startHost(example: string, timeoutMs = 60_000) {
   const upstream = await startUpstream();
-  const env = { ...process.env, UPSTREAM: upstream.url, PORT: '0', TIMEOUT_MS: '400' };
+  const env = { ...process.env, UPSTREAM: upstream.url, PORT: '0', TIMEOUT_MS: String(timeoutMs) };
   const host: ChildProcess = spawn(process.execPath, [`examples/${example}`], {
     cwd: root,
     env,
@@ -67,7 +68,13 @@ async function startHost(example: string) {
     host.kill('SIGTERM');
     return exited;
   };
-  return { upstream, search, say, stop };
+  /** Resolves when the host has heard of it. */
+  const beginStop = async (): Promise<void> => {
+    const told = once(lines, 'line');
+    host.kill('SIGTERM');
+    expect(await told).toEqual(['stopping']);
+  };
+  return { upstream, search, say, stop, beginStop, exited };
 }
 
 const clean = [0, null];
@@ -95,7 +102,7 @@ describe.each(['express.mjs', 'hono.mjs'])('the host in examples/%s', (example) 
   });
 
   it('[U-1] answers 504 for what hangs, 404 for what is not there, and goes on', async () => {
-    const { upstream, search, stop } = await startHost(example);
+    const { upstream, search, stop } = await startHost(example, 2000);
     upstream.answer = hanging;
     const late = await search('trees');
     expect([late.status, await late.json()]).toMatchObject([504, { kind: 'timeout' }]);
@@ -144,16 +151,35 @@ describe.each(['express.mjs', 'hono.mjs'])('the host in examples/%s', (example) 
     expect(await stop()).toEqual(clean);
   });
 
-  it('[U-1] [I-1] answers the requests that are under way when it is told to end', async () => {
-    const { upstream, search, say, stop } = await startHost(example);
-    upstream.answer = hanging;
-    const heard = upstream.hears();
+  it('[U-1] [I-1] lets the requests that are under way end when it is told to, and takes no others', async () => {
+    const { upstream, search, say, beginStop, exited } = await startHost(example);
+    const held: (() => void)[] = [];
+    const [both, hold] = [deferred<undefined>(), found];
+    upstream.answer = (response, query) => {
+      if (held.push(() => hold(response, query)) === 2) both.resolve(undefined);
+    };
+    const answers = Promise.all([search('trees'), say('mailboxes')]);
+    await both.promise;
+    await beginStop();
+    await expect(say('too late')).rejects.toThrow('fetch failed');
+    for (const answer of held) answer();
+    expect((await answers).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await exited).toEqual(clean);
+  });
+
+  it('[U-1] [I-1] answers them at once when it is told to end a second time', async () => {
+    const { upstream, search, beginStop, stop } = await startHost(example);
+    const both = deferred<undefined>();
+    let asked = 0;
+    upstream.answer = () => {
+      if (++asked === 2) both.resolve(undefined);
+    };
     const answers = Promise.all([search('trees'), search('leaves')]);
-    await heard;
+    await both.promise;
+    await beginStop();
     const exit = stop();
     expect((await answers).map(({ status }) => status)).toEqual([503, 503]);
     expect(await exit).toEqual(clean);
-    await expect(say('too late')).rejects.toThrow('fetch failed');
   });
 });
 

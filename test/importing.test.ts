@@ -1,3 +1,7 @@
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
 import { runFresh } from './support/freshProcess.ts';
 import { temporaryDirectory } from './support/temporary.ts';
@@ -26,9 +30,108 @@ describe('importing the package', () => {
     expect({ packages, exitCode, complaints }).toEqual({ packages: ['xstate'], exitCode: 0, complaints: '' });
   });
 
-  it('[U-1] loads its entry and two files more: each costs as much as 20 kB of code', async () => {
+  it('[U-1] loads its entry and three files more: each costs as much as 20 kB of code', async () => {
     const { own } = await runFresh(`import 'unwedge';`);
-    expect(own).toHaveLength(3);
+    expect(own).toHaveLength(4);
+  });
+
+  it('[U-1] loads no more than 150 kB', async () => {
+    const { own } = await runFresh(`import 'unwedge';`);
+    expect(own.reduce((total, line) => total + statSync(new URL(line.slice('loaded '.length))).size, 0)).toBeLessThan(
+      150_000,
+    );
+  });
+
+  it('[U-1] gives what bundlers are given: the same classes, machines and data, and functions that load it', async () => {
+    const { printed } = await runFresh(`
+      import * as node from 'unwedge';
+      import * as bundlers from './dist/index.js';
+      const failure = new node.AttemptError({ kind: 'timeout', message: '', outcome: 'failed' }).facts;
+      const isPlain = (value) => typeof value === 'function' && !String(value).startsWith('class');
+      const late = Object.keys(node).filter((name) => node[name] !== bundlers[name]);
+      console.log(JSON.stringify({
+        names: String(Object.keys(node)) === String(Object.keys(bundlers)),
+        early: late.filter((name) => !isPlain(node[name]) || !isPlain(bundlers[name])),
+        late: late.includes('createGateway'),
+        answers: node.httpResponseOf(failure).status === bundlers.httpResponseOf(failure).status,
+      }));`);
+    expect(printed).toEqual({ names: true, early: [], late: true, answers: true });
+  });
+
+  it('[U-1] gives machines of the xstate that its user imports', async () => {
+    const { printed } = await runFresh(`
+      import { integrationMachine } from 'unwedge';
+      import { StateMachine } from 'xstate';
+      console.log(JSON.stringify(integrationMachine instanceof StateMachine));`);
+    expect(printed).toBe(true);
+  });
+
+  it.each([
+    [
+      'a module of CommonJS',
+      `const { createGateway } = (await import('node:module')).createRequire(process.cwd() + '/')('unwedge');`,
+      '',
+    ],
+    [
+      'a Node that cannot require what it imports',
+      `import { createGateway } from 'unwedge';`,
+      '--no-experimental-require-module',
+    ],
+  ])('[U-1] works for %s', async (_who, imports, nodeOptions) => {
+    const { printed, complaints } = await runFresh(
+      `${imports}
+      const gateway = createGateway({ store: ':memory:' });
+      const double = gateway.integration('double', {}, async (value) => 2 * value);
+      await gateway.start();
+      console.log(JSON.stringify((await double.call(21)).value));
+      await gateway.stop();`,
+      { nodeOptions },
+    );
+    expect({ printed, complaints }).toEqual({ printed: 42, complaints: '' });
+  });
+
+  it('[U-1] makes the first gateway while other entries and a configuration are loading', async () => {
+    const { printed, complaints } = await runFresh(`
+      import { AttemptError, createGateway, loadConfig } from 'unwedge';
+      const loading = [import('unwedge/testing'), import('unwedge/mcp-server'), loadConfig({ env: {} })];
+      const gateway = createGateway({ store: ':memory:' });
+      const loaded = await Promise.all(loading);
+      const busy = gateway.integration('busy', { policy: { retry: { maxAttempts: 1 } } }, async () => {
+        throw new AttemptError({ kind: 'rate_limit', message: 'busy', outcome: 'failed' });
+      });
+      await gateway.start();
+      console.log(JSON.stringify([loaded.length, (await busy.call()).failure.kind]));
+      await gateway.stop();`);
+    expect({ printed, complaints }).toEqual({ printed: [3, 'rate_limit'], complaints: '' });
+  });
+
+  it('[U-1] is whole in a bundle of its user, which runs where there is no package', async () => {
+    const directory = temporaryDirectory();
+    const program = `
+      import { createGateway, repairTranscript } from 'unwedge';
+      const gateway = createGateway({ store: ':memory:' });
+      const double = gateway.integration('double', {}, async (value) => 2 * value);
+      await gateway.start();
+      console.log(JSON.stringify([(await double.call(21)).value, typeof repairTranscript]));
+      await gateway.stop();`;
+    const app = fileURLToPath(new URL('../app.mjs', import.meta.url));
+    const bundle = await rolldown({
+      input: app,
+      platform: 'node',
+      external: ['better-sqlite3', '@anthropic-ai/claude-agent-sdk'],
+      plugins: [
+        {
+          name: 'app',
+          load: (id) => (id === app ? program : undefined),
+          resolveId: (id) => (id === app ? id : undefined),
+        },
+      ],
+      logLevel: 'silent',
+    });
+    await bundle.write({ dir: directory, entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' });
+    await bundle.close();
+    const { stdout } = await execa(process.execPath, [`${directory}/app.mjs`], { cwd: directory });
+    expect(JSON.parse(stdout)).toEqual([42, 'function']);
   });
 
   it('[U-1] starts nothing, listens to nothing and reads no variable of the environment', async () => {

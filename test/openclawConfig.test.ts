@@ -35,6 +35,15 @@ describe('openclaw.json', () => {
     expect([calls, outcome]).toMatchObject([2, { value: { status: 'error', retries: 1 } }]);
   });
 
+  it('[G-10] is refused when it gives a key of ours twice, with both places; what else it gives twice is its own', async () => {
+    const twice = write('{ gateway: { toolCallRetry: { maxAttempts: 2,\n maxAttempts: 3 } } }');
+    await expect(readOpenClawConfig(twice)).rejects.toThrow(
+      new SyntaxError(`${twice}: gateway.toolCallRetry.maxAttempts is given at 1:31 and again at 2:2`),
+    );
+    const others = write('{ a: 1, a: 2, gateway: { port: 1, port: 2, toolCallRetry: { maxAttempts: 2 } } }');
+    expect(await readOpenClawConfig(others)).toEqual({ toolCallRetry: { maxAttempts: 2 } });
+  });
+
   it('[G-10] may hold a regular expression, however it is nested: what an upstream says cannot stop the process', async () => {
     const path = write(
       `{ gateway: { toolCallRetry: { backoffMs: [1], transientPatterns: ['/(a+)+$/', '/model .*loading/i'] } } }`,

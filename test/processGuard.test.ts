@@ -20,7 +20,7 @@ async function runHost(body: string) {
     const bug = () => setImmediate(() => { throw new Error('bug in a timer'); });
     const rejection = () => void Promise.reject(new Error('forgotten rejection'));
     ${body}
-    setTimeout(async () => { await gateway.stop(); console.log('alive'); }, 20);`;
+    setImmediate(() => setImmediate(async () => { await gateway.stop(); console.log('alive'); }));`;
   const { exitCode, stdout, stderr } = await execa(process.execPath, ['--input-type=module', '-e', script], {
     cwd: root,
     reject: false,

@@ -8,13 +8,24 @@ interface World {
   readonly children?: readonly string[];
 }
 
-/** What a restart by name did, `restart id` or `reset name`. */
-const restarted = (name: string, { integrations = [], sessions = [], children = [] }: World): string[] => {
+const pathOf = (name: string, done: string[]) => ({
+  name,
+  stats: { attempts: 3 },
+  restart: () => void done.push(`end calls of ${name}`),
+});
+
+/** @param told - gets what is told of it. */
+const restarted = (
+  name: string,
+  { integrations = [], sessions = [], children = [] }: World,
+  told: unknown[] = [],
+): string[] => {
   const done: string[] = [];
   restartNamed(name, {
     root: { has: (id) => children.includes(id), restartChild: (id) => void done.push(`restart ${id}`) },
-    paths: new Map(integrations.map((each) => [each, { name: each, reset: () => void done.push(`reset ${each}`) }])),
+    paths: new Map(integrations.map((each) => [each, pathOf(each, done)])),
     sessions: new Map(sessions.map((id) => [id, id])),
+    facts: { tell: (fact) => void (fact.type === 'operator.restarted' && told.push(fact)) },
   });
   return done;
 };
@@ -28,15 +39,25 @@ const world: World = {
 describe('a restart by name', () => {
   it.each([
     ['kb', 'restart mcp:kb'],
-    ['search', 'reset search'],
+    ['search', 'end calls of search'],
     ['agent:main', 'restart session:agent:main'],
-    ['audit', 'reset hook:audit'],
-    ['hook:audit', 'reset hook:audit'],
+    ['audit', 'end calls of hook:audit'],
+    ['hook:audit', 'end calls of hook:audit'],
     ['mcp:kb', 'restart mcp:kb'],
-    ['integration:search', 'reset search'],
+    ['integration:search', 'end calls of search'],
     ['session:kb', 'restart session:kb'],
   ])('[L-5] of %s: %s', (name, done) => {
     expect(restarted(name, world)).toEqual([done]);
+  });
+
+  it.each([
+    ['kb', { integration: 'kb', what: 'server', calls: 3 }],
+    ['search', { integration: 'search', what: 'calls', calls: 3 }],
+    ['agent:main', { session: 'agent:main', what: 'session', calls: 0 }],
+  ])('[O-1] [L-5] of %s is told as what an operator wanted', (name, fact) => {
+    const told: unknown[] = [];
+    restarted(name, world, told);
+    expect(told).toEqual([{ type: 'operator.restarted', ...fact }]);
   });
 
   it('[L-5] leaves a session alone that has not started', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identify, type ProcessWorld } from '../src/actors/processIdentity.ts';
+import { identify, type ProcessWorld } from '../src/actors/processWorld.ts';
 import { createOwners } from '../src/sessionOwners.ts';
 import type { RuntimeRow } from '../src/store/runtimes.ts';
 import { SimulatedClock } from '../src/testing/simulatedClock.ts';

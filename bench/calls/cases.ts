@@ -23,8 +23,7 @@ function timed(contender: Contender, setup: Setup): Case {
   return {
     async measure(probe) {
       const running = await contender.start(setup);
-      // A gateway lives for days: what is compiled anew for a fresh one is not what a call costs, here or of anybody.
-      await callInTurn(running, count);
+      await warmUp(running, count);
       await probe.time('call', count, () => callInTurn(running, count));
       await running.stop();
     },
@@ -38,11 +37,8 @@ export function allocates(contender: Contender): Case {
     flags: roomForAll,
     async measure(probe) {
       const running = await contender.start({ work: answers });
-      // Until it is compiled for good, as what it allocates changes with that.
-      for (let part = 0; part < 3; part++) {
-        await callInTurn(running, fewer(contender, called));
-        await nextTurn();
-      }
+      // What a call allocates changes too when it is compiled for good.
+      await warmUp(running, fewer(contender, called));
       const count = fewer(contender, 10_000);
       await probe.allocated('allocated', count, () => callInTurn(running, count));
       await running.stop();
@@ -63,7 +59,10 @@ export function sparse(contender: Contender, base: Contender): Case {
     async measure(probe) {
       const [own, bare] = [await contender.start({ work: answers }), await base.start({ work: answers })];
       const spent = { own: 0, bare: 0 };
-      await Promise.all([callAlone(own, count), callAlone(bare, count)]);
+      for (const running of [own, bare]) {
+        await warmUp(running, fewer(contender, called));
+        await callAlone(running, count);
+      }
       for (let part = 0; part < parts; part++) {
         spent.bare += await cpuOf(() => callAlone(bare, count));
         spent.own += await cpuOf(() => callAlone(own, count));
@@ -78,6 +77,17 @@ export function sparse(contender: Contender, base: Contender): Case {
 
 function fewer({ dear }: Contender, count: number): number {
   return count / 10 ** dear;
+}
+
+/**
+ * A gateway lives for days: what is compiled anew for a fresh one is not what a call costs, here or of anybody. Compiling goes on behind, and
+ * is not done when as many calls are that take 20 ms together.
+ */
+async function warmUp(running: Running, count: number): Promise<void> {
+  for (let part = 0; part < 3; part++) {
+    await callInTurn(running, count);
+    await nextTurn();
+  }
 }
 
 async function callInTurn(running: Running, count: number): Promise<void> {

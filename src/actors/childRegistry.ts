@@ -1,7 +1,8 @@
 import type { ChildRecords, RegisterChild, StartedChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Logger, say } from '../policy/logger.ts';
-import { identify, identifyNow, type ProcessIdentity, seeWorld } from './processIdentity.ts';
+import { identifyNow, seeWorld } from './processIdentity.ts';
+import { identify, type ProcessIdentity } from './processWorld.ts';
 
 export interface ChildRegistryOptions {
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { createByteLines } from '../protocol/mcp/byteLines.ts';
+import { GatheredLines } from './gatheredLines.ts';
 
 export interface McpClientPipeOptions {
   /** What the client writes. */
@@ -47,6 +48,9 @@ export function startMcpClientPipe(options: McpClientPipeOptions): McpClientPipe
   let full = false;
   let over = false;
 
+  const gathered = new GatheredLines((piece) => {
+    if (output.writable && !output.write(piece)) setFull(output.writableNeedDrain);
+  });
   const lines = createByteLines({
     maxBytes: options.maxLineBytes,
     onLine: (line) => options.line(line),
@@ -83,18 +87,10 @@ export function startMcpClientPipe(options: McpClientPipeOptions): McpClientPipe
       return full;
     },
     get unread() {
-      return output.writableLength;
+      return output.writableLength + gathered.bytes;
     },
-    write(line) {
-      if (output.writable && !output.write(line)) setFull(output.writableNeedDrain);
-    },
-    gather() {
-      output.cork();
-      return () => {
-        output.uncork();
-        if (output.writableNeedDrain) setFull(true);
-      };
-    },
+    write: (line) => gathered.write(line),
+    gather: () => gathered.gather(),
     hold(reason) {
       reasons.add(reason);
       input.pause();
@@ -103,6 +99,7 @@ export function startMcpClientPipe(options: McpClientPipeOptions): McpClientPipe
       if (reasons.delete(reason) && reasons.size === 0 && !over) input.resume();
     },
     flush() {
+      gathered.flush();
       return new Promise((resolve) => {
         if (!output.writable) resolve();
         else output.write('', () => resolve());

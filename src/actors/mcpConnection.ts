@@ -3,7 +3,8 @@ import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { checkFunction, checkKeys } from '../policy/options.ts';
 import { failedExit } from '../supervisor/exit.ts';
 import { plain } from './mcpCall.ts';
-import { type McpConnectionHost, stopped, tellHost } from './mcpConnectionHost.ts';
+import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
+import { stopped } from './serverLoss.ts';
 import { checkMcpServer, type McpServerOptions, type McpServerSettings, mcpServerKeys } from './mcpServerOptions.ts';
 import { connectionOver, type ProcessLink } from './processLink.ts';
 

@@ -30,11 +30,3 @@ export function tellHost({ logger }: McpConnectionHost, what: string, callback: 
     say(logger, 'error', `${what} threw`, { error });
   }
 }
-
-/** Why a connection ends that was told to. */
-export const stopped: FailureFacts = {
-  kind: 'crash',
-  reason: 'stopped',
-  message: 'The server was stopped',
-  outcome: 'unknown',
-};

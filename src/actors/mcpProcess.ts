@@ -1,12 +1,10 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Clock, Timer } from '../policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { killAtExit } from './liveProcesses.ts';
-import { type McpServerSettings, mcpEnvironment } from './mcpServerOptions.ts';
-import { killMarked, markName, nextMark } from './processMark.ts';
+import type { McpServerSettings } from './mcpServerOptions.ts';
+import { type ServerChild, spawnServer } from './mcpSpawn.ts';
+import { killMarked, nextMark } from './processMark.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
-import { spawnFailure } from './spawnFailure.ts';
-import { spawnObstacle } from './spawnObstacle.ts';
 
 /** Why a server can no longer answer. */
 export interface ServerEnd {
@@ -35,16 +33,6 @@ const drainMs = 200;
 /** How long a server that closed a pipe may take to exit before it counts as lost. */
 const closedPipeMs = 1000;
 
-interface Child {
-  readonly pid?: number | undefined;
-  readonly exitCode: number | null;
-  readonly signalCode: string | null;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  once(event: 'exit', listener: () => void): unknown;
-}
-
 /** The process of an MCP server and all it starts, from start to end. */
 export class McpProcess {
   /** What all that descends from it carries in its environment. */
@@ -52,7 +40,7 @@ export class McpProcess {
   readonly #settings: McpServerSettings;
   readonly #clock: Clock;
   readonly #listener: ServerProcessListener;
-  #child: Child | undefined = undefined;
+  #child: ServerChild | undefined = undefined;
   #exited: Promise<void> = Promise.resolve();
   #isGone = true;
   /** From here on the system may give the pid to a stranger. */
@@ -83,40 +71,11 @@ export class McpProcess {
     return { exitCode: this.#child?.exitCode ?? undefined, signal: this.#child?.signalCode ?? undefined };
   }
 
-  /** @throws {@link AttemptError} when there is nothing to start, the system refuses, or its end was asked for before it was started. */
+  /** @throws AttemptError when there is nothing to start, the system refuses, or its end was asked for before it was started. */
   async start(): Promise<void> {
-    const { command, args, cwd } = this.#settings;
-    const env = { ...mcpEnvironment(this.#settings), [markName]: this.mark };
-    const obstacle = spawnObstacle({ command, args, cwd, env });
-    if (obstacle !== undefined) throw new AttemptError({ ...obstacle, reason: 'startup_failed' });
-    // Loaded now: it takes longer than all of ours, and who starts no processes is spared it.
-    const { execa } = await import('execa').catch((error: unknown) => {
-      throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
-    });
-    if (this.#end !== undefined || this.#closing !== undefined) throw new AttemptError(neverStarted);
-    const child = execa(command, args, {
-      ...(cwd !== undefined && { cwd }),
-      env,
-      extendEnv: false,
-      stdin: 'pipe',
-      stdout: 'pipe',
-      stderr: 'pipe',
-      buffer: false,
-      encoding: 'buffer',
-      reject: false,
-      // A group of its own, so that one signal reaches what it starts.
-      detached: process.platform !== 'win32',
-      cleanup: false,
-      windowsHide: true,
-    });
-    if (child.pid === undefined) {
-      const { cause, originalMessage } = await child;
-      const error = cause ?? new Error(originalMessage ?? 'unknown');
-      throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
-    }
-    // It settles only when the pipes end; what matters is told by the events.
-    void child.then(noop, noop);
-    this.#watch(child, child.pid);
+    const isWanted = (): boolean => this.#end === undefined && this.#closing === undefined;
+    const { child, pid } = await spawnServer(this.#settings, this.mark, isWanted);
+    this.#watch(child, pid);
   }
 
   /** Never blocks on a server that does not read. @returns whether the server can still be written to. */
@@ -200,7 +159,7 @@ export class McpProcess {
     this.#listener.ended();
   }
 
-  #watch(child: Child, pid: number): void {
+  #watch(child: ServerChild, pid: number): void {
     const listener = this.#listener;
     this.#child = child;
     this.#isGone = false;
@@ -235,7 +194,7 @@ export class McpProcess {
 
   async #close(): Promise<void> {
     if (!this.#isGone) {
-      this.#child?.stdin.end();
+      this.endInput();
       await this.#exitedWithin(this.#settings.closeMs);
     }
     await this.terminate(this.#settings.closeMs);
@@ -251,13 +210,6 @@ export class McpProcess {
     });
   }
 }
-
-const neverStarted: FailureFacts = {
-  kind: 'crash',
-  reason: 'stopped',
-  message: 'The server was stopped before it was started',
-  outcome: 'not_started',
-};
 
 /** Resolves when the stream gives no more, for whatever reason. */
 function endOf(stream: Readable, onData: (chunk: Buffer) => void): Promise<void> {

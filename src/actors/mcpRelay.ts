@@ -1,4 +1,4 @@
-import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../machines/connection.ts';
+import type { ConnectionEvent, connectionMachine } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
@@ -9,6 +9,7 @@ import { McpProcess } from './mcpProcess.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { createStderrTail } from './mcpStderr.ts';
 import { connectionOver, killGraceMs, type ProcessLink } from './processLink.ts';
+import { serverLoss, stopped } from './serverLoss.ts';
 
 /** A server process that lines are passed to and from as they are. */
 export interface McpRelay {
@@ -73,7 +74,6 @@ function startRelay(
   const { clock, hide } = host;
   const startedAt = clock.now();
   const stderr = createStderrTail(hide, () => undefined);
-  let lost: FailureFacts | undefined;
   let unregister: (() => void) | undefined;
 
   const tell = (what: string, callback: () => void): void => {
@@ -87,7 +87,7 @@ function startRelay(
   const lines = createByteLines({
     maxBytes: settings.maxMessageBytes,
     onLine: (line) => {
-      if (lost === undefined) tell('line', () => host.line(line));
+      if (loss.facts === undefined) tell('line', () => host.line(line));
     },
     onTooLong: () => server.finish({ fault: 'message_too_large' }),
   });
@@ -107,28 +107,13 @@ function startRelay(
     drained: () => tell('drained', () => host.drained()),
     ended: () => {
       const { end = {} } = server;
-      bury(lossFacts(end, ''), isCleanExit(end) && !host.isWanted());
+      loss.bury(lossFacts(end, ''), isCleanExit(end) && !host.isWanted());
     },
   });
 
-  /** The first reason wins. */
-  const lose = (facts: FailureFacts): boolean => {
-    if (lost !== undefined) return false;
-    lost = facts;
+  const loss = serverLoss(server, clock, startedAt, send, (facts) => {
     tell('lost', () => host.lost(facts, stderr.text()));
-    server.finish({ ...server.exit, fault: 'abandoned' });
-    return true;
-  };
-
-  const ended = (): ProcessEnd => ({ pid: server.pid, ...server.exit, elapsedMs: clock.now() - startedAt });
-
-  /** Ends what is left of the server, then the connection. */
-  const bury = (facts: FailureFacts, clean: boolean): void => {
-    if (!lose(facts)) return;
-    void server.terminate(killGraceMs).then(() => {
-      send(clean ? { type: 'link.closed', end: ended() } : { type: 'link.lost', facts, end: ended() });
-    });
-  };
+  });
 
   const begin = (pid: number): void => {
     unregister = host.register?.({ pid, mark: server.mark, command: settings.command });
@@ -152,28 +137,27 @@ function startRelay(
       kill: (facts) => send({ type: 'link.hung', facts }),
     };
     const ready = (): void => {
-      if (lost !== undefined) return;
+      if (loss.facts !== undefined) return;
       send({ type: 'link.ready', server: undefined });
       tell('ready', () => host.ready(relay));
     };
     tell('started', () => {
       const greeting = host.started(relay);
       if (greeting === undefined) ready();
-      else greeting.then(ready, (error: unknown) => bury(factsOf(error), false));
+      else greeting.then(ready, (error: unknown) => loss.bury(factsOf(error), false));
     });
   };
 
-  server.start().catch((error: unknown) => bury(factsOf(error), false));
+  server.start().catch((error: unknown) => loss.bury(factsOf(error), false));
 
   return {
     close() {
-      lose(stopped);
-      const gone = host.isPatient() ? server.close() : server.terminate(killGraceMs);
-      void gone.then(() => send({ type: 'link.closed', end: ended() }));
+      loss.lose(stopped);
+      loss.closed(host.isPatient() ? server.close() : server.terminate(killGraceMs));
     },
-    kill: (facts) => bury(facts, false),
+    kill: (facts) => loss.bury(facts, false),
     release() {
-      lose(stopped);
+      loss.lose(stopped);
       server.killNow();
       unregister?.();
     },
@@ -185,10 +169,3 @@ function factsOf(error: unknown): FailureFacts {
   const message = error instanceof Error ? error.message : 'The server could not be started';
   return { kind: 'crash', reason: 'startup_failed', message, outcome: 'not_started', cause: error };
 }
-
-const stopped: FailureFacts = {
-  kind: 'crash',
-  reason: 'stopped',
-  message: 'The server was stopped',
-  outcome: 'unknown',
-};

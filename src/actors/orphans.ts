@@ -2,7 +2,8 @@ import type { ChildRecord, ChildRecords } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
-import { judge, type ProcessWorld, seeWorld } from './processIdentity.ts';
+import { seeWorld } from './processIdentity.ts';
+import { judge, type ProcessWorld } from './processWorld.ts';
 import { killMarked, markName } from './processMark.ts';
 import { terminateTree } from './processTree.ts';
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmdirSync, unlinkSync } from 'node:fs';
 import { open, rmdir, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identify, type ProcessIdentity, seeWorld } from './processIdentity.ts';
+import { seeWorld } from './processIdentity.ts';
+import { identify, type ProcessIdentity } from './processWorld.ts';
 
 /** What the name of every directory that holds a prompt begins with. */
 export const promptPrefix = 'unwedge-prompt-';

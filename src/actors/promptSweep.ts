@@ -2,7 +2,8 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../policy/clock.ts';
-import { judge, type Liveness, type ProcessWorld, seeWorld } from './processIdentity.ts';
+import { seeWorld } from './processIdentity.ts';
+import { judge, type Liveness, type ProcessWorld } from './processWorld.ts';
 import { promptPrefix, removePromptDirectory } from './promptFile.ts';
 
 const hourMs = 3_600_000;

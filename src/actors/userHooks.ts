@@ -1,4 +1,5 @@
-import type { AttemptContext, CallSettings } from '../calls/call.ts';
+import type { CallSettings } from '../calls/callSettings.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { stackOf } from '../calls/errorText.ts';
 import type { Facts } from '../policy/facts.ts';
@@ -99,6 +100,7 @@ export class UserHooks {
       event: event.event,
       action: event.action ?? '',
       session: event.session,
+      kind: failure?.kind,
       error,
       stack: stackOf(failure?.cause),
     });

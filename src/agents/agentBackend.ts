@@ -30,7 +30,10 @@ export interface TurnOptions extends AgentTurnOptions {
 }
 
 /** What a gateway keeps of an integration. */
-export type AgentPath = Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>;
+export type AgentPath = Pick<
+  CallPath<unknown, unknown>,
+  'name' | 'link' | 'stats' | 'busy' | 'restart' | 'drain' | 'stop'
+>;
 
 /** A backend, and the integration behind it. */
 export interface SupervisedBackend {

@@ -1,3 +1,4 @@
+import { isOfWork, markOfWork } from '../calls/workSignal.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
@@ -10,6 +11,11 @@ import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
 import { createAgentStream, type Sink } from './agentStream.ts';
 import type { Agent, AgentResult, AgentTurn, Conversation, AgentTurnOptions } from './agentTypes.ts';
 import { inTime } from './agentWait.ts';
+
+/** How much later than at the limit of its turn a fallback may say itself that it has passed, in ms. */
+const lateMs = 50;
+/** How long the conversation of a fallback may take to end, in ms. */
+const othersMs = 10_000;
 
 export interface ConversationParts {
   readonly agent: string;
@@ -70,13 +76,16 @@ export function createConversation(parts: ConversationParts): Conversation {
     });
     const cut = { failure, done: notes.lines() };
     const limits = options.overallMs === undefined ? options : { ...options, overallMs: dueAt - clock.now() };
-    const asked = askOther(fallback, (since) => handOver(prompt, since, cut), tell, limits);
-    const another = await inTime(asked, { clock, signal });
-    if (another === undefined) return { ok: false, failure: cancelledAfter(failure, signal) };
-    if (!another.ok) {
-      const [last, first] = clock.now() >= dueAt ? [another.failure, failure] : [failure, another.failure];
-      return { ok: false, failure: bothFailed(last, first) };
+    const words = (since: ReturnType<typeof said.since>): string => handOver(prompt, since, cut);
+    // It may be of somebody else's making.
+    const asked = askOther(fallback, words, tell, limits).catch((error: unknown) => crashed(fallback.name, error));
+    const another = await inTime(asked, { clock, signal, limitMs: dueAt + lateMs - clock.now() });
+    if (another === undefined) {
+      if (signal.aborted) return { ok: false, failure: cancelledAfter(failure, signal) };
+      void quietly(() => other?.interrupt(new Error('the limit on the turn has passed')));
+      return { ok: false, failure: bothFailed(failure, overdue(fallback.name, options.overallMs), true) };
     }
+    if (!another.ok) return { ok: false, failure: bothFailed(failure, another.failure, clock.now() >= dueAt) };
     said.add({ prompt, answer: another.value.text });
     heardByOther = said.count;
     return another;
@@ -98,6 +107,8 @@ export function createConversation(parts: ConversationParts): Conversation {
       }
       other = started.value;
     }
+    // Part of the turn that has begun, whatever is refused by now.
+    markOfWork(options.signal);
     const turn = other.send(words(said.since(heardByOther)), options);
     for await (const event of turn) tell(event);
     return turn.outcome;
@@ -123,6 +134,7 @@ export function createConversation(parts: ConversationParts): Conversation {
       const controller = new AbortController();
       current = controller;
       const { signal: given } = options;
+      if (isOfWork(given)) markOfWork(controller.signal);
       const passOn = (): void => controller.abort(given?.reason);
       given?.addEventListener('abort', passOn, { once: true });
       if (given?.aborted === true) passOn();
@@ -141,7 +153,7 @@ export function createConversation(parts: ConversationParts): Conversation {
     },
     async interrupt(reason) {
       current?.abort(reason ?? new Error('interrupted'));
-      await Promise.all([ended, backend.released(), quietly(() => other?.interrupt(reason))]);
+      await Promise.all([ended, backend.released(), others((other) => other.interrupt(reason))]);
     },
     stop() {
       stopping ??= stop();
@@ -149,9 +161,19 @@ export function createConversation(parts: ConversationParts): Conversation {
     },
   };
 
+  /** Not for ever: it may be of somebody else's making. */
+  async function others(end: (other: Conversation) => Promise<void>): Promise<void> {
+    if (other === undefined) return;
+    const asked = other;
+    await inTime(
+      quietly(() => end(asked)),
+      { clock, limitMs: othersMs },
+    );
+  }
+
   async function stop(): Promise<void> {
     current?.abort(new Error('the conversation was stopped'));
-    await Promise.all([ended, backend.stop(), quietly(() => other?.stop())]);
+    await Promise.all([ended, backend.stop(), others((other) => other.stop())]);
     parts.stopped();
   }
 }
@@ -188,6 +210,12 @@ function busy(agent: string): Failure {
 function stoppedFailure(agent: string): Failure {
   const message = `The conversation with ${agent} was stopped`;
   return { ...refused, kind: 'unavailable', reason: 'stopped', message, integration: agent, retryable: false };
+}
+
+function overdue(integration: string, limitMs = 0): Failure {
+  const message = `${integration} was not done within ${limitMs} ms`;
+  const facts = { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' } as const;
+  return { ...facts, integration, attempts: 1, retryable: true };
 }
 
 function crashed(agent: string, error: unknown): Outcome<never> {

@@ -15,14 +15,27 @@ export function mayFallBack(failure: Failure, effect: Effect | undefined, afterE
   return isHarmless(effect) || (effect === undefined && afterEffects);
 }
 
-/** The agent's own failure, with both behind it. */
-export function bothFailed(own: Failure, others: Failure): Failure {
+/**
+ * The agent's own failure, with both behind it in their order.
+ * @param isOver - the limit on the turn has passed while the other one was at it: that is then what is told of.
+ */
+export function bothFailed(own: Failure, others: Failure, isOver: boolean): Failure {
+  const fallbackError = new IntegrationError(others);
   const cause = new AggregateError(
-    [new IntegrationError(own), new IntegrationError(others)],
+    [new IntegrationError(own), fallbackError],
     `${own.integration} failed, and so did ${others.integration}: ${others.message}`,
   );
-  // What the second one did counts as well.
-  return { ...own, outcome: others.outcome === 'unknown' ? 'unknown' : own.outcome, cause };
+  // What either of them did counts as well.
+  const outcome = [own, others].find((each) => each.outcome === 'unknown')?.outcome ?? own.outcome;
+  return { ...(isOver ? others : own), outcome, cause, fallbackError };
+}
+
+/** Those of both, where a fallback failed too; else the one there is. In the order in which they were asked. */
+export function failuresOf(failure: Failure): readonly Failure[] {
+  const { cause } = failure;
+  const errors: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [];
+  const both = errors.filter((error) => error instanceof IntegrationError).map((error) => error.failure);
+  return failure.fallbackError === undefined || both.length < 2 ? [failure] : both;
 }
 
 /** The end of a turn that was aborted after its agent had failed. */

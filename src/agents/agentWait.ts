@@ -3,7 +3,7 @@ import type { Clock } from '../policy/clock.ts';
 /** How long something is waited for. */
 export interface Wait {
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** In ms; 0 or less: not at all. @defaultValue until the signal aborts */
   readonly limitMs?: number | undefined;
 }
@@ -14,14 +14,14 @@ export async function inTime<T>(promise: Promise<T>, { clock, signal, limitMs }:
   const late = new Promise<undefined>((resolve) => {
     giveUp = () => resolve(undefined);
   });
-  signal.addEventListener('abort', giveUp, { once: true });
-  if (signal.aborted) giveUp();
+  signal?.addEventListener('abort', giveUp, { once: true });
+  if (signal?.aborted === true) giveUp();
   const isLimited = limitMs !== undefined && limitMs !== Number.POSITIVE_INFINITY;
   const timer = isLimited ? clock.setTimeout(giveUp, Math.max(0, limitMs), { ref: true }) : undefined;
   try {
     return await Promise.race([promise, late]);
   } finally {
-    signal.removeEventListener('abort', giveUp);
+    signal?.removeEventListener('abort', giveUp);
     clock.clearTimeout(timer);
   }
 }

@@ -1,5 +1,5 @@
 import type { Approver } from '../approvals.ts';
-import type { AttemptContext } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { keepsSession } from '../protocol/agentCommand.ts';
 import { textIn } from '../protocol/agentReport.ts';

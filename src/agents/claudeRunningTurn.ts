@@ -1,4 +1,4 @@
-import type { AttemptContext } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { createClaudeReader } from '../protocol/claudeOutput.ts';

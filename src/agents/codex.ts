@@ -1,7 +1,7 @@
-import type { AttemptContext } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { Integration } from '../calls/integration.ts';
-import { AttemptError, type FailureFacts, type FailureReason, type Outcome } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts, type Outcome } from '../policy/failure.ts';
 import type { Logger } from '../policy/logger.ts';
 import { checkDuration, checkInteger, checkKeys, checkName, checkObject } from '../policy/options.ts';
 import { recordIn, textIn } from '../protocol/agentReport.ts';
@@ -9,6 +9,7 @@ import { healthMs, requestLimitMs } from '../protocol/codex/requests.ts';
 import type { Runtime } from '../runtime.ts';
 import { superviseIntegration } from '../superviseIntegration.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
+import { describeTimeout, timedOut } from './codexLimits.ts';
 import { checkCodexOptions, type CodexOptions } from './codexOptions.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { createLateCodex } from './codexLate.ts';
@@ -29,8 +30,8 @@ export interface CodexOwner {
 /** An app-server under supervision, for who owns the runtime. */
 export interface SupervisedCodex {
   readonly codex: Codex;
-  /** `reset` also ends the app-server in good order, for the next call to start another one. */
-  readonly path: Pick<CallPath<Work, unknown>, 'name' | 'link' | 'stats' | 'reset' | 'stop'>;
+  /** `restart` also ends the app-server in good order, for the next call to start another one. */
+  readonly path: Pick<CallPath<Work, unknown>, 'name' | 'link' | 'stats' | 'busy' | 'restart' | 'drain' | 'stop'>;
 }
 
 const threadOptionNames: readonly (keyof CodexThreadOptions)[] = [
@@ -100,8 +101,10 @@ export function superviseCodex(
   ): Promise<Outcome<T>> {
     return run(method, signal, async () => {
       const live = await server.acquire();
+      const send = (): Promise<unknown> => live.request(method, params, { limitMs, signal });
+      const thread = method === 'turn/start' ? textIn(params['threadId']) : undefined;
       try {
-        return read(await live.request(method, params, { limitMs, signal }), live);
+        return read(await (thread === undefined ? send() : live.thread(thread).begin(send, turnOf)), live);
       } catch (error) {
         if (error instanceof AttemptError && error.facts.kind === 'timeout') void live.suspect();
         throw error;
@@ -206,10 +209,14 @@ export function superviseCodex(
       get stats() {
         return path.stats;
       },
-      reset() {
-        path.reset();
+      restart() {
+        path.restart();
         void server.close();
       },
+      get busy() {
+        return path.busy;
+      },
+      drain: (order) => path.drain(order),
       stop: () => path.stop(),
     },
   };
@@ -229,19 +236,8 @@ function refusedHere(
   return live?.threads.get(textIn(params['threadId']) ?? '')?.obstacle;
 }
 
-function describeTimeout(reason: FailureReason, limitMs: number): string {
-  return reason === 'idle_timeout'
-    ? `Codex made no progress for ${limitMs} ms; the turn was interrupted`
-    : `Codex was not done within ${limitMs} ms; the turn was interrupted`;
-}
-
-/** A turn that ran nothing has had no effect; why Codex kept trying is worth more than how long. */
-function timedOut(facts: FailureFacts, turn: RunningTurn | undefined): FailureFacts {
-  if (turn === undefined) return facts;
-  const { lastRetry, effects } = turn;
-  const message = lastRetry === undefined ? facts.message : `${facts.message}; Codex said last: ${lastRetry}`;
-  return { ...facts, message, outcome: effects === 'none' ? 'failed' : 'unknown' };
-}
+/** The turn that an answer to `turn/start` is about. */
+const turnOf = (answer: unknown): string | undefined => textIn(recordIn(recordIn(answer)?.['turn'])?.['id']);
 
 function unreadable(method: string): FailureFacts {
   return { kind: 'protocol', message: `The answer to ${method} names no thread`, outcome: 'unknown' };

@@ -15,6 +15,16 @@ export interface CodexBackendOptions
   readonly thread?: Omit<CodexThreadOptions, 'cwd' | 'model' | 'signal'> | undefined;
 }
 
+/** What every agent has, whatever its backend, and where it is said. */
+const saidElsewhere = {
+  cwd: '`cwd` of the agent',
+  env: '`env` of the agent',
+  policy: '`policy` of the agent',
+  approve: '`approve` of the agent',
+  approvalMs: '`approvalTimeoutMs` of the agent',
+  effect: '`effect` of a turn',
+};
+
 /**
  * Codex through its app-server: one process for all conversations, each a thread of it.
  * @throws TypeError or RangeError that names the first wrong option and its value.
@@ -28,6 +38,9 @@ export function superviseCodexAgent(
   const { model, cwd, approve, approvalTimeoutMs, policy } = options;
   checkObject(`${name}.codex`, options.codex ?? {});
   const { thread = {}, ...own } = options.codex ?? {};
+  for (const [key, instead] of Object.entries(saidElsewhere)) {
+    if (key in own) throw new RangeError(`Expected \`${name}.codex.${key}\` to be left out; use ${instead}`);
+  }
   checkKeys(`${name}.codex.thread`, thread, threadOptionNames);
   const { codex, path } = superviseCodex(
     runtime,

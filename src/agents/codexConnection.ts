@@ -1,7 +1,8 @@
 import { McpProcess } from '../actors/mcpProcess.ts';
 import { createStderrTail, valueHider } from '../actors/mcpStderr.ts';
 import { isCleanExit, lossFacts, withStderr } from '../actors/serverEnd.ts';
-import { createRpcPeer, type IncomingRequest, type RequestEnd, type RequestOptions } from '../actors/rpcPeer.ts';
+import { createRpcPeer } from '../actors/rpcPeer.ts';
+import type { IncomingRequest, RequestEnd, RequestOptions } from '../actors/rpcPeerTypes.ts';
 import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../actors/rpcPeer.ts';
+import type { RequestOptions } from '../actors/rpcPeerTypes.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { healthMs } from '../protocol/codex/requests.ts';
 import type { CodexConnection } from './codexConnection.ts';

@@ -1,4 +1,4 @@
-import type { IncomingRequest } from '../actors/rpcPeer.ts';
+import type { IncomingRequest } from '../actors/rpcPeerTypes.ts';
 import type { Approver } from '../approvals.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Logger, say } from '../policy/logger.ts';
@@ -62,13 +62,14 @@ export function createQuestions({ clock, logger, approver, telemetry, turnOf }: 
     release?.();
     open.delete(entry);
     const reply = replyOf(answer.value, answer.decision);
-    const result = answer.decision === 'accept' ? acceptable(question, reply) : undefined;
-    const decision = result === undefined ? 'decline' : 'accept';
-    const lacking = answer.decision === 'accept' && decision === 'decline';
+    const result = answer.decision === 'accept' && reply !== undefined ? acceptable(question, reply) : undefined;
+    const lacking = answer.decision === 'accept' && result === undefined;
     const reason = lacking ? 'The answer lacks what it takes to accept' : answer.reason;
     if (lacking) say(logger, 'warn', `${reason}: ${kind}`, { thread });
-    const interrupts = reply.interrupt === true && answer.failure === undefined;
-    request.answer(result ?? refusal(question, reason, interrupts));
+    const interrupts = reply?.interrupt === true && answer.failure === undefined;
+    const isSent = request.answer(result ?? refusal(question, reason, interrupts));
+    // What Codex never heard was not allowed.
+    const decision = isSent && result !== undefined ? 'accept' : 'decline';
     telemetry.answered(id, question, decision, clock.now() - askedAt, answer.failure === 'timeout');
     turn?.tell({ type: 'approval.resolved', approval, kind, decision, reason });
   }
@@ -93,15 +94,21 @@ export function createQuestions({ clock, logger, approver, telemetry, turnOf }: 
   };
 }
 
-/** What the handler answered, with the details it may have given. */
-function replyOf(value: unknown, decision: 'accept' | 'decline'): CodexReply {
-  return { ...(recordIn(value) as Partial<CodexReply> | undefined), decision };
+/** What the handler answered, with the details it may have given; undefined when it throws while it is looked at. */
+function replyOf(value: unknown, decision: 'accept' | 'decline'): CodexReply | undefined {
+  try {
+    return { ...(recordIn(value) as Partial<CodexReply> | undefined), decision };
+  } catch {
+    return undefined;
+  }
 }
 
-/** A reply may hold anything, getters that throw included. */
+/** A reply may hold anything, also what throws when it is looked at, or cannot be written. */
 function acceptable(question: CodexQuestion, reply: CodexReply): unknown {
   try {
-    return acceptance(question, reply);
+    const result = acceptance(question, reply);
+    JSON.stringify(result);
+    return result;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { RequestEnd } from '../actors/rpcPeer.ts';
+import type { RequestEnd } from '../actors/rpcPeerTypes.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { RpcId } from '../protocol/jsonRpc.ts';

@@ -1,7 +1,8 @@
 import { createBoundedStream } from '../actors/rpcPeerStream.ts';
-import type { AttemptContext, Fallback } from '../calls/call.ts';
+import type { AttemptContext, Fallback } from '../calls/operation.ts';
 import { fallbackOf } from '../calls/fallback.ts';
 import type { CallOptions } from '../calls/integration.ts';
+import { joinedSignal } from '../calls/workSignal.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type Outcome } from '../policy/failure.ts';
 import { checkDuration, checkKeys, checkObject, show } from '../policy/options.ts';
@@ -129,7 +130,7 @@ function startTurn(parts: CodexThreadParts, input: CodexInput, options: CodexTur
       return running;
     },
     {
-      signal: signal === undefined ? giveUp.signal : AbortSignal.any([signal, giveUp.signal]),
+      signal: signal === undefined ? giveUp.signal : joinedSignal(signal, giveUp.signal),
       scope: `thread:${state.id}`,
       effect,
       label: label ?? 'turn/start',

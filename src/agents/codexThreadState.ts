@@ -1,4 +1,4 @@
-import type { FailureFacts } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { CodexNotice } from '../protocol/codex/notifications.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
 
@@ -8,12 +8,14 @@ export class ThreadState {
   /** The turn Codex says is under way, ours or not. */
   active: string | undefined = undefined;
   /** The turn whose input was sent and of which nobody knows what became. */
-  unclear: RunningTurn | undefined = undefined;
+  unclear: object | undefined = undefined;
   /** A turn that begins now was given up before it had a name. */
   unwanted = false;
   /** Codex has put the thread away. */
   closed = false;
   turn: RunningTurn | undefined = undefined;
+  /** Whether a request of somebody's own begins a turn. */
+  #beginning = false;
   #lastEnded: string | undefined = undefined;
   readonly #interrupt: (turn: string) => void;
 
@@ -47,6 +49,30 @@ export class ThreadState {
     this.unwanted = false;
   }
 
+  /**
+   * Has a request of somebody's own begin a turn, so that nobody else does meanwhile.
+   * @param request - gives the id of the turn. Rejects as `request`, or with what is in its way.
+   */
+  async begin<T>(request: () => Promise<T>, idOf: (answer: T) => string | undefined): Promise<T> {
+    const { obstacle } = this;
+    if (obstacle !== undefined) throw new AttemptError(obstacle);
+    this.#beginning = true;
+    try {
+      const answer = await request();
+      const turn = idOf(answer);
+      // It may have begun, and ended, before it was answered.
+      if (this.active === undefined && turn !== this.#lastEnded) this.active = turn;
+      return answer;
+    } catch (error) {
+      const outcome = error instanceof AttemptError ? error.facts.outcome : 'unknown';
+      const isTold = outcome === 'failed' || outcome === 'not_started';
+      if (!isTold && this.active === undefined) this.unclear = {};
+      throw error;
+    } finally {
+      this.#beginning = false;
+    }
+  }
+
   /** Its connection is gone. */
   lost(facts: FailureFacts): void {
     this.closed = true;
@@ -63,7 +89,8 @@ export class ThreadState {
         outcome: 'not_started',
       };
     }
-    if (this.turn !== undefined || this.active !== undefined) return busy(this.id, 'a turn is under way in it');
+    if (this.turn !== undefined || this.active !== undefined || this.#beginning)
+      return busy(this.id, 'a turn is under way in it');
     if (this.unclear === undefined) return undefined;
     return busy(this.id, 'what became of its last input is not known; resume it to see');
   }

@@ -1,5 +1,5 @@
 import type { BoundedStream } from '../actors/rpcPeerStream.ts';
-import type { AttemptContext } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { Clock } from '../policy/clock.ts';
 import { RpcResponseError } from '../actors/rpcPeerErrors.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';

@@ -1,10 +1,10 @@
-import type { IntegrationEmitted } from '../machines/integration.ts';
+import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { RetryBudget } from '../policy/retryBudget.ts';
-import type { AttemptContext, Operation } from './call.ts';
+import type { AttemptContext, Operation } from './operation.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { FailureStreak } from './failureStreak.ts';
 import type { SignalFanout } from './signalFanout.ts';

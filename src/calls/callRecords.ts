@@ -1,7 +1,8 @@
 import type { Clock } from '../policy/clock.ts';
 import type { CallFact, Fact, Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
-import type { Attempt, Call } from './call.ts';
+import type { Attempt } from './attempt.ts';
+import type { Call } from './call.ts';
 import { stackOf } from './errorText.ts';
 
 /**
@@ -44,6 +45,7 @@ export class CallRecords<I, O> {
   }
 
   callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {
+    if (!this.#facts.wants('call.retried')) return;
     this.#facts.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
   }
 
@@ -88,6 +90,10 @@ export class CallRecords<I, O> {
 
   crashed(message: string): void {
     this.#facts.tell({ type: 'integration.crashed', integration: this.#integration, message });
+  }
+
+  restartFailed(message: string): void {
+    this.#facts.tell({ type: 'integration.restart_failed', integration: this.#integration, message });
   }
 
   restarted(downMs: number): void {

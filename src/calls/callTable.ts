@@ -1,5 +1,6 @@
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import { Attempt, Call, type CallKeeper } from './call.ts';
+import { Attempt } from './attempt.ts';
+import { Call, type CallKeeper } from './call.ts';
 
 /**
  * The calls of an integration that have an attempt in flight, in the order of their dispatch. A ring through the calls themselves: a

@@ -130,6 +130,8 @@ export class DeadlineQueue {
       parent.heapIndex = index;
       index = parentIndex;
     }
+    // Where it is, as the latest one: to write it there again would be a good part of what adding it costs.
+    if (index === deadline.heapIndex) return;
     this.#heap[index] = deadline;
     deadline.heapIndex = index;
   }

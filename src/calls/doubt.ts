@@ -1,19 +1,10 @@
 import type { FailureFacts } from '../policy/failure.ts';
-import type { Attempt } from './call.ts';
-import type { MachineLink } from './machineLink.ts';
-
-export interface DoubtParts {
-  readonly link: MachineLink;
-  /** Asks for a sign of life of what is behind the integration; resolves with whether there was one, and never rejects. */
-  readonly inquire: (() => PromiseLike<boolean>) | undefined;
-  readonly nextTurn: (callback: () => void) => void;
-  /** It is known now: what waited for it may go on. */
-  readonly over: () => void;
-}
+import type { Attempt } from './attempt.ts';
+import type { Stations } from './stations.ts';
 
 /** An attempt's failure that is not counted yet. */
-interface Held {
-  readonly attempt: Pick<Attempt<never, never>, 'admission'>;
+interface Held<I, O> {
+  readonly attempt: Attempt<I, O>;
   readonly facts: FailureFacts;
 }
 
@@ -21,14 +12,14 @@ interface Held {
  * Whether what is behind an integration lives at all, after a call of it fell silent. Until that is known nothing is dispatched, which would
  * be lost with it, and silence is not counted: calls that fall silent together are one incident when it hangs, and a failure each when it answers.
  */
-export class Doubt {
-  readonly #parts: DoubtParts;
-  #held: Held[] = [];
+export class Doubt<I, O> {
+  readonly #on: Stations<I, O>;
+  #held: Held<I, O>[] = [];
   /** Identity of the inquiry under way. */
   #inquiry: object | undefined = undefined;
 
-  constructor(parts: DoubtParts) {
-    this.#parts = parts;
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
   }
 
   get raised(): boolean {
@@ -37,15 +28,16 @@ export class Doubt {
 
   /** A call fell silent. @returns whether its failure is to be held until more is known. */
   raise(): boolean {
-    const { link, inquire, nextTurn } = this.#parts;
+    const { link, parts } = this.#on;
+    const { onSilence: inquire, clock } = parts;
     if (inquire === undefined) return false;
     if (this.#inquiry === undefined) {
       const inquiry = {};
       this.#inquiry = inquiry;
       // A turn later: a server that was found hung is being ended by then, and its calls find the integration crashed.
-      const known = (alive: boolean): void => nextTurn(() => this.#settle(inquiry, alive));
+      const known = (alive: boolean): void => clock.nextTurn(() => this.#settle(inquiry, alive));
       // Not at once: the other side first hears that the call is given up.
-      nextTurn(() => {
+      clock.nextTurn(() => {
         if (this.#inquiry === inquiry) void inquire().then(known, () => known(false));
       });
     }
@@ -53,7 +45,7 @@ export class Doubt {
     return link.closed;
   }
 
-  hold(attempt: Held['attempt'], facts: FailureFacts): void {
+  hold(attempt: Attempt<I, O>, facts: FailureFacts): void {
     this.#held.push({ attempt, facts });
   }
 
@@ -62,12 +54,12 @@ export class Doubt {
     if (this.#inquiry === undefined) return;
     this.#inquiry = undefined;
     this.#held = [];
-    this.#parts.over();
+    this.#over();
   }
 
   #settle(inquiry: object, alive: boolean): void {
     if (this.#inquiry !== inquiry) return;
-    const { link, over } = this.#parts;
+    const { link } = this.#on;
     const held = this.#held;
     this.#inquiry = undefined;
     this.#held = [];
@@ -76,6 +68,12 @@ export class Doubt {
         link.recordFailure(attempt.admission, facts.kind, facts.retryAfterMs);
       }
     }
-    over();
+    this.#over();
+  }
+
+  /** It is known now: what waited for it may go on. */
+  #over(): void {
+    this.#on.gate.resume('doubt');
+    this.#on.gate.fillPlaces();
   }
 }

@@ -1,25 +1,17 @@
 import { AttemptError, type Failure, type FailureFacts, failureKinds, type Outcome } from '../policy/failure.ts';
 import type { Call } from './call.ts';
-import type { CallPathParts } from './callPathParts.ts';
-import type { CallRecords } from './callRecords.ts';
+import { bothFailed } from './fallback.ts';
 import { observe } from './observe.ts';
-import type { Waits } from './waits.ts';
-
-export interface EndingsParts<I, O> extends Pick<CallPathParts<I, O>, 'name' | 'deadlines' | 'signals'> {
-  readonly records: CallRecords<I, O>;
-  readonly waits: Waits<I, O>;
-  /** Told when a call is settled, before its caller is. */
-  settled(call: Call<I, O>): void;
-  readonly isStopped: () => boolean;
-}
+import type { Stations } from './stations.ts';
+import { markOfWork } from './workSignal.ts';
 
 /** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
 export class Endings<I, O> {
-  readonly #parts: EndingsParts<I, O>;
+  readonly #on: Stations<I, O>;
   readonly #fallingBack = new Set<Call<I, O>>();
 
-  constructor(parts: EndingsParts<I, O>) {
-    this.#parts = parts;
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
   }
 
   /** Calls whose fallback is at work. */
@@ -29,16 +21,16 @@ export class Endings<I, O> {
 
   succeed(call: Call<I, O>, value: O): void {
     this.#settle(call, { ok: true, value });
-    if (call.settings.isProbe !== true) this.#parts.records.callSucceeded(call);
+    if (call.settings.isProbe !== true) this.#on.records.callSucceeded(call);
   }
 
   /** Ends a call before dispatch: told once per episode, counted always. A call that was tried before has its own record. */
   refuse(call: Call<I, O>, facts: FailureFacts): void {
     if (call.failed) return;
     // Before anybody hears of it, or it might be let pass meanwhile.
-    if (call.waiting !== undefined) this.#parts.waits.remove(call);
+    if (call.waiting !== undefined) this.#on.waits.remove(call);
     if (call.attempts === 0) {
-      this.#parts.records.callRefused(call, facts);
+      this.#on.records.callRefused(call, facts);
       // Who heard of it may have ended it in another way, which has a record of its own.
       if (call.failed) return;
     }
@@ -52,11 +44,11 @@ export class Endings<I, O> {
 
   #fail(call: Call<I, O>, facts: FailureFacts, ending: 'failed' | 'refused'): void {
     call.ending = ending;
-    if (call.waiting !== undefined) this.#parts.waits.remove(call);
+    if (call.waiting !== undefined) this.#on.waits.remove(call);
     const failure = this.#failure(call, facts);
     const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
     // Stopped by who heard of the failure: nobody would end the fallback any more.
-    if (call.settings.fallback !== undefined && wanted && !this.#parts.isStopped()) this.#fallBack(call, failure);
+    if (call.settings.fallback !== undefined && wanted && !this.#on.stopped) this.#fallBack(call, failure);
     else this.#settleFailed(call, failure);
   }
 
@@ -67,57 +59,64 @@ export class Endings<I, O> {
   cutShort(call: Call<I, O>, facts: FailureFacts, why = facts): void {
     call.trouble.fallback?.abort(why.cause ?? new AttemptError(why));
     // The fallback may have answered in the moment it was told to end.
-    if (!call.settled) this.#settleFailed(call, this.#failure(call, facts));
+    if (call.settled) return;
+    const failure = this.#failure(call, facts);
+    this.#settleFailed(call, why === facts ? failure : bothFailed(failure, new AttemptError(why)));
   }
 
   #fallBack(call: Call<I, O>, failure: Failure): void {
     const controller = new AbortController();
+    markOfWork(controller.signal);
     const trouble = call.ownTrouble();
     trouble.fallback = controller;
     trouble.lastFailure = failure;
     this.#fallingBack.add(call);
     call.due = Math.ceil(call.overallDue);
-    this.#parts.deadlines.set(call);
+    this.#on.parts.deadlines.set(call);
     const answered = (value: O): void => {
       if (call.settled) return;
       this.#settle(call, { ok: true, value });
-      this.#parts.records.callFellBack(call, failure.kind);
+      this.#on.records.callFellBack(call, failure.kind);
     };
-    const failed = (): void => {
-      if (!call.settled) this.#settleFailed(call, failure);
+    const failed = (error: unknown): void => {
+      if (!call.settled) this.#settleFailed(call, bothFailed(failure, error));
     };
     observe(() => call.settings.fallback?.(call.input, failure, controller) as O | PromiseLike<O>, answered, failed);
   }
 
   #settleFailed(call: Call<I, O>, failure: Failure): void {
     this.#settle(call, { ok: false, failure });
-    if (call.ending !== 'refused' && call.settings.isProbe !== true) this.#parts.records.callFailed(call, failure);
+    if (call.ending !== 'refused' && call.settings.isProbe !== true) this.#on.records.callFailed(call, failure);
   }
 
   #settle(call: Call<I, O>, outcome: Outcome<O>): void {
     const tellCaller = call.settle();
-    this.#parts.deadlines.remove(call);
+    this.#on.parts.deadlines.remove(call);
     if (call.trouble.fallback !== undefined) this.#fallingBack.delete(call);
     const { signal } = call.settings;
-    if (signal !== undefined) this.#parts.signals.unwatch(signal, call);
-    this.#parts.settled(call);
+    if (signal !== undefined) this.#on.parts.signals.unwatch(signal, call);
+    this.#on.aftermath.settled(call);
     tellCaller(outcome);
   }
 
   #failure(call: Call<I, O>, facts: FailureFacts): Failure {
     if (call.ending === 'refused' && facts.kind === 'circuit_open') return this.#refused(facts);
+    const outcome = call.effectAtEnd(facts);
+    const isOpen = outcome === 'unknown' || outcome === 'cancelled';
+    const effect = isOpen ? call.expectedEffect : undefined;
     return {
       ...facts,
-      outcome: call.effectAtEnd(facts),
-      integration: this.#parts.name,
+      outcome,
+      integration: this.#on.parts.name,
       attempts: call.attempts,
       retryable: facts.shouldRetry ?? isRetryable(facts),
+      ...(effect !== undefined && { effect }),
     };
   }
 
   /** What ends a call on an open circuit, written out: to spread its facts would cost more than all the rest of such a call. */
   #refused({ kind, reason, message, retryAfterMs, cause }: FailureFacts): Failure {
-    const { name: integration } = this.#parts;
+    const { name: integration } = this.#on.parts;
     return {
       kind,
       reason,

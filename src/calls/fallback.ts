@@ -1,7 +1,14 @@
 import type { Effect } from '../policy/effects.ts';
-import { type Failure, type Outcome, unwrap } from '../policy/failure.ts';
+import {
+  AttemptError,
+  type Failure,
+  type FailureFacts,
+  IntegrationError,
+  type Outcome,
+  unwrap,
+} from '../policy/failure.ts';
 import { checkFunction, checkKeys, show } from '../policy/options.ts';
-import type { Fallback } from './call.ts';
+import type { Fallback } from './operation.ts';
 
 /** What an integration gives in place of an answer it cannot get. */
 export interface FallbackValue<O> {
@@ -49,9 +56,28 @@ export function fallbackOf<I, O>(name: string, option: FallbackOption<I, O>, cal
   return async (input, failure, { signal }) => {
     const effect = call.effect();
     // Thrown: the call ends with the failure it has.
-    if (!mayAsk(failure, effect, call)) throw new Error(failure.message);
+    if (!mayAsk(failure, effect, call)) throw new IntegrationError(failure);
     return unwrap(await integration.call(inputOf(input, failure), { signal, effect }));
   };
+}
+
+/** The failure with that of its fallback, unless the fallback only passed on what it was told. */
+export function bothFailed(failure: Failure, fallbackError: unknown): Failure {
+  if (fallbackError === undefined || fallbackError === failure.cause) return failure;
+  const known = factsIn(fallbackError);
+  if (known === failure) return failure;
+  // What the fallback may have done counts as well.
+  return { ...failure, outcome: known?.outcome === 'unknown' ? 'unknown' : failure.outcome, fallbackError };
+}
+
+function factsIn(error: unknown): FailureFacts | undefined {
+  try {
+    if (error instanceof IntegrationError) return error.failure;
+    return error instanceof AttemptError ? error.facts : undefined;
+  } catch {
+    // A revoked proxy throws whatever is asked of it.
+    return undefined;
+  }
 }
 
 function mayAsk({ outcome }: Failure, effect: Effect | undefined, { retryUnspecified }: FallbackCall): boolean {

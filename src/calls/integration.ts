@@ -1,10 +1,10 @@
 import type { IntegrationState } from '../machines/integration.ts';
-import { type BackoffPolicy, checkBackoff } from '../policy/backoff.ts';
+import { type BackoffInput, checkBackoff } from '../policy/backoff.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import type { Outcome } from '../policy/failure.ts';
 import { checkBoolean, checkDuration, checkInteger, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import type { CallSettings } from './call.ts';
+import type { CallSettings } from './callSettings.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathParts.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
@@ -30,8 +30,8 @@ export interface CallOptions<I, O> {
   readonly replace?: boolean | undefined;
   /** Attempts in all, at least 1. @defaultValue the policy's */
   readonly maxAttempts?: number | undefined;
-  /** The waits between attempts. @defaultValue the policy's */
-  readonly backoff?: BackoffPolicy | undefined;
+  /** The waits between attempts, such as `{ initialMs: 200, maxMs: 5000 }`. @defaultValue the policy's */
+  readonly backoff?: BackoffInput | undefined;
   /** Without a sign of life, per attempt, in ms. @defaultValue the policy's */
   readonly idleMs?: number | undefined;
   /** Per attempt, in ms. @defaultValue the policy's */

@@ -1,5 +1,6 @@
 import type { FailureReason } from '../policy/failure.ts';
-import type { Attempt, Call } from './call.ts';
+import type { Attempt } from './attempt.ts';
+import type { Call } from './call.ts';
 
 /** When the first limit of an attempt runs out, in whole ms and as far as is known now: a sign of life moves it. */
 export function dueOf<I, O>({ call, lastSignAt, startedAt, limitMs }: Attempt<I, O>): number {

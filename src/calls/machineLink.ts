@@ -1,76 +1,46 @@
-import {
-  type CallFigures,
-  type IntegrationEmitted,
-  type IntegrationEvent,
-  type IntegrationRef,
-  type IntegrationState,
-} from '../machines/integration.ts';
-import type { BreakerPolicy, Tally } from '../policy/breaker.ts';
-import type { Clock, Timer } from '../policy/clock.ts';
+import type { IntegrationRef, IntegrationState } from '../machines/integration.ts';
+import type { IntegrationEmitted, IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { FailureKind } from '../policy/failure.ts';
-import { OutcomeWindow } from '../policy/outcomeWindow.ts';
-import type { Admission } from './call.ts';
-import { createStreak, type FailureStreak } from './failureStreak.ts';
-
-/** How long an integration that nobody calls any more is left `calling`, in ms; twice that at most. */
-const lingerMs = 10;
-
-/** What the call path does when the machine has changed. */
-export interface MachineWatcher {
-  changed(from: IntegrationState, to: IntegrationState): void;
-  emitted(event: IntegrationEmitted): void;
-}
+import type { Admission } from './attempt.ts';
+import type { BreakerCounts } from './breakerCounts.ts';
+import type { CallPathParts } from './callPathParts.ts';
+import { type FollowedCalls, type Follower, Following } from './following.ts';
+import { Isolations } from './isolations.ts';
+import type { MachineWatcher } from './machineChanges.ts';
 
 /**
- * The call path's side of its machine: keeps the counters, sends the events that could change the state, and skips only those the
- * machine would ignore. Survives the incarnations of the machine's actor.
+ * The call path's side of its machine: sends the events that could change the state, and skips only those the machine would ignore.
+ * Survives the incarnations of the machine's actor.
  */
-export class MachineLink {
-  readonly #clock: Clock;
-  readonly #figures: () => CallFigures;
-  readonly #watcher: MachineWatcher;
-  readonly #window: OutcomeWindow;
-  readonly #streak: FailureStreak;
-  readonly #isWatched: () => boolean;
-  readonly #everyEvent: boolean;
+export class MachineLink implements Follower {
+  readonly #parts: Pick<CallPathParts<never, never>, 'clock' | 'facts' | 'everyEvent'>;
+  readonly #changes: MachineWatcher;
+  readonly #counts: BreakerCounts;
+  readonly #following: Following;
+  readonly #isolations = new Isolations();
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
   #state: IntegrationState = 'crashed';
   // What every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with
   // the machine.
+  #closed = false;
   #admission: Admission = { generation: -1 };
   #openUntil = Number.POSITIVE_INFINITY;
   #pausedUntil = 0;
-  /** Who holds the circuit open. Kept here, since a new incarnation of the machine knows nothing of them. */
-  readonly #holders = new Set<object>();
   readonly #untold: IntegrationEmitted[] = [];
-  #flushQueued = false;
-  #lingering: Timer | undefined = undefined;
-  #usedMeanwhile = false;
   /** What an incarnation begins with is no circuit that closed: the failures that were kept still count. */
   #beginning = false;
 
-  /**
-   * @param isWatched - whether anybody hears of every state: then none is left out.
-   * @param everyEvent - sends also what the machine would ignore.
-   * @param streak - counts the failures in a row.
-   */
   constructor(
-    policy: BreakerPolicy,
-    clock: Clock,
-    figures: () => CallFigures,
-    watcher: MachineWatcher,
-    isWatched: () => boolean,
-    everyEvent = false,
-    streak: FailureStreak = createStreak(),
+    parts: Pick<CallPathParts<never, never>, 'clock' | 'facts' | 'everyEvent'>,
+    counts: BreakerCounts,
+    calls: FollowedCalls,
+    changes: MachineWatcher,
   ) {
-    this.#isWatched = isWatched;
-    this.#everyEvent = everyEvent;
-    this.#clock = clock;
-    this.#figures = figures;
-    this.#watcher = watcher;
-    this.#window = new OutcomeWindow(policy.windowSize, policy.windowMs);
-    this.#streak = streak;
+    this.#parts = parts;
+    this.#changes = changes;
+    this.#counts = counts;
+    this.#following = new Following(parts.clock, calls, this);
   }
 
   /**
@@ -88,10 +58,9 @@ export class MachineLink {
       errors.unsubscribe();
     };
     ref.start();
-    this.#window.clear();
-    this.#streak.begin();
+    this.#counts.begin();
     for (const event of first) ref.send(event);
-    for (const _ of this.#holders) ref.send({ type: 'breaker.isolate' });
+    this.#isolations.restore((event) => ref.send(event));
     this.#beginning = true;
     this.#follow();
     this.#beginning = false;
@@ -118,7 +87,7 @@ export class MachineLink {
   }
 
   get closed(): boolean {
-    return this.#state === 'calling' || this.#state === 'idle' || this.#state === 'backoff';
+    return this.#closed;
   }
 
   get isOpen(): boolean {
@@ -150,7 +119,13 @@ export class MachineLink {
 
   /** Whether an attempt admitted then may still change the state now. */
   isCurrent(admission: Admission): boolean {
-    return admission === this.#admission && this.#isAlive;
+    // While the circuit is closed, the machine of the current admission lives.
+    return admission === this.#admission && (this.#closed || this.#isAlive);
+  }
+
+  /** Whether what is counted without a time gets one within a moment. */
+  get isLingering(): boolean {
+    return this.#following.isLingering;
   }
 
   send(event: IntegrationEvent): void {
@@ -159,7 +134,7 @@ export class MachineLink {
       this.#follow();
     } else if (this.openings > 0 && (event.type === 'breaker.reset' || event.type === 'integration.restarted')) {
       // Who keeps the circuit for the next incarnation has to hear of it all the same.
-      this.#watcher.emitted({ type: 'breaker.closed' });
+      this.#changes.emitted({ type: 'breaker.closed' });
     }
   }
 
@@ -169,20 +144,22 @@ export class MachineLink {
 
   /** Forces the circuit open until the returned function is called; a reset ends it too. */
   isolate(): () => void {
-    const holder = {};
-    this.#holders.add(holder);
-    this.send({ type: 'breaker.isolate' });
-    return () => {
-      // After a reset the isolation is gone, and this release must not take away somebody else's.
-      if (this.#holders.delete(holder)) this.send({ type: 'breaker.release' });
-    };
+    return this.#isolations.hold((event) => this.send(event));
   }
 
   /** Closes the circuit, whoever holds it open, and forgets what was counted. */
   reset(): void {
-    this.#holders.clear();
-    this.clearCounters();
+    this.#isolations.clear();
+    this.#counts.clear();
     this.send({ type: 'breaker.reset' });
+  }
+
+  /** Counts a failure of an attempt, and lets the machine decide what it means. */
+  recordFailure(admission: Admission, kind: FailureKind, hintMs: number | undefined): void {
+    if (!this.isCurrent(admission)) return;
+    const at = this.#parts.clock.now();
+    const tally = this.#counts.failed(at);
+    this.send({ type: 'attempt.failed', generation: admission.generation, at, kind, tally, hintMs });
   }
 
   /** Asks for a probe's place. Whether it was given is the machine's decision, read from what changed. */
@@ -198,89 +175,39 @@ export class MachineLink {
     return given && this.#state === 'half-open' && this.#admission.generation === after.generation;
   }
 
-  attemptStarted(): void {
-    this.#usedMeanwhile = true;
+  /** @param now - monotonic time in ms, which has just been read. */
+  attemptStarted(now: number): void {
+    this.#counts.timeIs(now);
+    this.#following.attemptStarted();
     if (this.#everyEvent || this.#state === 'idle' || this.#state === 'backoff') this.flush();
   }
 
   /** An attempt has left the table. */
   attemptEnded(): void {
-    // The last one out: what was called a moment ago is called again, and two events for each call would cost ten times the call.
-    if (this.#lingering !== undefined) return;
-    if (this.#state === 'calling' && !this.#isWatched()) this.#linger();
-    else this.flushSoon();
-  }
-
-  /** Leaves the machine `calling` for a moment. Who reads the state has it follow at once; one timer does for all calls of its time. */
-  #linger(): void {
-    this.#usedMeanwhile = false;
-    this.#lingering = this.#clock.setTimeout(this.#lingered, lingerMs);
-  }
-
-  readonly #lingered = (): void => {
-    this.#lingering = undefined;
-    if (this.#usedMeanwhile && this.#state === 'calling' && !this.#isWatched()) this.#linger();
-    else this.flush();
-  };
-
-  #endLinger(): void {
-    this.#clock.clearTimeout(this.#lingering);
-    this.#lingering = undefined;
-  }
-
-  /** An attempt proved life: it succeeded, or the other side answered with an error. */
-  recordAlive(admission: Admission): void {
-    if (this.closed) {
-      // The usual case: counters only, the machine would ignore an answer while the circuit is closed.
-      if (!this.isCurrent(admission)) return;
-      this.#streak.end();
-      this.#window.record(false, this.#clock.now());
-      if (this.#everyEvent) this.send({ type: 'attempt.answered', generation: admission.generation });
-    } else if (this.isCurrent(admission)) {
-      this.send({ type: 'attempt.answered', generation: admission.generation });
-    }
-  }
-
-  recordFailure(admission: Admission, kind: FailureKind, hintMs: number | undefined): void {
-    if (!this.isCurrent(admission)) return;
-    const at = this.#clock.now();
-    this.#window.record(true, at);
-    const tally: Tally = {
-      consecutive: this.#streak.failed(),
-      failures: this.#window.failures(at),
-      total: this.#window.total(at),
-    };
-    this.send({ type: 'attempt.failed', generation: admission.generation, at, kind, tally, hintMs });
-  }
-
-  recordIgnored(admission: Admission): void {
-    if ((this.#everyEvent || this.#state === 'half-open') && this.isCurrent(admission)) {
-      this.send({ type: 'attempt.ignored', generation: admission.generation });
-    }
-  }
-
-  clearCounters(): void {
-    this.#streak.end();
-    this.#window.clear();
+    this.#following.attemptEnded();
   }
 
   /** Lets the machine follow the call table at the end of this turn, once however many calls changed. */
   flushSoon(): void {
-    if (this.#flushQueued) return;
-    this.#flushQueued = true;
-    this.#clock.nextTurn(this.#flushQueuedNow);
+    this.#following.soon();
   }
 
-  readonly #flushQueuedNow = (): void => {
-    this.#flushQueued = false;
-    this.flush();
-  };
-
   flush(): void {
-    if (!this.closed) return;
-    const figures = this.#figures();
-    const computed = figures.attempts > 0 ? 'calling' : figures.waiting > 0 ? 'backoff' : 'idle';
-    if (this.#everyEvent || computed !== this.#state) this.send({ type: 'calls.changed', ...figures });
+    if (!this.#closed) return;
+    const { figures, state } = this.#following;
+    if (this.#everyEvent || state !== this.#state) this.send({ type: 'calls.changed', ...figures });
+  }
+
+  mayLinger(): boolean {
+    return this.#state === 'calling' && !this.#parts.facts.wants('integration.changed');
+  }
+
+  lingered(now: number): void {
+    this.#counts.timeIs(now);
+  }
+
+  get #everyEvent(): boolean {
+    return this.#parts.everyEvent === true;
   }
 
   /** Takes over what the machine made of an event, then tells what it announced: listeners find everything in its new state. */
@@ -288,8 +215,7 @@ export class MachineLink {
     const snapshot = this.#ref?.getSnapshot();
     this.#copy();
     this.#moveTo(snapshot?.status === 'active' ? snapshot.value : 'crashed');
-    for (let event = this.#untold.shift(); event !== undefined; event = this.#untold.shift())
-      this.#watcher.emitted(event);
+    for (let told = this.#untold.shift(); told !== undefined; told = this.#untold.shift()) this.#changes.emitted(told);
   }
 
   #copy(): void {
@@ -304,16 +230,17 @@ export class MachineLink {
   #moveTo(state: IntegrationState): void {
     const from = this.#state;
     if (from === state) return;
+    const wasClosed = this.#closed;
     this.#state = state;
-    if (this.#lingering !== undefined) this.#endLinger();
+    this.#closed = state === 'calling' || state === 'idle' || state === 'backoff';
+    this.#following.end();
     const begins = this.#beginning;
     this.#beginning = false;
-    const wasClosed = from === 'calling' || from === 'idle' || from === 'backoff';
-    if (!wasClosed && this.closed) {
-      if (!begins) this.clearCounters();
+    if (!wasClosed && this.#closed) {
+      if (!begins) this.#counts.clear();
       // Attempts of before may still be in flight.
       this.flushSoon();
     }
-    this.#watcher.changed(from, state);
+    this.#changes.changed(from, state);
   }
 }

@@ -3,6 +3,7 @@ import type { Random } from '../policy/clock.ts';
 import { mayRetry } from '../policy/effects.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Call } from './call.ts';
+import { notTriedAgain } from './refusal.ts';
 
 /** What follows a failed attempt: the call ends, waits, or waits for the integration to restart. */
 export type NextStep =
@@ -17,6 +18,8 @@ export interface Moment {
   /** Whether the circuit is open as of this failure. */
   readonly open: boolean;
   readonly crashed: boolean;
+  /** When all calls will be cut, in monotonic ms; `Infinity` while nobody stops. */
+  readonly cutAt: number;
   /** What ends a call while the circuit is open; asked only then. */
   readonly circuitOpen: (cause: FailureFacts) => FailureFacts;
   /** Takes a retry from the integration's budget. */
@@ -36,6 +39,7 @@ export function nextStep<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Mo
   // A wait that does not fit is not slept: the caller learns now what it would learn later.
   const fits = call.trouble.waitedMs + delayMs <= retry.maxTotalWaitMs && moment.now + delayMs < call.overallDue;
   if (!fits) return { step: 'end', facts };
+  if (moment.now + delayMs >= moment.cutAt) return { step: 'end', facts: notTriedAgain(facts) };
   if (!moment.takeRetry()) return { step: 'end', facts: { ...facts, reason: 'retry_budget' } };
   return awaitsRestart ? { step: 'restart' } : { step: 'wait', delayMs };
 }

@@ -1,28 +1,19 @@
 import type { FailureFacts } from '../policy/failure.ts';
-import type { CallPathParts } from './callPathParts.ts';
-import type { CallRecords } from './callRecords.ts';
-import type { MachineLink } from './machineLink.ts';
 import * as refusal from './refusal.ts';
-
-export interface OutageParts extends Pick<CallPathParts<never, never>, 'name' | 'policy' | 'clock'> {
-  readonly link: MachineLink;
-  readonly records: Pick<CallRecords<never, never>, 'crashed' | 'restarted'>;
-  /** Ends what was in flight. */
-  readonly loseAll: (facts: FailureFacts) => void;
-}
+import type { Stations } from './stations.ts';
 
 /** When an integration is crashed: the thing behind it is gone, or more work goes on than may be replaced. */
-export class Outage {
-  readonly #parts: OutageParts;
+export class Outage<I, O> {
+  readonly #on: Stations<I, O>;
   #overwhelmed = false;
   #since = 0;
   #told = false;
-  /** It ended as it was to: neither that nor its coming back is told. */
+  /** It ended as it was to: neither that nor its coming back is told. One that an operator ended is told as that elsewhere. */
   #quiet = false;
   #last: FailureFacts | undefined = undefined;
 
-  constructor(parts: OutageParts) {
-    this.#parts = parts;
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
   }
 
   /** What ended the thing behind it, while it is gone. */
@@ -32,7 +23,7 @@ export class Outage {
 
   /** The thing behind it has yet to start. */
   startsDown(): void {
-    this.#since = this.#parts.clock.now();
+    this.#since = this.#on.parts.clock.now();
   }
 
   /** A restart takes it back into service from here on, not the end of work that goes on. */
@@ -41,19 +32,23 @@ export class Outage {
   }
 
   begin(facts: FailureFacts, quietly = false): void {
-    const { clock, link, records, loseAll } = this.#parts;
-    if (link.lastState !== 'crashed') this.#since = clock.now();
+    const { parts, link, records, attempts } = this.#on;
+    if (link.lastState !== 'crashed') this.#since = parts.clock.now();
     this.#last = facts;
     // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
     link.send({ type: 'integration.lost' });
-    if (!this.#told && !quietly) records.crashed(facts.message);
+    const isOrder = facts.reason === 'restarted';
+    if (!quietly && !isOrder) {
+      if (this.#told) records.restartFailed(facts.message);
+      else records.crashed(facts.message);
+    }
     this.#quiet = quietly && !this.#told;
-    this.#told ||= !quietly;
-    loseAll(facts);
+    this.#told ||= !quietly && !isOrder;
+    attempts.loseAll(facts);
   }
 
   end(): void {
-    const { clock, link, records } = this.#parts;
+    const { parts, link, records } = this.#on;
     if (link.lastState !== 'crashed') return;
     const isQuiet = this.#quiet;
     this.#overwhelmed = false;
@@ -61,15 +56,15 @@ export class Outage {
     this.#quiet = false;
     this.#last = undefined;
     link.send({ type: 'integration.restarted' });
-    if (!isQuiet) records.restarted(clock.now() - this.#since);
+    if (!isQuiet) records.restarted(parts.clock.now() - this.#since);
   }
 
   /** There is more work that will not end than may be replaced. */
   overwhelm(): void {
-    const { name, policy, link } = this.#parts;
+    const { parts, link } = this.#on;
     if (link.lastState === 'crashed') return;
     this.#overwhelmed = true;
-    this.begin(refusal.tooMuchAbandoned(name, policy));
+    this.begin(refusal.tooMuchAbandoned(parts.name, parts.policy));
   }
 
   /** What is left of such work may be replaced, or is forgiven. */

@@ -1,40 +1,33 @@
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import type { Call, CallSettings } from './call.ts';
-import type { CallPathParts } from './callPathParts.ts';
-import type { MachineLink } from './machineLink.ts';
+import type { Call } from './call.ts';
+import type { CallSettings } from './callSettings.ts';
 import * as refusal from './refusal.ts';
-
-export interface ProbingParts<I, O>
-  extends Pick<CallPathParts<I, O>, 'name' | 'policy' | 'clock' | 'claimProbe' | 'everyEvent'> {
-  readonly link: MachineLink;
-  /** Makes the row of a harmless probe. */
-  makeProbe(settings: CallSettings<I, O>): Call<I, O>;
-  dispatch(probe: Call<I, O>): void;
-}
+import type { Stations } from './stations.ts';
 
 /** How an open circuit is tried: by the next call, or by the integration's own harmless probe, for which calls wait. */
 export class Probing<I, O> {
   /** When the last probe will have answered or lost its lease, in monotonic ms. */
   dueAt = 0;
   readonly leaseMs: number;
-  readonly #parts: ProbingParts<I, O>;
+  readonly #on: Stations<I, O>;
   #harmless: Call<I, O> | undefined = undefined;
 
-  constructor(parts: ProbingParts<I, O>) {
-    this.#parts = parts;
-    this.leaseMs = leaseMs(parts.policy);
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
+    this.leaseMs = leaseMs(stations.parts.policy);
   }
 
   /** Whether a probe would be admitted now. */
-  isDue(now = this.#parts.clock.now()): boolean {
-    const { openUntil, pausedUntil, hasFreeProbe } = this.#parts.link;
+  isDue(now = this.#on.parts.clock.now()): boolean {
+    const { openUntil, pausedUntil, hasFreeProbe } = this.#on.link;
     return hasFreeProbe && now >= openUntil && now >= pausedUntil;
   }
 
   /** Takes the place of a probe. */
-  request(now = this.#parts.clock.now()): boolean {
-    const { link, claimProbe, everyEvent = false } = this.#parts;
+  request(now = this.#on.parts.clock.now()): boolean {
+    const { link, parts } = this.#on;
+    const { claimProbe, everyEvent = false } = parts;
     if (!this.isDue(now)) return everyEvent && link.requestProbe(now);
     if (link.lastState === 'open' && claimProbe?.(this.leaseMs) === false) return false;
     return link.requestProbe(now);
@@ -52,8 +45,9 @@ export class Probing<I, O> {
   /** Sends a harmless probe, if one is due and none is under way. */
   start(): void {
     if (this.isUnderWay || !this.request()) return;
-    const { limits, retry } = this.#parts.policy;
-    const probe = this.#parts.makeProbe({
+    const { parts, attempts } = this.#on;
+    const { limits, retry } = parts.policy;
+    const settings: CallSettings<I, O> = {
       ...limits,
       overallMs: Math.min(limits.overallMs, this.leaseMs),
       retry: { ...retry, maxAttempts: 1 },
@@ -63,9 +57,10 @@ export class Probing<I, O> {
       signal: undefined,
       fallback: undefined,
       isProbe: true,
-    });
+    };
+    const probe = this.#on.makeCall(undefined as I, settings, parts.clock.now(), () => undefined);
     this.#harmless = probe;
-    this.#parts.dispatch(probe);
+    attempts.dispatch(probe);
   }
 
   /** The circuit is half-open no longer, or the probe has ended: nobody waits for it any more. */
@@ -74,10 +69,10 @@ export class Probing<I, O> {
   }
 
   /** What ends a call while the circuit is open, with the time of the next probe. */
-  circuitOpen(cause: FailureFacts | undefined, now = this.#parts.clock.now()): FailureFacts {
-    const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.#parts.link;
+  circuitOpen(cause: FailureFacts | undefined, now = this.#on.parts.clock.now()): FailureFacts {
+    const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.#on.link;
     const probeAt = lastState !== 'half-open' ? openUntil : hasFreeProbe ? 0 : this.dueAt;
-    return refusal.circuitOpen(this.#parts.name, Math.max(probeAt, pausedUntil) - now, cause);
+    return refusal.circuitOpen(this.#on.parts.name, Math.max(probeAt, pausedUntil) - now, cause);
   }
 }
 

@@ -76,6 +76,27 @@ export function stopped(name: string): FailureFacts {
   return { kind: 'cancelled', reason: 'stopped', message: `${name} is stopped`, outcome: 'cancelled' };
 }
 
+/** New calls, while what is under way may end. */
+export function stopping(name: string): FailureFacts {
+  return { kind: 'cancelled', reason: 'stopped', message: `${name} is stopping`, outcome: 'not_started' };
+}
+
+/** A call whose next attempt would come after the end. */
+export function notTriedAgain(lastFailure: FailureFacts): FailureFacts {
+  return { ...lastFailure, reason: 'stopped' };
+}
+
+/** What an operator had ended: no failure of the integration, whatever was in flight. */
+export function restarted(name: string): FailureFacts {
+  return {
+    kind: 'cancelled',
+    reason: 'restarted',
+    message: `${name} was restarted by an operator`,
+    outcome: 'unknown',
+    shouldRetry: true,
+  };
+}
+
 export function machineLost(name: string): FailureFacts {
   return { kind: 'crash', message: `The actor of ${name} crashed`, outcome: 'unknown' };
 }

@@ -1,28 +1,20 @@
-import type { FailureFacts } from '../policy/failure.ts';
-import type { Attempt, Call } from './call.ts';
+import type { Attempt } from './attempt.ts';
+import type { Call } from './call.ts';
 import * as refusal from './refusal.ts';
-
-export interface ScopesParts<I, O> {
-  readonly name: string;
-  /** Ends the call that holds a scope. */
-  end(call: Call<I, O>, facts: FailureFacts): void;
-  refuse(call: Call<I, O>, facts: FailureFacts): void;
-  /** Nothing of its scope is at work any more for a call that waits for that. */
-  proceed(call: Call<I, O>): void;
-}
+import type { Stations } from './stations.ts';
 
 /**
  * Calls that share a scope, one at a time: a call holds its scope until it is settled, and what it started may go on behind. The
  * next one starts when that has ended too.
  */
 export class Scopes<I, O> {
-  readonly #parts: ScopesParts<I, O>;
+  readonly #on: Stations<I, O>;
   readonly #holders = new Map<string, Call<I, O>>();
   /** Attempts whose work has not ended, by scope. */
   readonly #atWork = new Map<string, Set<Attempt<I, O>>>();
 
-  constructor(parts: ScopesParts<I, O>) {
-    this.#parts = parts;
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
   }
 
   /** The call that holds a scope. */
@@ -36,12 +28,13 @@ export class Scopes<I, O> {
     if (scope === undefined) return;
     const holder = this.#holders.get(scope);
     if (holder !== undefined && replace !== true) {
-      this.#parts.refuse(call, refusal.scopeBusy(this.#parts.name, scope, undefined));
+      const { endings, parts } = this.#on;
+      endings.refuse(call, refusal.scopeBusy(parts.name, scope, undefined));
       return;
     }
     // First: who hears of the end of the other may call into the same scope.
     this.#holders.set(scope, call);
-    if (holder !== undefined) this.#parts.end(holder, refusal.replaced(scope, holder.attempt !== undefined));
+    if (holder !== undefined) this.#on.keeper.end(holder, refusal.replaced(scope, holder.attempt !== undefined));
   }
 
   /** The call is settled. */
@@ -80,6 +73,8 @@ export class Scopes<I, O> {
     if (atWork?.delete(attempt) !== true || atWork.size > 0) return;
     this.#atWork.delete(scope);
     const holder = this.#holders.get(scope);
-    if (holder?.waiting === 'scope') this.#parts.proceed(holder);
+    if (holder?.waiting !== 'scope') return;
+    this.#on.waits.remove(holder);
+    this.#on.gate.proceed(holder);
   }
 }

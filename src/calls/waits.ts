@@ -1,5 +1,6 @@
 import type { Call } from './call.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { MachineLink } from './machineLink.ts';
 import type { Places } from './places.ts';
 import type { Waiting } from './trouble.ts';
 
@@ -8,13 +9,13 @@ export class Waits<I, O> {
   readonly #calls = new Set<Call<I, O>>();
   readonly #deadlines: DeadlineQueue;
   readonly #places: Places<Call<I, O>>;
-  readonly #changed: () => void;
+  readonly #link: Pick<MachineLink, 'flushSoon'>;
 
-  /** @param changed - told after every change. */
-  constructor(deadlines: DeadlineQueue, places: Places<Call<I, O>>, changed: () => void) {
+  /** @param link - follows every change. */
+  constructor(deadlines: DeadlineQueue, places: Places<Call<I, O>>, link: Pick<MachineLink, 'flushSoon'>) {
     this.#deadlines = deadlines;
     this.#places = places;
-    this.#changed = changed;
+    this.#link = link;
   }
 
   get size(): number {
@@ -36,7 +37,7 @@ export class Waits<I, O> {
     this.#calls.add(call);
     call.due = Math.ceil(due);
     this.#deadlines.set(call);
-    this.#changed();
+    this.#link.flushSoon();
   }
 
   remove(call: Call<I, O>): void {
@@ -45,6 +46,6 @@ export class Waits<I, O> {
     trouble.waiting = undefined;
     this.#calls.delete(call);
     this.#deadlines.remove(call);
-    this.#changed();
+    this.#link.flushSoon();
   }
 }

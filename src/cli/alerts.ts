@@ -1,4 +1,5 @@
-import { type AlertView, readAlerts } from '../store/alertView.ts';
+import type { OpenAlert } from '../policy/alertRecord.ts';
+import { type AlertView, readAlerts, type UnwatchedAlert } from '../store/alertView.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
@@ -12,9 +13,10 @@ export const alerts = defineCommand({
   summary: 'which integrations fail so often that somebody should look, and which did',
   usage: 'alerts [--json] [--db FILE]',
   details: [
-    'A running gateway raises an alert at 5 final failures of one integration within 10 minutes, unless it was given other thresholds, and',
-    'clears it after 10 minutes without one or when the circuit closes. Failures of `unwedge run` and `unwedge hook` have nobody who',
-    'watches: those of the last 10 minutes are judged now, and shown as unwatched.',
+    'A running gateway or proxy raises an alert at 5 final failures of one integration within 10 minutes, or at 5 crashes of what is',
+    'behind it, also when every call survives them; unless it was given other thresholds. It clears it after 10 minutes without either, or',
+    'when the circuit closes and it does not keep crashing. Failures of `unwedge run` and `unwedge hook` have nobody who watches: those of',
+    'the last 10 minutes are judged now, and shown as unwatched.',
   ].join('\n'),
   options: {},
   async run(args, io) {
@@ -40,7 +42,8 @@ export function alertTable(view: Partial<AlertView>, now: number, io: Io): strin
       { title: 'INTEGRATION' },
       { title: 'SINCE' },
       { title: 'FAILURES', align: 'right' },
-      { title: 'LAST FAILURE' },
+      { title: 'CRASHES', align: 'right' },
+      { title: 'LAST' },
       { title: 'WHAT' },
     ],
     [...openRows(view, now, style), ...clearedRows(view, now, style)],
@@ -50,32 +53,22 @@ export function alertTable(view: Partial<AlertView>, now: number, io: Io): strin
 
 function openRows({ open = [], unwatched = [] }: Partial<AlertView>, now: number, { red, yellow }: Style): Cell[][] {
   return [
-    ...open.map(({ integration, kind, message, failures, raisedAt, lastFailureAt }) => [
-      { text: 'open', paint: red },
-      integration,
-      ago(raisedAt, now),
-      String(failures),
-      ago(lastFailureAt, now),
-      `${kind}: ${message}`,
-    ]),
-    ...unwatched.map(({ integration, kind, message, failures, lastFailureAt }) => [
-      { text: 'unwatched', paint: yellow },
-      integration,
-      '',
-      String(failures),
-      ago(lastFailureAt, now),
-      kind === undefined ? message : `${kind}: ${message}`,
-    ]),
+    ...open.map((alert) => alertRow({ text: 'open', paint: red }, ago(alert.raisedAt, now), alert, now)),
+    ...unwatched.map((alert) => alertRow({ text: 'unwatched', paint: yellow }, '', alert, now)),
   ];
 }
 
 function clearedRows({ cleared = [] }: Partial<AlertView>, now: number, { dim }: Style): Cell[][] {
-  return cleared.map(({ integration, kind, message, failures, raisedAt, lastFailureAt, clearedAt, clearedBy }) => [
-    { text: `cleared ${ago(clearedAt, now)}, ${clearedBy === 'quiet' ? 'quiet' : 'circuit closed'}`, paint: dim },
-    integration,
-    ago(raisedAt, now),
-    String(failures),
-    ago(lastFailureAt, now),
-    `${kind}: ${message}`,
-  ]);
+  return cleared.map((alert) => {
+    const how = alert.clearedBy === 'quiet' ? 'quiet' : 'circuit closed';
+    const state = { text: `cleared ${ago(alert.clearedAt, now)}, ${how}`, paint: dim };
+    return alertRow(state, ago(alert.raisedAt, now), alert, now);
+  });
+}
+
+function alertRow(state: Cell, since: string, alert: OpenAlert | UnwatchedAlert, now: number): Cell[] {
+  const { integration, because, kind, message, failures, crashes, lastFailureAt } = alert;
+  const trouble = because === 'crashes' ? 'keeps crashing' : kind;
+  const what = trouble === undefined ? message : `${trouble}: ${message}`;
+  return [state, integration, since, String(failures), String(crashes), ago(lastFailureAt, now), what];
 }

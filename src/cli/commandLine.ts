@@ -10,6 +10,7 @@ export async function main(words: readonly string[]): Promise<void> {
   const controller = new AbortController();
   let endedBy: EndedBySignal | undefined;
   let leavesInterrupts = false;
+  let leavesErrors = false;
   let isOutputLost = false;
   let endsWithCommand = false;
 
@@ -25,6 +26,7 @@ export async function main(words: readonly string[]): Promise<void> {
 
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (leavesErrors && stream === process.stderr) return;
       // The reader is gone (`| head`); nothing that is written from now on can be of use to anyone.
       if (error.code === 'EPIPE') controller.abort(error);
       else {
@@ -49,6 +51,9 @@ export async function main(words: readonly string[]): Promise<void> {
     signal: controller.signal,
     leaveInterrupts: () => {
       leavesInterrupts = true;
+    },
+    leaveErrors: () => {
+      leavesErrors = true;
     },
     endWithCommand: () => {
       endsWithCommand = true;

@@ -49,7 +49,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./repair/command.ts')).repair,
   },
   restart: {
-    summary: 'restart what is behind an integration, or a session, of a running gateway',
+    summary: 'restart what is behind an integration, or a session, of a running gateway or proxy',
     load: async () => (await import('./restart.ts')).restart,
   },
   run: {

@@ -15,7 +15,8 @@ export const events = defineCommand({
   usage:
     'events [--follow] [--since DURATION] [--category NAME] [--integration NAME] [--failed] [--limit N] [--json] [--db FILE]',
   details: [
-    'The newest events that match, oldest first. With --follow it goes on with those that come, until Ctrl-C (exit 130); --json gives one',
+    'The newest events that match, oldest first. Where several runtimes have recorded events of one name, it is shown as NAME@PID.',
+    'With --follow it goes on with those that come, until Ctrl-C (exit 130); --json gives one',
     'object a line then.',
   ].join('\n'),
   options: {

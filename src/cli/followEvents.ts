@@ -3,7 +3,7 @@ import { type EventQuery, type EventRow, readEvents } from '../store/query.ts';
 import type { DatabaseReader } from '../store/reader.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
-import { eventLine } from './eventText.ts';
+import { createOrigins, eventLine, type Origins } from './eventText.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
 
@@ -28,8 +28,10 @@ export async function followEvents(
   { db, json }: Pick<Args, 'db' | 'json'>,
   io: Io,
 ): Promise<number> {
+  let origins: Origins | undefined;
   const print = (rows: readonly EventRow[]): void => {
-    for (const row of rows) io.stdout.write(json ? toJsonLine(row) : eventLine(row, io));
+    origins ??= createOrigins(rows);
+    for (const row of rows) io.stdout.write(json ? toJsonLine(row) : eventLine(row, io, origins));
   };
   let place = await readDatabase(db, io, (reader) => {
     const last = lastId(reader);

@@ -7,11 +7,36 @@ export interface IntegrationView extends Omit<IntegrationStatus, 'circuit'> {
   /** Of several live runtimes the one that lets the least through; without any, as it was last kept. */
   readonly circuit: LiveIntegration['circuit'];
   /** What each live runtime that has it says. */
-  readonly live: readonly (Omit<LiveIntegration, 'integration'> & { readonly runtime: string })[];
+  readonly live: readonly LiveView[];
 }
+
+/** An integration as one live runtime has it. */
+interface LiveView extends Omit<LiveIntegration, 'integration'> {
+  /** The id of the runtime. */
+  readonly runtime: string;
+  readonly pid: number;
+}
+
+/** Of an integration that nothing went wrong with. */
+const noFailures = { failures10m: 0, failures24h: 0, crashes10m: 0, crashes24h: 0, runtimes: [] } as const;
 
 /** The circuits that let through the least first. */
 const severity: readonly LiveIntegration['circuit'][] = ['isolated', 'open', 'half-open', 'crashed', 'closed'];
+
+/** How one of several runtimes is told apart, in what is shown and in what is restarted. */
+export function instanceName(name: string, pid: number): string {
+  return `${name}@${pid}`;
+}
+
+/** An integration that several live runtimes have, as each of them has it; empty when none or one does. */
+export function instancesOf({ integration, live, runtimes }: IntegrationView): readonly IntegrationView[] {
+  if (live.length < 2) return [];
+  return live.map((each) => {
+    const figures = runtimes.find(({ pid }) => pid === each.pid) ?? noFailures;
+    const name = instanceName(integration, each.pid);
+    return { ...figures, integration: name, circuit: each.circuit, live: [each], runtimes: [] };
+  });
+}
 
 /** Every integration that is on record or known to a live runtime, by name. */
 export function viewOf(
@@ -21,7 +46,7 @@ export function viewOf(
   const live = asked.flatMap(({ runtime, answer }) =>
     (answer?.integrations ?? []).map(({ integration, ...each }) => ({
       integration,
-      each: { ...each, runtime: runtime.id },
+      each: { ...each, runtime: runtime.id, pid: runtime.pid },
     })),
   );
   const names = new Set([...recorded, ...live].map(({ integration }) => integration));
@@ -29,7 +54,7 @@ export function viewOf(
     const onRecord = recorded.find(({ integration }) => integration === name);
     const known = live.filter(({ integration }) => integration === name).map(({ each }) => each);
     const circuit = severity.find((each) => known.some((one) => one.circuit === each));
-    const base = onRecord ?? { integration: name, failures10m: 0, failures24h: 0, circuit: 'closed' as const };
+    const base: IntegrationStatus = onRecord ?? { integration: name, ...noFailures, circuit: 'closed' };
     return { ...base, circuit: circuit ?? base.circuit, live: known };
   });
 }

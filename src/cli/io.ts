@@ -19,10 +19,12 @@ export interface Io {
   readonly columns: number;
   /** Height of stdout, in lines. @defaultValue no limit */
   readonly rows?: number | undefined;
-  /** Aborts on Ctrl-C and signals ({@link EndedBySignal}), and when nobody reads stdout any longer (EPIPE). */
+  /** Aborts on Ctrl-C and signals ({@link EndedBySignal}), and when nobody reads stdout or stderr any longer (EPIPE). */
   readonly signal: AbortSignal;
   /** From here on Ctrl-C is the business of a child that shares the terminal. */
   readonly leaveInterrupts?: (() => void) | undefined;
+  /** From here on the command does without a reader of stderr: that it is gone no longer aborts {@link Io.signal}. */
+  readonly leaveErrors?: (() => void) | undefined;
   /** From here on the process ends with the command, whatever is left in it: code of users was run, which may leave timers and sockets. */
   readonly endWithCommand?: (() => void) | undefined;
   /** Wall time in ms since the epoch. */

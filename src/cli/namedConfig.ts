@@ -2,6 +2,8 @@ import type { ConfigOptions } from '../config/configTypes.ts';
 import { ConfigError } from '../config/problems.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
+import { duringModule } from './moduleExit.ts';
+import { exitCodes } from './run/exitCode.ts';
 
 /** The option of commands that may be given a configuration. */
 export const configOption = {
@@ -17,8 +19,8 @@ export const configOption = {
  */
 export async function namedConfig(
   file: string | undefined,
-  { env, endWithCommand }: Pick<Io, 'env' | 'endWithCommand'>,
-): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'retention' | 'policies'>> {
+  { env, endWithCommand, signal }: Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>,
+): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'retention' | 'alerts' | 'policies'>> {
   const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
   if (named === undefined) return {};
   // A module that was run may leave timers behind.
@@ -26,8 +28,10 @@ export async function namedConfig(
   // Only for who names one: it brings the schema.
   const { readConfig } = await import('../config/readConfig.ts');
   try {
-    const { store, synchronous, retention, policies } = (await readConfig({ file: named, env })).options;
-    return { store, synchronous, retention, policies };
+    const read = () => readConfig({ file: named, env });
+    const { options } = await duringModule({ file: named, exitCode: exitCodes.ownError, signal }, read);
+    const { store, synchronous, retention, alerts, policies } = options;
+    return { store, synchronous, retention, alerts, policies };
   } catch (error) {
     if (error instanceof ConfigError) throw new CommandError(error.message.replaceAll('\n', '; '), { cause: error });
     throw error;

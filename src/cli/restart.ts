@@ -6,50 +6,88 @@ import { systemClock } from '../systemClock.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
+import { instanceName } from './integrationView.ts';
 import type { Io } from './io.ts';
 import { askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 
 export const restart = defineCommand({
   name: 'restart',
-  summary: 'restart what is behind an integration, or a session, of a running gateway',
-  usage: 'restart NAME [--json] [--db FILE]',
+  summary: 'restart what is behind an integration, or a session, of a running gateway or proxy',
+  usage: 'restart NAME[@PID] [--json] [--db FILE]',
   details: [
-    'NAME is an integration or the id of a session. A server or session is started anew, also out of quarantine; a function or a command',
-    'gets its circuit closed. Exits 1 when no running gateway of the database has it, or more than one.',
+    'NAME is an integration or the id of a session. A server or session is started anew, also out of quarantine; of a function, an agent or',
+    'a command the calls in flight end with an outcome that says so, and the circuit closes. What several running gateways or proxies have',
+    'is restarted in all of them; NAME@PID, as `unwedge status` shows it, is the one in that process. It is recorded as operator/restarted,',
+    'and is no failure. Exits 1 when no running gateway of the database has it, or one that has did not do it.',
   ].join('\n'),
   options: {},
   operands: ['NAME'],
   async run(args, io) {
-    const [name = ''] = args.operands;
-    const runtime = await findRuntime(name, args.db, io);
-    const answer = await askRuntime(runtime.socket ?? '', 'restart', { name }, { clock: systemClock });
-    const text = runtimeText(runtime, io.now());
-    if (!answer.ok) throw new CommandError(`${text} did not restart ${quoted(name)}: ${sanitize(answer.message)}`);
-    io.stdout.write(args.json ? toJson({ restarted: name, runtime }) : `${text} restarts ${quoted(name)}.\n`);
+    const [given = ''] = args.operands;
+    const { name, runtimes } = await find(given, args.db, io);
+    const asked = await Promise.all(
+      runtimes.map(async (runtime) => ({
+        runtime,
+        answer: await askRuntime(runtime.socket ?? '', 'restart', { name }, { clock: systemClock }),
+      })),
+    );
+    const done = asked.filter(({ answer }) => answer.ok).map(({ runtime }) => runtime);
+    const failures = asked.flatMap(({ runtime, answer }) =>
+      answer.ok
+        ? []
+        : [`${runtimeText(runtime, io.now())} did not restart ${quoted(name)}: ${sanitize(answer.message)}`],
+    );
+    if (args.json) io.stdout.write(toJson({ restarted: name, runtimes: done }));
+    else io.stdout.write(doneText(name, done, io));
+    if (failures.length > 0) throw new CommandError(failures.join('; '));
     return 0;
   },
 });
 
-/** The one live runtime that has the integration or session. @throws CommandError when there is none, or several. */
-async function findRuntime(name: string, db: string | undefined, io: Io): Promise<JudgedRuntime> {
+function doneText(name: string, done: readonly JudgedRuntime[], io: Io): string {
+  const lines = done.map((runtime) => `${runtimeText(runtime, io.now())} restarts ${quoted(name)}.\n`);
+  if (done.length > 1) lines.push(`${done.length} of that name are restarted.\n`);
+  return lines.join('');
+}
+
+/**
+ * The live runtimes that have the integration or session; a name that one of them has as it is written is no NAME@PID.
+ * @throws CommandError when there is none.
+ */
+async function find(
+  given: string,
+  db: string | undefined,
+  io: Io,
+): Promise<{ readonly name: string; readonly runtimes: readonly JudgedRuntime[] }> {
   const { path, rows } = await readDatabase(db, io, (reader) => ({ path: reader.path, rows: readRuntimes(reader) }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const live = asked.filter(({ answer }) => answer !== undefined);
-  const having = live.filter(({ answer }) => namesIn(answer).includes(name));
-  const [found, ...others] = having;
-  if (found !== undefined && others.length === 0) return found.runtime;
-  if (found !== undefined) {
-    const list = having.map(({ runtime }) => runtimeText(runtime, io.now())).join(', ');
-    throw new CommandError(`${having.length} live runtimes have ${quoted(name)}: ${list}.`);
+  const having = (name: string) =>
+    live.filter(({ answer }) => namesIn(answer).includes(name)).map(({ runtime }) => runtime);
+  const all = having(given);
+  if (all.length > 0) {
+    // It may have the name too, and goes on as it is.
+    const unsure = asked.filter(({ runtime }) => runtime.liveness !== 'dead');
+    io.stderr.write(problemLines(unsure, io.now()));
+    return { name: given, runtimes: all };
   }
+  const [, name = given, pid] = /^(.+)@(\d+)$/s.exec(given) ?? [];
+  const named = pid === undefined ? [] : having(name);
+  const one = named.filter((runtime) => runtime.pid === Number(pid));
+  if (one.length > 0) return { name, runtimes: one };
+
   io.stderr.write(problemLines(asked, io.now()));
   if (live.length === 0)
     throw new CommandError(`No live runtime answers for ${sanitize(path)}; nothing was restarted.`);
+  if (named.length > 0) {
+    const there = named.map((runtime) => sanitize(instanceName(name, runtime.pid))).join(', ');
+    throw new CommandError(`No live runtime of pid ${pid} has ${quoted(name)}; known: ${there}`);
+  }
   const names = [...new Set(live.flatMap(({ answer }) => namesIn(answer)))];
   const near = nearest(name, names);
   const guess = near === undefined ? `known: ${names.map(sanitize).join(', ')}` : `did you mean ${quoted(near)}?`;
-  throw new CommandError(`No live runtime has ${quoted(name)}; ${guess}`);
+  throw new CommandError(`No live runtime has ${quoted(given)}; ${guess}`);
 }
 
 function namesIn(answer: LiveStatus | undefined): readonly string[] {

@@ -6,7 +6,7 @@ import { alertTable } from './alerts.ts';
 import { type Args, defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
-import { type IntegrationView, viewOf } from './integrationView.ts';
+import { instancesOf, type IntegrationView, viewOf } from './integrationView.ts';
 import type { Io } from './io.ts';
 import { type AskedRuntime, askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
@@ -19,9 +19,11 @@ export const status = defineCommand({
   summary: 'each integration with its circuit, failures and last error',
   usage: 'status [--tree] [--watch [INTERVAL]] [--json] [--db FILE]',
   details: [
-    'Failures and sessions are of the last 24 hours, read from the records: final failures of calls, failures of hooks, and losses of what',
-    'is behind an integration. Circuits, calls in flight and waiting calls come from the gateways that run on the database; without one,',
-    'circuits are shown as they were last kept. With --tree it exits 1 when no running gateway answers.',
+    'FAILED counts what alerts count: final failures of calls, and failures of hooks, that say something of the integration (not',
+    'permanent, cancelled or refused ones). CRASHED counts losses of what is behind it and restarts that failed, whatever became of its',
+    'calls. The last error is of any kind. Sessions are of the last 24 hours. Circuits, calls in flight and waiting calls come from the',
+    'gateways and proxies that run on the database; without one, circuits are shown as they were last kept. What several of them have is',
+    'shown once in all, and once for each as NAME@PID. With --tree it exits 1 when no running gateway answers.',
     'With --watch it shows the same again and again, every 2s unless INTERVAL says otherwise, until Ctrl-C (exit 130): in place on a',
     'terminal, below each other elsewhere, with --json as one object a line.',
   ].join('\n'),
@@ -95,17 +97,21 @@ function integrationTable(
     [
       { title: 'INTEGRATION' },
       { title: 'CIRCUIT' },
-      ...[...figures, 'FAILED 10M', 'FAILED 24H'].map((title) => ({ title, align: 'right' as const })),
+      ...[...figures, 'FAILED 10M', '24H', 'CRASHED 10M', '24H'].map((title) => ({ title, align: 'right' as const })),
       { title: 'LAST ERROR' },
     ],
-    integrations.map((each) => [
-      each.integration,
-      circuitCell(each, now, style),
-      ...(isLive ? [sum(each.live, 'inFlight'), sum(each.live, 'waiting')] : []),
-      String(each.failures10m),
-      String(each.failures24h),
-      lastError(each, now),
-    ]),
+    integrations
+      .flatMap((each) => [each, ...instancesOf(each)])
+      .map((each) => [
+        each.integration,
+        circuitCell(each, now, style),
+        ...(isLive ? [sum(each.live, 'inFlight'), sum(each.live, 'waiting')] : []),
+        String(each.failures10m),
+        String(each.failures24h),
+        String(each.crashes10m),
+        String(each.crashes24h),
+        lastError(each, now),
+      ]),
     io.columns,
   );
 }

@@ -5,7 +5,8 @@ import type { SchemaNode } from './schemaTree.ts';
 import { anyName, configKeys, isSecret, nodeAt, variableAt } from './keys.ts';
 import { derivedDefaults } from './derivedDefaults.ts';
 import { leafPaths } from './layers.ts';
-import { presetValues } from './presetValues.ts';
+import { alertValues, integrationValues } from './integrationValues.ts';
+import { type ImpliedValue, type PresetSource, presetValues } from './presetValues.ts';
 import { type ConfigSource, pathText } from './problems.ts';
 
 /** What holds for one key, and why. */
@@ -15,7 +16,7 @@ export interface EffectiveValue {
   readonly value: unknown;
   readonly unit: SchemaNode['unit'];
   readonly usually: string | undefined;
-  readonly source: ConfigSource;
+  readonly source: ConfigSource | PresetSource;
   /** The environment variable that sets it. */
   readonly variable: string | undefined;
   readonly isSecret: boolean;
@@ -37,13 +38,36 @@ export function effectiveValues({
       isThere(path, options) &&
       (node.default !== undefined || node.usually !== undefined),
   );
+  const implied = [
+    ...alertValues(options, isSaid, ofAll),
+    ...presetValues(options, isSaid),
+    ...integrationValues(options, isSaid, textAt),
+  ];
   return [
     ...given.map((path) => row(path, valueAt(options, path), origins[pathText(path)] ?? { from: 'default' })),
     ...defaults.map(({ path, node }) => row(path, derived.get(pathText(path)) ?? node.default, { from: 'default' })),
-    ...presetValues(options, (path) => taken.has(path.join('\n'))).map(({ path, value }) =>
-      row(path, value, { from: 'default' }),
-    ),
+    ...implied.map(({ path, value, usually, source }) => ({
+      ...row(path, value, source),
+      ...(usually !== undefined && { usually }),
+    })),
   ];
+
+  /** The threshold that holds for all integrations. */
+  function ofAll(key: string): Pick<ImpliedValue, 'value' | 'source'> {
+    const path = ['alerts', key];
+    return {
+      value: valueAt(options, path) ?? nodeAt(path)?.default,
+      source: origins[pathText(path)] ?? { from: 'default' },
+    };
+  }
+
+  function isSaid(path: readonly string[]): boolean {
+    return taken.has(path.join('\n'));
+  }
+}
+
+function textAt(path: readonly string[], value: unknown): string {
+  return plainText(value, nodeAt(path)?.unit);
 }
 
 /** Whether a key is the path, or above it. */
@@ -62,7 +86,7 @@ function isThere(path: readonly string[], options: LoadedConfig['options']): boo
   });
 }
 
-function row(path: readonly string[], value: unknown, source: ConfigSource): EffectiveValue {
+function row(path: readonly string[], value: unknown, source: EffectiveValue['source']): EffectiveValue {
   const node = nodeAt(path);
   const { unit, usually } = node ?? {};
   return {
@@ -72,8 +96,13 @@ function row(path: readonly string[], value: unknown, source: ConfigSource): Eff
     usually: value === undefined ? usually : undefined,
     source,
     variable: variableAt(path),
-    isSecret: source.from !== 'default' && isSecret(path),
+    isSecret: !isImplied(source) && isSecret(path),
   };
+}
+
+/** Whether nobody set what comes from there. */
+export function isImplied(source: EffectiveValue['source']): source is PresetSource | { readonly from: 'default' } {
+  return source.from === 'default' || source.from === 'preset' || source.from === 'code or preset';
 }
 
 /** A value for people: `10m`, `1 GB`, text as it is; of a secret nothing. */

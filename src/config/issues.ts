@@ -49,12 +49,18 @@ function flat(issue: z.core.$ZodIssue, base: Path): Finding[] {
   // The name is wrong, whatever goes under it.
   if (issue.code === 'invalid_key') return [{ path, what: 'unknown', message: '' }];
   if (issue.code !== 'invalid_union') return [{ path, what: 'wrong', message: issue.message }];
-  const meant = issue.errors.find((errors) =>
+  const objects = issue.errors.filter((errors) =>
     errors.every((each) => each.path.length > 0 || each.code === 'unrecognized_keys'),
   );
+  // Of several, the one that knows most of the keys.
+  const [meant] = [...objects].sort((one, other) => unknownIn(one) - unknownIn(other));
   if (meant !== undefined) return meant.flatMap((each) => flat(each, path));
   const { options } = issue as { readonly options?: readonly unknown[] };
   return [{ path, what: 'wrong', choices: options, message: issue.message }];
+}
+
+function unknownIn(errors: readonly z.core.$ZodIssue[]): number {
+  return errors.reduce((sum, each) => sum + (each.code === 'unrecognized_keys' ? each.keys.length : 0), 0);
 }
 
 /** A finding as a problem. */

@@ -18,11 +18,13 @@ const { retry, limits, breaker } = defaultPolicy;
 
 const delay = plainDuration({ zero: true });
 
+const growthFactor = z.number().min(1).register(keyMeta, { expected: 'a number of at least 1' });
+
 const growth = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('exponential'),
     baseMs: plainDuration(),
-    factor: z.number().min(1).register(keyMeta, { expected: 'a number of at least 1' }).optional(),
+    factor: growthFactor.optional(),
     capMs: plainDuration(),
   }),
   z.strictObject({
@@ -42,18 +44,27 @@ const jitter = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('full') }),
 ]);
 
-const backoff = z
-  .strictObject({
-    backoff: growth.register(keyMeta, { expected: 'an object whose kind is exponential, list or constant' }),
-    jitter: jitter.register(keyMeta, { expected: 'an object whose kind is none, factor or full' }),
-  })
-  .register(keyMeta, {
-    description:
-      'The waits between attempts: `backoff` says how they grow (`{kind: "exponential", baseMs, factor, capMs}`, `{kind: "list", delaysMs, capMs}` or `{kind: "constant", delayMs}`), `jitter` how they are spread (`{kind: "none"}`, `{kind: "factor", factor}` or `{kind: "full"}`).',
-    expected: 'an object with backoff and jitter',
-    default: retry.backoff,
-    whole: true,
-  });
+const spread = jitter.register(keyMeta, { expected: 'an object whose kind is none, factor or full' }).optional();
+
+const shortBackoff = z.strictObject({
+  initialMs: plainDuration(),
+  maxMs: plainDuration(),
+  factor: growthFactor.optional(),
+  jitter: spread,
+});
+
+const longBackoff = z.strictObject({
+  backoff: growth.register(keyMeta, { expected: 'an object whose kind is exponential, list or constant' }),
+  jitter: spread,
+});
+
+const backoff = z.union([shortBackoff, longBackoff]).register(keyMeta, {
+  description:
+    'The waits between attempts: `{initialMs, maxMs}`, each `factor` (2) times longer than the one before; or `backoff` says how they grow (`{kind: "exponential", baseMs, factor, capMs}`, `{kind: "list", delaysMs, capMs}` or `{kind: "constant", delayMs}`). `jitter` says how they are spread (`{kind: "none"}`, `{kind: "factor", factor}` or `{kind: "full"}`): without it, fully where they grow, else not.',
+  expected: 'an object with initialMs and maxMs, or with backoff',
+  default: retry.backoff,
+  whole: true,
+});
 
 const retryShape = {
   maxAttempts: integer('Attempts in all, the first included; 1 switches retrying off.', { default: retry.maxAttempts }),

@@ -42,8 +42,11 @@ export async function readConfig(
   if (openclaw !== undefined) {
     const teller = { ...tell({ from: 'openclaw', file: openclaw }, nameOf(openclaw, cwd)), prefix: ['gateway'] };
     await read(teller, openclaw, async () => {
-      const value = await readOpenClaw(openclaw);
-      return value === undefined ? undefined : { source: teller.source, value, teller };
+      const found = await readOpenClaw(openclaw);
+      if (found === undefined) return undefined;
+      const { value, locate, repeated } = found;
+      const lost = repeated.map((each) => repeatedKey(each, teller));
+      return { source: teller.source, value, teller: { ...teller, locate }, problems: lost };
     });
   }
   const found = await filesOf(file, cwd, env);

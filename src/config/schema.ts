@@ -22,12 +22,18 @@ const thresholds = {
   failures: integer('Final failures of one integration within `windowMs` that raise an alert.', {
     default: defaultAlertRule.failures,
   }),
+  crashes: integer('Crashes of one integration within `windowMs` that raise an alert, whatever became of its calls.', {
+    default: defaultAlertRule.crashes,
+  }),
   windowMs: duration('See `failures`.', { default: defaultAlertRule.windowMs }),
-  quietMs: duration('Time without a final failure after which all is clear.', { default: defaultAlertRule.quietMs }),
+  quietMs: duration('Time without a final failure and without a crash after which all is clear.', {
+    default: defaultAlertRule.quietMs,
+  }),
 };
 
 const ownThresholds = {
   failures: integer('As `alerts.failures`.', { usually: '`alerts.failures`' }),
+  crashes: integer('As `alerts.crashes`.', { usually: '`alerts.crashes`' }),
   windowMs: duration('As `alerts.windowMs`.', { usually: '`alerts.windowMs`' }),
   quietMs: duration('As `alerts.quietMs`.', { usually: '`alerts.quietMs`' }),
 };

@@ -35,7 +35,7 @@ export const hookFaults: readonly Fault[] = [
     {
       outcome: 'ok',
       retries: [0, 0],
-      mostMs: 3000,
+      mostMs: 15_000,
       records: [
         { type: 'hook/error', fields: { hook_name: 'hook-throws', error: 'the hook has a bug' } },
         { type: 'integration/failure', fields: { integration: 'hook:hook-throws', kind: 'unknown' } },
@@ -46,7 +46,7 @@ export const hookFaults: readonly Fault[] = [
     outcome: 'ok',
     retries: [0, 0],
     leastMs: hookMs,
-    mostMs: 4000,
+    mostMs: 15_000,
     records: [
       { type: 'hook/error', fields: { hook_name: 'hook-hangs' } },
       { type: 'integration/failure', fields: { integration: 'hook:hook-hangs', kind: 'timeout' } },

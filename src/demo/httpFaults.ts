@@ -40,7 +40,7 @@ function httpOutage(): Fault {
     cause: 'HTTP 503',
     waitsMs: [100],
     leastMs: 100,
-    mostMs: 3000,
+    mostMs: 15_000,
     records: ['opened', 'half_opened', 'closed'].map((event) => ({
       type: `breaker/${event}`,
       fields: { integration: name },
@@ -86,7 +86,7 @@ export const httpFaults: readonly Fault[] = [
     cause: 'HTTP 429',
     waitsMs: [1000],
     leastMs: 1000,
-    mostMs: 5000,
+    mostMs: 15_000,
     records: [{ type: 'integration/paused', fields: { pause_ms: 1000 } }],
   }),
   httpFault('http-503', {
@@ -95,7 +95,7 @@ export const httpFaults: readonly Fault[] = [
     cause: 'HTTP 503',
     waitsMs: [100, 500],
     leastMs: 600,
-    mostMs: 5000,
+    mostMs: 15_000,
     records: [
       { type: 'integration/failure', fields: { kind: 'transient', status: 503, retry_count: 2 } },
       { type: 'session/tool_failed', fields: { kind: 'transient', retries: 2 } },
@@ -104,7 +104,7 @@ export const httpFaults: readonly Fault[] = [
   httpFault('http-401', {
     outcome: 'auth',
     retries: [0, 0],
-    mostMs: 3000,
+    mostMs: 15_000,
     records: [
       { type: 'integration/failure', fields: { kind: 'auth', status: 401, retry_count: 0 } },
       { type: 'session/tool_failed', fields: { kind: 'auth', retries: 0 } },
@@ -118,7 +118,7 @@ export const httpFaults: readonly Fault[] = [
       retries: [2, 2],
       waitsMs: [100, 500],
       leastMs: 3 * answerMs + 600,
-      mostMs: 8000,
+      mostMs: 15_000,
       records: [
         { type: 'integration/failure', fields: { kind: 'timeout', reason: 'attempt_timeout', retry_count: 2 } },
         { type: 'session/tool_failed', fields: { kind: 'timeout', synthetic: true } },

@@ -20,7 +20,7 @@ export interface Lane {
 /** Between two heartbeats of a session, in ms. */
 const heartbeatMs = 100;
 /** How long the session may take to answer a message with nothing in its way, in ms. */
-const answerMs = 5000;
+const answerMs = 15_000;
 
 type Job = (turn: Turn) => unknown;
 

@@ -17,7 +17,7 @@ const child = 'mcp:mcp';
 
 function declare({ gateway }: Stage): void {
   const { command, args } = mcpCommand();
-  const policy = { limits: { idleMs }, restartWaitMs: 10_000 };
+  const policy = { limits: { idleMs }, restartWaitMs: 15_000 };
   // A stopped server does not notice the end of its stdin: should the tour end now, it is not waited for long.
   gateway.mcpServer(integration, { command, args, pingMs, closeMs: 500, effect: 'readOnly', policy });
 }
@@ -54,7 +54,7 @@ export const mcpFaults: readonly Fault[] = [
       retries: [1, 1],
       cause: 'SIGKILL',
       leastMs: callSeconds * 1000,
-      mostMs: 8000,
+      mostMs: 15_000,
       records: [
         { type: 'integration/crashed' },
         { type: 'process/exited', fields: { process: child, signal: 'SIGKILL' } },
@@ -75,7 +75,7 @@ export const mcpFaults: readonly Fault[] = [
       retries: [1, 2],
       cause: 'No sign of life',
       leastMs: idleMs + pingMs,
-      mostMs: 10_000,
+      mostMs: 15_000,
       records: [
         { type: 'integration/crashed' },
         { type: 'process/exited', fields: { process: child, reason: 'hang' } },
@@ -97,7 +97,7 @@ export const mcpFaults: readonly Fault[] = [
       outcome: 'ok',
       retries: [0, 0],
       leastMs: slowSeconds * 1000,
-      mostMs: 6000,
+      mostMs: 15_000,
       records: [{ type: 'session/turn_ended', fields: { ok: true } }],
     },
   },

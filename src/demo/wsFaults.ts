@@ -42,7 +42,7 @@ export const wsFaults: readonly Fault[] = [
     // The second retry is for a machine on which the restart takes longer than the first wait.
     retries: [1, 2],
     cause: 'gateway closed (1012): service restart',
-    mostMs: 5000,
+    mostMs: 15_000,
     records: [{ type: 'session/turn_ended', fields: { ok: true } }],
   }),
   wsFault('ws-lost', {
@@ -51,7 +51,7 @@ export const wsFaults: readonly Fault[] = [
     cause: 'gateway closed (1006)',
     waitsMs: [100, 500],
     leastMs: 600,
-    mostMs: 5000,
+    mostMs: 15_000,
     records: [
       { type: 'integration/failure', fields: { kind: 'transient', retry_count: 2 } },
       { type: 'session/tool_failed', fields: { kind: 'transient', retries: 2 } },

@@ -1,50 +1,11 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
-import { type BreakerPolicy, openForMs, type Tally, trips } from '../policy/breaker.ts';
-import type { FailureKind } from '../policy/failure.ts';
-
-/** How many calls of the integration are where; what tells `idle`, `calling` and `backoff` apart. */
-export interface CallFigures {
-  /** Attempts in flight. */
-  readonly attempts: number;
-  /** Accepted calls with no attempt in flight: in backoff, paused, or waiting for a place. */
-  readonly waiting: number;
-}
+import { type BreakerPolicy, openForMs, trips } from '../policy/breaker.ts';
+import type { AttemptFailed, CallFigures, IntegrationEmitted, IntegrationEvent } from './integrationEvents.ts';
 
 export interface IntegrationInput {
   readonly name: string;
   readonly breaker: BreakerPolicy;
 }
-
-/** Times (`at`, `until`) are monotonic ms of the runtime's clock; a generation is the one an attempt was admitted under. */
-export type IntegrationEvent =
-  | ({ readonly type: 'calls.changed' } & CallFigures)
-  | AttemptFailed
-  | { readonly type: 'attempt.answered'; readonly generation: number }
-  | { readonly type: 'attempt.ignored'; readonly generation: number }
-  | { readonly type: 'probe.requested'; readonly at: number }
-  | { readonly type: 'breaker.isolate' }
-  | { readonly type: 'breaker.release' }
-  | { readonly type: 'breaker.reset' }
-  | { readonly type: 'breaker.restore'; readonly openUntil: number; readonly openings: number }
-  | { readonly type: 'integration.paused'; readonly until: number }
-  | { readonly type: 'integration.lost' }
-  | { readonly type: 'integration.restarted' };
-
-export interface AttemptFailed {
-  readonly type: 'attempt.failed';
-  readonly generation: number;
-  readonly at: number;
-  readonly kind: FailureKind;
-  /** What the breaker has counted since it last closed, this failure included. */
-  readonly tally: Tally;
-  /** When the other side asked not to be called before, in ms from `at`. */
-  readonly hintMs?: number | undefined;
-}
-
-export type IntegrationEmitted =
-  | { readonly type: 'breaker.opened'; readonly openForMs: number; readonly kind: FailureKind | 'isolated' }
-  | { readonly type: 'breaker.half_opened' }
-  | { readonly type: 'breaker.closed' };
 
 interface IntegrationContext {
   readonly name: string;

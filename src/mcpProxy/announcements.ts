@@ -64,9 +64,10 @@ export class Announcements {
   lost({ reason, message }: FailureFacts, isQuiet: boolean, served: boolean): void {
     const { name, clock, say, log } = this.#parts;
     log?.note('server lost', { reason, message });
-    if (isQuiet || reason === 'stopped') return;
-    if (served) {
-      this.#lost ??= { why: message, at: clock.now(), calls: '' };
+    if (isQuiet) return;
+    if (served || reason === 'restarted') {
+      const why = reason === 'restarted' ? 'an operator asked for it' : message;
+      this.#lost ??= { why, at: clock.now(), calls: '' };
       return;
     }
     const complaint = `${name} does not come up: ${message}`;
@@ -77,17 +78,18 @@ export class Announcements {
 
   /** What became of the calls that were in flight. */
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
-    if (inFlight.length === 0) return;
     const { name, facts } = this.#parts;
     const lost = inFlight.filter((call) => call.delivered);
-    const repeated = inFlight.length - lost.length;
-    const labels = [...new Set((lost.length > 0 ? lost : inFlight).map(({ label }) => label))];
-    const more = labels.length > mostNames ? ` and ${labels.length - mostNames} more` : '';
-    const calls = labels.slice(0, mostNames).join(', ') + more;
-    facts.tell({ type: 'mcp.calls_lost', integration: name, lost: lost.length, repeated, calls, message });
+    const again = inFlight.filter((call) => !call.delivered && !call.cancelled);
+    if (lost.length + again.length === 0) return;
+    const calls = namesOf(lost);
+    const repeatedCalls = namesOf(again);
+    const figures = { lost: lost.length, repeated: again.length };
+    facts.tell({ type: 'mcp.calls_lost', integration: name, ...figures, calls, repeatedCalls, message });
     if (this.#lost === undefined) return;
-    const again = repeated === 0 ? '' : `; ${repeated} sent again`;
-    this.#lost.calls = lost.length === 0 ? again : `; lost ${lost.length} (${calls})${again}`;
+    this.#lost.calls =
+      (calls === undefined ? '' : `; lost ${lost.length} (${calls})`) +
+      (repeatedCalls === undefined ? '' : `; ${again.length} sent again (${repeatedCalls})`);
   }
 
   listsChanged(methods: readonly string[]): void {
@@ -109,4 +111,12 @@ export class Announcements {
       lateByMs: now - givenUpAt,
     });
   }
+}
+
+/** Each name once; undefined when there is none. */
+function namesOf(calls: readonly ClientCall[]): string | undefined {
+  const labels = [...new Set(calls.map(({ label }) => label))];
+  if (labels.length === 0) return undefined;
+  const more = labels.length > mostNames ? ` and ${labels.length - mostNames} more` : '';
+  return labels.slice(0, mostNames).join(', ') + more;
 }

@@ -1,4 +1,6 @@
 import type { Clock, Timer } from '../policy/clock.ts';
+import { withStderr } from '../actors/serverEnd.ts';
+import type { FailureFacts } from '../policy/failure.ts';
 import { rpcErrors } from '../protocol/jsonRpc.ts';
 import { fieldsOf, idKey, type McpParams, type McpRequest } from '../protocol/mcp/message.ts';
 import { subscriptionField } from '../protocol/mcp/methods.ts';
@@ -15,6 +17,8 @@ export interface AsidesParts {
   readonly wire: () => Wire | undefined;
   /** Gives the client a line. */
   readonly write: (line: Line) => void;
+  /** What the last server that ended said last. */
+  readonly lastStderr: () => string;
 }
 
 /** A request beside the calls: it waits for its answer as long as it has to, or is answered by us. */
@@ -43,6 +47,7 @@ export class Asides {
   readonly #asides = new Map<string, Aside>();
   /** The server was found to be of the era with a handshake. */
   #isLegacy = false;
+  readonly #idle: (() => void)[] = [];
 
   constructor(parts: AsidesParts) {
     this.#parts = parts;
@@ -66,6 +71,14 @@ export class Asides {
   get isWaiting(): boolean {
     for (const { request } of this.#asides.values()) if (request.method !== 'ping') return true;
     return false;
+  }
+
+  /** Resolves when each has its answer but the subscriptions, which have none while they stand. */
+  allAnswered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      this.#checkIdle();
+    });
   }
 
   /** Has a request answered, once. */
@@ -93,6 +106,18 @@ export class Asides {
   /** A server takes requests: it is asked what the last one was not, or did not answer. */
   serverReady(): void {
     for (const aside of [...this.#asides.values()]) this.#ask(aside);
+  }
+
+  /** A server could not be started, or ended before it was of any use. */
+  serverFailed(facts: FailureFacts): void {
+    // That the one before it ended was not for being asked for its era.
+    this.#isLegacy = false;
+    if (facts.kind !== 'spawn') return;
+    for (const aside of [...this.#asides.values()]) {
+      if (aside.request.method !== 'server/discover') continue;
+      this.#end(aside);
+      this.#refuseEra(aside.request, facts.message);
+    }
   }
 
   /** The server has said something, whatever it was. */
@@ -145,7 +170,10 @@ export class Asides {
 
   /** Nothing waits any more. */
   stop(): void {
-    for (const aside of [...this.#asides.values()]) this.#end(aside);
+    for (const aside of [...this.#asides.values()]) {
+      if (aside.request.method === 'subscriptions/listen') this.#end(aside);
+      else this.#expired(aside);
+    }
   }
 
   #ask(aside: Aside): void {
@@ -160,13 +188,13 @@ export class Asides {
           if (isDiscovered(result) && result !== undefined) record.answered(request, result);
           write(answerLine);
         },
-        lost: () => this.#lost(aside),
+        lost: (facts) => this.#lost(aside, facts),
       },
       { id: request.id, key: request.key, line },
     );
   }
 
-  #lost(aside: Aside): void {
+  #lost(aside: Aside, { message }: FailureFacts): void {
     const { request } = aside;
     aside.question = undefined;
     if (request.method === 'subscriptions/listen') return;
@@ -174,7 +202,7 @@ export class Asides {
     if (request.method === 'ping') this.#parts.write(resultAnswer(request.id, {}));
     else {
       this.#isLegacy = true;
-      this.#refuseEra(request);
+      this.#refuseEra(request, withStderr(message, this.#parts.lastStderr()));
     }
   }
 
@@ -187,13 +215,20 @@ export class Asides {
   }
 
   /** As a server of the era with a handshake would: the client goes on with that. */
-  #refuseEra({ id }: McpRequest): void {
-    this.#parts.write(errorAnswer(id, rpcErrors.methodNotFound, 'Method not found: server/discover'));
+  #refuseEra({ id }: McpRequest, why?: string): void {
+    const message = `Method not found: server/discover${why === undefined ? '' : `. ${why}`}`;
+    this.#parts.write(errorAnswer(id, rpcErrors.methodNotFound, message));
   }
 
   #end(aside: Aside): void {
     this.#parts.clock.clearTimeout(aside.timer);
     aside.timer = undefined;
     this.#asides.delete(aside.request.key);
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    for (const { request } of this.#asides.values()) if (request.method !== 'subscriptions/listen') return;
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

@@ -1,4 +1,5 @@
-import type { AttemptContext, Call } from '../calls/call.ts';
+import type { Call } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { McpAnswer, McpRequest } from '../protocol/mcp/message.ts';
 import { effectOfMethod, isModern } from '../protocol/mcp/methods.ts';

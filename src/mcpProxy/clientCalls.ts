@@ -1,7 +1,9 @@
-import type { AttemptContext, CallSettings } from '../calls/call.ts';
+import type { CallSettings } from '../calls/callSettings.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
+import { TurnoverMap } from '../policy/turnoverMap.ts';
 import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/message.ts';
 import { progressKey } from '../protocol/mcp/methods.ts';
 import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
@@ -31,12 +33,17 @@ export interface ClientCallsParts {
 export class ClientCalls {
   readonly #parts: ClientCallsParts;
   /** By the key of the id; a client that uses one twice has several. */
-  readonly #inFlight = new Map<string, ClientCall[]>();
+  readonly #inFlight = new TurnoverMap<string, ClientCall[]>();
+  /** By label: what is known of a tool's effect may change. */
   readonly #settings = new Map<string, CallSettings<ClientCall, McpAnswer>>();
   #retained = 0;
   #initializing = 0;
   #size = 0;
   readonly #idle: (() => void)[] = [];
+  /** Those of the call path. */
+  readonly #handshakes = new WeakSet<object>();
+  /** Given up for their silence, while nobody knows whether the server lives. */
+  #silent: ClientCall[] = [];
 
   constructor(parts: ClientCallsParts) {
     this.#parts = parts;
@@ -49,6 +56,11 @@ export class ClientCalls {
   /** Whether a handshake of the client is under way. */
   get isInitializing(): boolean {
     return this.#initializing > 0;
+  }
+
+  /** Whether a call of the call path is a handshake of the client. */
+  isHandshake(row: object): boolean {
+    return this.#handshakes.has(row);
   }
 
   *all(): Iterable<ClientCall> {
@@ -99,6 +111,11 @@ export class ClientCalls {
     }
   }
 
+  /** Calls that fell silent since this was asked last: it is known now what became of their server. */
+  takeSilent(): readonly ClientCall[] {
+    return this.#silent.splice(0);
+  }
+
   /** Resolves when no call is in flight. */
   allSettled(): Promise<void> {
     return new Promise((resolve) => {
@@ -136,7 +153,10 @@ export class ClientCalls {
       call.settle = resolve;
       call.reject = reject;
       if (!this.#mayRepeat(call)) this.#release(call);
-      if (request.method === 'initialize') this.#parts.shookHands();
+      if (request.method === 'initialize') {
+        this.#handshakes.add(context.call);
+        this.#parts.shookHands();
+      }
     });
   }
 
@@ -145,6 +165,7 @@ export class ClientCalls {
     const { question, wire, request, reject } = call;
     call.question = undefined;
     call.reject = undefined;
+    if (facts.kind === 'timeout' && this.#silent.length < mostSilent) this.#silent.push(call);
     // A handshake is never called off; what the client has called off is given up by now.
     if (question !== undefined) wire?.giveUp(question, request.method === 'initialize' ? undefined : facts.message);
     reject?.(givenUp);
@@ -178,21 +199,21 @@ export class ClientCalls {
   }
 
   #settingsOf(call: ClientCall): CallSettings<ClientCall, McpAnswer> {
-    const key = `${call.effect ?? ''} ${call.label}`;
-    const known = this.#settings.get(key);
-    if (known !== undefined) return known;
     const { policy, limitsOf, retry } = this.#parts.settings;
+    const effect = retry === 'always' && call.effect !== 'readOnly' ? 'idempotent' : call.effect;
+    const known = this.#settings.get(call.label);
+    if (known !== undefined && known.effect === effect) return known;
     const made: CallSettings<ClientCall, McpAnswer> = {
       ...limitsOf(call.request.method, call.tool),
       retry: policy.retry,
-      effect: retry === 'always' && call.effect !== 'readOnly' ? 'idempotent' : call.effect,
+      effect,
       label: call.label,
       session: undefined,
       signal: undefined,
       fallback: undefined,
       givenUp: (each, facts) => this.#givenUp(each, facts),
     };
-    if (this.#settings.size < mostSettings) this.#settings.set(key, made);
+    if (known !== undefined || this.#settings.size < mostSettings) this.#settings.set(call.label, made);
     return made;
   }
 
@@ -211,6 +232,9 @@ export class ClientCalls {
 
 /** Labels whose settings are kept; a client may make up tools for ever. */
 const mostSettings = 1000;
+
+/** Silent calls that are told of by name, should their server turn out to hang. */
+const mostSilent = 1000;
 
 const notConnected: FailureFacts = {
   kind: 'crash',

@@ -1,11 +1,13 @@
 import type { McpClientPipe } from '../actors/mcpClientPipe.ts';
 import type { Clock } from '../policy/clock.ts';
+import type { Asides } from './asides.ts';
 import type { ClientCalls } from './clientCalls.ts';
 import type { Wire } from './wire.ts';
 
 export interface FarewellParts {
   readonly clock: Clock;
-  readonly calls: Pick<ClientCalls, 'size' | 'allSettled'>;
+  readonly calls: Pick<ClientCalls, 'allSettled'>;
+  readonly asides: Pick<Asides, 'allAnswered'>;
   readonly wire: () => Wire | undefined;
   readonly pipe: Pick<McpClientPipe, 'flush'>;
 }
@@ -22,8 +24,8 @@ const graceMs = 1500;
  * What is done after the client has ended its side: what is under way may still be answered, then the server is told, and may finish.
  * Always resolves.
  */
-export async function farewell({ clock, calls, wire, pipe }: FarewellParts): Promise<void> {
-  if (calls.size > 0) await within(drainMs, calls.allSettled(), clock);
+export async function farewell({ clock, calls, asides, wire, pipe }: FarewellParts): Promise<void> {
+  await within(drainMs, Promise.all([calls.allSettled(), asides.allAnswered()]), clock);
   const last = wire();
   last?.relay.endInput();
   if (last !== undefined) await within(graceMs, last.relay.exited, clock);
@@ -31,7 +33,7 @@ export async function farewell({ clock, calls, wire, pipe }: FarewellParts): Pro
 }
 
 /** Resolves with the promise, or after so long. */
-function within(ms: number, promise: Promise<void>, clock: Clock): Promise<void> {
+function within(ms: number, promise: Promise<unknown>, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, ms, { ref: true });
     void promise.then(() => {

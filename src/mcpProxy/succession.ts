@@ -1,5 +1,6 @@
 import type { McpClientPipe } from '../actors/mcpClientPipe.ts';
 import type { CallPath } from '../calls/callPath.ts';
+import { restarted } from '../calls/refusal.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { changedMethod } from '../protocol/mcp/listRecord.ts';
 import type { McpAnswer } from '../protocol/mcp/message.ts';
@@ -82,11 +83,16 @@ export class Succession {
   }
 
   /** It is gone. @returns whether that was to be expected, and is no failure. */
-  lost(facts: FailureFacts, stderr: string, wire: Wire | undefined): boolean {
+  lost(why: FailureFacts, stderr: string, wire: Wire | undefined): boolean {
     const { name, outlet, record, calls, asides, requests, announcements, path, pipe } = this.#parts;
+    // A proxy that stops has ended its calls before its server.
+    const facts = why.reason === 'stopped' ? restarted(name) : why;
     const served = this.#isUp && record.established;
     const isProbeDeath = asides.isDiscovering && !record.established;
+    const silent = calls.takeSilent();
     const inFlight = wire === undefined ? [] : [...calls.all()].filter((call) => call.question?.open === true);
+    // Those that found out have been given up by now; the server took them with it all the same.
+    if (facts.reason === 'hang') inFlight.unshift(...silent);
     // It ended as it was to, and nobody lost anything by it.
     const isQuiet = inFlight.length === 0 && (facts.reason === 'connection_closed' || isProbeDeath);
     this.#isUp = false;
@@ -98,6 +104,7 @@ export class Succession {
       const message = `${name} cannot be started: ${facts.message}`;
       calls.endWaiting({ ...facts, kind: 'unavailable', message, outcome: 'not_started', cause: facts });
     }
+    if (!isProbeDeath && !record.established) asides.serverFailed(facts);
     wire?.lose(facts);
     for (const id of requests.lost()) outlet.write(cancelledLine(id, 'The server that asked is gone'));
     announcements.callsLost(inFlight, facts);

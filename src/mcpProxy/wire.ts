@@ -1,5 +1,6 @@
 import type { McpRelay } from '../actors/mcpRelay.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { TurnoverMap } from '../policy/turnoverMap.ts';
 import { fieldsOf, idKey, type McpAnswer, type McpId, type McpParams } from '../protocol/mcp/message.ts';
 import { progressKey } from '../protocol/mcp/methods.ts';
 import { withId, withProgressToken } from '../protocol/mcp/rewrite.ts';
@@ -72,9 +73,9 @@ export class Wire {
   /** Whether it takes requests of the client. */
   ready = false;
   readonly #parts: WireParts;
-  readonly #questions = new Map<string, Question>();
+  readonly #questions = new TurnoverMap<string, Question>();
   readonly #givenUp = new Map<string, GivenUp>();
-  readonly #tokens = new Map<string, Question>();
+  readonly #tokens = new TurnoverMap<string, Question>();
   readonly #taskTokens = new Set<string>();
   #lost: FailureFacts | undefined = undefined;
   #collected: Line[] | undefined = undefined;

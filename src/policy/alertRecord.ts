@@ -1,28 +1,35 @@
 import type { FailureKind } from './failure.ts';
 
+/** What raised an alert: final failures of calls, or crashes of what is behind the integration, whatever became of its calls. */
+export type AlertCause = 'failures' | 'crashes';
+
 /** An alert that is not cleared. Times are wall time in ms since the epoch. */
 export interface OpenAlert {
   readonly id: string;
   readonly integration: string;
-  /** Of the failure that raised it. */
+  readonly because: AlertCause;
+  /** Of the failure or crash that raised it. */
   readonly kind: FailureKind;
   readonly message: string;
   /** Final failures of the episode so far. */
   readonly failures: number;
+  /** Crashes of the episode so far. */
+  readonly crashes: number;
   readonly raisedAt: number;
+  /** Of the last failure or crash. */
   readonly lastFailureAt: number;
 }
 
-/** Why an alert was cleared: no failure for long enough, or the circuit closed. */
+/** Why an alert was cleared: no failure and no crash for long enough, or the circuit closed. */
 export type AlertEnd = 'quiet' | 'closed';
 
 /** What became of an attempt to clear an alert. */
 export type Cleared =
   /** It is: whoever asked tells of it. */
-  | { readonly is: 'cleared'; readonly failures: number }
+  | { readonly is: 'cleared'; readonly failures: number; readonly crashes: number }
   /** Another runtime has cleared it. */
   | { readonly is: 'gone' }
-  /** Another runtime has met a failure since. */
+  /** Another runtime has met a failure or crash since. */
   | { readonly is: 'failing'; readonly lastFailureAt: number };
 
 /** Open alerts as all runtimes share them. Nothing here throws or rejects; what cannot be written now is written when it can be. */
@@ -32,12 +39,12 @@ export interface AlertRecords {
   /** The alert that is open for the integration after this one was offered: its own, or that of who was first. Undefined when the store cannot say. */
   raise(alert: OpenAlert): Promise<OpenAlert | undefined>;
   /**
-   * Counts one more failure of the episode.
+   * Counts one more failure or crash of the episode.
    * @returns whether an alert is open; undefined when the store cannot say.
    */
-  extend(integration: string, wallNow: number): Promise<boolean | undefined>;
+  extend(integration: string, cause: AlertCause, wallNow: number): Promise<boolean | undefined>;
   /**
-   * Clears an alert, unless there was a failure after `quietSince`.
+   * Clears an alert, unless there was a failure or crash after `quietSince`.
    * @param quietSince - `Infinity`: whatever there was.
    * @returns undefined when the store cannot say.
    */

@@ -27,6 +27,28 @@ export interface BackoffPolicy {
   readonly jitter: Jitter;
 }
 
+/** The same in short: waits that grow exponentially. */
+export interface ShortBackoff {
+  /** The first wait, in ms above 0. */
+  readonly initialMs: number;
+  /** The longest wait, jitter included, in ms above 0. */
+  readonly maxMs: number;
+  /** How many times longer each further wait is, at least 1. @defaultValue 2 */
+  readonly factor?: number | undefined;
+  /** @defaultValue full */
+  readonly jitter?: Jitter | undefined;
+}
+
+/** {@link BackoffPolicy} as it may be given. */
+export interface LongBackoff {
+  readonly backoff: Backoff;
+  /** @defaultValue full where the waits grow exponentially, none where they are said one by one */
+  readonly jitter?: Jitter | undefined;
+}
+
+/** The waits between the attempts of a call as they may be given. */
+export type BackoffInput = ShortBackoff | LongBackoff;
+
 /**
  * The wait before an attempt, in ms: clamped to the cap after jitter, finite for any attempt.
  * @param attempt - the attempt that comes next, from 2.
@@ -65,12 +87,30 @@ function jittered(delayMs: number, jitter: Jitter, random: Random): number {
  * @throws TypeError or RangeError that names the option and its value.
  */
 export function checkBackoff(name: string, value: unknown): BackoffPolicy {
-  checkKeys(name, value, ['backoff', 'jitter']);
-  const { backoff, jitter } = value as BackoffPolicy;
+  checkKeys(name, value, [...shortKeys, 'backoff']);
+  const given = value as BackoffInput;
+  const isShort = 'initialMs' in given || 'maxMs' in given;
+  const backoff = isShort ? checkShort(name, given as ShortBackoff) : checkLong(name, given as LongBackoff);
+  const usual: Jitter = { kind: backoff.kind === 'exponential' ? 'full' : 'none' };
   return Object.freeze({
-    backoff: Object.freeze(checkGrowth(`${name}.backoff`, backoff)),
-    jitter: Object.freeze(checkJitter(`${name}.jitter`, jitter)),
+    backoff: Object.freeze(backoff),
+    jitter: Object.freeze(given.jitter === undefined ? usual : checkJitter(`${name}.jitter`, given.jitter)),
   });
+}
+
+const shortKeys = ['initialMs', 'maxMs', 'factor', 'jitter'];
+
+function checkShort(name: string, given: ShortBackoff): Backoff {
+  checkKeys(name, given, shortKeys);
+  const { initialMs, maxMs, factor = 2 } = given;
+  const baseMs = checkDuration(`${name}.initialMs`, initialMs);
+  const capMs = checkDuration(`${name}.maxMs`, maxMs);
+  return { kind: 'exponential', baseMs, factor: checkNumber(`${name}.factor`, factor, 1), capMs };
+}
+
+function checkLong(name: string, given: LongBackoff): Backoff {
+  checkKeys(name, given, ['backoff', 'jitter']);
+  return checkGrowth(`${name}.backoff`, given.backoff);
 }
 
 const growthKeys = {

@@ -34,7 +34,9 @@ const final: ReadonlySet<FailureKind> = new Set([
   'unavailable',
 ]);
 
-function kindAllows({ kind, shouldRetry }: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
+function kindAllows({ kind, reason, shouldRetry }: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
+  // Who had the other side restarted did not mean the call.
+  if (kind === 'cancelled' && reason === 'restarted') return true;
   if (shouldRetry !== undefined && !final.has(kind)) return shouldRetry;
   return failureKinds[kind].retried || (kind === 'unknown' && policy.retryUnknown);
 }

@@ -1,4 +1,4 @@
-import type { AlertEnd } from './alertRecord.ts';
+import type { AlertCause, AlertEnd } from './alertRecord.ts';
 import type { Failure, FailureKind } from './failure.ts';
 
 /**
@@ -80,8 +80,19 @@ export interface FactMap {
   'integration.paused': { integration: string; pauseMs: number };
   /** What is behind the integration is gone. */
   'integration.crashed': { integration: string; message: string };
+  /** It was started again, and is gone again before it was back. */
+  'integration.restart_failed': { integration: string; message: string };
   /** What is behind the integration is back. */
   'integration.restarted': { integration: string; downMs: number };
+
+  /** An operator had an integration or a session restarted; `calls` were in flight and end by that, or are sent again. No failure. */
+  'operator.restarted': {
+    integration?: string | undefined;
+    session?: string | undefined;
+    /** What was started anew: the process behind it, the actor of the session, or nothing but calls and circuit. */
+    what: 'server' | 'session' | 'calls';
+    calls: number;
+  };
 
   /** A session is ready to take messages, for the first time or after a restart. */
   'session.started': { session: string; incarnation: number };
@@ -173,6 +184,8 @@ export interface FactMap {
     event: string;
     action: string;
     session?: string | undefined;
+    /** Absent when it answered what cannot be read, and of a command that no gateway runs. */
+    kind?: FailureKind | undefined;
     error: string;
     stack?: string | undefined;
   };
@@ -245,8 +258,15 @@ export interface FactMap {
     changed?: string | undefined;
     elapsedMs: number;
   };
-  /** Calls through a proxy were in flight when its server went away: so many were answered as lost, so many are sent again. */
-  'mcp.calls_lost': { integration: string; lost: number; repeated: number; calls: string; message: string };
+  /** Calls through a proxy went with its server, or found it hung: so many (`calls`) were answered as lost, so many are sent again. */
+  'mcp.calls_lost': {
+    integration: string;
+    lost: number;
+    repeated: number;
+    calls?: string | undefined;
+    repeatedCalls?: string | undefined;
+    message: string;
+  };
   /** A proxy's new server has other lists than the client was given, and the client was told. */
   'mcp.lists_changed': { integration: string; lists: string };
   /** A tool of an MCP server answered with an error. */
@@ -320,20 +340,26 @@ export interface FactMap {
     deadLetters: number;
   };
 
-  /** So many final failures of one integration came within `windowMs` that somebody should look; once per episode. */
+  /** So many final failures, or crashes, of one integration came within `windowMs` that somebody should look; once per episode. */
   'alert.raised': AlertFact & {
+    /** `crashes`: it keeps crashing, whatever became of its calls. */
+    because: AlertCause;
     /** Final failures within `windowMs`. */
     failures: number;
+    /** Losses of what is behind the integration, and failed restarts, within `windowMs`. */
+    crashes: number;
     windowMs: number;
     kind: FailureKind;
     /** What the last of them said. */
     message: string;
   };
-  /** The episode is over: no such failure for the quiet time, or the circuit closed. */
+  /** The episode is over: no failure and no crash for the quiet time, or the circuit closed. */
   'alert.cleared': AlertFact & {
     by: AlertEnd;
     /** All final failures of the episode. */
     failures: number;
+    /** All its crashes. */
+    crashes: number;
     /** How long it lasted. */
     afterMs: number;
   };

@@ -1,3 +1,5 @@
+import type { Effect } from './effects.ts';
+
 /** The kinds of failure; one table serves retry, breaker and alerts (see {@link failureKinds}). */
 export type FailureKind =
   | 'transient'
@@ -38,6 +40,7 @@ export type FailureReason =
   | 'quarantined'
   | 'queue_timeout'
   | 'replaced'
+  | 'restarted'
   | 'retry_budget'
   | 'scope_busy'
   | 'startup_failed'
@@ -118,6 +121,10 @@ export interface Failure extends FailureFacts {
   readonly attempts: number;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
+  /** What the call may do to the world, where somebody said and its outcome is open (`unknown`, `cancelled`). */
+  readonly effect?: Effect | undefined;
+  /** What the fallback failed with that was asked in its place; of an integration or an agent an {@link IntegrationError}. */
+  readonly fallbackError?: unknown;
 }
 
 /** How every call ends: with a value, or with a failure as a value. */

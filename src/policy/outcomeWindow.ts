@@ -21,7 +21,9 @@ export class OutcomeWindow {
   record(failed: boolean, now: number): void {
     const size = this.#times.length;
     if (this.#length === size) this.#dropOldest();
-    const index = (this.#oldest + this.#length) % size;
+    const next = this.#oldest + this.#length;
+    // A remainder takes longer than the rest of this.
+    const index = next < size ? next : next - size;
     this.#times[index] = now;
     this.#failed[index] = failed ? 1 : 0;
     this.#length++;

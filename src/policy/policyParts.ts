@@ -1,9 +1,12 @@
-import { checkBackoff } from './backoff.ts';
+import { type BackoffInput, checkBackoff } from './backoff.ts';
 import { checkBoolean, checkDuration, checkInteger, checkKeys, checkNumber } from './options.ts';
 import type { Limits, RetryPolicy } from './policy.ts';
 
 /** What may be left out, or given as `undefined`. */
 export type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** How often and when a call is tried again, as it may be given. */
+export type RetryInput = Given<Omit<RetryPolicy, 'backoff'> & { readonly backoff: BackoffInput }>;
 
 /** Only `undefined` stands for what is not given: `null` is a mistake that a check is to name. */
 export function given<T>(value: T | undefined, otherwise: T): T {
@@ -13,10 +16,7 @@ export function given<T>(value: T | undefined, otherwise: T): T {
 /** The retries of a policy at `option`. @throws TypeError or RangeError that names the option and its value. */
 export function retryIn(
   option: string,
-  {
-    retry,
-    maxAttempts,
-  }: { readonly retry?: Given<RetryPolicy> | undefined; readonly maxAttempts?: number | undefined },
+  { retry, maxAttempts }: { readonly retry?: RetryInput | undefined; readonly maxAttempts?: number | undefined },
   base: RetryPolicy,
 ): RetryPolicy {
   const long = checkRetry(`${option}.retry`, given(retry, {}), base);
@@ -69,7 +69,7 @@ function refuseTwice(option: string, short: string, long: string, value: unknown
   );
 }
 
-function checkRetry(name: string, input: Given<RetryPolicy>, base: RetryPolicy): RetryPolicy {
+function checkRetry(name: string, input: RetryInput, base: RetryPolicy): RetryPolicy {
   checkKeys(name, input, Object.keys(base));
   const maxTotalWaitMs = given(input.maxTotalWaitMs, base.maxTotalWaitMs);
   return Object.freeze({

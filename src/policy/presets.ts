@@ -3,7 +3,7 @@ import { checkBreakerPolicy, defaultBreakerPolicy } from './breaker.ts';
 import { nearest } from './nearest.ts';
 import { checkDuration, checkInteger, checkKeys, checkName, show } from './options.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
-import { type Given, given, limitsIn, retryIn } from './policyParts.ts';
+import { type Given, given, limitsIn, retryIn, type RetryInput } from './policyParts.ts';
 
 /** A policy with a name, for a kind of integration. */
 export type PresetName = 'mcp' | 'sdk' | 'subprocess' | 'toolCall' | 'workflow' | 'claudeCli' | 'codex' | 'hook';
@@ -112,7 +112,7 @@ export interface PolicyInput {
   readonly idleMs?: number | undefined;
   /** Limit on the whole call, waits and retries included, in ms above 0 or `Infinity`: short for `limits.overallMs`. */
   readonly overallMs?: number | undefined;
-  readonly retry?: Given<RetryPolicy> | undefined;
+  readonly retry?: RetryInput | undefined;
   /** Whichever is over first ends the call or the attempt; when two tie, the inner one names the reason. */
   readonly limits?: Given<Limits> | undefined;
   readonly breaker?: Given<IntegrationPolicy['breaker']> | undefined;

@@ -1,3 +1,4 @@
+import type { Effect } from './effects.ts';
 import type { EffectOutcome, Failure, FailureKind } from './failure.ts';
 import { formatDuration } from './duration.ts';
 
@@ -28,7 +29,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
   return {
     status: 'error',
     synthetic: true,
-    error: `${plain(failure.message)}: ${known[outcome]}; ${advice(failure)}.`,
+    error: `${plain(failure.message)}: ${known(failure)}; ${advice(failure)}.`,
     kind,
     outcome,
     elapsedMs,
@@ -38,23 +39,35 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
   };
 }
 
-const known: Readonly<Record<EffectOutcome, string>> = {
+const ends: Readonly<Record<EffectOutcome, string>> = {
   not_started: 'it was not started',
   failed: 'it failed',
-  unknown: 'outcome unknown; it may have taken effect, check before repeating',
-  cancelled: 'it was ended before an answer came and may have taken effect, check before repeating',
+  unknown: 'outcome unknown',
+  cancelled: 'it was ended before an answer came',
 };
+
+/** What repeating it could do, where the outcome is open. */
+const risks: Readonly<Record<Effect, string>> = {
+  readOnly: 'it changes nothing',
+  idempotent: 'it may have taken effect, which repeating does not do twice',
+  mutating: 'it may have taken effect, check before repeating',
+};
+
+function known({ outcome, effect = 'mutating' }: Failure): string {
+  const isOpen = outcome === 'unknown' || outcome === 'cancelled';
+  return isOpen ? `${ends[outcome]}; ${risks[effect]}` : ends[outcome];
+}
 
 function plain(message: string): string {
   const line = message.slice(0, 500).replaceAll(/\s+/g, ' ').trim();
   return line.replace(/[.:;]+$/, '');
 }
 
-function advice({ outcome, retryable, retryAfterMs }: Failure): string {
+function advice({ outcome, effect, retryable, retryAfterMs }: Failure): string {
   if (retryAfterMs !== undefined && retryAfterMs > 0) return `try again in ${formatDuration(retryAfterMs)}`;
   if (!retryable) return 'trying the same again is not expected to help';
   // What may have taken effect is not offered for repeating without its condition.
-  return outcome === 'unknown' || outcome === 'cancelled'
-    ? 'after that it may be tried again'
-    : 'it may be tried again';
+  const isOpen = outcome === 'unknown' || outcome === 'cancelled';
+  const isHarmless = effect === 'readOnly' || effect === 'idempotent';
+  return isOpen && !isHarmless ? 'after that it may be tried again' : 'it may be tried again';
 }

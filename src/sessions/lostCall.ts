@@ -26,7 +26,7 @@ export function lostCallFact(call: LostCall): FactOf<'session.tool_failed'> {
   };
 }
 
-function lost({ integration, tool }: LostCall): Failure {
+function lost({ integration, tool, effect }: LostCall): Failure {
   return {
     kind: 'crash',
     message: `The gateway ended while ${tool} was under way`,
@@ -34,5 +34,6 @@ function lost({ integration, tool }: LostCall): Failure {
     integration,
     attempts: 1,
     retryable: false,
+    effect,
   };
 }

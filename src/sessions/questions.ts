@@ -1,4 +1,5 @@
 import { observe } from '../calls/observe.ts';
+import { markOfWork } from '../calls/workSignal.ts';
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { checkDuration, checkFunction, checkKeys, checkName } from '../policy/options.ts';
@@ -67,6 +68,7 @@ export class Questions {
     const { clock, deadlines, watch } = this.#parts;
     const askedAt = clock.now();
     const controller = new AbortController();
+    markOfWork(controller.signal);
     const close = (): boolean => {
       if (!this.#open.delete(question)) return false;
       deadlines.remove(question.watch);

@@ -1,4 +1,5 @@
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import type { Drainable, DrainOrder } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
@@ -35,7 +36,7 @@ export interface SendOptions {
  * A session: takes one message after the other, and goes on whatever becomes of a turn. This handle outlives the incarnations of its
  * actor; the mailbox and the history are its own.
  */
-export class Session {
+export class Session implements Drainable {
   readonly id: string;
   readonly #parts: SessionParts;
   readonly #options: CheckedSessionOptions;
@@ -47,6 +48,7 @@ export class Session {
   readonly #turns: Turns;
   #ref: SessionRef | undefined = undefined;
   #stopped = false;
+  #drain: DrainOrder | undefined = undefined;
 
   constructor(parts: SessionParts, options: SessionOptions) {
     checkName('session', parts.id);
@@ -80,6 +82,7 @@ export class Session {
       door: this.#door,
       release: this.#release,
       stopped: () => this.#stopped,
+      draining: () => this.#stopped || this.#drain !== undefined,
       dispatch: (event) => this.#dispatch(event),
     });
   }
@@ -189,6 +192,17 @@ export class Session {
     if (this.#mailbox.length > 0) ref.send({ type: 'message.arrived' });
   }
 
+  /** Whether a turn is under way. */
+  get busy(): boolean {
+    return this.#turns.running !== undefined;
+  }
+
+  /** Refuses from now on like {@link close}, but the turn whose handler has begun may end. */
+  drain(order: DrainOrder): void {
+    this.#drain = order;
+    this.#door.close();
+  }
+
   /** Refuses from now on; messages that wait end as cancelled, and stay in the store. The actor is stopped by its supervisor. */
   close(): void {
     this.#stopped = true;
@@ -228,5 +242,6 @@ export class Session {
   #dispatch(event: SessionEvent): void {
     // One that has crashed or stopped takes nothing any more, and XState would say so on the console.
     if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
+    if (event.type === 'turn.ended') this.#drain?.ended();
   }
 }

@@ -110,6 +110,8 @@ export interface LostCall {
   readonly turn: number;
   readonly integration: string;
   readonly tool: string;
+  /** What it may do to the world, where somebody said. */
+  readonly effect?: Effect | undefined;
   readonly startedAt: number;
 }
 

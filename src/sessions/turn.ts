@@ -1,3 +1,4 @@
+import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { checkName } from '../policy/options.ts';
 import { type QuestionOptions, Questions } from './questions.ts';
@@ -25,6 +26,7 @@ export class Turn {
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
+    markOfWork(this.#controller.signal);
     this.#calls = new TurnCalls(parts);
     this.#questions = new Questions(parts);
     this.number = parts.number;

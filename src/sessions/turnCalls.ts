@@ -129,7 +129,7 @@ export class TurnCalls {
       this.#dispatch(call, input, settings);
       return;
     }
-    const { effect } = options;
+    const effect = options.effect ?? tools.effect(integration, tool);
     const deadlineAt = at + limitMs;
     const row = { call: id, turn: this.#parts.number, integration, tool, input, effect, seq, at, deadlineAt };
     void ledger.open(row).then((kept) => this.#written(call, kept, input, settings));

@@ -35,6 +35,8 @@ export interface TurnsParts {
   readonly door: Door;
   readonly release: Release;
   readonly stopped: () => boolean;
+  /** Whether the session takes nothing new: it has stopped, or will when the turn under way has ended. */
+  readonly draining: () => boolean;
   /** Tells the session's machine, if it runs. */
   readonly dispatch: (event: SessionEvent) => void;
 }
@@ -119,8 +121,8 @@ export class Turns {
   async #run(running: RunningTurn, taken: Promise<Kept> | undefined): Promise<void> {
     if (taken !== undefined) await taken;
     if (running.over) return;
-    const { id, clock, options, stopped } = this.#parts;
-    if (stopped()) {
+    const { id, clock, options, draining } = this.#parts;
+    if (draining()) {
       this.abandon(turnEnds.stopped);
       return;
     }
@@ -138,12 +140,13 @@ export class Turns {
   #finish(running: RunningTurn, outcome: Outcome<unknown>): void {
     if (running.over) return;
     running.over = true;
-    const { id: session, clock, facts, door, mailbox, stopped, dispatch } = this.#parts;
+    const { id: session, clock, facts, door, mailbox, stopped, draining, dispatch } = this.#parts;
     const { turn, envelope, startedAt } = running;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
-    // A turn that was cut off by the stop has not processed its message: it is delivered at the next start.
-    const cutOff = stopped() && !outcome.ok;
+    // A turn that was cut off by the stop, or needed what is refused by then, has not processed its message: it is delivered at the next start.
+    const isRefused = !outcome.ok && outcome.failure.reason === 'stopped';
+    const cutOff = !outcome.ok && (stopped() || (draining() && isRefused));
     door.end(envelope, cutOff ? 'put_back' : outcome.ok ? 'done' : 'failed', outcome);
     facts.tell({
       type: 'session.turn_ended',

@@ -1,7 +1,7 @@
-import type { AlertEnd, OpenAlert } from '../policy/alertRecord.ts';
-import { defaultAlertRule } from '../policy/alerts.ts';
-import { failureKinds } from '../policy/failure.ts';
+import type { AlertCause, AlertEnd, OpenAlert } from '../policy/alertRecord.ts';
+import { defaultAlertRule, deliveryNames } from '../policy/alerts.ts';
 import { toAlert } from './alerts.ts';
+import { isCountedFailure, isCrash, owner } from './counting.ts';
 import type { Database } from './database.ts';
 import { field } from './query.ts';
 import type { DatabaseReader } from './reader.ts';
@@ -13,13 +13,17 @@ export interface ClearedAlert extends OpenAlert {
 }
 
 /**
- * Failures on record that would have raised an alert by the default thresholds, had a gateway watched: those of short-lived runs and
+ * Failures and crashes on record that would have raised an alert by the default thresholds, had a gateway watched: those of short-lived runs and
  * hooks.
  */
 export interface UnwatchedAlert {
   readonly integration: string;
+  readonly because: AlertCause;
   /** Final failures within the last 10 min. */
   readonly failures: number;
+  /** Crashes within the last 10 min. */
+  readonly crashes: number;
+  /** Of the last failure or crash. */
   readonly lastFailureAt: number;
   readonly kind: string | undefined;
   readonly message: string;
@@ -60,31 +64,34 @@ function isRecent(now: number) {
   return ({ clearedAt }: ClearedAlert): boolean => now - clearedAt < defaultAlertRule.windowMs;
 }
 
-const counting = Object.entries(failureKinds)
-  .filter(([, { alerts }]) => alerts)
-  .map(([kind]) => kind);
+/** Deliveries of alerts raise none. */
+const deliveries = Object.values(deliveryNames)
+  .map((name) => `'${name}'`)
+  .join(', ');
 
-/** Hooks outside of a gateway leave no other record of their failures than their own, which has no kind. */
 function selectFailing(database: Database, table: string, now: number): readonly UnwatchedAlert[] {
-  const { failures, windowMs } = defaultAlertRule;
+  const { failures, crashes, windowMs } = defaultAlertRule;
+  // With a bare column beside max(), SQLite gives that of the row with the maximum.
   return database
     .prepare(
-      `SELECT CASE category WHEN 'hook' THEN 'hook:' || ${field('hook_name')} ELSE ${field('integration')} END AS name,
-         count(*) AS failures, max(timestamp) AS at, ${field('kind')} AS kind, ${field('error')} AS error
-       FROM ${table} WHERE timestamp > ?
-         AND (category = 'integration' AND event_type = 'failure' AND ${field('kind')} IN (${counting.map(() => '?').join(', ')})
-           OR category = 'hook' AND event_type = 'error')
-       GROUP BY name, category HAVING name IS NOT NULL AND count(*) >= ? ORDER BY name, at`,
+      `SELECT ${owner} AS name, coalesce(sum(${isCountedFailure}), 0) AS failures, coalesce(sum(${isCrash}), 0) AS crashes,
+         max(timestamp) AS at, CASE WHEN ${isCrash} THEN 'crash' ELSE ${field('kind')} END AS kind,
+         coalesce(${field('error')}, ${field('message')}) AS error
+       FROM ${table} WHERE timestamp > ? AND (${isCountedFailure} OR ${isCrash}) GROUP BY name
+       HAVING name IS NOT NULL AND name NOT IN (${deliveries})
+         AND (coalesce(sum(${isCountedFailure}), 0) >= ? OR coalesce(sum(${isCrash}), 0) >= ?)
+       ORDER BY name`,
     )
-    .all(now - windowMs, ...counting, failures)
+    .all(now - windowMs, failures, crashes)
     .map((row) => ({
       integration: String(row['name']),
+      because: Number(row['failures']) >= failures ? ('failures' as const) : ('crashes' as const),
       failures: Number(row['failures']),
+      crashes: Number(row['crashes']),
       lastFailureAt: Number(row['at']),
       kind: typeof row['kind'] === 'string' ? row['kind'] : undefined,
       message: String(row['error']),
-    }))
-    .filter(({ integration }, index, all) => all.findIndex((each) => each.integration === integration) === index);
+    }));
 }
 
 function hasAlerts(database: Database): boolean {

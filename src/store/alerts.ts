@@ -1,4 +1,4 @@
-import type { AlertEnd, AlertRecords, Cleared, OpenAlert } from '../policy/alertRecord.ts';
+import type { AlertCause, AlertEnd, AlertRecords, Cleared, OpenAlert } from '../policy/alertRecord.ts';
 import { type FailureKind, failureKinds } from '../policy/failure.ts';
 import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
@@ -44,13 +44,14 @@ export function createAlertRecords({ connection, queue }: AlertRecordsOptions): 
         insertAlert(database, alert);
         return selectOpen(database, alert.integration)[0];
       }),
-    extend: (integration, wallNow) => transact((database) => extendAlert(database, integration, Math.round(wallNow))),
+    extend: (integration, cause, wallNow) =>
+      transact((database) => extendAlert(database, integration, cause, Math.round(wallNow))),
     clear: (id, by, wallNow, quietSince) =>
       transact((database) => clearAlert(database, id, by, Math.round(wallNow), quietSince)),
   };
 }
 
-const columns = 'id, integration, kind, message, failures, raised_at, last_failure_at';
+const columns = 'id, integration, because, kind, message, failures, crashes, raised_at, last_failure_at';
 
 function selectOpen(database: Database, integration?: string): readonly OpenAlert[] {
   const narrowed = integration === undefined ? '' : 'AND integration = ?';
@@ -66,6 +67,9 @@ export function toAlert(row: SqlRow): OpenAlert {
   return {
     id: String(row['id']),
     integration: String(row['integration']),
+    // A file that no newer version has opened has neither of the two.
+    because: row['because'] === 'crashes' ? 'crashes' : 'failures',
+    crashes: Number(row['crashes'] ?? 0),
     kind: Object.hasOwn(failureKinds, kind) ? (kind as FailureKind) : 'unknown',
     message: String(row['message']),
     failures: Number(row['failures']),
@@ -75,19 +79,19 @@ export function toAlert(row: SqlRow): OpenAlert {
 }
 
 function insertAlert(database: Database, alert: OpenAlert): void {
-  const { id, integration, kind, message, failures, raisedAt, lastFailureAt } = alert;
+  const { id, integration, because, kind, message, failures, crashes, raisedAt, lastFailureAt } = alert;
   database
     .prepare(
-      `INSERT INTO unwedge_alerts (${columns}) VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER))
+      `INSERT INTO unwedge_alerts (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER))
        ON CONFLICT DO NOTHING`,
     )
-    .run(id, integration, kind, message, failures, Math.round(raisedAt), Math.round(lastFailureAt));
+    .run(id, integration, because, kind, message, failures, crashes, Math.round(raisedAt), Math.round(lastFailureAt));
 }
 
-function extendAlert(database: Database, integration: string, at: number): boolean {
+function extendAlert(database: Database, integration: string, cause: AlertCause, at: number): boolean {
   const extended = database
     .prepare(
-      `UPDATE unwedge_alerts SET failures = failures + 1, last_failure_at = max(last_failure_at, CAST(? AS INTEGER))
+      `UPDATE unwedge_alerts SET ${cause} = ${cause} + 1, last_failure_at = max(last_failure_at, CAST(? AS INTEGER))
        WHERE integration = ? AND cleared_at IS NULL`,
     )
     .run(at, integration);
@@ -97,7 +101,7 @@ function extendAlert(database: Database, integration: string, at: number): boole
 /** A failure that is later than now is one of a wall clock that has stepped back since; it must not hold the alert open. */
 function clearAlert(database: Database, id: string, by: AlertEnd, at: number, quietSince: number): Cleared {
   const row = database
-    .prepare('SELECT failures, last_failure_at FROM unwedge_alerts WHERE id = ? AND cleared_at IS NULL')
+    .prepare('SELECT failures, crashes, last_failure_at FROM unwedge_alerts WHERE id = ? AND cleared_at IS NULL')
     .get(id);
   if (row === undefined) return { is: 'gone' };
   const lastFailureAt = Number(row['last_failure_at']);
@@ -105,5 +109,5 @@ function clearAlert(database: Database, id: string, by: AlertEnd, at: number, qu
   database
     .prepare('UPDATE unwedge_alerts SET cleared_at = CAST(? AS INTEGER), cleared_by = ? WHERE id = ?')
     .run(at, by, id);
-  return { is: 'cleared', failures: Number(row['failures']) };
+  return { is: 'cleared', failures: Number(row['failures']), crashes: Number(row['crashes']) };
 }

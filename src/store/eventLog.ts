@@ -19,9 +19,11 @@ export interface EventLogOptions {
   readonly connection: Connection;
   readonly queue: WriteQueue;
   readonly redact: Redactor;
+  /** Of the process whose records these are; stored with each as `runtime_pid`. */
+  readonly runtimePid: number | undefined;
 }
 
-export function createEventLog({ connection, queue, redact }: EventLogOptions): EventLog {
+export function createEventLog({ connection, queue, redact, runtimePid }: EventLogOptions): EventLog {
   return {
     record(fact) {
       const event = storedEvent(fact);
@@ -29,7 +31,9 @@ export function createEventLog({ connection, queue, redact }: EventLogOptions): 
       if (queue.refuses()) return false;
       const { category, eventType } = event;
       // Redacted now: what waits in memory is small and clean, and the caller may change its objects.
-      const metadata = redact(event.metadata);
+      const metadata = redact(
+        runtimePid === undefined ? event.metadata : { ...event.metadata, runtime_pid: runtimePid },
+      );
       queue.add({
         run: (database, { eventTable }) => insertEvent(database, eventTable, fact.at, category, eventType, metadata),
       });

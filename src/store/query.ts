@@ -33,6 +33,7 @@ export interface EventRow {
 export const failureTypes: readonly string[] = [
   'integration/failure',
   'integration/crashed',
+  'integration/restart_failed',
   'hook/error',
   'approval/failed',
   'host/uncaught',

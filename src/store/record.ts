@@ -1,3 +1,4 @@
+import { messageOf } from '../policy/errorChain.ts';
 import { type FactFamily, familyOf } from '../policy/factFamilies.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Fact, FactMap, FactType, Told } from '../policy/facts.ts';
@@ -31,6 +32,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
       error: failure.message,
       stack: stack ?? null,
       retry_count: retryCount,
+      fallback_error: messageOf([failure.fallbackError]) || undefined,
       kind: failure.kind,
       reason: failure.reason,
       outcome: failure.outcome,
@@ -64,7 +66,9 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'integration.changed': null,
   'integration.paused': ['integration', 'paused', asTold],
   'integration.crashed': ['integration', 'crashed', asTold],
+  'integration.restart_failed': ['integration', 'restart_failed', asTold],
   'integration.restarted': ['integration', 'restarted', asTold],
+  'operator.restarted': ['operator', 'restarted', asTold],
   'breaker.opened': ['breaker', 'opened', asTold],
   'breaker.half_opened': ['breaker', 'half_opened', asTold],
   'breaker.closed': ['breaker', 'closed', asTold],
@@ -95,11 +99,12 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'hook.failed': [
     'hook',
     'error',
-    ({ hook, event, action, session, error, stack }) => ({
+    ({ hook, event, action, session, kind, error, stack }) => ({
       hook_name: hook,
       event_type: event,
       event_action: action,
       session_key: session ?? null,
+      kind,
       error,
       stack: stack ?? null,
     }),

@@ -1,4 +1,4 @@
-import { judge, type Liveness, type ProcessWorld } from '../actors/processIdentity.ts';
+import { judge, type Liveness, type ProcessWorld } from '../actors/processWorld.ts';
 import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
 import type { DatabaseReader } from './reader.ts';

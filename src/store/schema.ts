@@ -126,6 +126,10 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec(createCalls);
   },
   (database) => database.exec(createAlerts),
+  (database) => {
+    database.exec(`ALTER TABLE unwedge_alerts ADD COLUMN because TEXT NOT NULL DEFAULT 'failures'`);
+    database.exec('ALTER TABLE unwedge_alerts ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0');
+  },
 ];
 
 interface EventTable {

@@ -1,3 +1,4 @@
+import { effects } from '../policy/effects.ts';
 import type { Claim, LostCall, Recovered, RecoveryLimits, SessionStore } from '../sessions/sessionStore.ts';
 import type { Database, SqlRow } from './database.ts';
 import { toJson } from './json.ts';
@@ -99,6 +100,7 @@ function settleLost(
     turn: Number(row['turn']),
     integration: String(row['integration']),
     tool: String(row['tool']),
+    effect: effects.find((effect) => effect === row['effect']),
     startedAt: Number(row['started_at']),
   };
   database

@@ -16,6 +16,8 @@ export interface RawStatement {
 /** Our uniform connection over a driver's own. */
 export function wrapDatabase(raw: RawDatabase): Database {
   const statements = new Map<string, Statement>();
+  let begin: RawStatement | undefined;
+  let commit: RawStatement | undefined;
   return {
     exec(sql) {
       raw.exec(sql);
@@ -29,10 +31,12 @@ export function wrapDatabase(raw: RawDatabase): Database {
       return statement;
     },
     immediate(work) {
-      raw.exec('BEGIN IMMEDIATE');
+      begin ??= raw.prepare('BEGIN IMMEDIATE');
+      commit ??= raw.prepare('COMMIT');
+      begin.run();
       try {
         const result = work();
-        raw.exec('COMMIT');
+        commit.run();
         return result;
       } catch (error) {
         rollBack(raw);
@@ -41,6 +45,8 @@ export function wrapDatabase(raw: RawDatabase): Database {
     },
     close() {
       statements.clear();
+      begin = undefined;
+      commit = undefined;
       raw.close();
     },
   };

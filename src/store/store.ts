@@ -48,6 +48,8 @@ export interface StoreOptions {
    * opening. @defaultValue false: a short-lived process deletes nothing
    */
   readonly retention?: RetentionOptions | false | undefined;
+  /** Of the process that keeps it, for who shares the file to tell records of one name apart. @defaultValue none is stored */
+  readonly runtimePid?: number | undefined;
   /** Where the default path comes from, and the secrets that are never stored. @defaultValue process.env */
   readonly env?: Environment | undefined;
   /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
@@ -80,7 +82,18 @@ export interface Store {
   close(): Promise<void>;
 }
 
-const optionNames = ['path', 'clock', 'facts', 'logger', 'synchronous', 'lockWaitMs', 'retention', 'env', 'drivers'];
+const optionNames = [
+  'path',
+  'clock',
+  'facts',
+  'logger',
+  'synchronous',
+  'lockWaitMs',
+  'retention',
+  'runtimePid',
+  'env',
+  'drivers',
+];
 
 /**
  * Opens the store. Waits up to 5 s for the lock of another process; a file that cannot be used gives a degraded store that
@@ -107,7 +120,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
   const connection = createConnection(found.driver, path, synchronous, lockWaitMs);
   const queue = createWriteQueue({ connection, path, clock, facts, logger });
-  const log = createEventLog({ connection, queue, redact });
+  const log = createEventLog({ connection, queue, redact, runtimePid: options.runtimePid });
   await queue.start();
   const pruner = retention === undefined ? undefined : startPruner({ queue, clock, facts, retention });
   return {

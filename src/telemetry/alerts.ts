@@ -1,37 +1,39 @@
-import type { AlertEnd, AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
+import type { AlertCause, AlertEnd, AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
 import {
   type AlertRule,
   type AlertRuleOf,
   countsForAlerts,
   defaultAlertRule,
   raises,
-  withFailure,
+  recent,
+  withOneMore,
 } from '../policy/alerts.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
-import type { FactOf } from '../policy/facts.ts';
-import type { FailureKind } from '../policy/failure.ts';
 import type { Bus } from './bus.ts';
 
 export interface AlertWatchParts {
   readonly clock: Clock;
-  /** Hears of failures, and is told of alerts. */
+  /** Hears of failures and crashes, and is told of alerts. */
   readonly bus: Pick<Bus, 'on' | 'tell'>;
   readonly ruleOf: AlertRuleOf;
   /** A name that no other alert has. */
   readonly newId: () => string;
 }
 
-/** A final failure that was on record before the watch began. `at` is wall time in ms since the epoch. */
-export interface EarlierFailure {
-  readonly integration: string;
-  readonly kind: FailureKind;
+/** What counts towards an alert. */
+interface Incident extends Pick<OpenAlert, 'integration' | 'kind' | 'message'> {
+  readonly cause: AlertCause;
+}
+
+/** A final failure, or a crash, that was on record before the watch began. `at` is wall time in ms since the epoch. */
+export interface EarlierIncident extends Pick<Incident, 'integration' | 'kind' | 'cause'> {
   readonly at: number;
 }
 
-/** Watches final failures, and raises one alert for each episode of an integration. */
+/** Watches final failures and crashes, and raises one alert for each episode of an integration. */
 export interface AlertWatch {
   /** Begins, with what an earlier run left: its open alerts, and failures. Without records, this runtime decides alone. */
-  start(records: AlertRecords | undefined, earlier: readonly EarlierFailure[]): void;
+  start(records: AlertRecords | undefined, earlier: readonly EarlierIncident[]): void;
   stop(): void;
 }
 
@@ -39,8 +41,9 @@ export interface AlertWatch {
 interface Episode {
   id: string;
   failures: number;
+  crashes: number;
   readonly raisedAt: number;
-  lastFailureAt: number;
+  lastAt: number;
   /** Settled once it is known whose it is. */
   raised: Promise<void>;
   /** Whether the alert is on record; one that the store did not take is ours alone. */
@@ -49,7 +52,9 @@ interface Episode {
 
 interface Watched {
   /** Of the failures that count, while no alert is open. */
-  times: readonly number[];
+  failures: readonly number[];
+  /** Of the crashes that count, always: a server that keeps crashing closes its circuit with every restart. */
+  crashes: readonly number[];
   episode?: Episode | undefined;
   timer?: Timer | undefined;
 }
@@ -61,76 +66,67 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
   let removers: readonly (() => void)[] = [];
 
   function watch(integration: string): Watched {
-    const known = watched.get(integration) ?? { times: [] };
+    const known = watched.get(integration) ?? { failures: [], crashes: [] };
     watched.set(integration, known);
     return known;
   }
 
-  function failed(fact: FactOf<'call.failed'>): void {
-    const { integration, failure } = fact;
+  function met(incident: Incident): void {
+    const { integration, cause, kind } = incident;
     const rule = ruleOf(integration);
-    if (rule === undefined || !countsForAlerts(failure.kind)) return;
-    const now = clock.now();
+    if (rule === undefined || !countsForAlerts(kind)) return;
     const found = watch(integration);
+    if (cause === 'crashes' || found.episode === undefined) {
+      found[cause] = withOneMore(cause, found[cause], clock.now(), rule);
+    }
+    judge(incident, found, rule);
+  }
+
+  function judge(incident: Incident, found: Watched, rule: AlertRule): void {
+    const { integration, cause } = incident;
     const { episode } = found;
-    if (episode !== undefined) {
-      episode.failures++;
-      episode.lastFailureAt = now;
-      void records?.extend(integration, clock.wallNow()).then((isOpen) => {
-        if (isOpen === false && episode.recorded && !stopped) goOn(fact, found, episode);
-      });
+    if (episode === undefined) {
+      if (raises(cause, found[cause], clock.now(), rule)) raise(incident, found, rule);
       return;
     }
-    found.times = withFailure(found.times, now, rule);
-    if (raises(found.times, rule)) raise(integration, found, rule, failure);
+    episode[cause]++;
+    episode.lastAt = clock.now();
+    void records?.extend(integration, cause, clock.wallNow()).then((isOpen) => {
+      if (isOpen === false && episode.recorded && !stopped) goOn(incident, found, episode, rule);
+    });
   }
 
   /** Another runtime has given the all-clear, and we still meet failures: they are those of the next episode. */
-  function goOn(fact: FactOf<'call.failed'>, found: Watched, over: Episode): void {
+  function goOn(incident: Incident, found: Watched, over: Episode, rule: AlertRule): void {
     if (found.episode === over) found.episode = undefined;
-    failed(fact);
+    if (incident.cause === 'failures') met(incident);
+    else judge(incident, found, rule);
   }
 
-  function raise(
-    integration: string,
-    found: Watched,
-    rule: AlertRule,
-    failure: Pick<OpenAlert, 'kind' | 'message'>,
-  ): void {
+  function raise({ cause, ...about }: Incident, found: Watched, rule: AlertRule): void {
+    const { integration, kind, message } = about;
     const now = clock.now();
     const wallNow = clock.wallNow();
-    const failures = found.times.length;
-    const { kind, message } = failure;
-    const alert: OpenAlert = {
-      id: newId(),
-      integration,
-      kind,
-      message,
-      failures,
-      raisedAt: wallNow,
-      lastFailureAt: wallNow,
+    const counts = {
+      failures: recent(found.failures, now, rule).length,
+      crashes: recent(found.crashes, now, rule).length,
     };
+    const id = newId();
+    const alert: OpenAlert = { ...about, ...counts, id, because: cause, raisedAt: wallNow, lastFailureAt: wallNow };
     const episode: Episode = {
-      id: alert.id,
-      failures,
+      ...counts,
+      id,
       raisedAt: now,
-      lastFailureAt: now,
+      lastAt: now,
       raised: Promise.resolve(),
       recorded: false,
     };
-    found.times = [];
+    found.failures = [];
     found.episode = episode;
     clearWhenQuiet(integration, found, rule.quietMs);
-    const tell = (): void =>
-      bus.tell({
-        type: 'alert.raised',
-        alert: alert.id,
-        integration,
-        failures,
-        windowMs: rule.windowMs,
-        kind,
-        message,
-      });
+    const { windowMs } = rule;
+    const fact = { alert: id, integration, because: cause, ...counts, windowMs, kind, message };
+    const tell = (): void => bus.tell({ type: 'alert.raised', ...fact });
     if (records === undefined) tell();
     else episode.raised = records.raise(alert).then((open) => settle(open, tell));
 
@@ -142,7 +138,7 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
         return;
       }
       episode.id = open.id;
-      void records?.extend(integration, wallNow);
+      void records?.extend(integration, cause, wallNow);
     }
   }
 
@@ -151,19 +147,29 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     clock.clearTimeout(found.timer);
     const { episode } = found;
     if (episode === undefined || stopped) return;
-    const leftMs = episode.lastFailureAt + quietMs - clock.now();
+    const leftMs = episode.lastAt + quietMs - clock.now();
     const due = (): void => {
-      const isQuiet = found.episode !== undefined && clock.now() - found.episode.lastFailureAt >= quietMs;
+      const isQuiet = found.episode !== undefined && clock.now() - found.episode.lastAt >= quietMs;
       if (isQuiet) void clear(integration, found, 'quiet', quietMs);
       else clearWhenQuiet(integration, found, quietMs);
     };
     found.timer = clock.setTimeout(due, Math.max(0, leftMs), { ref: false });
   }
 
+  function closed(integration: string): void {
+    const found = watched.get(integration);
+    if (found === undefined) return;
+    const rule = ruleOf(integration) ?? defaultAlertRule;
+    // It closed because its server is back, as so often of late.
+    if (raises('crashes', found.crashes, clock.now(), rule)) return;
+    void clear(integration, found, 'closed', 0);
+  }
+
   /** Never rejects: neither records nor the bus do. */
   async function clear(integration: string, found: Watched, by: AlertEnd, quietMs: number): Promise<void> {
     const { episode } = found;
-    found.times = [];
+    found.failures = [];
+    if (by === 'quiet') found.crashes = [];
     if (episode === undefined) return;
     found.episode = undefined;
     clock.clearTimeout(found.timer);
@@ -175,13 +181,13 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     if (stopped || (cleared?.is === 'gone' && episode.recorded)) return;
     if (cleared?.is === 'failing') {
       if (found.episode !== undefined) return;
-      found.episode = { ...episode, lastFailureAt: monotonic(cleared.lastFailureAt) };
+      found.episode = { ...episode, lastAt: monotonic(cleared.lastFailureAt) };
       clearWhenQuiet(integration, found, quietMs);
       return;
     }
-    const failures = cleared?.is === 'cleared' ? cleared.failures : episode.failures;
+    const { failures, crashes } = cleared?.is === 'cleared' ? cleared : episode;
     const afterMs = clock.now() - episode.raisedAt;
-    bus.tell({ type: 'alert.cleared', alert: episode.id, integration, by, failures, afterMs });
+    bus.tell({ type: 'alert.cleared', alert: episode.id, integration, by, failures, crashes, afterMs });
   }
 
   /** Wall time on our own clock; the future is a wall clock that has stepped back. */
@@ -189,35 +195,48 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     return clock.now() - Math.max(0, clock.wallNow() - at);
   }
 
+  function crashed({ integration, message }: { readonly integration: string; readonly message: string }): void {
+    met({ cause: 'crashes', integration, kind: 'crash', message });
+  }
+
   return {
     start(given, earlier) {
       if (stopped) return;
       records = given;
-      for (const { id, integration, failures, raisedAt, lastFailureAt } of records?.open() ?? []) {
+      for (const { id, integration, failures, crashes, raisedAt, lastFailureAt } of records?.open() ?? []) {
         const found = watch(integration);
         found.episode = {
           id,
           failures,
+          crashes,
           raisedAt: monotonic(raisedAt),
-          lastFailureAt: monotonic(lastFailureAt),
+          lastAt: monotonic(lastFailureAt),
           raised: Promise.resolve(),
           recorded: true,
         };
         clearWhenQuiet(integration, found, (ruleOf(integration) ?? defaultAlertRule).quietMs);
       }
-      for (const { integration, kind, at } of earlier) {
+      for (const { integration, kind, cause, at } of earlier) {
         const rule = ruleOf(integration);
         const found = watch(integration);
-        if (rule === undefined || found.episode !== undefined || !countsForAlerts(kind)) continue;
+        if (rule === undefined || !countsForAlerts(kind)) continue;
+        // What nobody watched is no quiet either.
+        if (found.episode !== undefined) found.episode.lastAt = Math.max(found.episode.lastAt, monotonic(at));
+        if (cause === 'failures' && found.episode !== undefined) continue;
         // What is on record raises nothing by itself: it takes one more.
-        found.times = withFailure(found.times, monotonic(at), rule);
+        found[cause] = withOneMore(cause, found[cause], monotonic(at), rule);
       }
       removers = [
-        bus.on('call.failed', failed),
-        bus.on('breaker.closed', ({ integration }) => {
-          const found = watched.get(integration);
-          if (found !== undefined) void clear(integration, found, 'closed', 0);
+        bus.on('call.failed', ({ integration, failure: { kind, message } }) => {
+          // Its hook tells of it, and of what its call took for an answer.
+          if (!integration.startsWith('hook:')) met({ cause: 'failures', integration, kind, message });
         }),
+        bus.on('hook.failed', ({ hook, kind = 'unknown', error }) =>
+          met({ cause: 'failures', integration: `hook:${hook}`, kind, message: error }),
+        ),
+        bus.on('integration.crashed', crashed),
+        bus.on('integration.restart_failed', crashed),
+        bus.on('breaker.closed', ({ integration }) => closed(integration)),
       ];
     },
     stop() {

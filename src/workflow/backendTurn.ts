@@ -1,4 +1,5 @@
-import type { AttemptContext, Call } from '../calls/call.ts';
+import type { Call } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import * as refusal from '../calls/refusal.ts';
 import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from '../machines/workflow.ts';
 import type { FailureFacts } from '../policy/failure.ts';

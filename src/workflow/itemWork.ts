@@ -1,9 +1,11 @@
-import type { AttemptContext, Call } from '../calls/call.ts';
+import type { Call } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
 import type { ItemFigures } from '../machines/workflow.ts';
 import type { DoneItem } from './handover.ts';
 import { criticalError, endedWith, nothingDone } from './itemFailures.ts';
 import type { ItemTable } from './itemTable.ts';
+import { createOverstays, type WorkOfItem } from './overstays.ts';
 import type { RunParts } from './runParts.ts';
 import { settingsOf, type SupervisedBackend, type Work } from './supervisedBackend.ts';
 import type {
@@ -42,6 +44,7 @@ export function startItems<I, R, S>(
   const { signal, touch } = whole;
   const attempts = new Map<number, number>();
   const calls = new Map<number, Call<Work, unknown>>();
+  const overstays = createOverstays(run, path.policy.abortGraceMs, pumpSoon);
   let isPumping = false;
   let isPumpQueued = false;
   let isStopped = false;
@@ -64,6 +67,7 @@ export function startItems<I, R, S>(
     stop() {
       isStopped = true;
       for (const call of [...calls.values()]) path.end(call, endedWith(backend.name, call.attempt !== undefined));
+      overstays.stop();
     },
   };
 
@@ -101,7 +105,7 @@ export function startItems<I, R, S>(
     if (isPumping) return;
     isPumping = true;
     let tookMore = false;
-    while (!isStopped && !signal.aborted && attempts.size < run.concurrency) {
+    while (!isStopped && !signal.aborted && attempts.size + overstays.size < run.concurrency) {
       const place = table.next();
       const item = place === undefined ? undefined : table.items[place];
       if (place === undefined || item === undefined) break;
@@ -115,12 +119,14 @@ export function startItems<I, R, S>(
 
   function begin(place: number, item: WorkflowItem): void {
     let attempt = 1;
+    let own: WorkOfItem | undefined;
     attempts.set(place, attempt);
     const settings = settingsOf(path.policy, {
       effect: item.effect,
       label: item.id,
       session,
       retried(facts, tried) {
+        own?.givenUp();
         tell(place, 'retrying', tried, facts.message);
         records.itemFailed(backend.name, { item, facts, attempt: tried, maxAttempts: retry.maxAttempts, final: false });
       },
@@ -132,9 +138,17 @@ export function startItems<I, R, S>(
       attempts.set(place, attempt);
       touch();
       tell(place, 'running', attempt);
-      return await backend.item(item, itemContext(context));
+      const begun = (own = overstays.begin());
+      try {
+        return await backend.item(item, itemContext(context));
+      } finally {
+        begun.ended();
+      }
     };
-    const call = path.start(work, settings, (outcome) => settled(place, item, outcome));
+    const call = path.start(work, settings, (outcome) => {
+      own?.givenUp();
+      settled(place, item, outcome);
+    });
     if (!call.settled) calls.set(place, call);
   }
 

@@ -56,6 +56,8 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
   const log = createEventLog(options.redact);
   const records = createRunRecords(bus, { workflow, run: id, session });
   const parts: RunParts<I, R> = {
+    clock,
+    deadlines,
     id,
     input,
     session,

@@ -1,9 +1,10 @@
+import type { Runtime } from '../runtime.ts';
 import type { WorkflowEventLog } from './eventLog.ts';
 import type { Handover } from './handover.ts';
 import type { RunRecords } from './runRecords.ts';
 
 /** What all turns of one run share. */
-export interface RunParts<I, R> {
+export interface RunParts<I, R> extends Pick<Runtime, 'clock' | 'deadlines'> {
   readonly id: string;
   readonly input: I;
   readonly session: string | undefined;

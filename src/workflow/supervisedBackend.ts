@@ -1,4 +1,5 @@
-import type { AttemptContext, CallSettings } from '../calls/call.ts';
+import type { CallSettings } from '../calls/callSettings.ts';
+import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { attemptFacts } from '../calls/attemptFacts.ts';
 import type { Clock } from '../policy/clock.ts';

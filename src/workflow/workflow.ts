@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { AnyActorRef } from 'xstate';
 import type { CallPath } from '../calls/callPath.ts';
 import type { Deadline } from '../calls/deadlineQueue.ts';
+import type { Drainable, DrainOrder } from '../calls/draining.ts';
 import { errorText } from '../calls/errorText.ts';
 import * as refusal from '../calls/refusal.ts';
+import { isOfWork } from '../calls/workSignal.ts';
 import type { WorkflowEmitted, WorkflowMachineInput, WorkflowSlotInput } from '../machines/workflow.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Runtime } from '../runtime.ts';
@@ -16,7 +18,7 @@ import { checkRunOptions, checkWorkflow } from './workflowOptions.ts';
 import type { Workflow, WorkflowOptions } from './workflowTypes.ts';
 
 /** A workflow, for who owns its runtime. */
-export interface SupervisedWorkflow<I, R, S> {
+export interface SupervisedWorkflow<I, R, S> extends Drainable {
   readonly workflow: Workflow<I, R, S>;
   /** The integrations of its backends and of their items. */
   readonly paths: readonly CallPath<Work, unknown>[];
@@ -60,6 +62,7 @@ export function superviseWorkflow<I, R, S>(
   /** Runs that begin once what they are made of is loaded. */
   const beginning = new Set<string>();
   let count = 0;
+  let draining: DrainOrder | undefined;
 
   const runOf = ({ run }: WorkflowSlotInput): OwnedRun<R, S> => {
     const found = live.get(run);
@@ -87,6 +90,7 @@ export function superviseWorkflow<I, R, S>(
           live.delete(id);
           beginning.delete(id);
           waiting.get(id)?.();
+          draining?.ended();
         };
         const { concurrency, overallMs } = checked;
         const run = createRun(runtime, input, {
@@ -103,6 +107,7 @@ export function superviseWorkflow<I, R, S>(
         live.set(id, run);
         if (signal?.aborted === true) run.fail('cancelled', refusal.cancelled(signal.reason, false));
         else if (isStopped()) run.fail('cancelled', refusal.stopped(name));
+        else if (draining !== undefined && !isOfWork(signal)) run.fail('cancelled', refusal.stopping(name));
         else if (isRunning()) begin(id, run);
         else awaitStart(id, run);
         return run.handle;
@@ -116,6 +121,12 @@ export function superviseWorkflow<I, R, S>(
         const run = live.get(id);
         if (run !== undefined) begin(id, run);
       }
+    },
+    get busy() {
+      return live.size > 0;
+    },
+    drain(order) {
+      draining = order;
     },
     stop() {
       for (const id of [...waiting.keys(), ...beginning]) live.get(id)?.fail('cancelled', refusal.stopped(name));

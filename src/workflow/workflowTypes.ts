@@ -80,7 +80,11 @@ export interface WorkflowBackend<I, R, S> {
 export interface WorkflowOptions<I, R, S> {
   /** The primary first; each further one takes over from the one before it. At least one. */
   readonly backends: readonly WorkflowBackend<I, R, S>[];
-  /** Items done at once, at least 1. @defaultValue 4 */
+  /**
+   * Items done at once, at least 1. An attempt that was given up and does not end keeps its place for the grace of `itemPolicy` (`abortGraceMs`,
+   * 5 s); then it is written off, and another item takes the place. Written-off work has a bound of its own (`maxAbandoned`, 100): beyond it
+   * items are `unavailable` until some of it has ended. @defaultValue 4
+   */
   readonly concurrency?: number | undefined;
   /** Limit on the whole run, all backends together, in ms. @defaultValue 30 min */
   readonly overallMs?: number | undefined;

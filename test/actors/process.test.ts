@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { processLogic } from '../../src/actors/process.ts';
@@ -229,8 +231,9 @@ describe('a program that leaves a child behind', () => {
     const handles = () => process.getActiveResourcesInfo().filter((name) => /Process|Pipe|Socket/.test(name)).length;
     const before = handles();
     await startProcess('orphanPipe', [], { drainMs: 50 }).done;
+    // Fewer, where those of an earlier test were still closing.
     while (handles() > before) await nextTurn();
-    expect(handles()).toBe(before);
+    expect(handles()).toBeLessThanOrEqual(before);
   });
 
   it.runIf(process.platform === 'linux')(
@@ -266,15 +269,32 @@ describe('a program that leaves a child behind', () => {
   );
 });
 
+/** What this process holds, and not what is only waiting to be collected. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // The second ends what the first has left to another thread.
+  collect();
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
 describe('output', () => {
   it('[S-7] is bounded in memory, counted in full', async () => {
     const megabytes = 200;
-    const before = process.memoryUsage().rss;
-    const exit = await startProcess('flood', [String(megabytes)]).done;
+    const before = heldBytes();
+    let heard = 0;
+    let held: number | undefined;
+    const onOutput = (chunk: Uint8Array): void => {
+      heard += chunk.length;
+      if (heard > (megabytes - 1) * 1024 * 1024) held ??= heldBytes();
+    };
+    const exit = await startProcess('flood', [String(megabytes)], { onOutput }).done;
     expect(exit.stdout.bytes).toBe(megabytes * 1024 * 1024 + 'first\nlast\n'.length);
     expect(exit.stdout.text.length).toBeLessThan(330 * 1024);
     expect(exit.stdout.text).toMatch(/^first\nx+\n\[\.\.\. \d+ bytes left out \.\.\.\]\nx+last\n$/);
-    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+    expect((held ?? Number.POSITIVE_INFINITY) - before).toBeLessThan(20 * 1024 * 1024);
   });
 
   it('[S-7] keeps both streams apart', async () => {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { identify, judge, type ProcessWorld, seeWorld } from '../../src/actors/processIdentity.ts';
+import { seeWorld } from '../../src/actors/processIdentity.ts';
+import { identify, judge, type ProcessWorld } from '../../src/actors/processWorld.ts';
 
 const entry = (pid: number, startTime: string, zombie = false) => ({
   pid,

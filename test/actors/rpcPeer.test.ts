@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createRpcPeer,
-  type IncomingRequest,
-  type RequestEnd,
-  type RpcPeerListener,
-} from '../../src/actors/rpcPeer.ts';
+import { createRpcPeer } from '../../src/actors/rpcPeer.ts';
+import type { IncomingRequest, RequestEnd, RpcPeerListener } from '../../src/actors/rpcPeerTypes.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { isSettled } from '../support/deferred.ts';

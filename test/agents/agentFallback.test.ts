@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { begin, eventsOf, startAgent } from './startAgent.ts';
 import { assistant, init, toolResult, toolUse } from './scriptedQuery.ts';
+import { failuresOf } from '../../src/agents/agentFallback.ts';
+import type { Failure, Outcome } from '../../src/policy/failure.ts';
 import type { Agent, AgentOptions, AgentTurnOptions, Conversation } from '../../src/agents/agentTypes.ts';
 
 /** An agent with another one to fall back to; the failures of the first are not tried again. */
@@ -23,6 +25,11 @@ async function startTwo(options: Partial<AgentOptions> = {}, behaviour: { readon
     return turn;
   };
   return { first, second, conversation, settle, send };
+}
+
+function failureIn(end: Outcome<unknown>): Failure {
+  if (end.ok) throw new Error('it did not fail');
+  return end.failure;
 }
 
 /** An agent of somebody else's making. */
@@ -48,7 +55,7 @@ function ignorant() {
       missed: 0,
       [Symbol.asyncIterator]: () => ({ next: () => never }),
     })),
-    interrupt: () => Promise.reject(new Error('no')),
+    interrupt: vi.fn<Conversation['interrupt']>(() => Promise.reject(new Error('no'))),
     stop: vi.fn<Conversation['stop']>(() => Promise.reject(new Error('no'))),
   };
 }
@@ -137,11 +144,22 @@ describe('an agent with a fallback', () => {
     second.sdk.at(0).refuse(401, 'Invalid API key');
     const end = await outcome;
     expect(end).toMatchObject({ ok: false, failure: { kind: 'overloaded', integration: 'first' } });
-    const { cause } = end.ok ? {} : end.failure;
+    const { cause, fallbackError } = end.ok ? {} : end.failure;
+    expect(fallbackError).toMatchObject({ failure: { integration: 'second', kind: 'auth' } });
     expect((cause as AggregateError).errors).toMatchObject([
       { failure: { integration: 'first' } },
       { failure: { integration: 'second', kind: 'auth' } },
     ]);
+  });
+
+  it('[R-11] [R-12] does not know what was done when the other one does not', async () => {
+    const { first, second, settle, send } = await startTwo();
+    const { outcome } = await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    second.sdk.at(0).say(init, assistant(toolUse('t1', 'Bash', { command: 'rm x' })), toolResult('t1'));
+    second.sdk.at(0).refuse(401, 'Invalid API key');
+    expect(await outcome).toMatchObject({ failure: { kind: 'overloaded', outcome: 'unknown' } });
   });
 
   it('[R-8] [R-11] is interrupted while the other one works', async () => {
@@ -203,7 +221,9 @@ describe('an agent with a fallback', () => {
     await settle();
     expect(await Promise.race([outcome, Promise.resolve('pending')])).toBe('pending');
     await second.clock.advance(1);
-    expect(await outcome).toMatchObject({ failure: { kind: 'timeout', integration: 'second' } });
+    const end = await outcome;
+    expect(end).toMatchObject({ failure: { kind: 'timeout', integration: 'second' } });
+    expect(failuresOf(failureIn(end)).map(({ kind }) => kind)).toEqual(['overloaded', 'timeout']);
   });
 
   it('[R-8] [R-11] is cancelled when it is interrupted while the other one works', async () => {
@@ -226,6 +246,51 @@ describe('an agent with a fallback', () => {
     expect(own.busy).toBe(false);
     await own.stop();
     expect(conversation.stop).toHaveBeenCalledOnce();
+  });
+
+  it('[I-1] [R-11] ends at the limit of the turn though the other one does not know it', async () => {
+    const conversation = ignorant();
+    const { first, settle, conversation: own, send } = await startTwo({ fallback: foreign(() => conversation) });
+    const { outcome } = await send('do it', { overallMs: 10_000 });
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    await first.clock.advance(10_049);
+    expect(own.busy).toBe(true);
+    await first.clock.advance(1);
+    expect(await outcome).toMatchObject({
+      failure: { kind: 'timeout', integration: 'foreign', outcome: 'unknown', fallbackError: {} },
+    });
+    expect(conversation.interrupt).toHaveBeenCalledOnce();
+  });
+
+  it('[I-1] [R-11] is stopped though the other one never is', async () => {
+    const never = new Promise<never>(() => undefined);
+    const conversation = { ...ignorant(), interrupt: () => never, stop: () => never };
+    const { first, settle, conversation: own, send } = await startTwo({ fallback: foreign(() => conversation) });
+    await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    let ended = 0;
+    void own.interrupt().then(() => ended++);
+    void own.stop().then(() => ended++);
+    await settle();
+    await first.clock.advance(9999);
+    expect(ended).toBe(0);
+    await first.clock.advance(1);
+    expect(ended).toBe(2);
+  });
+
+  it('[R-11] [I-4] keeps its own failure when the other one throws', async () => {
+    const fallback = foreign(() => {
+      throw new Error('not today');
+    });
+    const { first, settle, send } = await startTwo({ fallback });
+    const { outcome } = await send('do it');
+    first.sdk.at(0).refuse(529, 'API Error: 529 Overloaded');
+    await settle();
+    expect(await outcome).toMatchObject({
+      failure: { kind: 'overloaded', fallbackError: { failure: { integration: 'foreign', message: 'not today' } } },
+    });
   });
 
   it('[I-3] [R-11] stops what the other one begins after it was stopped', async () => {

@@ -22,6 +22,9 @@ describe('options of an agent', () => {
     [claude({ args: [] }), 'Expected `coder.claude.args` to be left out without `command`'],
     [claude({ retryLifeMs: -1 }), 'Expected `coder.claude.retryLifeMs` to be a duration in ms above 0, got -1'],
     [claude({ query: 5 }), 'Expected `coder.claude.query` to be a function, got 5'],
+    [{ backend: 'codex', codex: { env: {} } }, 'Expected `coder.codex.env` to be left out; use `env` of the agent'],
+    [{ backend: 'codex', codex: { approve: null } }, 'Expected `coder.codex.approve` to be left out; use `approve`'],
+    [{ backend: 'codex', codex: { effect: 'mutating' } }, 'Expected `coder.codex.effect` to be left out; use `effect`'],
     [{ backend: 'codex', codex: { thread: { cwd: '/' } } }, 'Unknown option `coder.codex.thread.cwd`'],
   ])('[R-9] %j is refused at once', (options, message) => {
     expect(() => createGateway().agent('coder', options as AgentOptions)).toThrow(message);

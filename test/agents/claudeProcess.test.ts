@@ -2,15 +2,23 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SdkQueryFunction } from '../../src/agents/agentSdkTypes.ts';
 import type { AgentOptions } from '../../src/agents/agentTypes.ts';
 import { createGateway } from '../../src/gateway.ts';
+import type { Clock } from '../../src/policy/clock.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { deferred } from '../support/deferred.ts';
 import { fakeAgent } from '../support/fakeAgent.ts';
+import { SkippingClock } from '../support/skippingClock.ts';
 import { isAlive } from '../support/temporary.ts';
 import { listProcesses } from '../../src/actors/processTable.ts';
 import { begin, exact } from './startAgent.ts';
 
 /** An agent over a real process that speaks as Claude does. */
-async function startProcessAgent(options: Partial<AgentOptions> = {}, env: Readonly<Record<string, string>> = {}) {
+async function startProcessAgent(
+  options: Partial<AgentOptions> = {},
+  env: Readonly<Record<string, string>> = {},
+  clock: Clock = systemClock,
+) {
   const fake = fakeAgent(env);
-  const gateway = createGateway({ random: () => 0.5 });
+  const gateway = createGateway({ clock, random: () => 0.5 });
   onTestFinished(() => gateway.stop());
   const agent = gateway.agent('coder', {
     backend: 'claude',
@@ -46,10 +54,34 @@ describe('the process behind an agent', () => {
     expect(fake.starts()[0]).toMatchObject({ retries: '0' });
   });
 
+  it('[I-1] answers in a turn of a session though its gateway drains, and nobody else', async () => {
+    const { agent, conversation, gateway } = await startProcessAgent();
+    const [begun, go] = [deferred<undefined>(), deferred<undefined>()];
+    const session = gateway.session('agent:main', {
+      onMessage: async (_, { signal }) => {
+        begun.resolve(undefined);
+        await go.promise;
+        return conversation.send('say hi', { signal }).outcome;
+      },
+    });
+    const other = await begin(agent);
+    const sent = await session.send({ kind: 'user' });
+    await begun.promise;
+    const stopped = gateway.stop({ drainMs: 600_000 });
+    expect(await other.send('say no').outcome).toMatchObject({
+      failure: { reason: 'stopped', outcome: 'not_started' },
+    });
+    go.resolve(undefined);
+    expect(sent.accepted && (await sent.processed)).toMatchObject({ value: { ok: true, value: { text: 'hi' } } });
+    await stopped;
+  });
+
   it('[C-6] [S-3] [I-3] that hangs is gone after the idle limit, with what it started in a session of its own', async () => {
+    const clock = new SkippingClock();
     const { conversation, gateway, fake } = await startProcessAgent(
-      { policy: { retry: { maxAttempts: 1 }, limits: { idleMs: 4000 } } },
+      { policy: { retry: { maxAttempts: 1 }, limits: { idleMs: 60_000 } } },
       { FAKE_AGENT_STUBBORN: '1' },
+      clock,
     );
     const exited = gateway.wait('process.exited');
     const { outcome } = conversation.send('fork');
@@ -59,6 +91,7 @@ describe('the process behind an agent', () => {
       const found = await below(pid);
       return found.length > 0 && found;
     }, patient);
+    clock.skip(60_000);
     expect(await outcome).toMatchObject({ failure: { kind: 'timeout', reason: 'idle_timeout' } });
     await exited;
     await vi.waitUntil(() => [pid, ...children].every((each) => !isAlive(each)), patient);

@@ -1,6 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AgentOptions } from '../../src/agents/agentTypes.ts';
 import { createGateway } from '../../src/gateway.ts';
+import type { Clock } from '../../src/policy/clock.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { SkippingClock } from '../support/skippingClock.ts';
 import { codexFixture, quickTurn, says, type Script } from './startCodex.ts';
 import { begin, eventsOf } from './startAgent.ts';
 
@@ -9,8 +12,8 @@ const command = { type: 'commandExecution', id: 'c1', command: 'ls -la' };
 const fixture = { command: process.execPath, args: [codexFixture] };
 
 /** An agent over a scripted app-server. */
-async function startCodexAgent(script: Script, options: Partial<AgentOptions> = {}) {
-  const gateway = createGateway();
+async function startCodexAgent(script: Script, options: Partial<AgentOptions> = {}, clock: Clock = systemClock) {
+  const gateway = createGateway({ clock });
   onTestFinished(() => gateway.stop());
   const agent = gateway.agent('coder', {
     backend: 'codex',
@@ -164,7 +167,8 @@ describe('an agent over the app-server of Codex', () => {
       'turn/start': [[['usual'], says.delta('well')], quickTurn],
       'turn/interrupt': [[['stderr', 'no']]],
     };
-    const { agent } = await startCodexAgent(script, { codex: { ...fixture, interruptMs: 3000 } });
+    const clock = new SkippingClock();
+    const { agent } = await startCodexAgent(script, { codex: { ...fixture, interruptMs: 60_000 } }, clock);
     const conversation = await begin(agent);
     const controller = new AbortController();
     const first = conversation.send('hi', { signal: controller.signal });
@@ -181,6 +185,7 @@ describe('an agent over the app-server of Codex', () => {
     expect(await waiting.outcome).toMatchObject({ failure: { kind: 'cancelled', outcome: 'not_started' } });
     expect(await conversation.send('and now?', { overallMs: 50 }).outcome).toMatchObject({ ok: false });
     expect(isReleased).toBe(false);
+    clock.skip(60_000);
     await released;
   });
 });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { CodexApprover, CodexQuestion } from '../../src/index.ts';
+import { createQuestions } from '../../src/agents/codexQuestions.ts';
+import { codexTelemetry } from '../../src/agents/codexTelemetry.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { isSettled } from '../support/deferred.ts';
+import { RecordedFacts } from '../support/facts.ts';
 import { says, startThread, type Step } from './startCodex.ts';
 
 /** A turn in which Codex asks once, and ends when it was answered. */
@@ -206,6 +210,41 @@ describe('what else Codex asks', () => {
     expect(await answer()).toEqual({ id: 1, result: { answers: {} } });
     expect(await completed).toMatchObject({ kind: 'userInput', decision: 'decline' });
     expect(logged).toContain('The answer lacks what it takes to accept: userInput');
+  });
+
+  it.each<[string, () => object]>([
+    [
+      'throws when it is looked at',
+      () => ({
+        decision: 'accept',
+        get forSession() {
+          throw new Error('no');
+        },
+      }),
+    ],
+    ['cannot be written', () => ({ decision: 'accept', content: { size: 1n } })],
+  ])('[H-4] [F-14] and is accepted by an answer that %s is declined, and told so', async (_, reply) => {
+    const asks = says.asks(1, 'mcpServer/elicitation/request', { message: 'which?' });
+    const { answer, wait } = await startAsking({ approve: () => reply() as { decision: 'accept' }, asks });
+    const completed = wait('codex.app_server.approval.completed');
+    expect(await answer()).toMatchObject({ id: 1, result: { action: 'decline' } });
+    expect(await completed).toMatchObject({ decision: 'decline' });
+  });
+
+  it('[H-4] [F-15] whose answer Codex never hears was not given', async () => {
+    const clock = new SimulatedClock();
+    const facts = new RecordedFacts();
+    const questions = createQuestions({
+      clock,
+      logger: undefined,
+      approver: () => Promise.resolve({ decision: 'accept' }),
+      telemetry: codexTelemetry(facts, 'codex', 1),
+      turnOf: () => undefined,
+    });
+    const method = 'item/commandExecution/requestApproval';
+    questions.ask({ id: 1, method, params: { command: 'ls' }, answer: () => false, fail: () => false });
+    await clock.settle();
+    expect(facts.of('codex.app_server.approval.completed')).toMatchObject([{ decision: 'decline' }]);
   });
 
   it('[F-12] and is not known is answered with an error, so that nobody waits for ever', async () => {

@@ -194,7 +194,7 @@ describe('an app-server that ends', () => {
   });
 
   it('[F-15] reading while it waits for an approval is lost: the answer cannot be sent', async () => {
-    const asks = [[['usual'], says.asks(0), ['closeStdin']]] as const;
+    const asks = [[['usual'], ['closeStdin'], says.asks(0)]] as const;
     let approve: (decision: 'accept') => void = () => undefined;
     const decision = new Promise<'accept'>((resolve) => {
       approve = resolve;

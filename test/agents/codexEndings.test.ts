@@ -51,11 +51,15 @@ describe('an app-server that dies in a turn', () => {
 
   it('[F-2] [H-4] takes no late answer to what the one before asked', async () => {
     const asks: Step = [['usual'], says.asks(0)];
-    const script = { 'turn/start': [[...asks, dies], asks], answer: [[says.completed]] };
+    const script = { 'turn/start': [asks], answer: [[says.completed]] };
     const decide: ((decision: 'accept') => void)[] = [];
     const approve = (): Promise<'accept'> => new Promise((resolve) => decide.push(resolve));
-    const { codex, thread, wait, heard, heardOf, hear } = await startThread(script, { approve });
-    await thread.send('one').outcome;
+    const { codex, thread, wait, heard, heardOf, hear, of } = await startThread(script, { approve });
+    const asked = wait('codex.app_server.approval.requested');
+    const lost = thread.send('one').outcome;
+    await asked;
+    process.kill(of('process.started')[0]?.pid ?? 0, 'SIGKILL');
+    await lost;
     hear();
     const again = await codex.resumeThread(thread.id);
     const requested = wait('codex.app_server.approval.requested');

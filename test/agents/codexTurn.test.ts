@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CodexTurn, CodexTurnEvent } from '../../src/index.ts';
+import { type CodexTurn, type CodexTurnEvent, unwrap } from '../../src/index.ts';
 import { isSettled } from '../support/deferred.ts';
 import { openThread, quickTurn, says, startThread, type Step } from './startCodex.ts';
 
@@ -65,6 +65,73 @@ describe('a turn', () => {
     expect(await codex.request('turn/start', { threadId: thread.id, input: [] })).toMatchObject({ failure: busy });
     expect(heard.filter(({ method }) => method === 'turn/start')).toHaveLength(1);
     await first.interrupt();
+  });
+
+  it('[F-21] is refused while a request of somebody’s own begins one, and the other way round', async () => {
+    const { codex, thread, heard, heardOf } = await startThread(turns([], [['usual'], says.completed]));
+    const own = { threadId: thread.id, input: [] };
+    const controller = new AbortController();
+    const first = codex.request('turn/start', own, { signal: controller.signal });
+    const busy = { failure: { reason: 'scope_busy', outcome: 'not_started' } };
+    expect(await codex.request('turn/start', own)).toMatchObject(busy);
+    expect(await thread.send('hi').outcome).toMatchObject(busy);
+    await heardOf('turn/start');
+    controller.abort();
+    await first;
+    const again = unwrap(await codex.resumeThread(thread.id));
+    const sent = again.send('hi').outcome;
+    expect(await codex.request('turn/start', own)).toMatchObject(busy);
+    expect(await sent).toMatchObject({ ok: true });
+    expect(heard.filter(({ method }) => method === 'turn/start')).toHaveLength(2);
+  });
+
+  it('[F-21] is busy with one that a request of somebody’s own began, until that has ended', async () => {
+    const ends = { 'turn/start': [begins], 'x/y': [[says.completed, ['send', { id: '$id', result: 1 }]] as const] };
+    const { codex, thread } = await startThread(ends);
+    expect(await codex.request('turn/start', { threadId: thread.id, input: [] })).toMatchObject({ ok: true });
+    expect(thread.busy).toBe(true);
+    await codex.request('x/y');
+    expect(thread.busy).toBe(false);
+  });
+
+  it.each<[string, Step, boolean]>([
+    ['answered, and not told yet', [['send', { id: '$id', result: { turn: { id: '$turn' } } }]], true],
+    [
+      'told, and over, before it was answered',
+      [
+        ['send', { method: 'turn/started', params: { threadId: '$thread', turn: { id: '$turn' } } }],
+        says.completed,
+        ['send', { id: '$id', result: { turn: { id: '$turn' } } }],
+      ],
+      false,
+    ],
+    ['refused', [['send', { id: '$id', error: { code: -32_600, message: 'no' } }]], false],
+  ])('[F-21] knows of one that a request of somebody’s own began when it is %s', async (_, step, isBusy) => {
+    const { codex, thread } = await startThread(turns(step, [['usual'], says.completed]));
+    await codex.request('turn/start', { threadId: thread.id, input: [] });
+    expect(thread.busy).toBe(isBusy);
+    expect(await thread.send('hi').outcome).toMatchObject({ ok: !isBusy });
+  });
+
+  it('[F-21] [R-8] is refused after a request of somebody’s own was given up, until it is known what became of it', async () => {
+    const { codex, thread, heardOf } = await startThread(turns([]));
+    const controller = new AbortController();
+    const asked = codex.request('turn/start', { threadId: thread.id, input: [] }, { signal: controller.signal });
+    await heardOf('turn/start');
+    controller.abort();
+    expect(await asked).toMatchObject({ failure: { kind: 'cancelled' } });
+    expect(await thread.send('hi').outcome).toMatchObject({ failure: { reason: 'scope_busy' } });
+  });
+
+  it('[F-21] is refused until it is known what became of a request of somebody’s own', async () => {
+    const { codex, thread, clock, heardOf } = await startThread({ 'turn/start': [[]] });
+    const asked = codex.request('turn/start', { threadId: thread.id, input: [] });
+    await heardOf('turn/start');
+    await clock.advance(300_000);
+    expect(await asked).toMatchObject({ failure: { kind: 'timeout' } });
+    const { outcome } = thread.send('hi');
+    expect(await outcome).toMatchObject({ failure: { reason: 'scope_busy' } });
+    expect(unwrap(await codex.resumeThread(thread.id)).busy).toBe(false);
   });
 
   it('[F-21] is refused while Codex says that one of somebody else is under way', async () => {

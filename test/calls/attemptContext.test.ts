@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { AttemptContext } from '../../src/calls/call.ts';
+import type { AttemptContext } from '../../src/calls/operation.ts';
 import { startIntegration } from '../support/startIntegration.ts';
+import { isOfWork } from '../../src/calls/workSignal.ts';
 
 const constant = { backoff: { kind: 'constant', delayMs: 7 }, jitter: { kind: 'none' } } as const;
 
@@ -52,5 +53,17 @@ describe('the waits of one call', () => {
     const { integration } = startIntegration();
     const wrong = { ...constant, jitter: { kind: 'factor', factor: 2 } } as const;
     expect(() => integration.call('a', { backoff: wrong })).toThrow('`options.backoff.jitter.factor`');
+  });
+});
+
+describe('the signal of an attempt', () => {
+  it('[I-1] is of work under way until its work has ended, also when it is read after', async () => {
+    const { integration, attempt } = startIntegration();
+    const outcome = ['first', 'second'].map((input) => integration.call(input));
+    const { signal } = attempt(0).context;
+    expect(isOfWork(signal)).toBe(true);
+    for (const index of [0, 1]) attempt(index).resolve('answer');
+    await Promise.all(outcome);
+    expect([isOfWork(signal), isOfWork(attempt(1).context.signal)]).toEqual([false, false]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { unwrap } from '../../src/policy/failure.ts';
+import { type Failure, IntegrationError, unwrap } from '../../src/policy/failure.ts';
+import { storedEvent } from '../../src/store/record.ts';
 import { fault, startIntegration } from '../support/startIntegration.ts';
 
 const failing = (kind: 'transient' | 'permanent', outcome: 'unknown' | 'failed') => () => {
@@ -26,11 +27,55 @@ describe('a fallback', () => {
     expect(unwrap(outcome)).toBe('other: ask after permanent');
   });
 
-  it('[R-11] leaves the failure as it is when the other integration fails too', async () => {
-    const { integration } = startIntegration({}, failing('permanent', 'failed'));
+  it('[R-11] [I-4] fails as itself when the other integration fails too, with what that one failed of', async () => {
+    const { integration, facts } = startIntegration({}, failing('permanent', 'failed'));
     const other = startIntegration({ retry: { maxAttempts: 1 } }, failing('transient', 'failed')).integration;
     const outcome = await integration.call('ask', { fallback: { integration: other } });
-    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'permanent', integration: 'kb' } });
+    const both = { kind: 'permanent', outcome: 'failed', fallbackError: { failure: { kind: 'transient' } } };
+    expect(outcome).toMatchObject({ ok: false, failure: both });
+    expect(facts.of('call.failed')).toMatchObject([{ failure: both }]);
+  });
+
+  it('[R-11] [I-4] fails with what its function throws, and says so in the record', async () => {
+    const { integration, facts } = startIntegration({}, failing('permanent', 'failed'));
+    const broken = new Error('the cache is empty');
+    const fallback = () => Promise.reject(broken);
+    expect(await integration.call('ask', { fallback })).toMatchObject({ failure: { fallbackError: broken } });
+    const stored = facts.of('call.failed').map((fact) => storedEvent({ ...fact, at: 0 })?.metadata['fallback_error']);
+    expect(stored).toEqual(['the cache is empty']);
+  });
+
+  it.each<[string, (failure: Failure) => unknown]>([
+    ['its failure', (failure) => new IntegrationError(failure)],
+    ['the error behind it', ({ cause }) => cause],
+    ['nothing', () => undefined],
+  ])('[R-11] adds nothing when its function throws %s', async (_, thrown) => {
+    const { integration } = startIntegration({}, failing('permanent', 'failed'));
+    const fallback = (_input: string, failure: Failure) => Promise.reject(thrown(failure) as Error);
+    const outcome = await integration.call('ask', { fallback });
+    expect(outcome).not.toHaveProperty('failure.fallbackError');
+  });
+
+  it('[I-1] [R-11] ends whatever its function throws', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const { integration } = startIntegration({}, failing('permanent', 'failed'));
+    const outcome = await integration.call('ask', { fallback: () => Promise.reject(proxy as Error) });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'permanent' } });
+  });
+
+  it('[R-11] [R-12] knows no effect any more when that of the other integration is unknown', async () => {
+    const { integration } = startIntegration({}, failing('permanent', 'failed'));
+    const other = startIntegration({ retry: { maxAttempts: 1 } }, failing('transient', 'unknown')).integration;
+    const outcome = await integration.call('ask', { fallback: { integration: other } });
+    expect(outcome).toMatchObject({ failure: { kind: 'permanent', outcome: 'unknown' } });
+  });
+
+  it('[R-7] [R-11] does not pass for the failure of a call around it', async () => {
+    const { integration } = startIntegration({}, failing('permanent', 'failed'));
+    const fallback = () => Promise.reject(new Error('the cache is empty'));
+    const around = startIntegration({}, async (input) => unwrap(await integration.call(input, { fallback })));
+    expect(await around.integration.call('ask')).not.toHaveProperty('failure.fallbackError');
   });
 
   it('[R-11] [I-1] ends the call of the other integration at its own deadline', async () => {
@@ -38,7 +83,8 @@ describe('a fallback', () => {
     const other = startIntegration();
     const outcome = integration.call('ask', { overallMs: 500, fallback: { integration: other.integration } });
     await clock.advance(501);
-    expect(await outcome).toMatchObject({ ok: false, failure: { kind: 'permanent' } });
+    const fallbackError = { facts: { kind: 'timeout', reason: 'overall_timeout' } };
+    expect(await outcome).toMatchObject({ ok: false, failure: { kind: 'permanent', fallbackError } });
     expect(other.attempt(0).context.signal.aborted).toBe(true);
   });
 
@@ -58,7 +104,9 @@ describe('a fallback', () => {
     const retry = { maxAttempts: 1, retryUnspecified: false };
     const { integration } = startIntegration({ retry }, failing('transient', 'unknown'));
     const other = startIntegration({}, () => 'other').integration;
-    expect((await integration.call('ask', { fallback: { integration: other } })).ok).toBe(false);
+    const outcome = await integration.call('ask', { fallback: { integration: other } });
+    expect(outcome.ok).toBe(false);
+    expect(outcome).not.toHaveProperty('failure.fallbackError');
   });
 
   it('[R-12] passes the effect on', async () => {

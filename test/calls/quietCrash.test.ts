@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { restarted } from '../../src/calls/refusal.ts';
 import { fault, startIntegration } from '../support/startIntegration.ts';
 
 const { facts: ended } = fault('crash');
@@ -27,6 +28,51 @@ describe('an integration whose server ended as it was to', () => {
     path.crashed(ended, true);
     path.restarted();
     expect([facts.of('integration.crashed').length, facts.of('integration.restarted').length]).toEqual([1, 1]);
+  });
+});
+
+describe('an integration whose server does not come back', () => {
+  it('[M-6] [O-1] has each restart that fails told, and one crash', () => {
+    const { path, facts } = startIntegration();
+    path.crashed(ended);
+    path.crashed({ ...ended, message: 'no luck' });
+    path.crashed(ended, true);
+    path.restarted();
+    path.crashed(ended);
+    expect(facts.of('integration.crashed')).toHaveLength(2);
+    expect(facts.of('integration.restart_failed')).toMatchObject([{ integration: 'kb', message: 'no luck' }]);
+  });
+});
+
+describe('an integration whose server an operator had restarted', () => {
+  const order = restarted('kb');
+
+  it('[M-6] [O-1] is crashed and back again, and only the latter is told', () => {
+    const { path, integration, facts } = startIntegration();
+    path.crashed(order);
+    expect(integration.state).toBe('crashed');
+    path.restarted();
+    expect(integration.state).toBe('idle');
+    expect([facts.of('integration.crashed').length, facts.of('integration.restarted').length]).toEqual([0, 1]);
+  });
+
+  it('[M-6] [O-1] and which crashes on its way back has that told as a crash', () => {
+    const { path, facts } = startIntegration();
+    path.crashed(order);
+    path.crashed(ended);
+    path.crashed(order);
+    path.crashed(ended);
+    expect([facts.of('integration.crashed').length, facts.of('integration.restart_failed').length]).toEqual([1, 1]);
+  });
+
+  it('[M-4] [M-6] has no failure counted for what was in flight', async () => {
+    const { path, integration, facts, clock } = startIntegration({ breaker: { consecutiveFailures: 1 } });
+    const lost = integration.call('it', { effect: 'mutating' });
+    path.crashed(order);
+    expect(await lost).toMatchObject({ failure: { kind: 'cancelled', reason: 'restarted' } });
+    path.restarted();
+    await clock.settle();
+    expect([integration.state, facts.of('breaker.opened')]).toEqual(['idle', []]);
   });
 });
 

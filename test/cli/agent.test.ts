@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
+import { type AgentArgs, agentOptions } from '../../src/cli/agent/options.ts';
+import { planAgent } from '../../src/cli/agent/plan.ts';
+import { parseWords } from '../../src/cli/parse.ts';
 import { codexFixture, says } from '../agents/startCodex.ts';
 import { type FakeAgent, fakeAgent } from '../support/fakeAgent.ts';
 import { isAlive } from '../support/temporary.ts';
@@ -37,13 +40,20 @@ function startWith(fake: FakeAgent, words: readonly string[], stdin = '') {
   return { child, ended };
 }
 
-/** Puts a scripted `codex` on the PATH, which answers every turn. */
-function withCodex(fake: FakeAgent): FakeAgent {
+/** Puts a scripted `codex` on the PATH, which answers every turn unless told otherwise. */
+function withCodex(fake: FakeAgent, script: object = answers): FakeAgent {
   const program = join(fake.directory, 'codex');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${codexFixture}'\n`, { mode: 0o755 });
-  const script = { 'turn/start': [[['usual'], says.message('done by codex'), says.completed]] };
   const PATH = `${fake.directory}:${process.env['PATH'] ?? ''}`;
   return { ...fake, env: { ...fake.env, PATH, FAKE_CODEX: JSON.stringify(script) } };
+}
+
+const answers = { 'turn/start': [[['usual'], says.message('done by codex'), says.completed]] };
+
+function parsed(words: readonly string[]): AgentArgs {
+  const read = parseWords(agentOptions, words, 'help', ['[PROMPT]']);
+  if (read.help) throw new Error('no help was asked for');
+  return read.args;
 }
 
 const ask = (words: readonly string[], stdin?: string) => start(fakeAgent(), words, stdin).ended;
@@ -176,6 +186,65 @@ describe('unwedge agent', () => {
     expect(stderr).toContain('unwedge: go on with: unwedge agent --backend codex --resume thread-1 PROMPT\n');
   });
 
+  it('[R-11] [I-4] tells what both failed of, and exits as the first', async () => {
+    const fake = withCodex(fakeAgent(), {
+      'turn/start': [[['usual'], says.failed({ message: 'no credit at codex' })]],
+    });
+    const words = ['--fallback', 'codex', 'fail 401 Invalid API key'];
+    const { code, stderr } = await start(fake, words).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('unwedge: claude failed: auth: Invalid API key\n');
+    expect(stderr).toMatch(/unwedge: codex failed too: \w+: .*no credit at codex\n/);
+  });
+
+  it('[R-11] [L-2] has both failures in the last line of --json', async () => {
+    const fake = fakeAgent();
+    symlinkSync(process.execPath, join(fake.directory, 'node'));
+    const env = { ...fake.env, PATH: fake.directory };
+    const { code, stdout } = await start({ ...fake, env }, ['--json', '--fallback', 'codex', 'fail 401 no key']).ended;
+    expect(code).toBe(1);
+    expect(linesOf(stdout).at(-1)).toMatchObject({
+      kind: 'auth',
+      exit_code: 1,
+      failures: [
+        { agent: 'claude', kind: 'auth', message: 'no key' },
+        { agent: 'codex', kind: 'spawn', reason: 'codex_not_found' },
+      ],
+    });
+  });
+
+  it('[L-1] counts and records under --name', async () => {
+    const fake = fakeAgent();
+    const db = join(fake.directory, 'own.sqlite');
+    const words = ['agent', '--db', db, '--backend', 'claude', '--command', fake.command, '--name', 'reviewer'];
+    const { stderr } = await startWith(fake, [...words, 'fail 401 no key']).ended;
+    expect(stderr).toMatch(/go on with: unwedge agent --backend claude --name reviewer --resume s-\d+ PROMPT/);
+    const { stdout } = await call(['events', '--json', '--db', db]);
+    expect(JSON.parse(stdout)).toMatchObject([{ metadata: { integration: 'reviewer', kind: 'auth' } }]);
+  });
+
+  it('[L-1] is configured under --name, and its fallback under its own', () => {
+    const policies = { integrations: { reviewer: { overallMs: 7 }, claude: { overallMs: 8 }, codex: { idleMs: 9 } } };
+    const words = [
+      '--backend',
+      'claude',
+      '--name',
+      'reviewer',
+      '--fallback',
+      'codex',
+      '--no-output-timeout',
+      '3s',
+      'hi',
+    ];
+    const plan = planAgent(parsed(words), { policies });
+    expect(plan).toMatchObject({ name: 'reviewer', overallMs: 7 });
+    expect(plan.policies.integrations).toMatchObject({ reviewer: { idleMs: 3000 }, codex: { idleMs: 3000 } });
+    expect(planAgent(parsed(['--backend', 'claude', 'hi']), { policies })).toMatchObject({
+      name: 'claude',
+      overallMs: 8,
+    });
+  });
+
   it('[U-4] [L-1] asks codex in the same words', async () => {
     const fake = withCodex(fakeAgent());
     const words = ['agent', '--db', ':memory:', '--backend', 'codex', '--json', 'hi'];
@@ -244,6 +313,8 @@ describe('unwedge agent', () => {
     [['--backend', 'cluade', 'hi'], 'Unknown backend "cluade"; did you mean claude?'],
     [['--backend', 'claude'], 'Missing PROMPT; see `unwedge agent --help`'],
     [['--backend', 'claude', ' '], 'The prompt is empty'],
+    [['--backend', 'claude', '--timeout', '0s', 'hi'], 'Expected `--timeout` to be above 0'],
+    [['--backend', 'claude', '--no-output-timeout', '0ms', 'hi'], 'Expected `--no-output-timeout` to be above 0'],
     [['--backend', 'claude', '--approve', 'some', 'hi'], 'Expected `--approve` to be all or none, got "some"'],
     [['--backend', 'claude', '--cwd', '/nowhere', 'hi'], 'Expected `--cwd` to be a directory, got "/nowhere"'],
     [
@@ -255,6 +326,10 @@ describe('unwedge agent', () => {
       'Expected `--resume` to be the id of a conversation, got "--foo"',
     ],
     [['--backend', 'claude', '--prompt-file', 'x', 'hi'], 'Expected PROMPT or `--prompt-file`, not both'],
+    [
+      ['--backend', 'claude', '--name', 'codex', 'hi'],
+      'Expected `--name` to be no name of another backend, got "codex"',
+    ],
     [['--backend', 'claude', '--fallback', 'claude', 'hi'], 'Expected `--fallback` to be another backend than claude'],
   ])('[L-1] %j is wrong usage', async (words, message) => {
     expect(await call(['agent', ...words])).toMatchObject({ code: 2, stdout: '', stderr: `unwedge: ${message}\n` });

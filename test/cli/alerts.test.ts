@@ -11,9 +11,11 @@ const now = Date.UTC(2026, 0, 1, 1);
 const alert = (id: string, integration: string, raisedAt: number): OpenAlert => ({
   id,
   integration,
+  because: 'failures',
   kind: 'timeout',
   message: 'no answer\u001b[2J',
   failures: 7,
+  crashes: 2,
   raisedAt,
   lastFailureAt: raisedAt + minute,
 });
@@ -45,10 +47,10 @@ describe.skipIf(!hasSqlite)('unwedge alerts', () => {
     const { code, stdout } = await call(['alerts', '--db', await databaseWithAlerts()]);
     expect(code).toBe(0);
     const [heading, ...lines] = stdout.trimEnd().split('\n');
-    expect(heading).toMatch(/^ALERT +INTEGRATION +SINCE +FAILURES +LAST FAILURE +WHAT$/);
+    expect(heading).toMatch(/^ALERT +INTEGRATION +SINCE +FAILURES +CRASHES +LAST +WHAT$/);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^open +kb +5m ago +7 {2}4m ago +timeout: no answer$/);
-    expect(lines[1]).toMatch(/^cleared 3m ago, quiet +search +40m ago +7 {2}39m ago/);
+    expect(lines[0]).toMatch(/^open +kb +5m ago +7 +2 {2}4m ago +timeout: no answer$/);
+    expect(lines[1]).toMatch(/^cleared 3m ago, quiet +search +40m ago +7 +2 {2}39m ago/);
   });
 
   it('[O-3] shows failures that no gateway has watched: of runs and of hooks, within 10 min', async () => {
@@ -59,9 +61,31 @@ describe.skipIf(!hasSqlite)('unwedge alerts', () => {
       ...hookFailures(5),
     );
     const { stdout } = await call(['alerts', '--db', db]);
-    expect(stdout).toMatch(/^unwatched +hook:guard +5 {2}now +it hung$/m);
-    expect(stdout).toMatch(/^unwatched +run +5 {2}9m59s ago +timeout: no answer within 30 s$/m);
+    expect(stdout).toMatch(/^unwatched +hook:guard +5 +0 {2}now +it hung$/m);
+    expect(stdout).toMatch(/^unwatched +run +5 +0 {2}9m59s ago +timeout: no answer within 30 s$/m);
     expect(stdout.trimEnd().split('\n')).toHaveLength(3);
+  });
+
+  it('[O-3] [M-6] shows what keeps crashing though its calls survive, and nobody has watched', async () => {
+    const crash = (type: 'integration.crashed' | 'integration.restart_failed', integration: string, count: number) =>
+      Array.from({ length: count }, () => ({ ...told({ type, integration, message: 'it died' }), at: now - 1000 }));
+    const facts = [...crash('integration.crashed', 'fs', 3), ...crash('integration.restart_failed', 'fs', 2)];
+    const db = await databaseWith(...facts, ...crash('integration.crashed', 'few', 4), ...failures(4, 'few', 0));
+    const { stdout } = await call(['alerts', '--db', db]);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect(stdout).toMatch(/^unwatched +fs +0 +5 {2}1s ago +keeps crashing: it died$/m);
+  });
+
+  it('[O-3] says of an open alert that it is one of crashes', async () => {
+    const { store, path } = await startStore();
+    void store.alerts?.raise({ ...alert('one', 'kb', now), because: 'crashes', kind: 'crash' });
+    await store.flush();
+    expect((await call(['alerts', '--db', path])).stdout).toMatch(/keeps crashing: no answer$/m);
+  });
+
+  it('[O-3] calls nothing unwatched of what delivers alerts: it raises none', async () => {
+    const db = await databaseWith(...failures(9, 'alert:command', 0), ...failures(9, 'alert:webhook', 0));
+    expect((await call(['alerts', '--db', db])).stdout).toBe('No alerts are on record.\n');
   });
 
   it('[O-3] calls nothing unwatched that was told of, or says nothing of the integration', async () => {

@@ -33,7 +33,7 @@ describe('unwedge config', () => {
       alerts.webhook.headers.authorization  (not shown)     FILE
       toolCallRetry.transientPatterns       [warm, /up$/i]  FILE
       policies.presets.mcp.timeoutMs        20s             FILE
-      45 others have their defaults; --all shows them.
+      46 others have their defaults; --all shows them.
       "
     `);
     expect(stderr).toBe('unwedge: unknown variable UNWEDGE_ALERT_QUIET; did you mean UNWEDGE_ALERTS_QUIET?\n');
@@ -48,6 +48,90 @@ describe('unwedge config', () => {
     expect(lines).toContain('policies.presets.mcp.limits.idleMs | 30s | default');
     expect(lines.filter((line) => line.startsWith('policies.presets.mcp.limits.attemptMs'))).toEqual([]);
     expect(lines.filter((line) => line.startsWith('policies.presets.sdk'))).toEqual([]);
+  });
+
+  const policies = `{ policies: {
+    presets: { careful: { extends: "mcp", maxAttempts: 2 }, sdk: { extends: "sdk", maxAttempts: 5 } },
+    integrations: {
+      kb: { timeoutMs: "20s", tools: { find: { effect: "readOnly" } } },
+      db: { extends: "careful", retry: { backoff: { initialMs: "200ms", maxMs: "5s" } } },
+      "hook:guard": { maxAttempts: 2 },
+      "alert:webhook": { maxAttempts: 2 },
+    },
+  } }`;
+  const below = (stdout: string, name: string): readonly string[] =>
+    stdout
+      .split('\n')
+      .map((line) => line.trimEnd().replace(/\s{2,}/g, ' | '))
+      .filter((line) => line.startsWith(`policies.integrations${name}.`))
+      .map((line) => line.slice(`policies.integrations${name}.`.length));
+
+  it('[L-1] prints every value of an integration with --all, and of which preset it is', async () => {
+    const path = file(policies);
+    const { stdout } = await call(['config', '--all', '--config', path]);
+    const lines = below(stdout.replaceAll(path, 'FILE'), '.db');
+    expect(lines).toContain('retry.backoff | {"initialMs":200,"maxMs":5000} | FILE');
+    expect(lines).toContain('retry.maxAttempts | 2 | preset careful');
+    expect(lines).toContain('limits.idleMs | 30s | preset careful');
+    expect(lines).toContain('effect | what the code says | default');
+    expect(lines.filter((line) => line.startsWith('retry.backoff'))).toHaveLength(1);
+    expect(stdout).toMatch(/^policies\.presets\.careful\.limits\.idleMs +30s +preset mcp$/m);
+    expect(stdout).toMatch(/^policies\.presets\.sdk\.limits\.idleMs +2m +default$/m);
+  });
+
+  it('[L-1] prints what may hold for an integration of which the code decides what it is', async () => {
+    const { stdout } = await call(['config', '--all', '--config', file(policies)]);
+    const lines = below(stdout, '.kb');
+    expect(lines).toContain('extends | the preset of the kind of integration | default');
+    expect(lines).toContain(
+      'limits.idleMs | 30s (mcp), 2m (sdk), 3m (subprocess, claudeCli), 5m (codex) | code, else preset of its kind',
+    );
+    expect(lines).toContain('maxInFlight | 100 | code, else preset of its kind');
+    expect(lines).toContain('tools.find.idleMs | that of the integration | default');
+    expect(lines.filter((line) => line.startsWith('limits.attemptMs'))).toEqual([]);
+    expect(below(stdout, '["hook:guard"]')).toContain('limits.idleMs | 10s | code, else preset hook');
+    expect(below(stdout, '["alert:webhook"]').filter((line) => line.startsWith('limits'))).toEqual([]);
+  });
+
+  it('[L-1] prints the thresholds that hold for an integration with some of its own', async () => {
+    const path = file('{ alerts: { windowMs: "5m", integrations: { kb: { failures: 2 }, db: false } } }');
+    const { stdout } = await call(['config', '--all', '--config', path]);
+    const lines = stdout
+      .replaceAll(path, 'FILE')
+      .split('\n')
+      .map((line) => line.trimEnd().replace(/\s{2,}/g, ' | '));
+    expect(lines.filter((line) => line.startsWith('alerts.integrations'))).toEqual([
+      'alerts.integrations.kb.failures | 2 | FILE',
+      'alerts.integrations.db | false | FILE',
+      'alerts.integrations.kb.crashes | 5 | default',
+      'alerts.integrations.kb.windowMs | 5m | FILE',
+      'alerts.integrations.kb.quietMs | 10m | default',
+    ]);
+  });
+
+  it('[L-2] prints the preset of a value as data', async () => {
+    const { stdout } = await call(['config', '--json', '--config', file(policies)]);
+    const { values } = JSON.parse(stdout) as { values: { path: string }[] };
+    const of = (path: string) => values.find((each) => each.path === path);
+    expect(of('policies.integrations.db.limits.idleMs')).toMatchObject({
+      value: 30_000,
+      from: 'preset',
+      name: 'careful',
+    });
+    expect(of('policies.integrations.kb.limits.idleMs')).toMatchObject({
+      value: null,
+      from: 'code or preset',
+      name: null,
+    });
+  });
+
+  it('[L-1] counts what an integration has from its preset among what is not shown', async () => {
+    const { stdout } = await call([
+      'config',
+      '--config',
+      file('{ policies: { integrations: { db: { extends: "sdk" } } } }'),
+    ]);
+    expect(stdout.split('\n').filter((line) => line.startsWith('policies.'))).toHaveLength(1);
   });
 
   it('shows defaults that follow from what was set', async () => {
@@ -171,6 +255,20 @@ describe('unwedge config --check', () => {
   it('[L-1] ends, whatever a module leaves behind', async () => {
     const path = file('setInterval(() => {}, 1000); export default {};', 'own.mjs');
     expect(await runBuilt(['config', '--check', path])).toEqual({ code: 0, stdout: `${path}: ok\n`, stderr: '' });
+  });
+
+  it.each([0, 3])('[L-1] tells that a module ended the process with %d, and exits 1', async (exitCode) => {
+    const path = file(`process.exit(${exitCode}); export default {};`, 'own.mjs');
+    const stderr = `unwedge: ${path}: ended the process instead of giving a configuration\n`;
+    expect(await runBuilt(['config', '--check', path])).toEqual({ code: 1, stdout: '', stderr });
+    expect(await runBuilt(['config', '--config', path])).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  it('[L-2] tells that a module ended the process as data with --json', async () => {
+    const path = file('export default () => process.exit(0);', 'own.mjs');
+    const { code, stdout, stderr } = await runBuilt(['config', '--json', '--check', path]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [{ source: { from: 'file', file: path } }] });
   });
 
   it('[L-1] ends when it is told to, whatever a module waits for', async () => {

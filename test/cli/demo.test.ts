@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,23 @@ const expectedStderr: unknown = hasSqlite
   ? ''
   : expect.stringMatching(/^unwedge: Nothing is stored: .+\. Fix: run `npm rebuild better-sqlite3`, or .+\.\n$/);
 
+/** Newer versions of Node keep what they have compiled among the temporary files. */
+const noCache = { NODE_DISABLE_COMPILE_CACHE: '1' };
+
 /** Runs the tour with a directory of its own for temporary files. */
 async function demo(...words: string[]) {
   const directory = temporaryDirectory();
-  return { directory, ...(await runBuilt(['demo', ...words], { TMPDIR: directory })) };
+  return { directory, ...(await runBuilt(['demo', ...words], { TMPDIR: directory, ...noCache })) };
+}
+
+/** How many times longer this machine takes, busy as it may be, than one on which Node starts in 50 ms. At least 1. */
+function slowness(): number {
+  const starts = Array.from({ length: 3 }, () => {
+    const before = performance.now();
+    spawnSync(process.execPath, ['-e', '']);
+    return performance.now() - before;
+  });
+  return Math.max(1, Math.min(...starts) / 50);
 }
 
 describe('unwedge demo', () => {
@@ -34,15 +47,15 @@ describe('unwedge demo', () => {
     expect(report.faults.map(({ fault }) => fault)).toEqual(faultNames);
     expect(report).toMatchObject({ ok: true, interrupted: false, processes: { left: [] } });
     expect(report.messages.duringRetries).toBeGreaterThan(0);
-    expect(report.elapsedMs).toBeLessThan(20_000);
+    expect(report.elapsedMs).toBeLessThan(20_000 * slowness());
     expect(readdirSync(directory)).toEqual([]);
   });
 
   it('[L-2] prints a line for each fault, a table and a verdict, without colour, in 100 columns', async () => {
     const { code, stdout, stderr } = await demo('--only', 'http-401,hook-throws');
     expect({ code, stderr }).toEqual({ code: 0, stderr: expectedStderr });
-    expect(stdout).toMatch(/^ {2}✓ http-401 +\d+ms {2}error: auth: HTTP 401 Unauthorized$/m);
-    expect(stdout).toMatch(/^http-401 +error: auth +\d+ms {2}\d+ heartbeats?, answered +integration\/failure$/m);
+    expect(stdout).toMatch(/^ {2}✓ http-401 +\S+ {2}error: auth: HTTP 401 Unauthorized$/m);
+    expect(stdout).toMatch(/^http-401 +error: auth +\S+ +\d+ heartbeats?, answered +integration\/failure$/m);
     expect(stdout).toMatch(/^✓ 2 faults: every call ended as it should and every session went on, in /m);
     expect(stdout).not.toContain('\u001b');
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
@@ -99,7 +112,7 @@ describe('unwedge demo', () => {
     const directory = temporaryDirectory();
     const words = ['demo', '--only', 'mcp-stopped,cli-stubborn'];
     const child = spawn(process.execPath, [main, ...words], {
-      env: { ...process.env, TMPDIR: directory },
+      env: { ...process.env, TMPDIR: directory, ...noCache },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = once(child, 'close') as Promise<[number]>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failed, hasSqlite, told } from '../store/startStore.ts';
+import { failed, hasSqlite, startStore, told } from '../store/startStore.ts';
 import { call, databaseWith } from './startCli.ts';
 
 const start = Date.UTC(2026, 0, 1);
@@ -59,6 +59,21 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     const { stdout } = await call(['events', '--db', db], { isTTY: false });
     expect(stdout).toMatch(/^[\n -~]*$/);
     expect(stdout).toContain('boom next');
+  });
+
+  it('[L-5] tells events of one name apart that several runtimes have recorded, and no others', async () => {
+    const { store, path, clock } = await startStore({ runtimePid: 7 });
+    store.record(failed(1));
+    await store.flush();
+    const { store: other } = await startStore({ path, clock, runtimePid: 8 });
+    other.record(failed(2));
+    other.record(failed(3, { integration: 'fs' }));
+    await other.flush();
+    const { stdout } = await call(['events', '--db', path]);
+    expect(stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['kb@7', 'kb@8', 'fs']);
+    expect(stdout).not.toContain('runtime_pid');
+    const alone = await call(['events', '--limit', '2', '--db', path]);
+    expect(alone.stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['kb', 'fs']);
   });
 
   it('[L-2] uses colours on a terminal, unless NO_COLOR is set', async () => {

@@ -1,6 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, chmodSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { allGone, fixture, nextTurn } from '../actors/startProcess.ts';
 import { runBuilt } from './startCli.ts';
@@ -49,7 +51,8 @@ describe('unwedge hook', () => {
     const { directory } = startHook();
     const db = join(directory, 'other.sqlite');
     const env = { PATH: process.env['PATH'] ?? '' };
-    const crash = ['--name', 'lint', '--', 'sh', '-c', 'kill -SEGV $$'];
+    // Of a run that has little time the database gets little: a busy machine needs more.
+    const crash = ['--name', 'lint', '--timeout', '1m', '--', 'sh', '-c', 'kill -SEGV $$'];
     expect(await runBuilt(['--db', db, 'hook', ...crash], env)).toMatchObject({ code: 0, stdout: '' });
     expect(existsSync(`${db}-hook-lint`)).toBe(true);
     expect(await runBuilt([`--db=${db}`, 'hook', '--name', 'lint', '--', 'false'], env)).toMatchObject({ code: 1 });
@@ -129,7 +132,7 @@ describe('a hook that fails', () => {
     ['is a directory', ['/'], /EACCES/],
   ])('[H-3] because it %s exits 0 with one line on stderr and nothing on stdout', async (_what, command, line) => {
     const { run, events } = startHook();
-    const { code, stdout, stderr } = await run(['--', ...command], request('PreToolUse'));
+    const { code, stdout, stderr } = await run(['--timeout', '1m', '--', ...command], request('PreToolUse'));
     expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 0, stdout: '', lines: 2 });
     expect(stderr).toMatch(line);
     expect(await events()).toMatchObject([
@@ -165,7 +168,10 @@ describe('a hook that fails', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain('It did not end within 3s and was ended');
     await noneLeft();
-    expect(await events()).toMatchObject([{ event: 'hook/error', hook_name: 'hook.mjs' }]);
+    // Of a run whose time is over the database gets 300 ms; that a busy machine did not do with them has been said.
+    const isLate = stderr.includes('(not recorded: the database did not answer within 300ms)');
+    const record = { event: 'hook/error', hook_name: 'hook.mjs' };
+    expect(isLate ? [record] : await events()).toMatchObject([record]);
   });
 
   it.skipIf(process.platform !== 'linux')('[H-3] [I-3] because it hangs takes along what left its tree', async () => {
@@ -222,6 +228,11 @@ describe('a hook that fails', () => {
   });
 });
 
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
 describe('unwedge hook itself', () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '[H-3] [I-3] ends the hook and what is below it on %s',
@@ -246,6 +257,32 @@ describe('unwedge hook itself', () => {
     expect((await child).exitCode).toBe(3);
   });
 
+  it('[H-3] keeps its output for a host that reads slowly', async () => {
+    const { start } = startHook();
+    const slow = start(['--timeout', '10m', '--', 'sh', '-c', 'head -c 1048576 /dev/zero']);
+    await once(slow.stdout, 'readable');
+    // It waits for its host for 2 s, however little time there is.
+    const hurried = start(['--timeout', '4s', '--', 'sh', '-c', 'head -c 1048576 /dev/zero']);
+    await once(hurried, 'exit');
+    expect((await buffer(slow.stdout)).length).toBe(1024 * 1024);
+    expect(await exitOf(slow)).toBe(0);
+  });
+
+  it.each([
+    ['allow', 'exit 0', 0, 'going on without it'],
+    ['block', 'exit 0', 2, 'it is a guard, so this is declined'],
+    ['block', 'exit 3', 3, 'going on without it'],
+  ])('[H-3] with --on-failure %s says that nobody read its output of %s', async (onFailure, end, code, consequence) => {
+    const { start } = startHook();
+    const much = `head -c 1048576 /dev/zero; ${end}`;
+    const child = start(['--timeout', '4s', '--name', 'big', '--on-failure', onFailure, '--', 'sh', '-c', much]);
+    const stderr = text(child.stderr);
+    expect(await exitOf(child)).toBe(code);
+    expect(await stderr).toBe(
+      `unwedge: hook big: Its output was not read in time and is not complete; ${consequence}\n`,
+    );
+  });
+
   it.each([
     [['--timeot', '5s', '--', 'x'], 'Unknown option "--timeot"; did you mean --timeout?'],
     [
@@ -253,6 +290,9 @@ describe('unwedge hook itself', () => {
       'Expected `--timeout` to be a duration such as 500ms, 30s, 5m or 1h, got "soon"',
     ],
     [['--timeout', '0s', '--', 'x'], 'Expected `--timeout` to be above 0'],
+    [['--hlep'], 'Unknown option "--hlep"; did you mean --help?'],
+    [['--timeout', '5s', 'guard.sh'], 'Unexpected argument "guard.sh"; the command comes after --'],
+    [['--timeout', '5s'], 'No command given'],
     [['guard.sh'], 'No command given; write it after --, as in `unwedge hook -- COMMAND`'],
     [['--'], 'No command given'],
     [[], 'No command given'],

@@ -16,7 +16,8 @@ const key = 'hook:guard';
 function startGuard() {
   const started = startHook();
   const file = join(started.directory, 'sound');
-  const named = ['--name', 'guard'];
+  // Of a run that has little time the database gets little: a busy machine needs more.
+  const named = ['--name', 'guard', '--timeout', '1m'];
 
   async function withStore<T>(work: (store: Store) => T): Promise<T> {
     const store = await openStore({ path: started.db, clock: systemClock, facts: new RecordedFacts() });

@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { viewOf } from '../../src/cli/integrationView.ts';
+import { instancesOf, viewOf } from '../../src/cli/integrationView.ts';
 import type { AskedRuntime } from '../../src/cli/liveRuntimes.ts';
 import type { LiveIntegration, LiveStatus } from '../../src/control/answers.ts';
 
 const figures = { state: 'idle', inFlight: 0, waiting: 0 };
-const recorded = { integration: 'kb', failures10m: 1, failures24h: 2, circuit: 'open' } as const;
+const none = { failures10m: 0, failures24h: 0, crashes10m: 0, crashes24h: 0 };
+const recorded = {
+  integration: 'kb',
+  ...none,
+  failures10m: 1,
+  failures24h: 2,
+  circuit: 'open',
+  runtimes: [{ pid: 7, ...none, failures24h: 2 }],
+} as const;
 
-function asked(id: string, ...integrations: LiveIntegration[]): AskedRuntime<LiveStatus> {
+function asked(id: string | number, ...integrations: LiveIntegration[]): AskedRuntime<LiveStatus> {
   const times = { startedAt: 0, renewedAt: 0 };
   const runtime = {
-    id,
-    pid: 1,
+    id: String(id),
+    pid: typeof id === 'number' ? id : 1,
     processStart: '',
     ...times,
     name: 'gateway',
@@ -29,7 +37,7 @@ describe('the view of an integration', () => {
   it('[L-5] has the circuit of its runtime, whatever is on record', () => {
     const live = asked('one', { integration: 'kb', circuit: 'closed', ...figures });
     expect(viewOf([recorded], [live])).toEqual([
-      { ...recorded, circuit: 'closed', live: [{ runtime: 'one', circuit: 'closed', ...figures }] },
+      { ...recorded, circuit: 'closed', live: [{ runtime: 'one', pid: 1, circuit: 'closed', ...figures }] },
     ]);
   });
 
@@ -42,6 +50,17 @@ describe('the view of an integration', () => {
     expect(of('closed', 'open', 'half-open')).toBe('open');
     expect(of('crashed', 'closed')).toBe('crashed');
     expect(of('open', 'isolated')).toBe('isolated');
+  });
+
+  it('[L-5] is that of each of several runtimes as well, with what each has recorded', () => {
+    const live = [7, 8].map((pid) => asked(pid, { integration: 'kb', circuit: 'closed', ...figures, inFlight: pid }));
+    const [view] = viewOf([recorded], live);
+    expect(view === undefined ? [] : instancesOf(view)).toMatchObject([
+      { integration: 'kb@7', circuit: 'closed', failures10m: 0, failures24h: 2, live: [{ inFlight: 7 }] },
+      { integration: 'kb@8', circuit: 'closed', failures10m: 0, failures24h: 0, live: [{ inFlight: 8 }] },
+    ]);
+    const [alone] = viewOf([recorded], live.slice(1));
+    expect(alone === undefined ? [] : instancesOf(alone)).toEqual([]);
   });
 
   it('[L-5] is there for one that only a runtime knows, in the order of names', () => {

@@ -32,6 +32,15 @@ describe('unwedge mcp', () => {
     await expect.poll(mcp.stdout).toContain('"text":"hi"');
   });
 
+  it('[P-3] [I-1] answers the question for its era that was written before the end of its input', async () => {
+    const mcp = startMcp(makeHome());
+    mcp.child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"server/discover"}');
+    expect(await mcp.exited).toEqual({ code: 0, signal: null });
+    await expect
+      .poll(mcp.stdout)
+      .toBe('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}\n');
+  });
+
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
@@ -160,6 +169,19 @@ describe('unwedge mcp', () => {
   });
 });
 
+describe('a proxy whose client wants no words on stderr', () => {
+  it('[P-3] goes on when stderr was closed', async () => {
+    const mcp = startMcp(makeHome());
+    mcp.child.stderr.destroy();
+    await mcp.open();
+    await mcp.call({ do: 'kill' });
+    await mcp.call({ do: 'kill' });
+    expect(textOf(await mcp.call({ do: 'start' }))).toBe('3');
+    mcp.child.stdin.end();
+    expect(await mcp.exited).toEqual({ code: 0, signal: null });
+  });
+});
+
 describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
   it('[P-3] [L-5] show its server, its tree and its events, and restart it by hand', async () => {
     const home = makeHome();
@@ -175,6 +197,18 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
     const events = (await run('events')).stdout;
     expect(events).toContain('mcp/calls_lost');
     expect(events).toContain('mcp/server_replayed');
+  });
+});
+
+describe.skipIf(!hasSqlite)('a proxy that has the name of what delivers its alerts', () => {
+  it('[P-3] [O-3] serves its client, and says that nobody watches', async () => {
+    const home = makeHome();
+    const config = join(home.directory, 'unwedge.json');
+    writeFileSync(config, '{"alerts":{"command":{"command":"true"}}}');
+    const mcp = startMcp(home, ['--name', 'alert:command', '--config', config]);
+    await mcp.open();
+    await expect.poll(() => mcp.stderr(), { timeout: 20_000 }).toContain('Nobody watches for alerts: ');
+    expect(textOf(await mcp.call({ do: 'start' }))).toBe('1');
   });
 });
 

@@ -80,6 +80,16 @@ describe('unwedge run with a configuration', () => {
     expect(stderr).toMatch(/unknown key stor;.*alerts\.failures: expected a positive integer, got 0/);
   });
 
+  it.each([
+    ['run', ['--', node, '--version']],
+    ['agent', ['--backend', 'claude', 'hi']],
+  ])('[L-1] [L-4] is no success of %s when a module ends the process', async (command, words) => {
+    const file = join(temporaryDirectory(), 'own.mjs');
+    writeFileSync(file, 'process.exit(0);');
+    const stderr = `unwedge: ${file}: ended the process instead of giving a configuration\n`;
+    expect(await runBuilt([command, '--config', file, ...words])).toEqual({ code: 125, stdout: '', stderr });
+  });
+
   it('reads no file that nobody has named', async () => {
     const directory = temporaryDirectory();
     const trace = join(directory, 'was-run');

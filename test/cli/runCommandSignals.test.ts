@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { allGone, isAlive } from '../actors/startProcess.ts';
+import { allGone } from '../actors/startProcess.ts';
 import { fixture, main, type Run, startPlace } from './startRun.ts';
 
 /** Pids of a command that is ready, and of its child in a session of its own. */
@@ -31,8 +31,8 @@ describe('unwedge run that is told to end', () => {
     const run = startPlace().start(['--', process.execPath, fixture('forker.mjs')]);
     const pids = await pidsOf(run);
     run.child.kill('SIGTERM');
-    await run.ended;
-    expect(pids.filter(isAlive)).toEqual([]);
+    expect((await run.ended).code).toBe(143);
+    await allGone(...pids);
   });
 
   it('[L-4] forces the end with the second signal', async () => {
@@ -64,7 +64,7 @@ describe('unwedge run that is told to end', () => {
     const run = startPlace().start(['--', 'sh', '-c', 'sleep 1000 & echo $!']);
     const [pid] = await run.seen(/\d+/);
     expect((await run.ended).code).toBe(0);
-    expect(isAlive(Number(pid))).toBe(false);
+    await allGone(Number(pid));
   });
 
   it('[L-4] ends quietly, and the command with it, when nobody reads on', async () => {
@@ -76,7 +76,7 @@ describe('unwedge run that is told to end', () => {
       });
     });
     expect(await run.ended).toMatchObject({ code: 141, stderr: '' });
-    expect(isAlive(pid)).toBe(false);
+    await allGone(pid);
   });
 
   it('[L-4] waits for its prompt no longer than it may', async () => {

@@ -1,3 +1,4 @@
+import { type ChildProcessWithoutNullStreams, spawn as spawnChild } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,6 +49,12 @@ export function startHook() {
     directory,
     db,
     spawn,
+    /** Starts it with streams that nobody reads yet; `input` is closed. */
+    start(words: readonly string[]): ChildProcessWithoutNullStreams {
+      const child = spawnChild(process.execPath, [main, 'hook', ...words], { env });
+      child.stdin.end();
+      return child;
+    },
     /** Resolves when no process has this database in its environment: one that was killed takes a moment to be gone. */
     async noneLeft(): Promise<void> {
       while (processesWith(`UNWEDGE_DB=${db}`).length > 0) await nextTurn();

@@ -1,9 +1,30 @@
 import { describe, expect, it } from 'vitest';
+import { checkAlertRules } from '../../src/policy/alerts.ts';
+import type { Fact, Told } from '../../src/policy/facts.ts';
+import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
+import { createAlertWatch } from '../../src/telemetry/alerts.ts';
+import { createBus } from '../../src/telemetry/bus.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { failed, hasSqlite, startStore, told } from '../store/startStore.ts';
 import { call, databaseWith } from './startCli.ts';
 
 const now = Date.UTC(2026, 0, 1, 1);
+
+interface Shown {
+  readonly integrations: readonly { readonly integration: string; readonly failures10m: number }[];
+}
+
+/** The integrations that these facts raise an alert of, when one is enough. */
+function raisedBy(facts: readonly Told<Fact>[]): readonly string[] {
+  const bus = createBus({ clock: new SimulatedClock() });
+  const raised: string[] = [];
+  bus.on('alert.raised', ({ integration }) => raised.push(integration));
+  const ruleOf = checkAlertRules('alerts', { failures: 1 });
+  createAlertWatch({ clock: new SimulatedClock(), bus, ruleOf, newId: () => 'id' }).start(undefined, []);
+  for (const fact of facts) bus.tell(fact);
+  return raised.toSorted();
+}
 
 async function databaseWithBreaker(breaker: Partial<PersistedBreaker>): Promise<string> {
   const { store, path } = await startStore();
@@ -33,7 +54,7 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     const { code, stdout } = await call(['status', '--db', db]);
     expect(code).toBe(0);
     expect(stdout).toContain(`${db}: 3 events`);
-    expect(stdout).toMatch(/^kb +closed +1 +2 {2}12s ago: timeout: no answer within 30 s$/m);
+    expect(stdout).toMatch(/^kb +closed +1 +2 +0 +0 {2}12s ago: timeout: no answer within 30 s$/m);
     expect(stdout).toMatch(/^agent:main +1h ago$/m);
   });
 
@@ -41,13 +62,53 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     const hook = told({ type: 'hook.failed', hook: 'guard', event: 'Stop', action: '', error: 'it hung' });
     const db = await databaseWith(hook, { ...hook, at: now - 12_000 }, failed(1, { integration: 'hook:guard' }));
     const { stdout } = await call(['status', '--db', db]);
-    expect(stdout).toMatch(/^hook:guard +closed +1 +2 {2}12s ago: it hung$/m);
+    expect(stdout).toMatch(/^hook:guard +closed +1 +2 +0 +0 {2}12s ago: it hung$/m);
   });
 
-  it('[I-4] counts the loss of what is behind an integration', async () => {
-    const lost = told({ type: 'integration.crashed', integration: 'fs', message: 'The server exited with code 3' });
-    const { stdout } = await call(['status', '--db', await databaseWith({ ...lost, at: now - 12_000 })]);
-    expect(stdout).toMatch(/^fs +closed +1 +1 {2}12s ago: crash: The server exited with code 3$/m);
+  it('[I-4] [M-6] counts losses of what is behind an integration, and restarts that failed, apart from failed calls', async () => {
+    const lost = { type: 'integration.crashed', integration: 'fs', message: 'The server exited with code 3' } as const;
+    const db = await databaseWith(
+      { ...told(lost), at: now - 12_000 },
+      { ...told({ ...lost, type: 'integration.restart_failed' }), at: now - 11_000 },
+      told(lost),
+    );
+    const { stdout } = await call(['status', '--db', db]);
+    expect(stdout).toMatch(/^INTEGRATION +CIRCUIT +FAILED 10M +24H +CRASHED 10M +24H +LAST ERROR$/m);
+    expect(stdout).toMatch(/^fs +closed +0 +0 +2 +3 {2}11s ago: crash: The server exited with code 3$/m);
+  });
+
+  it.each(Object.keys(failureKinds) as FailureKind[])(
+    '[O-3] [O-1] counts a failure of kind %s where an alert does, and nowhere else',
+    async (kind) => {
+      const { failure } = failed(1);
+      const call1: Told<Fact> = { ...failed(1), at: now - 1000, failure: { ...failure, kind } };
+      const hook = { hook: 'guard', event: 'Stop', action: '', kind, error: 'it hung' };
+      const called: Told<Fact> = { ...call1, integration: 'hook:guard' };
+      const facts: Told<Fact>[] = [call1, called, { type: 'hook.failed', ...hook, at: now - 1000 }];
+      const raised = raisedBy(facts);
+      const db = await databaseWith(...facts);
+      const { integrations } = JSON.parse((await call(['status', '--json', '--db', db])).stdout) as Shown;
+      const counted = integrations.filter(({ failures10m }) => failures10m === 1).map(({ integration }) => integration);
+      expect(counted).toEqual(raised);
+      expect(raised).toEqual(failureKinds[kind].alerts ? ['hook:guard', 'kb'] : []);
+    },
+  );
+
+  it('[O-3] counts failures for as long as alerts do, not a millisecond longer', async () => {
+    const aged = (ms: number) => ({ ...failed(1), at: now - ms });
+    const db = await databaseWith(aged(10 * 60_000), aged(10 * 60_000 - 1), aged(24 * 60 * 60_000));
+    expect((await call(['status', '--db', db])).stdout).toMatch(/^kb +closed +1 +2 +0 +0 /m);
+  });
+
+  it('[O-1] shows the last error also of a kind that does not count, but not what somebody wanted ended', async () => {
+    const of = (kind: FailureKind, integration: string) => ({
+      ...failed(1, { integration }),
+      at: now - 1000,
+      failure: { ...failed(1).failure, kind, message: `it is ${kind}` },
+    });
+    const { stdout } = await call(['status', '--db', await databaseWith(of('permanent', 'kb'), of('cancelled', 'fs'))]);
+    expect(stdout).toMatch(/^kb +closed +0 +0 +0 +0 {2}1s ago: permanent: it is permanent$/m);
+    expect(stdout).not.toMatch(/^fs /m);
   });
 
   it('shows when an open circuit lets a probe through', async () => {

@@ -77,6 +77,27 @@ describe('the schema', () => {
     expect(candidates.some((value) => !bySchema(key, value))).toBe(true);
   });
 
+  it.each([
+    { initialMs: 1, maxMs: 1 },
+    { initialMs: 1, maxMs: 1, factor: 1, jitter: { kind: 'factor', factor: 1 } },
+    { initialMs: 1, maxMs: 1, factor: 0.99 },
+    { initialMs: 0, maxMs: 1 },
+    { initialMs: 1, maxMs: 0 },
+    { initialMs: 1 },
+    { maxMs: 1 },
+    { initialMs: 1, maxMs: 1, capMs: 1 },
+    { initialMs: 1, maxMs: 1, jitter: {} },
+    { initialMs: 1, maxMs: 1, backoff: { kind: 'constant', delayMs: 1 } },
+    { backoff: { kind: 'constant', delayMs: 0 } },
+    { backoff: { kind: 'constant', delayMs: -1 } },
+    { backoff: { kind: 'exponential', baseMs: 1, capMs: 1 }, jitter: { kind: 'none' } },
+    { jitter: { kind: 'none' } },
+    {},
+  ])('[R-2] has the waits of createGateway: %j', (backoff) => {
+    const key = configKeys.find(({ path }) => path.join('.') === 'policies.presets.*.retry.backoff') as ConfigKey;
+    expect(bySchema(key, backoff)).toBe(byGateway(key, backoff));
+  });
+
   it('[U-1] knows every option of createGateway but those that only code can give', () => {
     const known = new Set(configKeys.map(({ path }) => path[0]));
     const all = unknownOption();
@@ -112,6 +133,7 @@ describe('the defaults of the schema', () => {
     'retention.maxAgeMs': real.retention?.maxAgeMs,
     'retention.maxBytes': real.retention?.maxBytes,
     'alerts.failures': rule?.failures,
+    'alerts.crashes': rule?.crashes,
     'alerts.windowMs': rule?.windowMs,
     'alerts.quietMs': rule?.quietMs,
     'supervisor.intensity': real.supervisor.intensity,

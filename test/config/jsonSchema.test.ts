@@ -25,6 +25,8 @@ const good: readonly object[] = [
       presets: { a: { retry: { backoff: { backoff: { kind: 'constant', delayMs: 0 }, jitter: { kind: 'full' } } } } },
     },
   },
+  { policies: { presets: { a: { retry: { backoff: { initialMs: '200ms', maxMs: 5000, factor: 3 } } } } } },
+  { policies: { presets: { a: { retry: { backoff: { backoff: { kind: 'constant', delayMs: '1s' } } } } } } },
   { toolCallRetry: { backoffMs: ['1s', 5], transientPatterns: ['a', '/b/i'] } },
   { sessions: { mailbox: { heartbeats: 'drop_oldest' }, watchdog: { turnMs: '1.5h' } } },
 ];
@@ -50,6 +52,8 @@ const bad: readonly object[] = [
       presets: { a: { retry: { backoff: { backoff: { kind: 'list', delaysMs: [] }, jitter: { kind: 'none' } } } } },
     },
   },
+  { policies: { presets: { a: { retry: { backoff: { initialMs: 1 } } } } } },
+  { policies: { presets: { a: { retry: { backoff: { initialMs: 0, maxMs: 1 } } } } } },
   { toolCallRetry: { backoffMs: [] } },
   { toolCallRetry: { transientPatterns: [5] } },
 ];

@@ -62,6 +62,19 @@ describe('the problems of a configuration', () => {
     ]);
   });
 
+  it('[G-10] are keys of ours that openclaw.json gives twice, with both places', async () => {
+    const cwd = folderWith({
+      'openclaw.json': `{
+        models: { a: 1, a: 2 }, gateway: { port: 1, port: 2 },
+        gateway: { port: 1, port: 2, toolCallRetry: {}, toolCallRetry: { maxAttempts: 2, maxAttempts: 3 } } }`,
+    });
+    expect(await problemsOf(loadConfig({ cwd, env: {}, openclaw: 'openclaw.json' }))).toEqual([
+      'openclaw.json:3:9: gateway: expected to be given once, is at 2:33 too',
+      'openclaw.json:3:57: gateway.toolCallRetry: expected to be given once, is at 3:38 too',
+      'openclaw.json:3:90: gateway.toolCallRetry.maxAttempts: expected to be given once, is at 3:74 too',
+    ]);
+  });
+
   it('are told of every source', async () => {
     const cwd = folderWith({
       'openclaw.json': '{ gateway: { toolCallRetry: { maxAttempts: 0, attempts: 3 } } }',
@@ -71,8 +84,8 @@ describe('the problems of a configuration', () => {
     const overrides = { alerts: { failures: -1 } };
     const lines = await problemsOf(loadConfig({ cwd, env, openclaw: 'openclaw.json', overrides }));
     expect(lines.join('\n')).toMatchInlineSnapshot(`
-      "openclaw.json: gateway.toolCallRetry.maxAttempts: expected a positive integer, got 0
-      openclaw.json: unknown key gateway.toolCallRetry.attempts; known: enabled, maxAttempts, backoffMs, transientPatterns
+      "openclaw.json:1:31: gateway.toolCallRetry.maxAttempts: expected a positive integer, got 0
+      openclaw.json:1:47: unknown key gateway.toolCallRetry.attempts; known: enabled, maxAttempts, backoffMs, transientPatterns
       unwedge.config.json:1:3: store: expected a non-empty string, got 5
       UNWEDGE_CONTROL: expected true or false, got "perhaps"
       overrides: alerts.failures: expected a positive integer, got -1"
@@ -232,9 +245,20 @@ describe('the problems of a configuration', () => {
       '.backoff.kind: expected one of exponential, list, constant, got nothing',
     ],
     [
-      'no jitter',
-      { backoff: { kind: 'constant', delayMs: 1 } },
-      '.jitter: expected an object whose kind is none, factor or full, got nothing',
+      'no kind of jitter',
+      { backoff: { kind: 'constant', delayMs: 1 }, jitter: {} },
+      '.jitter.kind: expected one of none, factor, full, got nothing',
+    ],
+    ['a wait of the short form', { initialMs: -1, maxMs: 5 }, '.initialMs: expected a duration above 0'],
+    [
+      'half of the short form',
+      { initialMs: 1 },
+      '.maxMs: expected a duration above 0 (ms, or text such as 30s), got nothing',
+    ],
+    [
+      'a key of the short form',
+      { initialMs: 1, maxMs: 5, jiter: {} },
+      'unknown key policies.presets.a.retry.backoff.jiter; did you mean jitter?',
     ],
     [
       'a key of another kind',

@@ -23,7 +23,7 @@ describe('the MCP server of the tour', () => {
   it('[P-1] has the tools the tour calls, with progress, when it is our own', async () => {
     const gateway = createGateway();
     onTestFinished(() => gateway.stop());
-    const policy = { limits: { idleMs: 20_000 } };
+    const policy = { limits: { idleMs: 20_000 }, restartWaitMs: 25_000 };
     const server = gateway.mcpServer('own', { command: process.execPath, args: [own], policy });
     await gateway.start();
     const echo = await server.call({ name: 'echo', arguments: { message: 'hello' } });

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AlertOptions, createGateway, type GatewayOptions } from '../../src/index.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { hasSqlite } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -116,6 +117,24 @@ describe('an alert of a gateway', () => {
     await fail(1);
     expect(await undelivered).toMatchObject({ to: 'command', error: expect.stringContaining('0.5s') as string });
     expect(await exited).toMatchObject({ process: 'process:alert:command:1' });
+  });
+
+  it.skipIf(process.platform === 'win32')('[O-3] [I-3] to a command that will not end holds a stop for 1 s', async () => {
+    const clock = new SimulatedClock();
+    const directory = temporaryDirectory();
+    const [ready, told] = [join(directory, 'ready'), join(directory, 'told')];
+    const script = `const { writeFileSync } = require('node:fs');
+      process.on('SIGTERM', () => writeFileSync(process.argv[2], ''));
+      setInterval(() => {}, 1e6);
+      writeFileSync(process.argv[1], '');`;
+    const command = { command: process.execPath, args: ['-e', script, ready, told] };
+    const { gateway, fail } = await startGateway({ failures: 1, command }, { clock });
+    await fail(1);
+    await vi.waitUntil(() => existsSync(ready), { timeout: 60_000 });
+    const stopped = gateway.stop();
+    await vi.waitUntil(() => existsSync(told), { timeout: 60_000 });
+    await clock.advance(1000);
+    await stopped;
   });
 
   it('[O-3] [I-3] keeps a gateway no longer than its stop', async () => {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway.ts';
+import type { Gateway } from '../../src/gatewayTypes.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import type { Message } from '../../src/sessions/mailbox.ts';
 import type { MessageHandler } from '../../src/sessions/sessionOptions.ts';
@@ -63,6 +64,18 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     await second.gateway.start();
     expect(second.session.history).toEqual(history.map((entry) => ({ ...entry, at: Math.round(entry.at) })));
     expect(await accept(second.session, { kind: 'user' })).toMatchObject({ id: 'agent:main-m2' });
+  });
+
+  it('[G-11] keeps what a tool may do beside its call, for who has to answer it later', async () => {
+    const store = freshPath();
+    const gateway = createGateway({ store, control: false });
+    onTestFinished(() => gateway.stop());
+    gateway.integration('kb', { tools: { find: { effect: 'readOnly' } } }, () => 'found');
+    const session = gateway.session('agent:main', { onMessage: (_, turn) => turn.tool('kb', 'find') });
+    await gateway.start();
+    await (await accept(session, { kind: 'user' })).processed;
+    await gateway.stop();
+    expect(openDatabase(store).prepare('SELECT effect FROM unwedge_calls').all()).toEqual([{ effect: 'readOnly' }]);
   });
 
   it('[I-5] takes messages before the start and acknowledges them after it', async () => {

@@ -9,7 +9,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A gateway with a server that does wrong what the script says. */
 async function startKb(script: FaultyMcpServerOptions, options: Partial<McpIntegrationOptions> = {}) {
-  const gateway = createGateway();
+  // A server may take its time to come up: a busy machine is no failure.
+  const gateway = createGateway({ policies: { presets: { mcp: { restartWaitMs: 25_000 } } } });
   onTestFinished(() => gateway.stop());
   const startsFile = join(temporaryDirectory(), 'starts');
   const kb = gateway.mcpServer('kb', { ...faultyServer({ startsFile, ...script }), ...options });
@@ -91,16 +92,17 @@ describe('a failed call of an MCP tool', () => {
 });
 
 describe('progress of an MCP tool', () => {
-  const slow = inSearch({ do: 'slow', ms: 2000, progress: 40 });
+  /** Progress twenty times a second. */
+  const slow = (seconds: number) => inSearch({ do: 'slow', ms: seconds * 1000, progress: seconds * 20 });
 
   it('[P-1] [G-7] keeps the idle limit off', async () => {
-    const { kb } = await startKb(slow);
+    const { kb } = await startKb(slow(6));
     await kb.tools();
-    expect(await kb.call(search, { maxAttempts: 1, idleMs: 1000 })).toMatchObject({ ok: true });
+    expect(await kb.call(search, { maxAttempts: 1, idleMs: 5000 })).toMatchObject({ ok: true });
   });
 
   it.each([{ attemptMs: 500 }, { overallMs: 500 }])('[P-1] [G-7] does not keep %j off', async (limits) => {
-    const { kb } = await startKb(slow);
+    const { kb } = await startKb(slow(60));
     await kb.tools();
     const outcome = await kb.call(search, { maxAttempts: 1, ...limits });
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'timeout' } });

@@ -10,7 +10,8 @@ const everything = fileURLToPath(
 
 /** A gateway with a real MCP server; `pid` is that of its latest incarnation. */
 async function startServer(options: Partial<McpIntegrationOptions> = {}) {
-  const gateway = createGateway();
+  // A server may take its time to come up: a busy machine is no failure.
+  const gateway = createGateway({ policies: { presets: { mcp: { restartWaitMs: 25_000 } } } });
   onTestFinished(() => gateway.stop());
   const kb = gateway.mcpServer('kb', { command: process.execPath, args: [everything], ...options });
   const started: number[] = [];
@@ -104,8 +105,8 @@ describe('an MCP server', () => {
     const { kb, echo } = await startServer();
     await echo();
     const call = kb.call(
-      { name: 'trigger-long-running-operation', arguments: { duration: 2, steps: 20 } },
-      { idleMs: 1000, maxAttempts: 1 },
+      { name: 'trigger-long-running-operation', arguments: { duration: 6, steps: 60 } },
+      { idleMs: 5000, maxAttempts: 1 },
     );
     expect(await call).toMatchObject({ ok: true });
   });

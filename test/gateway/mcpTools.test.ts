@@ -7,7 +7,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A gateway with a server that does wrong what the script says; its starts are counted. */
 async function startKb(script: FaultyMcpServerOptions = {}, options: Partial<McpIntegrationOptions> = {}) {
-  const gateway = createGateway();
+  // A server may take its time to come up: a busy machine is no failure.
+  const gateway = createGateway({ policies: { presets: { mcp: { restartWaitMs: 25_000 } } } });
   onTestFinished(() => gateway.stop());
   const startsFile = join(temporaryDirectory(), 'starts');
   const kb = gateway.mcpServer('kb', { ...faultyServer({ startsFile, ...script }), ...options });

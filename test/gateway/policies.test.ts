@@ -121,6 +121,7 @@ describe('policies of a gateway', () => {
       ...faultyServer({ faults: [{ tool: 'search', do: 'hang' }] }),
       effect: 'readOnly',
       trustAnnotations: false,
+      policy: { restartWaitMs: 25_000 },
     });
     await gateway.start();
     expect(await kb.call({ name: 'search' })).toMatchObject({ failure: { kind: 'timeout', attempts: 1 } });

@@ -26,7 +26,7 @@ function makeGateway({ store = ':memory:', session: id = 'agent:main' }: { store
   const gateway = createGateway({
     store,
     control: false,
-    policies: { presets: { mcp: { maxAttempts: 1, restartWaitMs: 2000 } } },
+    policies: { presets: { mcp: { maxAttempts: 1, restartWaitMs: 25_000 } } },
   });
   onTestFinished(() => gateway.stop());
   const facts: Told<Fact>[] = [];

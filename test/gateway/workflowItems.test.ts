@@ -4,6 +4,18 @@ import { backend, eventsOf, failing, item, never, startWorkflow, untilAborted } 
 
 const minutes = 60_000;
 
+/** Two items, one at a time, whose work ends only when the test says so. */
+const startHanging = (work: (() => void)[]) =>
+  startWorkflow(
+    [
+      backend('primary', [item('a'), item('b')], {
+        itemPolicy: { retry: { maxAttempts: 1 }, limits: { attemptMs: 1000 } },
+        item: ({ id }) => new Promise((resolve) => work.push(() => resolve(id))),
+      }),
+    ],
+    { concurrency: 1 },
+  );
+
 describe('the items of a workflow', () => {
   it('[W-4] have three attempts, after 1 and 2 s', async () => {
     const at: number[] = [];
@@ -124,6 +136,67 @@ describe('the items of a workflow', () => {
     const runs = [await run(), await run()];
     await clock.advance(1000);
     for (const each of runs) expect(await each.outcome).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('[W-4] [M-9] that were given up keep their place until their work ends', async () => {
+    const work: (() => void)[] = [];
+    const { run, clock } = await startHanging(work);
+    const idle = clock.pending;
+    const running = await run();
+    await clock.advance(1000 + 4999);
+    expect([work.length, running.progress.ended]).toEqual([1, 1]);
+    work[0]?.();
+    await clock.settle();
+    expect(work).toHaveLength(2);
+    work[1]?.();
+    expect(await running.outcome).toMatchObject({ status: 'partial' });
+    await clock.settle();
+    expect(clock.pending).toBe(idle);
+  });
+
+  it('[W-4] [M-9] that do not end are written off after their grace, and leave no timer', async () => {
+    const work: (() => void)[] = [];
+    const { run, clock } = await startHanging(work);
+    const idle = clock.pending;
+    const running = await run();
+    await clock.advance(1000 + 4999);
+    expect(work).toHaveLength(1);
+    await clock.advance(1);
+    expect(work).toHaveLength(2);
+    await clock.advance(1000);
+    expect(await running.outcome).toMatchObject({ status: 'failed' });
+    await clock.advance(5000);
+    expect(clock.pending).toBe(idle);
+  });
+
+  it('[I-3] [M-9] that were given up keep nothing once their gateway has stopped', async () => {
+    const { run, clock, gateway } = await startHanging([]);
+    const running = await run();
+    await clock.advance(1000);
+    const stopped = gateway.stop();
+    await clock.settle();
+    await stopped;
+    await running.outcome;
+    expect(clock.pending).toBe(0);
+  });
+
+  it('[W-4] [M-9] that are tried again beside work that goes on take a place for each of it', async () => {
+    const begun: string[] = [];
+    const { run, clock } = await startWorkflow(
+      [
+        backend('primary', [item('a'), item('b'), item('c')], {
+          itemPolicy: { limits: { attemptMs: 1000 } },
+          item: ({ id }, { attempt }) => (begun.push(`${id}${attempt}`), id === 'b' && attempt === 2 ? id : never()),
+        }),
+      ],
+      { concurrency: 2 },
+    );
+    await run();
+    await clock.advance(7999);
+    // At first those of both items' first attempts are taken, then those of the last two of a.
+    expect(begun).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
+    await clock.advance(1);
+    expect(begun.at(-1)).toBe('c1');
   });
 
   it('[W-4] [R-12] that may change something are not tried again after a timeout', async () => {

@@ -1,5 +1,7 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, vi } from 'vitest';
 import { createGateway } from '../../src/gateway.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import type { WorkflowRun } from '../../src/workflow/workflowTypes.ts';
@@ -10,6 +12,7 @@ import {
   failing,
   item,
   never,
+  planOf,
   startWorkflow,
   untilAborted,
 } from '../workflow/startWorkflow.ts';
@@ -21,6 +24,19 @@ const ab = [item('a'), item('b', ['a'])];
 const hanging = (step: 'plan' | 'item' | 'summary'): Partial<Backend> => ({
   [step]: (_what: unknown, { signal }: { signal: AbortSignal }) => untilAborted(signal),
 });
+
+/** A run that has ended; apart, so that nothing here holds it. */
+async function endedRun(run: () => Promise<WorkflowRun<string, string>>): Promise<WorkflowRun<string, string>> {
+  const running = await run();
+  await running.outcome;
+  return running;
+}
+
+/** What only `--expose-gc` gives otherwise. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 describe('a run of a workflow', () => {
   it.each(['plan', 'item', 'summary'] as const)(
@@ -314,6 +330,26 @@ describe('a run of a workflow', () => {
     for (let count = 0; count < 50; count++) await (await run()).outcome;
     await clock.settle();
     expect(gateway.tree().children).toHaveLength(before ?? 0);
+  });
+
+  it('[I-3] keeps nothing of a run in the workflow', async () => {
+    const { run } = await startWorkflow([backend('primary', ab)]);
+    const forgotten = new WeakRef(await endedRun(run));
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    expect(forgotten.deref()).toBeUndefined();
+  });
+
+  it('[I-1] [I-3] that is cancelled before what it is made of is loaded does not begin later', async () => {
+    const { gateway, facts } = await startWorkflow([backend('other', ab)]);
+    const plan = vi.fn<Backend['plan']>(() => planOf(...ab));
+    const workflow = gateway.workflow('late', { backends: [backend('primary', ab, { plan })] });
+    const [first, second] = [workflow.run('input'), workflow.run('input')];
+    first.cancel(new Error('no'));
+    expect(await first.outcome).toMatchObject({ status: 'cancelled', failure: { message: 'Cancelled: no' } });
+    expect(await second.outcome).toMatchObject({ status: 'succeeded' });
+    expect(plan).toHaveBeenCalledOnce();
+    expect(facts.filter((fact) => 'child' in fact && fact.child === `workflow:${first.id}`)).toEqual([]);
   });
 
   it('has a name of its own', async () => {

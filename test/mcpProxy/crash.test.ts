@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { startProxy, textIn } from './startProxy.ts';
+import { checkAlertRules } from '../../src/policy/alerts.ts';
+import type { FactType } from '../../src/policy/facts.ts';
+import { restartNamed } from '../../src/restartNamed.ts';
+import { createAlertWatch } from '../../src/telemetry/alerts.ts';
+import { type StartedProxy, startProxy, textIn } from './startProxy.ts';
 
 describe('a server that crashes behind the proxy', () => {
   it('[P-3] [R-12] answers a tool call in flight with a result that says its outcome is unknown', async () => {
@@ -63,11 +67,12 @@ describe('a server that crashes behind the proxy', () => {
       lost: 2,
       repeated: 1,
       calls: 'tools/call act',
+      repeatedCalls: 'tools/call put',
       message: 'The server was ended by SIGKILL',
     });
     await proxy.told('integration.restarted', 2);
     expect(proxy.said[0]).toMatch(
-      /^kb was restarted after \d+ms: The server was ended by SIGKILL; lost 2 \(tools\/call act\); 1 sent again$/,
+      /^kb was restarted after \d+ms: The server was ended by SIGKILL; lost 2 \(tools\/call act\); 1 sent again \(tools\/call put\)$/,
     );
   });
 
@@ -115,6 +120,7 @@ describe('a server that does not come back', () => {
     proxy.breaks(true);
     await proxy.call('act', { do: 'crash' });
     await proxy.told('child.restarting', 5);
+    proxy.clock.stop();
     const call = proxy.call('act', { do: 'start' });
     proxy.clock.skip(4900);
     await proxy.told('child.restarting', 6);
@@ -151,6 +157,7 @@ describe('a server that does not come back', () => {
       proxy.clock.skip(60_000);
     }
     await proxy.told('child.restarting', 13);
+    proxy.clock.stop();
     const started = (): number => proxy.facts.filter(({ type }) => type === 'process.started').length;
     const before = started();
     void proxy.call('act', { do: 'start' });
@@ -189,7 +196,89 @@ describe('a server that is restarted by hand', () => {
     const hung = proxy.call('act', { do: 'hang' });
     await proxy.call('act', { do: 'start' });
     proxy.runtime.root.restartChild('mcp:kb');
-    expect(textIn(await hung)).toContain('The server was stopped: outcome unknown');
+    expect(textIn(await hung)).toContain('kb was restarted by an operator: outcome unknown');
     expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('2');
+    expect(proxy.said[0]).toMatch(
+      /^kb was restarted after \d+ms: an operator asked for it; lost 1 \(tools\/call act\)$/,
+    );
+  });
+
+  it('[P-3] [O-3] [M-6] has not failed: no crash and no failure that counts is told, its calls end as cancelled', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    void proxy.call('act', { do: 'hang' });
+    await proxy.call('act', { do: 'start' });
+    restartNamed('kb', {
+      root: proxy.runtime.root,
+      paths: new Map([['kb', proxy.proxy.path]]),
+      sessions: new Map(),
+      facts: proxy.runtime.bus,
+    });
+    await proxy.told('integration.restarted', 2);
+    const told = proxy.facts.map(({ type }) => type);
+    expect(told).not.toContain('integration.crashed');
+    expect(told).not.toContain('child.crashed');
+    expect(await proxy.told('operator.restarted')).toMatchObject({ integration: 'kb', what: 'server', calls: 1 });
+    expect(await proxy.told('call.failed')).toMatchObject({
+      failure: { kind: 'cancelled', reason: 'restarted', outcome: 'unknown', retryable: true },
+    });
+  });
+
+  it('[P-3] [R-12] is asked again what can safely be repeated', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const held = proxy.call('peek', { do: 'crash', onStart: 0, then: 'start' });
+    expect(textIn(await held)).toBe('1');
+    const hung = proxy.call('peek', { do: 'hold' });
+    await proxy.call('act', { do: 'start' });
+    proxy.runtime.root.restartChild('mcp:kb');
+    await proxy.told('mcp.calls_lost');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    await proxy.call('act', { do: 'release' });
+    expect(textIn(await hung)).toBe('released it');
+  });
+
+  it('[P-3] [M-6] that does not come up again has crashed', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    proxy.breaks(true);
+    proxy.runtime.root.restartChild('mcp:kb');
+    expect((await proxy.told('integration.crashed')).message).toContain('exited with code 1');
+  });
+});
+
+describe('a server that crashes in a loop behind the proxy', () => {
+  const watch = (proxy: StartedProxy) => {
+    const ruleOf = checkAlertRules('alerts', { integrations: { kb: { crashes: 3 } } });
+    createAlertWatch({ clock: proxy.clock, bus: proxy.runtime.bus, ruleOf, newId: () => 'id' }).start(undefined, []);
+  };
+
+  it('[O-3] [P-3] raises one alert though every call survives, and an all-clear when it is quiet', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    watch(proxy);
+    for (let crash = 1; crash <= 4; crash++) {
+      const again = proxy.call('peek', { do: 'kill', onStart: crash });
+      expect(textIn(await again)).toBe(String(crash + 1));
+    }
+    const told = (type: FactType) => proxy.facts.filter((fact) => fact.type === type);
+    expect(told('call.failed')).toEqual([]);
+    expect(told('alert.raised')).toMatchObject([{ because: 'crashes', integration: 'kb', failures: 0, crashes: 3 }]);
+    proxy.clock.skip(10 * 60_000);
+    expect(await proxy.told('alert.cleared')).toMatchObject({ by: 'quiet', failures: 0, crashes: 4 });
+  });
+
+  it('[O-3] [P-3] [M-6] raises one alert when it does not come back any more', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    watch(proxy);
+    proxy.breaks(true);
+    await proxy.call('act', { do: 'kill' });
+    await proxy.told('integration.restart_failed', 1);
+    expect(proxy.facts.some(({ type }) => type === 'alert.raised')).toBe(false);
+    await proxy.told('integration.restart_failed', 2);
+    expect(await proxy.told('alert.raised')).toMatchObject({ because: 'crashes', crashes: 3 });
+    await proxy.told('integration.restart_failed', 3);
+    expect(proxy.facts.filter(({ type }) => type === 'alert.raised')).toHaveLength(1);
   });
 });

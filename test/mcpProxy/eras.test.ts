@@ -39,8 +39,39 @@ describe('the question for the era of the server', () => {
     expect(proxy.starts()).toBe(2);
   });
 
+  it('[P-3] is answered at once when the command is not there, and so is the handshake that follows', async () => {
+    const proxy = await startProxy({ command: '/nowhere/at-all' });
+    proxy.clock.stop();
+    const { error } = await proxy.ask('server/discover', modern());
+    expect(error).toMatchObject({ code: -32_601, message: expect.stringContaining('no such command') });
+    expect((await proxy.ask('initialize', legacy)).error?.message).toContain('no such command');
+  });
+
+  it('[P-3] is answered with the last words of a server that did not come up', async () => {
+    const proxy = await startProxy({ env: { FAIL_STARTS: '1', STYLE: 'modern' } });
+    const { error } = await proxy.ask('server/discover', modern());
+    expect(error).toMatchObject({ code: -32_601, message: expect.stringContaining('no luck at start 1') });
+  });
+
+  it('[P-3] is put again to a server that came up no more without being asked it', async () => {
+    const proxy = await startProxy({ env: { FAIL_STARTS: '2', STYLE: 'modern' } });
+    await proxy.ask('server/discover', modern());
+    expect((await proxy.ask('initialize', legacy)).error).toBeDefined();
+    expect((await proxy.ask('server/discover', modern())).result?.['supportedVersions']).toEqual(['2026-07-28']);
+  });
+
+  it('[P-3] [I-1] is answered also when the proxy stops', async () => {
+    const proxy = await startProxy({ env: { STYLE: 'ignores' } });
+    proxy.clock.stop();
+    const asked = proxy.ask('server/discover', modern());
+    await proxy.told('process.started');
+    proxy.proxy.stop();
+    expect((await asked).error?.code).toBe(-32_601);
+  });
+
   it('[P-3] is answered by the proxy when the server is silent: 10 s after the question', async () => {
     const proxy = await startProxy({ env: { STYLE: 'ignores' } });
+    proxy.clock.stop();
     const asked = proxy.ask('server/discover', modern());
     await proxy.told('process.started');
     proxy.clock.skip(9900);
@@ -53,6 +84,7 @@ describe('the question for the era of the server', () => {
 
   it('[P-3] is answered by the proxy when the server is silent: 3 s after its first words', async () => {
     const proxy = await startProxy({ env: { STYLE: 'ignores', STDERR: 'ready' } });
+    proxy.clock.stop();
     const asked = proxy.ask('server/discover', modern());
     await expect.poll(proxy.errors).toContain('ready');
     proxy.clock.skip(2000);

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { startProxy, textIn } from './startProxy.ts';
 
+/** Time for the server to be asked for a sign of life: skipped before that, its limit is waited for. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 describe('a call that hangs behind the proxy', () => {
   it('[P-3] ends after its idle limit; a server that answers a ping is left alone', async () => {
     const proxy = await startProxy();
@@ -26,6 +31,45 @@ describe('a call that hangs behind the proxy', () => {
     proxy.clock.skip(5000);
     expect(textIn(await other)).toBe('2');
     expect((await proxy.told('integration.crashed')).message).toBe('The server hung and was killed');
+  });
+
+  it('[P-3] [O-1] is told with the server that took it along, and what became of it', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const frozen = proxy.call('act', { do: 'freeze' });
+    const again = proxy.call('peek', { do: 'start' });
+    await proxy.seen(({ method }) => method === 'notifications/frozen');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(2);
+    proxy.clock.skip(30_000);
+    await frozen;
+    await turns();
+    proxy.clock.skip(5000);
+    expect(await proxy.told('mcp.calls_lost')).toMatchObject({
+      lost: 1,
+      calls: 'tools/call act',
+      repeated: 1,
+      repeatedCalls: 'tools/call peek',
+      message: 'The server hung and was killed',
+    });
+    expect(textIn(await again)).toBe('2');
+    expect(proxy.said.join()).toContain('lost 1 (tools/call act); 1 sent again (tools/call peek)');
+  });
+
+  it('[P-3] [O-1] is none of those a later crash has lost, when the server answered the ping', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const hung = proxy.call('act', { do: 'hang' });
+    await proxy.call('act', { do: 'start' });
+    proxy.clock.skip(30_000);
+    await hung;
+    await proxy.call('act', { do: 'start' });
+    void proxy.call('act', { do: 'freeze' });
+    await proxy.seen(({ method }) => method === 'notifications/frozen');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(30_000);
+    await turns();
+    proxy.clock.skip(5000);
+    expect(await proxy.told('mcp.calls_lost')).toMatchObject({ lost: 1, repeated: 0, calls: 'tools/call act' });
   });
 
   it('[P-3] is kept up by progress that its client asked for, and that passes', async () => {
@@ -172,6 +216,7 @@ describe('a call that hangs behind the proxy', () => {
     await proxy.open();
     const hung = Array.from({ length: 5 }, () => proxy.call('act', { do: 'hang' }));
     await proxy.call('act', { do: 'start' });
+    proxy.clock.stop();
     proxy.clock.skip(30_000);
     await Promise.all(hung);
     const refused = textIn(await proxy.call('act', { do: 'start' }));

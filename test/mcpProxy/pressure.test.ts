@@ -62,6 +62,38 @@ describe('the proxy between a fast side and a slow one', () => {
     expect(proxy.input.isPaused()).toBe(false);
   });
 
+  it('[P-3] [I-3] sees the end of the client behind a server that does not read, which is killed though no call waits for it', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    void proxy.call('act', { do: 'freeze' }, 'freeze');
+    await proxy.seen(({ method }) => method === 'notifications/frozen');
+    proxy.notify('notifications/cancelled', { requestId: 'freeze' });
+    for (let nth = 0; nth < 30; nth++) proxy.notify('notifications/long', { text: 'x'.repeat(100_000) });
+    proxy.input.end();
+    await expect.poll(() => proxy.input.isPaused()).toBe(true);
+    await expect
+      .poll(() => {
+        proxy.clock.skip(5000);
+        return proxy.facts.some(({ type }) => type === 'integration.crashed');
+      })
+      .toBe(true);
+    await proxy.proxy.ended;
+  });
+
+  it('[P-3] leaves alone a server that reads again before its limit', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const pid = Number(textIn(await proxy.call('act', { do: 'pid' })));
+    process.kill(pid, 'SIGSTOP');
+    proxy.clock.stop();
+    for (let nth = 0; nth < 30; nth++) proxy.notify('notifications/long', { text: 'x'.repeat(100_000) });
+    await expect.poll(() => proxy.input.isPaused()).toBe(true);
+    process.kill(pid, 'SIGCONT');
+    await expect.poll(() => proxy.input.isPaused()).toBe(false);
+    proxy.clock.skip(40_000);
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('1');
+  });
+
   it('[P-3] keeps at most 64 MB of requests for a server that is away', async () => {
     const proxy = await startProxy({ env: { FAIL_STARTS: '0' } });
     await proxy.open();

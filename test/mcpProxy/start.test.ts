@@ -79,7 +79,11 @@ describe('the start of a proxy', () => {
     const asked = proxy.ask('initialize', hello);
     await proxy.told('process.started');
     proxy.clock.skip(10_000);
-    expect((await asked).error?.message).toContain('within 10s');
+    expect((await asked).error).toMatchObject({
+      message: expect.stringMatching(/^No answer to initialize within 10s: /) as unknown,
+      data: { 'unwedge/failure': { kind: 'timeout', reason: 'init_timeout' } },
+    });
+    expect((await proxy.told('call.failed')).failure).toMatchObject({ kind: 'timeout', reason: 'init_timeout' });
   });
 
   it('[P-3] that takes longer than its limit is not called off: the protocol forbids that of a handshake', async () => {

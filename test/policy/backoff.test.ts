@@ -130,6 +130,43 @@ describe('checking a backoff', () => {
     expect(Object.isFrozen(policy.backoff)).toBe(true);
   });
 
+  it('[R-2] takes the short form: exponential, with full jitter', () => {
+    expect(checkBackoff('retry', { initialMs: 200, maxMs: 5000 })).toEqual({
+      backoff: { kind: 'exponential', baseMs: 200, factor: 2, capMs: 5000 },
+      jitter: { kind: 'full' },
+    });
+    const own = { initialMs: 1, maxMs: 9, factor: 3, jitter: none } as const;
+    expect(checkBackoff('retry', own)).toMatchObject({ backoff: { factor: 3, capMs: 9 }, jitter: none });
+  });
+
+  it.each([
+    [{ initialMs: 0, maxMs: 5 }, '`retry.initialMs` to be a duration in ms above 0, got 0'],
+    [{ initialMs: 1, maxMs: Number.POSITIVE_INFINITY }, '`retry.maxMs`'],
+    [{ initialMs: 1, maxMs: 5, factor: 0.99 }, '`retry.factor`'],
+    [{ initialMs: 1, maxMs: 5, jitter: { kind: 'some' } }, '`retry.jitter.kind`'],
+    [{ initialMs: 1, maxMs: 5, backoff: good.backoff }, 'Unknown option `retry.backoff`; known: initialMs'],
+    [{ ...good, factor: 2 }, 'Unknown option `retry.factor`'],
+    [{ initalMs: 1, maxMs: 5 }, 'did you mean initialMs?'],
+  ])('[R-2] refuses the short form %j by name', (value, message) => {
+    expect(() => checkBackoff('retry', value)).toThrow(message);
+    expect(() => checkBackoff('retry', value)).toThrow(RangeError);
+  });
+
+  it('[R-2] names the half of the short form that is missing', () => {
+    expect(() => checkBackoff('retry', { initialMs: 1 })).toThrow(
+      '`retry.maxMs` to be a duration in ms above 0, got undefined',
+    );
+    expect(() => checkBackoff('retry', { maxMs: 1 })).toThrow('`retry.initialMs`');
+  });
+
+  it.each([
+    [{ kind: 'exponential', baseMs: 1, capMs: 2 }, 'full'],
+    [{ kind: 'list', delaysMs: [1] }, 'none'],
+    [{ kind: 'constant', delayMs: 1 }, 'none'],
+  ])('[R-2] spreads %j, where nobody says how, as %s', (backoff, kind) => {
+    expect(checkBackoff('retry', { backoff })).toMatchObject({ jitter: { kind } });
+  });
+
   it('[R-2] takes the factor 2 where none is given', () => {
     const policy: BackoffPolicy = checkBackoff('retry', good);
     expect(policy.backoff).toMatchObject({ factor: 2 });

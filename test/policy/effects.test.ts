@@ -50,6 +50,13 @@ describe('whether a failed attempt may be repeated', () => {
     expect(mayRetry(facts('quota', 'failed', true), 'readOnly', library)).toBe(true);
   });
 
+  it('[R-12] [L-5] repeats what ended with a restart by hand as after a crash, but nothing else that somebody ended', () => {
+    const restarted = { ...facts('cancelled', 'unknown', true), reason: 'restarted' } as const;
+    expect(mayRetry(restarted, 'readOnly', proxy)).toBe(true);
+    expect(mayRetry(restarted, 'mutating', library)).toBe(false);
+    expect(mayRetry({ ...restarted, reason: 'stopped' }, 'readOnly', library)).toBe(false);
+  });
+
   it.each<[FailureKind, Effect | undefined]>([
     ['auth', 'readOnly'],
     ['permanent', 'readOnly'],

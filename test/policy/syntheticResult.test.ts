@@ -36,6 +36,18 @@ describe('a synthetic result', () => {
   });
 
   it.each([
+    ['readOnly', 'unknown', 'outcome unknown; it changes nothing; it may be tried again.'],
+    ['readOnly', 'cancelled', 'it was ended before an answer came; it changes nothing; it may be tried again.'],
+    ['idempotent', 'cancelled', 'it may have taken effect, which repeating does not do twice; it may be tried again.'],
+    ['mutating', 'cancelled', 'it may have taken effect, check before repeating; after that it may be tried again.'],
+    [undefined, 'cancelled', 'it may have taken effect, check before repeating; after that it may be tried again.'],
+    ['readOnly', 'not_started', 'it was not started; it may be tried again.'],
+    ['mutating', 'failed', 'it failed; it may be tried again.'],
+  ] as const)('[G-13] says of a %s call whose outcome is %s what can have happened', (effect, outcome, end) => {
+    expect(syntheticResult(failure({ effect, outcome }), 1).error).toMatch(new RegExp(`[:;] ${end}$`));
+  });
+
+  it.each([
     [{ retryAfterMs: 30_000 }, 'try again in 30s.'],
     [{ outcome: 'not_started' as const }, 'it was not started; it may be tried again.'],
     [{ outcome: 'failed' as const, retryable: false }, 'it failed; trying the same again is not expected to help.'],

@@ -9,6 +9,7 @@ export default defineConfig({
     // Programs of some hundred MB, which are read from disk the first time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { interval: 50, timeout: 119_000 } },
     maxWorkers: 1,
   },
 });

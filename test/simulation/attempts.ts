@@ -1,4 +1,4 @@
-import type { AttemptContext } from '../../src/calls/call.ts';
+import type { AttemptContext } from '../../src/calls/operation.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
 import type { CallRow } from './callRow.ts';
 import { meaningOf } from './circuitModel.ts';

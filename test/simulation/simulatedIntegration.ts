@@ -1,4 +1,5 @@
-import type { AttemptContext, CallSettings } from '../../src/calls/call.ts';
+import type { CallSettings } from '../../src/calls/callSettings.ts';
+import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
 import { type BreakerHandle, Integration } from '../../src/calls/integration.ts';
 import type { Failure, Outcome } from '../../src/policy/failure.ts';

@@ -1,4 +1,4 @@
-import type { AttemptContext } from '../../src/calls/call.ts';
+import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { Clock } from '../../src/policy/clock.ts';
 import type { Fault } from './faults.ts';
 

@@ -6,9 +6,11 @@ const now = Date.UTC(2026, 0, 1);
 const alert = (id: string, more: Partial<OpenAlert> = {}): OpenAlert => ({
   id,
   integration: 'kb',
+  because: 'failures',
   kind: 'timeout',
   message: 'no answer',
   failures: 5,
+  crashes: 1,
   raisedAt: now,
   lastFailureAt: now,
   ...more,
@@ -44,21 +46,33 @@ describe.skipIf(!hasSqlite)('alerts on record', () => {
   it('[O-3] are cleared by one of several runtimes', async () => {
     const { one, two, settle } = await startTwo();
     await settle(one.raise(alert('first')));
-    expect(await settle(two.clear('first', 'closed', now + 5, Infinity))).toEqual({ is: 'cleared', failures: 5 });
+    expect(await settle(two.clear('first', 'closed', now + 5, Infinity))).toEqual({
+      is: 'cleared',
+      failures: 5,
+      crashes: 1,
+    });
     expect(await settle(one.clear('first', 'quiet', now + 5, 0))).toEqual({ is: 'gone' });
-    expect([one.open(), await settle(one.extend('kb', now + 6))]).toEqual([[], false]);
+    expect([one.open(), await settle(one.extend('kb', 'failures', now + 6))]).toEqual([[], false]);
     expect((await settle(one.raise(alert('next'))))?.id).toBe('next');
   });
 
   it('[O-3] stay open when there was a failure after the quiet began, whoever met it', async () => {
     const { one, two, settle } = await startTwo();
     await settle(one.raise(alert('first')));
-    expect(await settle(two.extend('kb', now + 10))).toBe(true);
+    expect(await settle(two.extend('kb', 'failures', now + 10))).toBe(true);
     expect(await settle(one.clear('first', 'quiet', now + 20, now + 9))).toEqual({
       is: 'failing',
       lastFailureAt: now + 10,
     });
-    expect(await settle(one.clear('first', 'quiet', now + 20, now + 10))).toEqual({ is: 'cleared', failures: 6 });
+    expect(await settle(one.clear('first', 'quiet', now + 20, now + 10))).toMatchObject({ failures: 6, crashes: 1 });
+  });
+
+  it('[O-3] count crashes beside failures, and say which of them raised it', async () => {
+    const { one, two, settle } = await startTwo();
+    await settle(one.raise(alert('first', { because: 'crashes', failures: 0, crashes: 5 })));
+    expect(await settle(two.extend('kb', 'crashes', now + 10))).toBe(true);
+    expect(two.open()).toMatchObject([{ because: 'crashes', failures: 0, crashes: 6, lastFailureAt: now + 10 }]);
+    expect(await settle(one.clear('first', 'quiet', now + 20, now + 10))).toMatchObject({ failures: 0, crashes: 6 });
   });
 
   it('[O-3] are not held open by a failure of the future', async () => {

@@ -106,11 +106,34 @@ describe.skipIf(!hasSqlite)('the status of a database', () => {
     expect(readStatus(await read(path), now).integrations).toEqual([
       {
         integration: 'kb',
-        failures10m: 2,
-        failures24h: 4,
+        failures10m: 1,
+        failures24h: 3,
+        crashes10m: 0,
+        crashes24h: 0,
         lastError: { at: now - minute, kind: 'timeout', error: '1 min ago' },
         circuit: 'closed',
         breaker: undefined,
+        runtimes: [],
+      },
+    ]);
+  });
+
+  it('[O-1] counts in all what each process has recorded, and by process', async () => {
+    const { store, path, clock } = await startStore({ runtimePid: 7 });
+    const { store: other } = await startStore({ path, clock, runtimePid: 8 });
+    store.record(failed(0, { at: now - 2 * minute }));
+    await store.flush();
+    for (const ago of [1, 11]) other.record(failed(0, { at: now - ago * minute }));
+    other.record({ type: 'integration.crashed', integration: 'kb', message: 'gone', at: now - minute / 2 });
+    await other.flush();
+    const gone = { at: now - minute / 2, kind: 'crash', error: 'gone' };
+    expect(readStatus(await read(path), now).integrations).toMatchObject([
+      {
+        ...{ failures10m: 2, failures24h: 3, crashes10m: 1, crashes24h: 1, lastError: gone },
+        runtimes: [
+          { pid: 7, failures10m: 1, failures24h: 1, crashes10m: 0, lastError: { kind: 'timeout' } },
+          { pid: 8, failures10m: 1, failures24h: 2, crashes10m: 1, lastError: gone },
+        ],
       },
     ]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { identify, seeWorld } from '../../src/actors/processIdentity.ts';
+import { seeWorld } from '../../src/actors/processIdentity.ts';
+import { identify } from '../../src/actors/processWorld.ts';
 import { openReader } from '../../src/store/reader.ts';
 import { judgeRuntimes, readRuntimes, type RuntimeRow } from '../../src/store/runtimes.ts';
 import { hasSqlite, openDatabase, startStore, temporaryDirectory } from './startStore.ts';

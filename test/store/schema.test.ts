@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readAlerts } from '../../src/store/alertView.ts';
+import { openReader } from '../../src/store/reader.ts';
 import { prepareSchema } from '../../src/store/schema.ts';
 import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from './startStore.ts';
 
@@ -28,7 +30,7 @@ const schemaOf = (path: string) =>
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 4]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 5]);
   });
 
   it('[O-1] of the first version is brought forward, with what it holds', async () => {
@@ -41,9 +43,32 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     );
     database.exec('ALTER TABLE unwedge_breakers DROP COLUMN failures');
     await startStore({ path });
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 4]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 5]);
     expect(database.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 1 });
     expect(database.prepare('SELECT count(failures) AS n FROM unwedge_breakers').get()).toEqual({ n: 0 });
+  });
+
+  it('[O-1] [O-3] of a version without crashes is read as it is, and brought forward with its open alerts', async () => {
+    const { store, path } = await startStore();
+    const times = { raisedAt: 1, lastFailureAt: 2 };
+    const alert = {
+      id: 'one',
+      integration: 'kb',
+      kind: 'timeout',
+      message: 'no answer',
+      failures: 5,
+      ...times,
+    } as const;
+    void store.alerts?.raise({ ...alert, because: 'crashes', crashes: 7 });
+    await store.close();
+    const database = openDatabase(path);
+    database.exec('ALTER TABLE unwedge_alerts DROP COLUMN because; ALTER TABLE unwedge_alerts DROP COLUMN crashes');
+    database.exec('PRAGMA user_version = 4');
+    const reader = await openReader(path);
+    onTestFinished(() => reader.close());
+    const open = [{ ...alert, because: 'failures', crashes: 0 }];
+    expect(readAlerts(reader, 3).open).toEqual(open);
+    expect((await startStore({ path })).store.alerts?.open()).toEqual(open);
   });
 
   it('[O-1] is opened again as ours', async () => {
@@ -163,7 +188,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
   it('[O-1] keeps the version of our tables in unwedge_meta', async () => {
     const { path, database } = foreignDatabase(gatewayEvents);
     await startStore({ path });
-    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '4' }]);
+    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '5' }]);
     const again = await startStore({ path });
     expect(again.store.degraded).toBe(false);
   });

@@ -145,7 +145,15 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
           return lost;
         },
       });
-      const expected = { session: 's', call: 'c-2', turn: 1, integration: 'kb', tool: 'query', startedAt: now };
+      const expected = {
+        session: 's',
+        call: 'c-2',
+        turn: 1,
+        integration: 'kb',
+        tool: 'query',
+        effect: 'readOnly',
+        startedAt: now,
+      };
       expect(asked).toEqual([expected]);
       expect(recovered.lost).toEqual([expected]);
       expect(recovered.history.map((entry) => [entry.type, 'call' in entry ? entry.call : ''])).toEqual([

@@ -71,8 +71,8 @@ describe.skipIf(!hasSqlite)('a locked store', () => {
     store.record(failed(1));
     const before = performance.now();
     await clock.settle();
-    // Far above 20 ms and far below 5 s: holds on a slow machine too.
-    expect(performance.now() - before).toBeLessThan(1_000);
+    // Far above 5 ms and below 5 s: holds on a slow machine too.
+    expect(performance.now() - before).toBeLessThan(4_500);
   });
 
   it('[O-1] blocks for at most 10 ms even where a transaction waits twice', async () => {

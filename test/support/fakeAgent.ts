@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from './temporary.ts';
+import { temporaryDirectory, wholeLines } from './temporary.ts';
 
 interface Started {
   readonly pid: number;
@@ -27,13 +26,7 @@ export function fakeAgent(env: Readonly<Record<string, string>> = {}): FakeAgent
   const notes = (): readonly (Partial<Started> & {
     readonly prompt?: string | number;
     readonly interrupted?: true;
-  })[] =>
-    existsSync(file)
-      ? readFileSync(file, 'utf8')
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Partial<Started>)
-      : [];
+  })[] => wholeLines(file).map((line) => JSON.parse(line) as Partial<Started>);
   return {
     command: fileURLToPath(new URL('../fixtures/claudeAgent.mjs', import.meta.url)),
     env: { FAKE_AGENT: file, ...env },

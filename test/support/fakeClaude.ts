@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from './temporary.ts';
+import { temporaryDirectory, wholeLines } from './temporary.ts';
 
 /** What one run of the fake does; `error` and `status` as its API would give them. */
 export interface FakeRun {
@@ -50,13 +50,7 @@ export function fakeClaude(...script: readonly FakeRun[]): FakeClaude {
     args: [fileURLToPath(new URL('../fixtures/claude.mjs', import.meta.url))],
     env: { FAKE_CLAUDE: directory },
     directory,
-    runs: () =>
-      existsSync(file)
-        ? readFileSync(file, 'utf8')
-            .trim()
-            .split('\n')
-            .map((line) => JSON.parse(line) as SeenRun)
-        : [],
+    runs: () => wholeLines(file).map((line) => JSON.parse(line) as SeenRun),
   };
 }
 

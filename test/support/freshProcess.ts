@@ -11,14 +11,17 @@ export interface Loading {
   readonly failsOnce?: string;
   /** Part of the address of what is not loaded before the program calls `letGo()`. */
   readonly holds?: string;
+  /** Options of Node, as `NODE_OPTIONS` has them. */
+  readonly nodeOptions?: string;
 }
 
 /** Runs a program of a user of the package, in a process of its own. What it prints is JSON. */
-export async function runFresh(program: string, { fails, failsOnce, holds }: Loading = {}) {
+export async function runFresh(program: string, { fails, failsOnce, holds, nodeOptions }: Loading = {}) {
   const env = {
     ...(fails !== undefined && { LOADING_FAILS: fails }),
     ...(failsOnce !== undefined && { LOADING_FAILS_ONCE: failsOnce }),
     ...(holds !== undefined && { LOADING_HOLDS: holds }),
+    ...(nodeOptions !== undefined && { NODE_OPTIONS: nodeOptions }),
   };
   const { stdout, stderr, exitCode } = await execa(
     process.execPath,

@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import type { AttemptContext, Operation } from '../../src/calls/call.ts';
+import type { AttemptContext, Operation } from '../../src/calls/operation.ts';
 import { CallPath } from '../../src/calls/callPath.ts';
 import type { CallPathParts } from '../../src/calls/callPathParts.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';

@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import { type Operation } from '../../src/calls/call.ts';
+import { type Operation } from '../../src/calls/operation.ts';
 import { CallPath } from '../../src/calls/callPath.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';

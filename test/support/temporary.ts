@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { listProcessesNow } from '../../src/actors/processTable.ts';
 
 /** A directory of the test's own, gone when the test is. */
 export function temporaryDirectory(): string {
@@ -12,12 +13,12 @@ export function temporaryDirectory(): string {
   return path;
 }
 
+/** The lines of a file that are complete: another process may be writing to it. None while there is no file. */
+export function wholeLines(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+}
+
 /** Whether a process of this id is alive; one that has ended and waits for its parent is not. */
 export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return listProcessesNow().some((entry) => entry.pid === pid && !entry.zombie);
 }

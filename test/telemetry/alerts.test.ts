@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { AlertRecords, Cleared, OpenAlert } from '../../src/policy/alertRecord.ts';
 import { checkAlertRules } from '../../src/policy/alerts.ts';
-import type { FactOf } from '../../src/policy/facts.ts';
+import type { FactOf, FactType } from '../../src/policy/facts.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
-import { createAlertWatch, type EarlierFailure } from '../../src/telemetry/alerts.ts';
+import { createAlertWatch, type EarlierIncident } from '../../src/telemetry/alerts.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 const minute = 60_000;
-const rules = { integrations: { quick: { failures: 2 }, silent: false } } as const;
+const rules = { integrations: { quick: { failures: 2, crashes: 2 }, silent: false } } as const;
 
 interface Given {
   readonly records?: AlertRecords | undefined;
-  readonly earlier?: readonly EarlierFailure[];
+  readonly earlier?: readonly EarlierIncident[];
   readonly clock?: SimulatedClock;
 }
 
@@ -36,8 +36,13 @@ function startWatch({ records, earlier = [], clock = new SimulatedClock() }: Giv
       bus.tell({ type: 'call.failed', integration, call: 'kb-1', failure, retryCount: 3, elapsedMs: 5 });
     }
   };
+  const crash = (times: number, integration = 'kb'): void => {
+    for (let time = 0; time < times; time++) {
+      bus.tell({ type: 'integration.crashed', integration, message: 'exited with code 3' });
+    }
+  };
   const close = (): void => bus.tell({ type: 'breaker.closed', integration: 'kb' });
-  return { bus, clock, watch, told, facts, fail, close };
+  return { bus, clock, watch, told, facts, fail, crash, close };
 }
 
 /** Records of a store that answers as it is told. */
@@ -49,13 +54,13 @@ function fakeRecords(given: { open?: OpenAlert[]; first?: OpenAlert; cleared?: C
       asked.push(`raise ${alert.id}`);
       return given.first ?? alert;
     },
-    async extend(integration) {
-      asked.push(`extend ${integration}`);
+    async extend(integration, cause) {
+      asked.push(cause === 'failures' ? `extend ${integration}` : `extend ${integration} by a crash`);
       return given.isOpen ?? true;
     },
     async clear(id, by) {
       asked.push(`clear ${id} ${by}`);
-      return given.cleared ?? { is: 'cleared', failures: 9 };
+      return given.cleared ?? { is: 'cleared', failures: 9, crashes: 0 };
     },
   };
   return { records, asked, given };
@@ -64,9 +69,11 @@ function fakeRecords(given: { open?: OpenAlert[]; first?: OpenAlert; cleared?: C
 const open = (clock: SimulatedClock, more: Partial<OpenAlert> = {}): OpenAlert => ({
   id: 'old',
   integration: 'kb',
+  because: 'failures',
   kind: 'timeout',
   message: 'boom',
   failures: 7,
+  crashes: 0,
   raisedAt: clock.wallNow() - 5 * minute,
   lastFailureAt: clock.wallNow() - 4 * minute,
   ...more,
@@ -139,7 +146,117 @@ describe('an alert', () => {
     const { bus, clock, watch, fail } = startWatch();
     fail(5);
     watch.stop();
-    expect([clock.pending, bus.wants('call.failed'), bus.wants('breaker.closed')]).toEqual([0, false, false]);
+    const heard = ['call.failed', 'hook.failed', 'integration.crashed', 'integration.restart_failed', 'breaker.closed'];
+    expect([clock.pending, ...(heard as FactType[]).filter(bus.wants)]).toEqual([0]);
+  });
+
+  it('[O-3] counts a failure of a hook once, also of one whose answer cannot be read', () => {
+    const { bus, told, fail } = startWatch();
+    const failed = (hook: string, kind?: FailureKind): void =>
+      bus.tell({ type: 'hook.failed', hook, event: 'Stop', action: '', kind, error: 'boom' });
+    for (let time = 0; time < 4; time++) {
+      fail(1, 'hook:audit');
+      failed('audit', 'timeout');
+      failed('refused', 'circuit_open');
+    }
+    expect(told).toEqual([]);
+    failed('audit');
+    failed('refused', 'circuit_open');
+    expect(told).toEqual(['raised hook:audit']);
+  });
+});
+
+describe('an alert of a server that keeps crashing', () => {
+  it('[O-3] [M-6] is raised by the fifth crash, though every call survives, once for the episode', () => {
+    const { told, facts, crash } = startWatch();
+    crash(4);
+    expect(told).toEqual([]);
+    crash(9);
+    expect(facts).toMatchObject([
+      { because: 'crashes', integration: 'kb', failures: 0, crashes: 5, kind: 'crash', message: 'exited with code 3' },
+    ]);
+  });
+
+  it('[O-3] [M-6] counts restarts that fail like crashes', () => {
+    const { bus, told, crash } = startWatch();
+    crash(1);
+    for (let time = 0; time < 3; time++) {
+      bus.tell({ type: 'integration.restart_failed', integration: 'kb', message: 'no luck' });
+    }
+    expect(told).toEqual([]);
+    bus.tell({ type: 'integration.restart_failed', integration: 'kb', message: 'no luck' });
+    expect(told).toEqual(['raised kb']);
+  });
+
+  it('[O-3] has a threshold by integration, and none where alerts are off', () => {
+    const { told, crash } = startWatch();
+    crash(9, 'silent');
+    crash(2, 'quick');
+    expect(told).toEqual(['raised quick']);
+  });
+
+  it('[O-3] is raised by crashes alone or by failures alone, not by both together', () => {
+    const { told, facts, fail, crash } = startWatch();
+    crash(4);
+    fail(4);
+    expect(told).toEqual([]);
+    fail(1);
+    expect(facts).toMatchObject([{ because: 'failures', failures: 5, crashes: 4 }]);
+  });
+
+  it('[O-3] is not cleared by the circuit, which closes with every restart', async () => {
+    const { told, facts, crash, close, clock } = startWatch();
+    crash(5);
+    close();
+    await clock.advance(9 * minute);
+    crash(1);
+    close();
+    await clock.advance(10 * minute - 1);
+    expect(told).toEqual(['raised kb']);
+    await clock.advance(1);
+    expect(facts[1]).toMatchObject({ by: 'quiet', failures: 0, crashes: 6, afterMs: 19 * minute });
+  });
+
+  it('[O-3] is not cleared by the circuit when it began as one of failures and its server keeps crashing since', async () => {
+    const { told, fail, crash, close, clock } = startWatch();
+    fail(5);
+    crash(5);
+    close();
+    await clock.settle();
+    expect(told).toEqual(['raised kb']);
+  });
+
+  it('[O-3] does not keep the circuit from clearing an alert of failures, while there were few crashes', async () => {
+    const { told, fail, crash, close, clock } = startWatch();
+    crash(4);
+    fail(5);
+    close();
+    await clock.settle();
+    expect(told).toEqual(['raised kb', 'cleared kb closed']);
+    crash(1);
+    expect(told.at(-1)).toBe('raised kb');
+  });
+
+  it('[O-3] is raised anew in the next episode, which counts from the start', async () => {
+    const { told, crash, clock } = startWatch();
+    crash(5);
+    await clock.advance(10 * minute);
+    crash(4);
+    expect(told).toEqual(['raised kb', 'cleared kb quiet']);
+    crash(1);
+    expect(told.at(-1)).toBe('raised kb');
+  });
+
+  it('[O-3] is kept open on record by every further crash, and raised anew when another runtime cleared it', async () => {
+    const fake = fakeRecords();
+    const { told, crash, clock } = startWatch({ records: fake.records });
+    crash(6);
+    await clock.settle();
+    expect(fake.asked).toEqual(['raise alert-1', 'extend kb by a crash']);
+    fake.given.isOpen = false;
+    crash(1);
+    await clock.settle();
+    expect([told, clock.pending]).toEqual([['raised kb', 'raised kb'], 1]);
   });
 });
 
@@ -219,7 +336,7 @@ describe('an alert on record', () => {
     const { told, fail } = startWatch({ records: fake.records, clock });
     fail(5);
     await clock.advance(10 * minute);
-    fake.given.cleared = { is: 'cleared', failures: 9 };
+    fake.given.cleared = { is: 'cleared', failures: 9, crashes: 0 };
     await clock.advance(3 * minute - 1);
     expect(told).toEqual(['raised kb']);
     await clock.advance(1);
@@ -235,6 +352,8 @@ describe('an alert on record', () => {
     expect(told).toEqual(['raised kb', 'cleared kb quiet']);
   });
 });
+
+const earlier = { integration: 'kb', kind: 'timeout', cause: 'failures' } as const;
 
 describe('after a restart', () => {
   it('[O-3] an open alert is not raised again, and is cleared in its time', async () => {
@@ -256,6 +375,17 @@ describe('after a restart', () => {
     expect(told).toEqual(['cleared silent quiet']);
   });
 
+  it('[O-3] an open alert is not cleared while there was a crash of late that nobody watched', async () => {
+    const clock = new SimulatedClock();
+    const { records } = fakeRecords({ open: [open(clock, { lastFailureAt: clock.wallNow() - 60 * minute })] });
+    const at = clock.wallNow() - 4 * minute;
+    const { told } = startWatch({ records, clock, earlier: [{ integration: 'kb', kind: 'crash', cause: 'crashes', at }] });
+    await clock.advance(6 * minute - 1);
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    expect(told).toEqual(['cleared kb quiet']);
+  });
+
   it('[O-3] a last failure in the future, by a wall clock that stepped back, counts as now', async () => {
     const clock = new SimulatedClock();
     const { records } = fakeRecords({ open: [open(clock, { lastFailureAt: clock.wallNow() + 90 * minute })] });
@@ -266,7 +396,7 @@ describe('after a restart', () => {
 
   it('[O-3] failures on record count, and raise nothing without one more', async () => {
     const clock = new SimulatedClock();
-    const at = (age: number): EarlierFailure => ({ integration: 'kb', kind: 'timeout', at: clock.wallNow() - age });
+    const at = (age: number) => ({ ...earlier, at: clock.wallNow() - age });
     const { told, fail } = startWatch({ clock, earlier: [5, 4, 3, 2, 1, 0].map(at) });
     await clock.advance(1);
     expect(told).toEqual([]);
@@ -277,10 +407,24 @@ describe('after a restart', () => {
   it('[O-3] failures on record that are too old, or of another kind, do not count', () => {
     const clock = new SimulatedClock();
     const at = clock.wallNow();
-    const old: EarlierFailure = { integration: 'kb', kind: 'timeout', at: at - 10 * minute };
-    const other: EarlierFailure = { integration: 'kb', kind: 'permanent', at };
+    const old: EarlierIncident = { ...earlier, at: at - 10 * minute };
+    const other: EarlierIncident = { ...earlier, kind: 'permanent', at };
     const { told, fail } = startWatch({ clock, earlier: [old, old, other, other] });
     fail(4);
     expect(told).toEqual([]);
+  });
+
+  it('[O-3] crashes on record count as crashes, and go on counting under an open alert', () => {
+    const clock = new SimulatedClock();
+    const crashed: EarlierIncident = { integration: 'kb', kind: 'crash', cause: 'crashes', at: clock.wallNow() };
+    const { told, fail, crash } = startWatch({ clock, earlier: [crashed, crashed, crashed, crashed] });
+    fail(4);
+    expect(told).toEqual([]);
+    crash(1);
+    expect(told).toEqual(['raised kb']);
+    const { records } = fakeRecords({ open: [open(clock)] });
+    const next = startWatch({ clock, records, earlier: [crashed, crashed, crashed, crashed, crashed] });
+    next.close();
+    expect(next.told).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway.ts';
+import type { Gateway } from '../../src/gatewayTypes.ts';
 import { unwrap } from '../../src/policy/failure.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 import { type FaultyUpstream, faultyUpstream, type UpstreamScript } from '../../src/testing/faultyUpstream.ts';

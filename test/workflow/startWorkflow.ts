@@ -1,4 +1,5 @@
-import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway.ts';
+import type { Gateway } from '../../src/gatewayTypes.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
 import '../../src/workflow/planSchema.ts';

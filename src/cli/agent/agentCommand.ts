@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { superviseAgent, type SupervisedAgent } from '../../agents/agent.ts';
+import { failuresOf } from '../../agents/agentFallback.ts';
 import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
 import type { ClaudeBackendOptions } from '../../agents/claudeBackendOptions.ts';
 import { importQuery, sdkPackage } from '../../agents/claudeSdkModule.ts';
@@ -34,6 +35,16 @@ interface TurnEnd {
 
 /** Does what `unwedge agent` was asked to do. Gives the exit code. */
 export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
+  try {
+    return await askAndTell(args, io);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    io.stderr.write(`unwedge: ${sanitize(error.message)}\n`);
+    return exitCodes.ownError;
+  }
+}
+
+async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const config = await namedConfig(args.config, io);
   const plan = planAgent(args, config);
   const prompt = await promptOf(plan, io.signal);
@@ -51,13 +62,14 @@ export async function agentCommand(args: AgentArgs, io: Io): Promise<number> {
   const ownCode = outcome.ok ? 0 : agentExitCode(outcome.failure);
   // Half of an answer must not pass for the whole.
   const exitCode = endedCode(io.signal) ?? (ownCode || (own.trouble && exitCodes.ownError) || 0);
-  if (!outcome.ok && !io.signal.aborted) own.say(hide(failureLine(outcome.failure, plan)));
+  if (!outcome.ok && !io.signal.aborted) for (const line of failureLines(outcome.failure, plan)) own.say(hide(line));
   if (printer.declined > 0 && !plan.approvesAll) own.say('what was declined is allowed with --approve all');
   const resumable = outcome.ok ? (outcome.value.id ?? id) : id;
   const backend = outcome.ok ? outcome.value.backend : plan.backend;
+  const named = backend === plan.backend && plan.name !== backend ? ` --name ${shellWord(sanitize(plan.name))}` : '';
   if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode, hide)));
   else if (resumable !== undefined && (outcome.ok || outcome.failure.reason !== 'not_found'))
-    own.say(`go on with: unwedge agent --backend ${backend} --resume ${shellWord(sanitize(resumable))} PROMPT`);
+    own.say(`go on with: unwedge agent --backend ${backend}${named} --resume ${shellWord(sanitize(resumable))} PROMPT`);
   return exitCode;
 }
 
@@ -82,7 +94,8 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
   const agents: SupervisedAgent[] = [];
   const supervise = async (backend: AgentName, more: Partial<AgentOptions>): Promise<Agent> => {
     const options = { ...(await optionsOf(plan, backend)), ...more };
-    const supervised = superviseAgent(owner.runtime, backend, options, () => owner.running);
+    const name = backend === plan.backend ? plan.name : backend;
+    const supervised = superviseAgent(owner.runtime, name, options, () => owner.running);
     agents.push(supervised);
     return supervised.agent;
   };
@@ -157,8 +170,20 @@ function tellsOfTrouble(fact: Told<Fact>): boolean {
   return !lifecycle.has(fact.type);
 }
 
-function failureLine({ kind, message, retryAfterMs, code, integration }: Failure, { command }: AgentPlan): string {
-  const missing = kind === 'spawn' && code === 'ENOENT' && integration === 'claude' && command === undefined;
+/** One line, or one for each of two that failed, which then says whose it is. */
+function failureLines(failure: Failure, plan: AgentPlan): readonly string[] {
+  const failures = failuresOf(failure);
+  const [only] = failures;
+  if (failures.length === 1 && only !== undefined) return [failureLine(only, plan)];
+  return failures.map(
+    (each, place) => `${sanitize(each.integration)} failed${place === 0 ? '' : ' too'}: ${failureLine(each, plan)}`,
+  );
+}
+
+function failureLine({ kind, message, retryAfterMs, code, integration }: Failure, plan: AgentPlan): string {
+  const { command, name, backend } = plan;
+  const isClaude = integration === (backend === 'claude' ? name : 'claude');
+  const missing = kind === 'spawn' && code === 'ENOENT' && isClaude && (command === undefined || backend !== 'claude');
   if (missing)
     return `claude is not there: npm install ${sdkPackage} beside unwedge, or put the program claude on the PATH`;
   const later =
@@ -188,12 +213,18 @@ function report(
     const { usage, ...result } = outcome.value;
     return { ...common, ...snakeCase({ ...result, usage: usage === undefined ? undefined : snakeCase(usage) }) };
   }
-  const { kind, reason, message, attempts, retryable, retryAfterMs, outcome: effect } = outcome.failure;
+  const both = failuresOf(outcome.failure);
   return {
     ...common,
     id: id ?? null,
-    ...snakeCase({ kind, reason, message: hide(message), effect, attempts, retryable, retryAfterMs }),
+    ...failureData(outcome.failure, hide),
+    ...(both.length > 1 && { failures: both.map((each) => ({ agent: each.integration, ...failureData(each, hide) })) }),
   };
+}
+
+function failureData(failure: Failure, hide: (text: string) => string): Record<string, unknown> {
+  const { kind, reason, message, attempts, retryable, retryAfterMs, outcome: effect } = failure;
+  return snakeCase({ kind, reason, message: hide(message), effect, attempts, retryable, retryAfterMs });
 }
 
 function ignore(): void {}

@@ -4,6 +4,11 @@ import { configOption } from '../namedConfig.ts';
 /** The options of `unwedge agent`. */
 export const agentOptions = {
   backend: { kind: 'text', value: 'BACKEND', help: 'who answers: claude or codex' },
+  name: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'what it is recorded, configured and its failures are counted under; else BACKEND',
+  },
   fallback: { kind: 'text', value: 'BACKEND', help: 'who goes on when that one cannot: claude or codex' },
   resume: { kind: 'text', value: 'ID', help: 'go on with this conversation' },
   model: { kind: 'text', value: 'NAME', help: 'else what the backend is configured for' },

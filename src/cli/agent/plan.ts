@@ -11,6 +11,8 @@ import type { AgentArgs } from './options.ts';
 /** What `unwedge agent` is to do, checked. */
 export interface AgentPlan {
   readonly backend: AgentName;
+  /** Of the backend's integration. */
+  readonly name: string;
   readonly fallback: AgentName | undefined;
   readonly resume: string | undefined;
   /** The prompt itself, or where it is read from; `-` is stdin. */
@@ -50,9 +52,17 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
   if (args.cwd !== undefined && !isDirectory(args.cwd)) {
     throw new UsageError(`Expected \`--cwd\` to be a directory, got ${quoted(args.cwd)}`);
   }
-  const { overallMs, limits } = config.policies?.integrations?.[backend] ?? {};
+  for (const option of ['timeout', 'no-output-timeout'] as const) {
+    if (args[option] === 0) throw new UsageError(`Expected \`--${option}\` to be above 0`);
+  }
+  const { name = backend } = args;
+  const other = backends.find((each) => each === name && each !== backend);
+  if (other !== undefined)
+    throw new UsageError(`Expected \`--name\` to be no name of another backend, got ${quoted(name)}`);
+  const { overallMs, limits } = config.policies?.integrations?.[name] ?? {};
   return {
     backend,
+    name,
     fallback,
     resume: args.resume,
     prompt: promptOf(args),
@@ -61,7 +71,7 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
     db: args.db ?? config.store,
     command: args.command,
     agent: { cwd: args.cwd, model: args.model, policy: policyOf(args) },
-    policies: withFlags(config.policies ?? {}, args),
+    policies: withFlags(config.policies ?? {}, args, [name, ...(fallback === undefined ? [] : [fallback])]),
     overallMs: args.timeout ?? overallMs ?? limits?.overallMs ?? usualMs,
   };
 }
@@ -95,7 +105,11 @@ function policyOf({ timeout = usualMs, 'no-output-timeout': idleMs }: AgentArgs)
   return { limits: { attemptMs: timeout, overallMs: timeout, ...(idleMs !== undefined && { idleMs }) } };
 }
 
-function withFlags(policies: PoliciesOptions, { timeout, 'no-output-timeout': idleMs }: AgentArgs): PoliciesOptions {
+function withFlags(
+  policies: PoliciesOptions,
+  { timeout, 'no-output-timeout': idleMs }: AgentArgs,
+  names: readonly string[],
+): PoliciesOptions {
   const over = (settings: IntegrationSettings = {}): IntegrationSettings => ({
     ...settings,
     ...(timeout !== undefined && { timeoutMs: timeout, overallMs: timeout }),
@@ -107,6 +121,6 @@ function withFlags(policies: PoliciesOptions, { timeout, 'no-output-timeout': id
       ...(idleMs !== undefined && { idleMs: undefined }),
     },
   });
-  const integrations = Object.fromEntries(backends.map((backend) => [backend, over(policies.integrations?.[backend])]));
+  const integrations = Object.fromEntries(names.map((name) => [name, over(policies.integrations?.[name])]));
   return { ...policies, integrations: { ...policies.integrations, ...integrations } };
 }

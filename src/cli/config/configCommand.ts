@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { relative, resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/configTypes.ts';
-import { type EffectiveValue, effectiveValues, isPattern, valueText } from '../../config/effective.ts';
+import { type EffectiveValue, effectiveValues, isImplied, isPattern, valueText } from '../../config/effective.ts';
 import { configJsonSchema } from '../../config/jsonSchema.ts';
-import { ConfigError, type ConfigSource, sourceText } from '../../config/problems.ts';
+import { ConfigError, sourceText } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
 import { createTextRedactor, isSecretName, redacted, secretValues } from '../../store/secrets.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { duringModule } from '../moduleExit.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { createStyle } from '../style.ts';
 import { renderTable } from '../table.ts';
@@ -28,7 +29,7 @@ export async function configCommand(args: ConfigArgs, io: Io): Promise<number> {
 }
 
 async function print(args: ConfigArgs, io: Io): Promise<number> {
-  const loaded = await loadOrTell(io, args.json, () =>
+  const loaded = await loadOrTell(io, args.json, args.config, () =>
     readConfig({
       env: io.env,
       file: args.config,
@@ -49,18 +50,24 @@ async function print(args: ConfigArgs, io: Io): Promise<number> {
 
 async function check(file: string, { json, config, openclaw }: ConfigArgs, io: Io): Promise<number> {
   if (config !== undefined || openclaw !== undefined) throw new UsageError('Option --check judges its FILE alone');
-  const loaded = await loadOrTell(io, json, () => readConfig({ file, env: {} }, io.env));
+  const loaded = await loadOrTell(io, json, file, () => readConfig({ file, env: {} }, io.env));
   if (loaded === undefined) return 1;
   io.stdout.write(json ? toJson({ ok: true, problems: [] }) : `${sanitize(file)}: ok\n`);
   return 0;
 }
 
 /** Undefined when something is wrong, and was told. */
-async function loadOrTell(io: Io, json: boolean, load: () => Promise<LoadedConfig>): Promise<LoadedConfig | undefined> {
+async function loadOrTell(
+  io: Io,
+  json: boolean,
+  file: string | undefined,
+  load: () => Promise<LoadedConfig>,
+): Promise<LoadedConfig | undefined> {
   // A module that was run may leave timers behind.
   io.endWithCommand?.();
   try {
-    return await Promise.race([load(), endOf(io.signal)]);
+    const exit = { file: file ?? 'the configuration', exitCode: 1, signal: io.signal, json };
+    return await duringModule(exit, () => Promise.race([load(), endOf(io.signal)]));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     if (json) io.stdout.write(toJson({ ok: false, problems: error.problems }));
@@ -103,7 +110,7 @@ function asText(values: readonly EffectiveValue[], all: boolean, io: Io, hide: H
   const rows = shown.map((value) => [
     hide(value.path),
     hide(valueText(value)),
-    isDefault(value) ? { text: 'default', paint: dim } : fromText(value.source),
+    isDefault(value) ? { text: hide(fromText(value.source)), paint: dim } : fromText(value.source),
   ]);
   const table =
     rows.length === 0 ? '' : renderTable([{ title: 'KEY' }, { title: 'VALUE' }, { title: 'FROM' }], rows, io.columns);
@@ -114,9 +121,13 @@ function asText(values: readonly EffectiveValue[], all: boolean, io: Io, hide: H
   return `${table}${rest}`;
 }
 
-const isDefault = ({ source }: EffectiveValue): boolean => source.from === 'default';
+const isDefault = ({ source }: EffectiveValue): boolean => isImplied(source);
 
-function fromText(source: ConfigSource): string {
+function fromText(source: EffectiveValue['source']): string {
+  if (source.from === 'preset' || source.from === 'code or preset') {
+    const preset = source.preset === undefined ? 'preset of its kind' : `preset ${source.preset}`;
+    return source.from === 'preset' ? preset : `code, else ${preset}`;
+  }
   if (source.from === 'override') return '--db';
   if (source.from !== 'file' && source.from !== 'openclaw') return sourceText(source);
   const near = relative(process.cwd(), source.file);
@@ -133,10 +144,15 @@ function asData({ files, warnings }: LoadedConfig, values: readonly EffectiveVal
       unit: each.unit ?? null,
       text: hide(valueText(each)),
       from: each.source.from === 'override' ? 'flag' : each.source.from,
-      name: isDefault(each) ? null : fromText(each.source),
+      name: nameOf(each.source),
       variable: each.variable ?? null,
     })),
   };
+}
+
+function nameOf(source: EffectiveValue['source']): string | null {
+  if (!isImplied(source)) return fromText(source);
+  return source.from === 'default' ? null : (source.preset ?? null);
 }
 
 /** JSON has no number for what is infinite, and none of what a module holds. */

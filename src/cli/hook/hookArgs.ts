@@ -29,8 +29,9 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
   const at = words.indexOf('--');
   const options = at < 0 ? words : words.slice(0, at);
   const [command, ...args] = at < 0 ? [] : words.slice(at + 1);
-  if (at < 0 && !options.some((word) => word === '--help' || word === '-h')) throw new UsageError(missingCommand);
-  const parsed = parseWords(hook.options, options, 'unwedge hook --help');
+  // What was meant for the command tells less than that there is none; a wrong option of ours tells more.
+  if (at < 0 && !options.some((word) => word.startsWith('-'))) throw new UsageError(missingCommand);
+  const parsed = parseWords(hook.options, options, 'unwedge hook --help', [], '; the command comes after --');
   if (parsed.help) return undefined;
   const { timeout, name, db, 'on-failure': onFailure = 'allow', 'keep-background': keepBackground } = parsed.args;
   const choice = choices.find((known) => known === onFailure);

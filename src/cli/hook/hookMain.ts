@@ -8,6 +8,7 @@ import { hook } from './command.ts';
 import { asksToBlock, type HookArgs, readHookArgs } from './hookArgs.ts';
 import { runHookChild } from './hookChild.ts';
 import { createHookCircuit } from './hookCircuit.ts';
+import { writeOut } from './hookOutput.ts';
 import { failureExitCode, judgeHook } from './hookVerdict.ts';
 import { type HostInput, readHostInput } from './hostInput.ts';
 
@@ -19,7 +20,7 @@ const shortestEvent = 'SessionEnd';
 const leastStoreMs = 300;
 /** What a lock of another process is worth waiting for, in ms. */
 const mostStoreMs = 2000;
-/** How long a host that does not read may keep this process, in ms. */
+/** How long a host that does not read may keep this process in any case, in ms. */
 const flushMs = 2000;
 
 /**
@@ -86,9 +87,18 @@ async function runHook(args: HookArgs): Promise<number> {
     await write('stderr', line(args.name, text, exitCode));
     return exitCode;
   }
-  await Promise.all([write('stdout', run.stdout), write('stderr', run.stderr)]);
+  // The host waits for what the hook says as long as for the hook: half an answer would be another one.
+  const leftMs = (args.timeoutMs ?? hookLimitMs(input.said?.event)) - performance.now();
+  const streams = (['stdout', 'stderr'] as const).map((name) =>
+    writeOut(process[name], run[name], Math.max(flushMs, leftMs)),
+  );
+  const [isHeard, mayComplain] = await Promise.all(streams);
   await circuit[verdict.is](admission);
-  return verdict.exitCode;
+  if (isHeard && mayComplain) return verdict.exitCode;
+  const exitCode = verdict.exitCode || failureExitCode(args.onFailure, input.said?.event);
+  // Who has not read stderr for all that time will not now.
+  if (mayComplain) await write('stderr', line(args.name, 'Its output was not read in time and is not complete', exitCode));
+  return exitCode;
 }
 
 /** What the host says, if it says it at once. */
@@ -106,17 +116,7 @@ function line(name: string, message: string, exitCode: number): string {
   return `unwedge: hook ${sanitize(name)}: ${sanitize(message).replace(/\.$/, '')}; ${consequence}\n`;
 }
 
-/** Resolves when it is written, nobody reads any more, or whoever should does not. */
-function write(name: 'stdout' | 'stderr', data: string | Uint8Array): Promise<void> {
-  if (data.length === 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const stream = process[name];
-    const late = setTimeout(resolve, flushMs);
-    const done = (): void => {
-      clearTimeout(late);
-      resolve();
-    };
-    stream.once('error', done);
-    stream.write(data, done);
-  });
+/** A word of ours, for which a host that does not read is not waited for long. */
+async function write(name: 'stdout' | 'stderr', text: string): Promise<void> {
+  await writeOut(process[name], text, flushMs);
 }

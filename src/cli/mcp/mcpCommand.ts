@@ -1,8 +1,8 @@
-import { checkGatewayOptions } from '../../gatewayOptions.ts';
+import type { CallPath } from '../../calls/callPath.ts';
 import { createLiveRuntime, liveStatus, nameIn, sessionIn } from '../../liveRuntime.ts';
 import { superviseMcpProxy } from '../../mcpProxy.ts';
+import { createMcpProxyRuntime } from '../../mcpProxyRuntime.ts';
 import { createTrafficLog } from '../../mcpProxy/trafficLog.ts';
-import { createRuntime } from '../../runtime.ts';
 import { restartNamed } from '../../restartNamed.ts';
 import { storePath } from '../../store/paths.ts';
 import { redacted, redactText, secretValues } from '../../store/secrets.ts';
@@ -14,8 +14,6 @@ import { sanitize } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
 import { planMcp } from './plan.ts';
 
-/** There is one child, and nobody to be spared its restarts. */
-const supervisor = { intensity: 1000 };
 /** How long the store waits for the first answer, in ms: opening it must not delay that. */
 const storeAfterMs = 2000;
 /** How long the client may take for what is left when everything has ended, in ms. */
@@ -26,13 +24,15 @@ const mostUnreadErrors = 1024 * 1024;
 /** Does what `unwedge mcp` was asked to do. Gives the exit code. */
 export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[]): Promise<number> {
   const options = planMcp(args, rest);
+  // Many a client closes what it does not want to read; it still wants its server.
+  io.leaveErrors?.();
   const { name } = options;
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
   const logger = { debug: ignore, info: ignore, warn: say, error: say };
   const config = await namedConfig(args.config, io);
   const store = storePath(args.db ?? config.store, io.env);
-  const checked = checkGatewayOptions({ ...config, store, logger, supervisor });
-  const owner = createRuntime(checked, { retention: checked.retention ?? false });
+  const prepared = createMcpProxyRuntime({ ...config, store, logger });
+  const { owner, checked } = prepared;
   const { runtime } = owner;
   const secrets = secretValues(io.env);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
@@ -46,7 +46,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     hide: (text) => redactText(secrets.reduce((hidden, value) => hidden.replaceAll(value, redacted), text)),
     log,
   });
-  const paths = new Map([[name, proxy.path]]);
+  const paths = new Map<string, Path>([[name, proxy.path]]);
   const live = createLiveRuntime(
     runtime,
     checked,
@@ -57,7 +57,8 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
         return runtime.root.tree();
       },
       status: () => liveStatus(paths.values(), [], runtime.clock),
-      restart: (params) => restartNamed(nameIn(params), { root: runtime.root, paths, sessions: new Map() }),
+      restart: (params) =>
+        restartNamed(nameIn(params), { root: runtime.root, paths, sessions: new Map(), facts: runtime.bus }),
       why(params) {
         throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${name}`);
       },
@@ -73,7 +74,10 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   await Promise.race([proxy.ended, aborted]);
   const hurried = io.signal.aborted;
   await owner.stop({
-    first: () => proxy.stop(),
+    first() {
+      prepared.stop();
+      proxy.stop();
+    },
     ended: () => live.stop(),
   });
   await log?.flush();
@@ -90,10 +94,13 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
       }),
     ]);
     if (owner.stopped) return;
-    await owner.openStore();
+    for (const path of await prepared.openStore()) paths.set(path.name, path);
     if (!owner.stopped) await live.start();
   }
 }
+
+/** What there is to see and to restart of an integration. */
+type Path = Pick<CallPath<never, never>, 'name' | 'link' | 'stats' | 'restart'>;
 
 /** A client that does not read our stderr must not have it kept for ever. */
 function passErrors(chunk: Uint8Array | string): void {

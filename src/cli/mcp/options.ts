@@ -6,7 +6,7 @@ export const mcpOptions = {
   name: {
     kind: 'text',
     value: 'NAME',
-    help: 'what it is recorded and restarted under; else the name of the command, script or package',
+    help: 'what it is recorded and restarted under; else the name of its package, image or script',
   },
   'idle-timeout': { kind: 'duration', help: 'limit on a call without answer or progress; else 30s' },
   'call-timeout': { kind: 'duration', help: 'limit on a call as a whole; else 5m for each attempt, 6m in all' },

@@ -1,8 +1,9 @@
-import { commandKey } from '../../policy/commandKey.ts';
 import { parseDuration } from '../../policy/duration.ts';
+import { serverName } from '../../policy/serverName.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
 import { unknownValue, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
+import { nearestPackage } from './nearestPackage.ts';
 import type { McpArgs } from './options.ts';
 
 const modes = ['safe', 'always', 'never'] as const;
@@ -22,7 +23,7 @@ export function planMcp(args: McpArgs, rest: readonly string[]): McpProxyOptions
   if (retry === undefined) throw unknownValue('--retry', args.retry ?? '', modes);
   const envAllow = args['env-allow'];
   return {
-    name: args.name ?? commandKey(command, words),
+    name: args.name ?? serverName(command, words, { cwd: process.cwd(), packageOf: nearestPackage }),
     command,
     args: words,
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),

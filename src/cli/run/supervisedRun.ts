@@ -1,5 +1,5 @@
 import { createAgentRuns, type RunResult } from '../../agentRuns.ts';
-import type { AttemptContext } from '../../calls/call.ts';
+import type { AttemptContext } from '../../calls/operation.ts';
 import { Integration } from '../../calls/integration.ts';
 import { checkGatewayOptions } from '../../gatewayOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';

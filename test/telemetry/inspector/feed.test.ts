@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assign, fromCallback, setup } from 'xstate';
-import { type IntegrationEvent, integrationMachine } from '../../../src/machines/integration.ts';
+import { integrationMachine } from '../../../src/machines/integration.ts';
+import type { IntegrationEvent } from '../../../src/machines/integrationEvents.ts';
 import { supervisorSpec } from '../../../src/supervisor/supervisorLogic.ts';
 import { worker } from '../../supervisor/actors.ts';
 import { type AnyFrame, readNow, startFeed } from './startFeed.ts';

@@ -1,6 +1,7 @@
 import { createInspector, type StatelyInspectionEvent } from '@statelyai/inspect';
 import { describe, expect, it } from 'vitest';
-import { type IntegrationEvent, integrationMachine } from '../../../src/machines/integration.ts';
+import { integrationMachine } from '../../../src/machines/integration.ts';
+import type { IntegrationEvent } from '../../../src/machines/integrationEvents.ts';
 import { resolvePolicy } from '../../../src/policy/presets.ts';
 import { worker } from '../../supervisor/actors.ts';
 import { readNow, startFeed } from './startFeed.ts';

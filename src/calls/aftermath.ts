@@ -1,0 +1,66 @@
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+import { nextStep } from './nextStep.ts';
+import * as refusal from './refusal.ts';
+import type { Stations } from './stations.ts';
+
+/** What follows an attempt for its call: its end, or a wait and another attempt, as far as the budget of retries goes. */
+export class Aftermath<I, O> {
+  readonly #on: Stations<I, O>;
+  /** Calls that are being tried again. */
+  #retrying = 0;
+
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
+  }
+
+  answered(call: Call<I, O>, value: O): void {
+    const { budget, endings } = this.#on;
+    if (call.attempts === 1) budget.succeededAtFirst();
+    else budget.succeededAfter(call.attempts - 1);
+    endings.succeed(call, value);
+  }
+
+  failed(call: Call<I, O>, facts: FailureFacts): void {
+    if (call.failed) return;
+    call.noteFailure(facts);
+    const { parts, link, waits, endings, probing, records, budget, draining } = this.#on;
+    const now = parts.clock.now();
+    const next = nextStep(call, facts, {
+      now,
+      random: parts.random,
+      open: link.isOpen,
+      crashed: link.lastState === 'crashed',
+      cutAt: draining.cutAt,
+      circuitOpen: (cause) => probing.circuitOpen(cause),
+      takeRetry: () => budget.tryRetry(call.trouble.retrying ? this.#retrying - 1 : this.#retrying),
+    });
+    if (next.step === 'end' || this.#on.stopped) {
+      endings.fail(call, next.step === 'end' ? next.facts : refusal.stopped(parts.name));
+      return;
+    }
+    const trouble = call.ownTrouble();
+    if (!trouble.retrying) this.#retrying++;
+    trouble.retrying = true;
+    const delayMs = next.step === 'wait' ? next.delayMs : null;
+    trouble.waitedMs += delayMs ?? 0;
+    if (delayMs === null) waits.add(call, 'restart', call.overallDue);
+    else waits.add(call, 'backoff', now + delayMs);
+    const { attempts } = call;
+    records.callRetried(call, facts, delayMs);
+    // Who heard of it may have ended the call, or had it go on.
+    if (!call.settled && !call.failed) call.settings.retried?.(facts, attempts);
+  }
+
+  /** The call is settled; its caller is about to be told. */
+  settled(call: Call<I, O>): void {
+    const { scopes, probing, gate, draining } = this.#on;
+    draining.settled();
+    if (call.trouble.retrying) this.#retrying--;
+    scopes.leave(call);
+    // A circuit that is half-open no longer has forgotten its probe.
+    if (call.settings.isProbe !== true || !probing.isTheProbe(call) || this.#on.stopped) return;
+    probing.forget();
+    gate.refuseProbeWaiters();
+  }
+}

@@ -1,0 +1,140 @@
+import type { Effect } from '../policy/effects.ts';
+import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+import type { AttemptContext } from './operation.ts';
+import type { Overstay } from './overstay.ts';
+import { attemptIsOver, markOfAttempt } from './workSignal.ts';
+
+/** What an attempt was admitted by: an incarnation of the machine in one generation of its circuit. A new object for each. */
+export interface Admission {
+  readonly generation: number;
+}
+
+/** One attempt of a call. It outlives the call when its work does. */
+export class Attempt<I, O> implements AttemptContext {
+  /** Judged: answered, failed, timed out or given up. What comes after is late. */
+  over = false;
+  /** The work itself has ended (its promise settled). */
+  ended = false;
+  readonly call: Call<I, O>;
+  readonly admission: Admission;
+  #particulars: Particulars<I, O> | undefined = undefined;
+
+  /** @param limitMs - its own limit, or the lease of a probe. */
+  constructor(call: Call<I, O>, admission: Admission, limitMs: number, startedAt: number) {
+    this.call = call;
+    this.admission = admission;
+    if (call.attempts > 1 || startedAt !== call.startedAt || limitMs !== call.settings.attemptMs) {
+      this.#particulars = new Particulars(call.attempts, startedAt, limitMs);
+    }
+    // The other side may say something else, or nothing any more, by the time it fails.
+    void call.expectedEffect;
+  }
+
+  get attempt(): number {
+    return this.#particulars?.number ?? 1;
+  }
+
+  // An AbortController's signal costs more than all the rest of a call, so it is made only for who reads it.
+  get signal(): AbortSignal {
+    const particulars = this.ownParticulars();
+    if (particulars.controller === undefined) {
+      particulars.controller = new AbortController();
+      if (this.overstay !== undefined) particulars.controller.abort(reasonOf(this.overstay.facts));
+      else if (!this.ended) markOfAttempt(particulars.controller.signal);
+    }
+    return particulars.controller.signal;
+  }
+
+  // Bound, so that it can be handed on as a callback; lazy for the same reason as the signal.
+  get touch(): () => void {
+    const particulars = this.ownParticulars();
+    return (particulars.touch ??= () => {
+      particulars.touchedAt = this.call.now();
+    });
+  }
+
+  get startedAt(): number {
+    return this.#particulars?.startedAt ?? this.call.startedAt;
+  }
+
+  /** Its own limit, or the lease of a probe, in ms. */
+  get limitMs(): number {
+    return this.#particulars?.limitMs ?? this.call.settings.attemptMs;
+  }
+
+  get lastSignAt(): number {
+    return this.#particulars?.touchedAt ?? this.startedAt;
+  }
+
+  /** Its work, when it has been given up while that went on. */
+  get overstay(): Overstay<I, O> | undefined {
+    return this.#particulars?.overstay;
+  }
+
+  set overstay(overstay: Overstay<I, O>) {
+    this.ownParticulars().overstay = overstay;
+  }
+
+  /** Whether its work was written off. */
+  get abandoned(): boolean {
+    return this.overstay?.abandoned === true;
+  }
+
+  get maxAttempts(): number {
+    return this.call.settings.retry.maxAttempts;
+  }
+
+  get effect(): Effect | undefined {
+    return this.call.expectedEffect;
+  }
+
+  /** Why the work was told to end. */
+  get endedFor(): FailureKind | undefined {
+    return this.overstay?.facts.kind;
+  }
+
+  /** Tells the work to end. Listeners of the signal run now. */
+  abort(facts: FailureFacts): void {
+    const { settings, input } = this.call;
+    settings.givenUp?.(input, facts);
+    const controller = this.#particulars?.controller;
+    if (controller === undefined) return;
+    attemptIsOver(controller.signal);
+    controller.abort(reasonOf(facts));
+  }
+
+  /** The work has ended. */
+  end(): void {
+    this.ended = true;
+    const controller = this.#particulars?.controller;
+    if (controller !== undefined) attemptIsOver(controller.signal);
+  }
+
+  // Not private: V8 gives each object of a class with private methods a further field.
+  ownParticulars(): Particulars<I, O> {
+    return (this.#particulars ??= new Particulars(this.attempt, this.startedAt, this.limitMs));
+  }
+}
+
+/** The reason of the caller's own signal is kept; ours is an error that carries the facts. */
+function reasonOf(facts: FailureFacts): unknown {
+  return facts.cause ?? new AttemptError(facts);
+}
+
+/** What few attempts have: a number above 1, a start or a limit that is not their call's, a signal, signs of life, work that outlives them. */
+class Particulars<I, O> {
+  readonly number: number;
+  readonly startedAt: number;
+  readonly limitMs: number;
+  controller: AbortController | undefined = undefined;
+  touch: (() => void) | undefined = undefined;
+  touchedAt: number | undefined = undefined;
+  overstay: Overstay<I, O> | undefined = undefined;
+
+  constructor(number: number, startedAt: number, limitMs: number) {
+    this.number = number;
+    this.startedAt = startedAt;
+    this.limitMs = limitMs;
+  }
+}

@@ -1,0 +1,33 @@
+import type { ErrorPattern } from '../policy/classify.ts';
+import type { Effect } from '../policy/effects.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Limits, RetryPolicy } from '../policy/policy.ts';
+import type { Fallback } from './operation.ts';
+
+/** Everything a call is made with, checked and complete. */
+export interface CallSettings<I, O> extends Limits {
+  readonly retry: RetryPolicy;
+  readonly effect: Effect | undefined;
+  /** What the other side says of its effect, as of now; asked where `effect` is undefined. Must not throw. */
+  readonly learnedEffect?: (() => Effect | undefined) | undefined;
+  readonly label: string | undefined;
+  readonly session: string | undefined;
+  /** Of calls that share one, one at a time. */
+  readonly scope?: string | undefined;
+  /** Whether it ends the call that holds its scope, rather than being refused. */
+  readonly replace?: boolean | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly fallback: Fallback<I, O> | undefined;
+  /** Texts of errors and the kinds they stand for, besides those that are known. */
+  readonly patterns?: readonly ErrorPattern[] | undefined;
+  /** Told when an attempt is given up, for work that would rather not have a signal made for it; must not throw. */
+  readonly givenUp?: ((input: I, facts: FailureFacts) => void) | undefined;
+  /** Told when an attempt failed and the call will try again; must not throw. */
+  readonly retried?: ((facts: FailureFacts, attempt: number) => void) | undefined;
+  /** Gets a value that came after the call had ended; must not throw. */
+  readonly late?: ((value: O) => void) | undefined;
+  /** Whether it is part of a turn, which may end while new calls are refused. */
+  readonly underWay?: boolean | undefined;
+  /** Of the integration's own harmless probe, which no caller made. */
+  readonly isProbe?: boolean | undefined;
+}

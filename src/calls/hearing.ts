@@ -1,0 +1,71 @@
+import type { Attempt } from './attempt.ts';
+
+/** Who is told how the work of an attempt ended. */
+export interface WorkWatcher<I, O> {
+  answered(attempt: Attempt<I, O>, value: O): void;
+  threw(attempt: Attempt<I, O>, error: unknown): void;
+}
+
+/** How many are kept for further attempts. */
+const mostKept = 64;
+
+type Then = (this: object, answered: (value: never) => void, threw: (error: unknown) => void) => unknown;
+
+const nativeThen = Reflect.get(Promise.prototype, 'then') as Then;
+
+/**
+ * Hears how work ends that answers later. What listens to a promise is made once and used again for the next attempt: two closures for each
+ * would be a sixth of what a call allocates, and a tenth of its time.
+ */
+export class Hearing<I, O> {
+  readonly #watcher: WorkWatcher<I, O>;
+  readonly #free: Ear<I, O>[] = [];
+
+  constructor(watcher: WorkWatcher<I, O>) {
+    this.#watcher = watcher;
+  }
+
+  listen(work: PromiseLike<O>, attempt: Attempt<I, O>): void {
+    // Of native promises it is the promise itself; what only looks like one may call back at once.
+    const promise = Promise.resolve(work);
+    if (promise.then !== nativeThen) {
+      // A `then` of somebody else's making may call back twice: by then an ear would be another attempt's.
+      this.#listenOnce(promise, attempt);
+      return;
+    }
+    const ear = this.#free.pop() ?? new Ear(this.#watcher, this.#free);
+    ear.attempt = attempt;
+    // Not asked for again: the next time it may be another.
+    nativeThen.call(promise, ear.answered, ear.threw);
+  }
+
+  #listenOnce(promise: Promise<O>, attempt: Attempt<I, O>): void {
+    promise.then(
+      (value) => this.#watcher.answered(attempt, value),
+      (error) => this.#watcher.threw(attempt, error),
+    );
+  }
+}
+
+/** A pair of listeners, and the attempt they listen for. */
+class Ear<I, O> {
+  attempt: Attempt<I, O> | undefined = undefined;
+  readonly answered: (value: O) => void;
+  readonly threw: (error: unknown) => void;
+
+  constructor(watcher: WorkWatcher<I, O>, free: Ear<I, O>[]) {
+    this.answered = (value) => {
+      const { attempt } = this;
+      // Or what the attempt holds would stay until the next one.
+      this.attempt = undefined;
+      if (free.length < mostKept) free.push(this);
+      if (attempt !== undefined) watcher.answered(attempt, value);
+    };
+    this.threw = (error) => {
+      const { attempt } = this;
+      this.attempt = undefined;
+      if (free.length < mostKept) free.push(this);
+      if (attempt !== undefined) watcher.threw(attempt, error);
+    };
+  }
+}

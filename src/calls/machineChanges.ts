@@ -1,0 +1,43 @@
+import type { IntegrationState } from '../machines/integration.ts';
+import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
+import type { Stations } from './stations.ts';
+
+/** Told what became of the machine. */
+export interface MachineWatcher {
+  changed(from: IntegrationState, to: IntegrationState): void;
+  emitted(event: IntegrationEmitted): void;
+}
+
+/** What a change of the machine means for the calls that wait, and who hears of it. */
+export class MachineChanges<I, O> implements MachineWatcher {
+  readonly #on: Stations<I, O>;
+
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
+  }
+
+  changed(from: IntegrationState, to: IntegrationState): void {
+    const { parts, link, probing, records, gate } = this.#on;
+    if (this.#on.stopped) return;
+    if (from === 'half-open') probing.forget();
+    records.tell({ type: 'integration.changed', integration: parts.name, from, to });
+    // Who heard of it may have changed it again.
+    const { lastState, isOpen, closed } = link;
+    if (to === 'crashed' && lastState === to) gate.resume('probe');
+    if (to === 'open' && isOpen) gate.refuseAll();
+    // Or made a call: that leads on to `calling`, and others wait for this all the same.
+    else if (closed && (from === 'half-open' || from === 'open' || from === 'crashed')) {
+      records.callAdmitted();
+      gate.resume('restart');
+      gate.resume('probe');
+      gate.fillPlaces();
+    }
+  }
+
+  emitted(event: IntegrationEmitted): void {
+    const { parts, records } = this.#on;
+    // First what is kept: who hears of it may change the breaker again, and the last change is to be the one that stays.
+    parts.onBreaker?.(event);
+    records.tell({ ...event, integration: parts.name });
+  }
+}

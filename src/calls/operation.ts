@@ -1,0 +1,28 @@
+import type { Effect } from '../policy/effects.ts';
+import type { Failure } from '../policy/failure.ts';
+
+/** What an operation is given with its input; a new one for each attempt. */
+export interface AttemptContext {
+  /** Aborted when this attempt is given up; its `reason` says why. Made when first read. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+  /** Attempts in all that this call may have. */
+  readonly maxAttempts: number;
+  /** What the call may do to the world, where somebody said. */
+  readonly effect: Effect | undefined;
+  /** The same for all attempts of a call, and for no other: a key for what one attempt leaves to the next. */
+  readonly call: object;
+  /** A sign of life (output, progress): restarts the idle limit, never the others. */
+  readonly touch: () => void;
+}
+
+/** What an integration does; it may be synchronous, return any thenable, throw or hang. */
+export type Operation<I, O> = (input: I, context: AttemptContext) => O | PromiseLike<O>;
+
+/** What answers in place of an integration that cannot; `signal` is aborted at the call's deadline. */
+export type Fallback<I, O> = (
+  input: I,
+  failure: Failure,
+  context: { readonly signal: AbortSignal },
+) => O | PromiseLike<O>;

@@ -1,0 +1,58 @@
+import { breakerOutcome } from '../policy/breaker.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Admission } from './attempt.ts';
+import type { Stations } from './stations.ts';
+
+/** What the end of an attempt says of the circuit: counted, and told to the machine where that could change its state. */
+export class Verdicts<I, O> {
+  readonly #on: Stations<I, O>;
+
+  constructor(stations: Stations<I, O>) {
+    this.#on = stations;
+  }
+
+  /** An attempt proved life: it succeeded, or the other side answered with an error. */
+  alive(admission: Admission): void {
+    const { parts, link, counts } = this.#on;
+    if (!link.isCurrent(admission)) return;
+    if (link.closed) {
+      // Counts only: the machine would ignore an answer while the circuit is closed.
+      if (link.isLingering) counts.answeredJustNow();
+      else counts.answered(parts.clock.now());
+      if (parts.everyEvent !== true) return;
+    }
+    link.send({ type: 'attempt.answered', generation: admission.generation });
+  }
+
+  /** An attempt failed, for any reason. */
+  failed(admission: Admission, facts: FailureFacts): void {
+    switch (breakerOutcome(facts)) {
+      case 'failure':
+        this.#on.link.recordFailure(admission, facts.kind, facts.retryAfterMs);
+        break;
+      case 'alive':
+        this.alive(admission);
+        break;
+      case 'ignored':
+        this.ignored(admission);
+        break;
+    }
+  }
+
+  /** An attempt said nothing of the circuit: it gives back the place of a probe. */
+  ignored(admission: Admission): void {
+    const { parts, link } = this.#on;
+    if ((parts.everyEvent === true || link.lastState === 'half-open') && link.isCurrent(admission)) {
+      link.send({ type: 'attempt.ignored', generation: admission.generation });
+    }
+  }
+
+  /** The other side asked not to be called for now. */
+  pause(pauseMs: number): void {
+    const { parts, link, records } = this.#on;
+    const until = parts.clock.now() + pauseMs;
+    if (pauseMs <= 0 || link.lastState === 'crashed' || until <= link.pausedUntil) return;
+    link.send({ type: 'integration.paused', until });
+    records.paused(pauseMs);
+  }
+}

@@ -1,0 +1,104 @@
+import { checkPolicies, type IntegrationSettings } from '../policy/policies.ts';
+import { completePolicy, type PolicyInput, type PresetName } from '../policy/presets.ts';
+import type { KnownPresets } from '../policy/presetChain.ts';
+import type { ConfigOptions } from './configTypes.ts';
+import { valueAt } from './issues.ts';
+import { nodeAt } from './keys.ts';
+import { type ImpliedValue, type IsSaid, presetOf, unsaidKeys } from './presetValues.ts';
+
+/** The presets an integration starts from by what it is, where nobody names one; the code decides. */
+const kinds: readonly PresetName[] = ['mcp', 'sdk', 'subprocess', 'claudeCli', 'codex'];
+
+/** Of other names it is known what they are. */
+const kindsByName: readonly (readonly [prefix: string, kinds: readonly PresetName[]])[] = [
+  ['hook:', ['hook']],
+  ['workflow:', ['workflow']],
+  // The delivery of alerts has limits of its own.
+  ['alert:', []],
+];
+
+/**
+ * What holds for the integrations that are configured, beside what is said of them.
+ * @param text - a value for people.
+ */
+export function integrationValues(
+  { policies }: ConfigOptions,
+  isSaid: IsSaid,
+  text: (path: readonly string[], value: unknown) => string,
+): readonly ImpliedValue[] {
+  const { presets } = checkPolicies(policies);
+  return Object.entries(policies?.integrations ?? {}).flatMap(([name, settings]) => {
+    const base = ['policies', 'integrations', name];
+    return [...figures(base, settings, presets, isSaid, text), ...tools(base, settings, isSaid)];
+  });
+}
+
+/** What holds for the alerts of the integrations that have thresholds of their own, beside those. */
+export function alertValues(
+  { alerts }: ConfigOptions,
+  isSaid: IsSaid,
+  general: (key: string) => Pick<ImpliedValue, 'value' | 'source'>,
+): readonly ImpliedValue[] {
+  if (typeof alerts !== 'object') return [];
+  return Object.entries(alerts.integrations ?? {})
+    .filter(([, own]) => typeof own === 'object')
+    .flatMap(([name]) =>
+      alertKeys
+        .map((key) => ({ path: ['alerts', 'integrations', name, key], ...general(key) }))
+        .filter(({ path }) => !isSaid(path)),
+    );
+}
+
+const alertKeys = ['failures', 'crashes', 'windowMs', 'quietMs'];
+
+function figures(
+  base: readonly string[],
+  { effect: _effect, tools: _tools, ...input }: IntegrationSettings,
+  presets: KnownPresets,
+  isSaid: IsSaid,
+  text: (path: readonly string[], value: unknown) => string,
+): readonly ImpliedValue[] {
+  const [, , name = ''] = base;
+  const named = presetOf(input);
+  const possible = kindsByName.find(([prefix]) => name.startsWith(prefix))?.[1] ?? kinds;
+  const starts = named === undefined ? possible : [named.preset as PresetName];
+  const policies = starts.map((kind) => ({ kind, policy: completed(input, kind, presets) }));
+  const [first] = policies;
+  if (first === undefined) return usual(base, ['extends', 'effect'], isSaid);
+  const only = starts.length === 1 ? first.kind : undefined;
+  const rows = unsaidKeys(base, first.policy, isSaid).map((key): ImpliedValue => {
+    const path = [...base, ...key];
+    const value = valueAt(first.policy, key);
+    const source = named ?? ({ from: 'code or preset', preset: only } as const);
+    if (policies.every(({ policy }) => text(path, valueAt(policy, key)) === text(path, value)))
+      return { path, value, source };
+    return { path, value: undefined, usually: byKind(policies, (policy) => text(path, valueAt(policy, key))), source };
+  });
+  return [...usual(base, only === undefined ? ['extends', 'effect'] : ['effect'], isSaid), ...rows];
+}
+
+function completed(input: PolicyInput, kind: PresetName, presets: KnownPresets) {
+  return completePolicy('policy', { ...input, extends: undefined, preset: undefined }, presets[kind], presets);
+}
+
+/** `30s (mcp), 2m (sdk, claudeCli)` */
+function byKind<P>(policies: readonly { kind: string; policy: P }[], text: (policy: P) => string): string {
+  const grouped = new Map<string, string[]>();
+  for (const { kind, policy } of policies) grouped.set(text(policy), [...(grouped.get(text(policy)) ?? []), kind]);
+  return [...grouped].map(([value, of]) => `${value} (${of.join(', ')})`).join(', ');
+}
+
+function tools(base: readonly string[], settings: IntegrationSettings, isSaid: IsSaid): readonly ImpliedValue[] {
+  return Object.keys(settings.tools ?? {}).flatMap((tool) =>
+    usual([...base, 'tools', tool], ['effect', 'idleMs', 'attemptMs'], isSaid),
+  );
+}
+
+/** Keys whose default is told in words. */
+function usual(base: readonly string[], keys: readonly string[], isSaid: IsSaid): readonly ImpliedValue[] {
+  const isExtended = isSaid([...base, 'preset']);
+  return keys
+    .map((key) => [...base, key])
+    .filter((path) => !isSaid(path) && !(isExtended && path.at(-1) === 'extends'))
+    .map((path) => ({ path, value: undefined, usually: nodeAt(path)?.usually, source: { from: 'default' } }));
+}
