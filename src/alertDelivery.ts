@@ -15,7 +15,7 @@ type AlertNews = Told<FactOf<'alert.raised'> | FactOf<'alert.cleared'>>;
 
 const usualTimeoutMs = 10_000;
 /** From SIGTERM to SIGKILL: a proxy whose client leaves has 2 s before the client ends it. */
-const graceMs = 1001;
+const graceMs = 1000;
 /** Alerts that may wait for those before them. */
 const queueLength = 100;
 

@@ -124,7 +124,9 @@ function scriptName(script: string, { packageOf, cwd }: ServerSurroundings): str
   if (!anybodys.test(name)) return name;
   const own = packageOf(script);
   if (own !== undefined) return packageName(own);
-  return foldersOf(isAbsolute(script) ? script : `${cwd}/${script}`).findLast((folder) => !anywhere.test(folder)) ?? name;
+  return (
+    foldersOf(isAbsolute(script) ? script : `${cwd}/${script}`).findLast((folder) => !anywhere.test(folder)) ?? name
+  );
 }
 
 function foldersOf(path: string): readonly string[] {

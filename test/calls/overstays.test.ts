@@ -38,4 +38,20 @@ describe('work that goes on after its attempt was given up', () => {
       expect([path.stats.abandoned, facts.of('integration.restarted')]).toMatchObject([0, stopped ? [] : [{}]]);
     }
   });
+
+  it.each(['ends', 'is written off'])('[M-9] gives its place to who waits for one when it %s', async (how) => {
+    const { integration, clock, seen, attempt } = startIntegration({
+      maxInFlight: 1,
+      queueLength: 1,
+      abortGraceMs: 10,
+    });
+    void integration.call('slow', { attemptMs: 5, maxAttempts: 1 });
+    void integration.call('waits');
+    await clock.advance(14);
+    expect(seen).toHaveLength(1);
+    if (how === 'ends') attempt(0).resolve('late');
+    else await clock.advance(1);
+    await clock.settle();
+    expect(seen.map(({ input }) => input)).toEqual(['slow', 'waits']);
+  });
 });

@@ -123,16 +123,19 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect(events).toMatch(/operator\/restarted +slow +what=calls calls=1$/m);
   });
 
-  it.skipIf(process.platform === 'win32')('[L-5] says of whom it does not know whether it has what is restarted', async () => {
-    const home = makeHome();
-    await startGateway(home);
-    const hung = await startGateway(home);
-    hung.kill('SIGSTOP');
-    const { code, stdout, stderr } = await runBuilt(['restart', 'flaky', '--db', home.db]);
-    hung.kill('SIGCONT');
-    expect([code, stdout.split('\n')]).toEqual([0, [expect.stringContaining('restarts "flaky".'), '']]);
-    expect(stderr).toMatch(new RegExp(`^gateway.mjs \\(pid ${hung.pid}, .*\\) does not answer: .*\\n$`));
-  });
+  it.skipIf(process.platform === 'win32')(
+    '[L-5] says of whom it does not know whether it has what is restarted',
+    async () => {
+      const home = makeHome();
+      await startGateway(home);
+      const hung = await startGateway(home);
+      hung.kill('SIGSTOP');
+      const { code, stdout, stderr } = await runBuilt(['restart', 'flaky', '--db', home.db]);
+      hung.kill('SIGCONT');
+      expect([code, stdout.split('\n')]).toEqual([0, [expect.stringContaining('restarts "flaky".'), '']]);
+      expect(stderr).toMatch(new RegExp(`^gateway.mjs \\(pid ${hung.pid}, .*\\) does not answer: .*\\n$`));
+    },
+  );
 
   it('[L-5] restarts nothing that no gateway has', async () => {
     const home = makeHome();

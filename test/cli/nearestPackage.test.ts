@@ -44,11 +44,14 @@ describe('the nearest package of a file', () => {
     },
   );
 
-  it.skipIf(process.platform === 'win32')('[P-3] is not waited for where it is a pipe, nor looked for in a large file', () => {
-    const script = tree({ dist: `{"name":"large","x":"${'x'.repeat(1024 * 1024)}"}`, '.': '{"name":"files"}' });
-    execFileSync('mkfifo', [join(dirname(script), 'package.json')]);
-    expect(nearestPackage(script)).toBe('files');
-  });
+  it.skipIf(process.platform === 'win32')(
+    '[P-3] is not waited for where it is a pipe, nor looked for in a large file',
+    () => {
+      const script = tree({ dist: `{"name":"large","x":"${'x'.repeat(1024 * 1024)}"}`, '.': '{"name":"files"}' });
+      execFileSync('mkfifo', [join(dirname(script), 'package.json')]);
+      expect(nearestPackage(script)).toBe('files');
+    },
+  );
 
   it('[P-3] is that of what a link leads to', () => {
     const script = tree({ '.': '{"name":"files"}' });

@@ -119,23 +119,26 @@ describe('an alert of a gateway', () => {
     expect(await exited).toMatchObject({ process: 'process:alert:command:1' });
   });
 
-  it.skipIf(process.platform === 'win32')('[O-3] [I-3] to a command that will not end holds a stop for 1 s', async () => {
-    const clock = new SimulatedClock();
-    const directory = temporaryDirectory();
-    const [ready, told] = [join(directory, 'ready'), join(directory, 'told')];
-    const script = `const { writeFileSync } = require('node:fs');
+  it.skipIf(process.platform === 'win32')(
+    '[O-3] [I-3] to a command that will not end holds a stop for 1 s',
+    async () => {
+      const clock = new SimulatedClock();
+      const directory = temporaryDirectory();
+      const [ready, told] = [join(directory, 'ready'), join(directory, 'told')];
+      const script = `const { writeFileSync } = require('node:fs');
       process.on('SIGTERM', () => writeFileSync(process.argv[2], ''));
       setInterval(() => {}, 1e6);
       writeFileSync(process.argv[1], '');`;
-    const command = { command: process.execPath, args: ['-e', script, ready, told] };
-    const { gateway, fail } = await startGateway({ failures: 1, command }, { clock });
-    await fail(1);
-    await vi.waitUntil(() => existsSync(ready), { timeout: 60_000 });
-    const stopped = gateway.stop();
-    await vi.waitUntil(() => existsSync(told), { timeout: 60_000 });
-    await clock.advance(1000);
-    await stopped;
-  });
+      const command = { command: process.execPath, args: ['-e', script, ready, told] };
+      const { gateway, fail } = await startGateway({ failures: 1, command }, { clock });
+      await fail(1);
+      await vi.waitUntil(() => existsSync(ready), { timeout: 60_000 });
+      const stopped = gateway.stop();
+      await vi.waitUntil(() => existsSync(told), { timeout: 60_000 });
+      await clock.advance(1000);
+      await stopped;
+    },
+  );
 
   it('[O-3] [I-3] keeps a gateway no longer than its stop', async () => {
     const url = await startServer(() => undefined);

@@ -51,7 +51,7 @@ function checkSettled({ judge }: World, { rows }: SimulatedIntegration, row: Cal
 
 /** What a call came to has to be what happened. */
 function checkFailure(
-  { judge, stopped }: World,
+  { judge, refusing }: World,
   { model, name }: SimulatedIntegration,
   row: CallRow,
   failure: Failure,
@@ -70,7 +70,7 @@ function checkFailure(
   const truths: Partial<Record<typeof kind, boolean>> = {
     circuit_open: model.seen.has('open') || model.seen.has('half-open'),
     unavailable: model.seen.has('crashed'),
-    cancelled: row.signal?.aborted === true || stopped || row.ofSession || last?.kind === 'cancelled',
+    cancelled: row.signal?.aborted === true || refusing || row.ofSession || last?.kind === 'cancelled',
     watchdog: row.ofSession,
     too_many_requests: true,
     timeout: true,

@@ -189,6 +189,15 @@ export class SimulatedIntegration {
     this.breaker.reset();
   }
 
+  /** What an operator does when calls hang in it. */
+  restartByHand(): void {
+    if (this.#world.stopped) return;
+    this.#world.trace.note(`${this.name}: restarted by hand`);
+    this.#epoch++;
+    this.model.reset();
+    this.path.restart();
+  }
+
   changeMood(): void {
     this.mood = this.#world.chance.pick(moods);
     this.#world.trace.note(`${this.name}: is ${this.mood}`);

@@ -181,11 +181,11 @@ export class SimulatedSession {
   }
 
   #accepted(row: MessageRow, acceptance: Acceptance, waiting: number): void {
-    const { judge, stopped } = this.#world;
+    const { judge, refusing } = this.#world;
     if (!acceptance.accepted) {
       row.refused = true;
       this.#leaveQueue(row);
-      const why = acceptance.reason === 'stopped' ? stopped : waiting >= this.#mailboxLimit;
+      const why = acceptance.reason === 'stopped' ? refusing : waiting >= this.#mailboxLimit;
       judge.expect(why, 'G-9', () => `${row.name} is refused (${acceptance.reason}) with ${waiting} waiting`);
       return;
     }
@@ -196,13 +196,13 @@ export class SimulatedSession {
   }
 
   #processed(row: MessageRow, outcome: Outcome<unknown>): void {
-    const { judge, stopped, trace } = this.#world;
+    const { judge, refusing, trace } = this.#world;
     trace.note(`${row.name} is processed: ${outcome.ok ? 'ok' : outcome.failure.kind}`);
     row.outcome = outcome;
     if (this.current === row) this.current = undefined;
     if (row.takenAt !== undefined) return;
     this.#leaveQueue(row);
-    judge.expect(stopped || row.dropped, 'I-5', () => `${row.name} was accepted and dropped`);
+    judge.expect(refusing || row.dropped, 'I-5', () => `${row.name} was accepted and dropped`);
   }
 
   #leaveQueue(row: MessageRow): void {
@@ -210,11 +210,11 @@ export class SimulatedSession {
   }
 
   #process(row: MessageRow, turn: Turn): Promise<unknown> {
-    const { judge, clock, stopped, trace } = this.#world;
+    const { judge, clock, refusing, trace } = this.#world;
     trace.note(`${row.name} is taken`);
     judge.expect(this.current === undefined, 'G-4', () => `${row.name} is taken beside ${this.current?.name}`);
     judge.expect(this.#queue[0] === row, 'G-4', () => `${row.name} is taken before ${this.#queue[0]?.name}`);
-    judge.expect(!stopped, 'I-3', () => `${row.name} is taken after the stop`);
+    judge.expect(!refusing, 'I-3', () => `${row.name} is taken after the stop`);
     this.#leaveQueue(row);
     row.takenAt = clock.now();
     row.progressAt = clock.now();

@@ -19,10 +19,12 @@ export const steps: readonly (readonly [weight: number, step: Step])[] = [
   [0.7, (world) => world.chance.pick(world.integrations).isolate()],
   [2, (world) => world.chance.pick(world.integrations).release()],
   [0.7, (world) => world.chance.pick(world.integrations).reset()],
+  [0.7, (world) => world.chance.pick(world.integrations).restartByHand()],
   [2, (world) => world.abortSignal()],
   [1, stepWall],
   [1.5, stall],
   [0.3, (world) => world.stop()],
+  [0.3, (world) => world.drain()],
 ];
 
 function burst(world: World): void {

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import type { AnyActorLogic } from 'xstate';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
+import { createDrain, type Drain } from '../../src/gatewayDrain.ts';
 import type { Fact } from '../../src/policy/facts.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
@@ -48,10 +49,14 @@ export class World {
   readonly quarantined = new Set<string>();
   started = false;
   stopped = false;
+  /** What is under way may end, before all is stopped. */
+  draining = false;
   /** While a listener acts in the middle of a change, which the books do not know of yet. */
   reacting = false;
   /** Set once the stop is over. */
   over = false;
+  readonly #drain: Drain;
+  #drainedBy = Number.POSITIVE_INFINITY;
   readonly #watched: WatchedClock;
   readonly #pending: ChildSpec[] = [];
   readonly #signals: AbortController[] = [];
@@ -87,6 +92,20 @@ export class World {
     this.tools = recordingToolPort(this);
     const ids = ['alice', 'bob', 'carol'].slice(0, this.chance.integer(1, 3));
     this.sessions = ids.map((id) => new SimulatedSession(this, id));
+    const drained = [...this.sessions.map(({ session }) => session), ...this.integrations.map(({ path }) => path)];
+    this.#drain = createDrain({
+      clock,
+      deadlines: this.runtime.deadlines,
+      tell(order) {
+        for (const each of drained) each.drain(order);
+      },
+      isBusy: () => drained.some(({ busy }) => busy),
+    });
+  }
+
+  /** Whether new calls and messages are refused. */
+  get refusing(): boolean {
+    return this.stopped || this.draining;
   }
 
   start(): void {
@@ -97,6 +116,23 @@ export class World {
       if (!this.stopped) this.root.startChild(spec);
     }
     this.started = true;
+  }
+
+  /** Stops when what is under way has ended, or the time is over; a second time may make it shorter. */
+  drain(): void {
+    if (this.stopped || !this.started) return;
+    const ms = this.chance.span(1, 60_000);
+    this.trace.note(`stop, with ${ms} for what is under way`);
+    this.#drainedBy = Math.min(this.#drainedBy, this.clock.now() + ms);
+    if (this.draining) {
+      this.#drain.shorten(ms);
+      return;
+    }
+    this.draining = true;
+    void this.#drain.begin(ms).then(() => {
+      this.#judgeDrain();
+      this.stop();
+    });
   }
 
   /** Stops everything, in the order of a gateway. */
@@ -170,6 +206,8 @@ export class World {
 
   check(): void {
     const { judge } = this;
+    const isLate = this.draining && !this.stopped && judge.overdue(this.#drainedBy);
+    judge.expect(!isLate, 'I-3', () => `the stop waits for what is under way beyond ${this.#drainedBy}`);
     for (const integration of this.integrations) checkIntegration(this, integration);
     for (const session of this.sessions) session.check();
     judge.expect(this.over || !judge.overdue(this.#stopDue), 'I-3', () => 'the stop is not over');
@@ -190,6 +228,15 @@ export class World {
     }
   }
 
+  /** What is cut had all the time that was promised. */
+  #judgeDrain(): void {
+    if (this.stopped || this.clock.now() >= this.#drainedBy) return;
+    for (const { rows } of this.integrations) {
+      const cut = [...rows.values()].find(({ outcome }) => outcome === undefined);
+      this.judge.expect(cut === undefined, 'I-1', () => `${cut?.label} is cut before ${this.#drainedBy}`);
+    }
+  }
+
   #hear(fact: Fact): void {
     hear(this, fact);
     this.trace.note(`  ${fact.type} ${'child' in fact ? fact.child : 'integration' in fact ? fact.integration : ''}`);
@@ -205,6 +252,7 @@ export class World {
       [4, () => this.abortSignal()],
       [3, () => this.chance.pick(this.sessions).send('note')],
       [0.3, () => this.stop()],
+      [0.3, () => this.drain()],
     ])();
     this.reacting = false;
   }

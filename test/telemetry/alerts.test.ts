@@ -379,7 +379,11 @@ describe('after a restart', () => {
     const clock = new SimulatedClock();
     const { records } = fakeRecords({ open: [open(clock, { lastFailureAt: clock.wallNow() - 60 * minute })] });
     const at = clock.wallNow() - 4 * minute;
-    const { told } = startWatch({ records, clock, earlier: [{ integration: 'kb', kind: 'crash', cause: 'crashes', at }] });
+    const { told } = startWatch({
+      records,
+      clock,
+      earlier: [{ integration: 'kb', kind: 'crash', cause: 'crashes', at }],
+    });
     await clock.advance(6 * minute - 1);
     expect(told).toEqual([]);
     await clock.advance(1);

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { superviseAgent, type SupervisedAgent } from '../../agents/agent.ts';
 import { failuresOf } from '../../agents/agentFallback.ts';
 import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
+import { inTime } from '../../agents/agentWait.ts';
 import type { ClaudeBackendOptions } from '../../agents/claudeBackendOptions.ts';
 import { importQuery, sdkPackage } from '../../agents/claudeSdkModule.ts';
 import { checkGatewayOptions } from '../../gatewayOptions.ts';
@@ -105,9 +106,11 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
   await owner.start();
   const startedAt = clock.now();
   try {
-    const started = await (plan.resume === undefined
-      ? agent.start({ signal: io.signal })
-      : agent.resume(plan.resume, { signal: io.signal }));
+    const starting =
+      plan.resume === undefined
+        ? agent.start({ signal: io.signal })
+        : agent.resume(plan.resume, { signal: io.signal });
+    const started = (await inTime(starting, { clock, limitMs: plan.overallMs })) ?? notStarted(plan);
     if (!started.ok) return { outcome: started, id: plan.resume, elapsedMs: clock.now() - startedAt, missed: 0 };
     const conversation = started.value;
     const turn = conversation.send(prompt, { signal: io.signal, overallMs: plan.overallMs });
@@ -123,6 +126,13 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
   } finally {
     await end(owner, agents);
   }
+}
+
+/** The limit on the whole holds for the start of a program as well, which then ends with the runtime. */
+function notStarted({ name, overallMs }: AgentPlan): Outcome<never> {
+  const message = `${name} had not started within ${formatDuration(overallMs)}`;
+  const facts = { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'not_started' } as const;
+  return { ok: false, failure: { ...facts, integration: name, attempts: 0, retryable: true } };
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {
