@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { lazyEntry, refuseShared, requiredPackage } from './lazyEntry.mjs';
+import { requiredPackage } from './requiredPackage.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = (path) => join(root, 'src', path);
@@ -19,34 +19,18 @@ const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...peer
 /** Stay imports of the command line: a native binary that may be missing, and what few commands use. */
 const unbundled = packages.filter((name) => !['eventemitter3', 'execa', 'json5', 're2js', 'xstate'].includes(name));
 
-/** What the library exports beside plain functions, and so is loaded with it: classes, machines, data. */
-const atOnce = [
-  'config/problems',
-  'machines/approval',
-  'machines/integration',
-  'machines/session',
-  'machines/subprocess',
-  'policy/failure',
-  'policy/presets',
-  'supervisor/supervisorLogic',
-  'systemClock',
-].map((name) => source(`${name}.ts`));
-
 /** A third less to read at each start; names stay, for the stacks of bugs. */
 const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
 
 /**
  * The library: its entries share every module, so that an error of one is an `instanceof` of the other, and load their optional
- * parts when they are used. `index.js` is for bundlers, `lazy.js` the same for Node.
+ * parts when they are used.
  * @param {string} tree - where it is written to, paths as in `src/`.
  */
 export async function bundleLibrary(tree) {
   const others = ['mcpBoundary/index', 'testing/index', 'testing/faultyMcpProgram'];
   const whole = await loadedBy(packages, source('index.ts'));
-  // The store too: an MCP server opens it, perhaps while the first gateway of the same process is made.
-  const light = await loadedBy(packages, ...[...others, 'store/store'].map((name) => source(`${name}.ts`)));
-  const base = await loadedBy(packages, ...atOnce);
-  const gateway = await loadedBy(packages, source('gateway.ts'));
+  const light = await loadedBy(packages, ...others.map((name) => source(`${name}.ts`)));
   const output = await bundle(
     tree,
     packages.filter((name) => name !== 'xstate'),
@@ -63,23 +47,15 @@ export async function bundleLibrary(tree) {
           },
         },
       ],
-      // Few files to load, and another for processes: else there is one for every set of optional parts that has modules in common.
+      // Two files to load, and a third for processes: else there is one for every set of optional parts that has modules in common.
       groups: [
-        { name: 'shared', test: (id) => whole.has(id) && light.has(id), priority: 4 },
-        { name: 'base', test: (id) => base.has(id), priority: 3 },
-        { name: 'gateway', test: (id) => gateway.has(id), priority: 2 },
-        { name: 'extras', test: (id) => whole.has(id), priority: 1 },
+        { name: 'shared', test: (id) => whole.has(id) && light.has(id), priority: 2 },
+        { name: 'gateway', test: (id) => whole.has(id), priority: 1 },
         // What the links to processes have in common, loaded with the first of them.
         { name: 'processes', test: (id) => !whole.has(id) && id.startsWith(source('actors')), minShareCount: 2 },
       ],
     },
   );
-  const waits = (file) => /parts\/(?:gateway|extras)-/.test(file);
-  // Who is a program of its own shares its process with nobody.
-  const chunks = output.filter(({ type, name }) => type === 'chunk' && name !== 'testing/faultyMcpProgram');
-  refuseShared(chunks, waits);
-  const { code } = output.find(({ fileName }) => fileName === 'index.js');
-  writeFileSync(join(tree, 'lazy.js'), lazyEntry(code, waits));
   writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', output));
   writeLicenses(join(tree, 'parts'), output);
 }

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { rolldown } from 'rolldown';
@@ -35,29 +34,6 @@ describe('importing the package', () => {
     expect(own).toHaveLength(4);
   });
 
-  it('[U-1] loads no more than 150 kB', async () => {
-    const { own } = await runFresh(`import 'unwedge';`);
-    expect(own.reduce((total, line) => total + statSync(new URL(line.slice('loaded '.length))).size, 0)).toBeLessThan(
-      150_000,
-    );
-  });
-
-  it('[U-1] gives what bundlers are given: the same classes, machines and data, and functions that load it', async () => {
-    const { printed } = await runFresh(`
-      import * as node from 'unwedge';
-      import * as bundlers from './dist/index.js';
-      const failure = new node.AttemptError({ kind: 'timeout', message: '', outcome: 'failed' }).facts;
-      const isPlain = (value) => typeof value === 'function' && !String(value).startsWith('class');
-      const late = Object.keys(node).filter((name) => node[name] !== bundlers[name]);
-      console.log(JSON.stringify({
-        names: String(Object.keys(node)) === String(Object.keys(bundlers)),
-        early: late.filter((name) => !isPlain(node[name]) || !isPlain(bundlers[name])),
-        late: late.includes('createGateway'),
-        answers: node.httpResponseOf(failure).status === bundlers.httpResponseOf(failure).status,
-      }));`);
-    expect(printed).toEqual({ names: true, early: [], late: true, answers: true });
-  });
-
   it('[U-1] gives machines of the xstate that its user imports', async () => {
     const { printed } = await runFresh(`
       import { integrationMachine } from 'unwedge';
@@ -88,21 +64,6 @@ describe('importing the package', () => {
       { nodeOptions },
     );
     expect({ printed, complaints }).toEqual({ printed: 42, complaints: '' });
-  });
-
-  it('[U-1] makes the first gateway while other entries and a configuration are loading', async () => {
-    const { printed, complaints } = await runFresh(`
-      import { AttemptError, createGateway, loadConfig } from 'unwedge';
-      const loading = [import('unwedge/testing'), import('unwedge/mcp-server'), loadConfig({ env: {} })];
-      const gateway = createGateway({ store: ':memory:' });
-      const loaded = await Promise.all(loading);
-      const busy = gateway.integration('busy', { policy: { retry: { maxAttempts: 1 } } }, async () => {
-        throw new AttemptError({ kind: 'rate_limit', message: 'busy', outcome: 'failed' });
-      });
-      await gateway.start();
-      console.log(JSON.stringify([loaded.length, (await busy.call()).failure.kind]));
-      await gateway.stop();`);
-    expect({ printed, complaints }).toEqual({ printed: [3, 'rate_limit'], complaints: '' });
   });
 
   it('[U-1] is whole in a bundle of its user, which runs where there is no package', async () => {

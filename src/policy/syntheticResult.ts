@@ -22,7 +22,7 @@ export interface SyntheticResult {
 
 /**
  * The result that stands for an answer, from the failure that kept it away.
- * @param elapsedMs - time from the call to this result, in ms.
+ * @param elapsedMs - time from the call to this result, in ms; the result has it in whole ms, as a model reads it.
  */
 export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticResult {
   const { kind, outcome, attempts, retryable, retryAfterMs } = failure;
@@ -32,7 +32,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
     error: `${plain(failure.message)}: ${known(failure)}; ${advice(failure)}.`,
     kind,
     outcome,
-    elapsedMs,
+    elapsedMs: Math.round(elapsedMs),
     attempts,
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { type Started, startIntegration } from '../support/startIntegration.ts';
 
@@ -9,6 +11,25 @@ async function giveUp(): Promise<Started> {
   await outcome;
   return started;
 }
+
+/** What is left of calls that were given up: their rows and signals. Apart, so that nothing here holds them. */
+async function leftOf(how: 'ends' | 'never ends'): Promise<readonly WeakRef<object>[]> {
+  const left: WeakRef<object>[] = [];
+  const { integration, clock } = startIntegration({ abortGraceMs: 10, maxAttempts: 1 }, (_, { call, signal }) => {
+    left.push(new WeakRef(call), new WeakRef(signal));
+    return new Promise<string>((resolve) => {
+      if (how === 'ends') signal.addEventListener('abort', () => resolve('late'), { once: true });
+    });
+  });
+  for (let call = 0; call < 20; call++) void integration.call('slow', { attemptMs: 5 });
+  await clock.advance(100);
+  expect(integration.stats.abandoned).toBe(how === 'ends' ? 0 : 20);
+  kept.push(integration);
+  return left;
+}
+
+/** Integrations live on, as those of a gateway do. */
+const kept: unknown[] = [];
 
 describe('work that goes on after its attempt was given up', () => {
   it('[M-9] [I-3] is not written off when it ends within its grace, and leaves no deadline', async () => {
@@ -54,4 +75,18 @@ describe('work that goes on after its attempt was given up', () => {
     await clock.settle();
     expect(seen.map(({ input }) => input)).toEqual(['slow', 'waits']);
   });
+
+  it.each(['ends', 'never ends'] as const)(
+    '[M-9] [I-3] leaves nothing of its call in memory when it %s',
+    async (how) => {
+      const left = await leftOf(how);
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      setFlagsFromString('--expose-gc');
+      (runInNewContext('gc') as () => void)();
+      // What was used last may still be on a stack, or in a field of the engine's own.
+      expect(left.filter((each) => each.deref() !== undefined).length).toBeLessThan(10);
+    },
+  );
 });

@@ -158,14 +158,11 @@ describe('unwedge agent', () => {
     expect(fake.starts().some(({ pid }) => isAlive(pid))).toBe(false);
   });
 
-  it('[L-4] exits with 124 when codex has not started within the limit, and leaves no process', async () => {
-    const fake = withCodex(fakeAgent(), { initialize: [['hang']] });
+  it('[L-4] exits with 124 when the program has not started within the limit', async () => {
+    const fake = withCodex(fakeAgent(), { initialize: [[]] });
     const words = ['agent', '--db', ':memory:', '--backend', 'codex', '--timeout', '1500ms', 'hi'];
     const { code, stderr } = await startWith(fake, words).ended;
-    expect({ code, stderr }).toEqual({
-      code: 124,
-      stderr: 'unwedge: timeout: codex had not started within 1.5s\n',
-    });
+    expect({ code, stderr }).toEqual({ code: 124, stderr: 'unwedge: timeout: codex had not started within 1.5s\n' });
   });
 
   it('[L-4] exits with 127 when there is no such program, and names it', async () => {

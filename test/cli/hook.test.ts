@@ -278,9 +278,7 @@ describe('unwedge hook itself', () => {
     const child = start(['--timeout', '4s', '--name', 'big', '--on-failure', onFailure, '--', 'sh', '-c', much]);
     const stderr = text(child.stderr);
     expect(await exitOf(child)).toBe(code);
-    expect(await stderr).toBe(
-      `unwedge: hook big: Its output was not read in time and is not complete; ${consequence}\n`,
-    );
+    expect(await stderr).toBe(`unwedge: hook big: Its output could not be passed on in full; ${consequence}\n`);
   });
 
   it.each([

@@ -131,12 +131,14 @@ describe('an alert of a gateway', () => {
       writeFileSync(process.argv[1], '');`;
       const command = { command: process.execPath, args: ['-e', script, ready, told] };
       const { gateway, fail } = await startGateway({ failures: 1, command }, { clock });
+      const exited = gateway.wait('process.exited');
       await fail(1);
       await vi.waitUntil(() => existsSync(ready), { timeout: 60_000 });
       const stopped = gateway.stop();
       await vi.waitUntil(() => existsSync(told), { timeout: 60_000 });
       await clock.advance(1000);
       await stopped;
+      expect(await exited).toMatchObject({ process: 'process:alert:command:1', signal: 'SIGKILL' });
     },
   );
 

@@ -246,20 +246,17 @@ describe('a retry while the gateway drains', () => {
 });
 
 describe('a gateway that is told to stop by who hears that it stops', () => {
-  /** With calls that wait longer than any drain: they end as it begins. */
-  async function startWaiting(names: readonly string[]) {
-    const { gateway, clock } = makeGateway();
-    const limited = Object.assign(new Error('slow down'), { status: 429, headers: { 'retry-after': '20' } });
-    const integrations = names.map((name) => gateway.integration(name, {}, () => Promise.reject(limited)));
-    const hung = gateway.integration('hung', {}, () => new Promise<string>(() => undefined)).call(1);
-    await gateway.start();
-    for (const each of integrations) void each.call(1);
-    await clock.advance(0);
-    return { gateway, clock, hung };
-  }
+  const limited = (seconds: number): Error =>
+    Object.assign(new Error('slow down'), { status: 429, headers: { 'retry-after': `${seconds}` } });
 
   it.each([0, 100])('[I-3] ends for both, at the shorter time: %i ms', async (drainMs) => {
-    const { gateway, clock, hung } = await startWaiting(['kb']);
+    const { gateway, clock } = makeGateway();
+    // Waits longer than any drain, and so ends as that begins.
+    const kb = gateway.integration('kb', {}, () => Promise.reject(limited(20)));
+    const hung = gateway.integration('hung', {}, () => new Promise<string>(() => undefined)).call(1);
+    await gateway.start();
+    void kb.call(1);
+    await clock.advance(0);
     const stops: Promise<void>[] = [];
     gateway.once('call.failed', () => stops.push(gateway.stop({ drainMs })));
     stops.push(gateway.stop({ drainMs: 10_000 }));
@@ -272,22 +269,16 @@ describe('a gateway that is told to stop by who hears that it stops', () => {
 
   it('[I-1] [R-2] tells all its parts the shorter time, also those that had not been told the longer one', async () => {
     const { gateway, clock } = makeGateway();
-    const limited = (seconds: number) =>
-      Object.assign(new Error('slow down'), { status: 429, headers: { 'retry-after': `${seconds}` } });
     const long = gateway.integration('long', {}, () => Promise.reject(limited(20)));
-    const short = gateway.integration(
-      'short',
-      {},
-      () => new Promise((_, reject) => go.promise.then(() => reject(limited(5)))),
-    );
-    const go = deferred<undefined>();
+    const answer = deferred<never>();
+    const short = gateway.integration('short', {}, () => answer.promise);
     await gateway.start();
     void long.call(1);
     const call = short.call(1);
     await clock.advance(0);
     gateway.once('call.failed', () => void gateway.stop({ drainMs: 1_000 }));
     void gateway.stop({ drainMs: 10_000 });
-    go.resolve(undefined);
+    answer.reject(limited(5));
     await clock.advance(0);
     expect(await isSettled(call)).toBe(true);
   });

@@ -43,14 +43,16 @@ describe('the question for the era of the server', () => {
     const proxy = await startProxy({ command: '/nowhere/at-all' });
     proxy.clock.stop();
     const { error } = await proxy.ask('server/discover', modern());
-    expect(error).toMatchObject({ code: -32_601, message: expect.stringContaining('no such command') });
+    expect(error?.code).toBe(-32_601);
+    expect(error?.message).toContain('no such command');
     expect((await proxy.ask('initialize', legacy)).error?.message).toContain('no such command');
   });
 
   it('[P-3] is answered with the last words of a server that did not come up', async () => {
     const proxy = await startProxy({ env: { FAIL_STARTS: '1', STYLE: 'modern' } });
     const { error } = await proxy.ask('server/discover', modern());
-    expect(error).toMatchObject({ code: -32_601, message: expect.stringContaining('no luck at start 1') });
+    expect(error?.code).toBe(-32_601);
+    expect(error?.message).toContain('no luck at start 1');
   });
 
   it('[P-3] is put again to a server that came up no more without being asked it', async () => {

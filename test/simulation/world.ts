@@ -2,7 +2,6 @@ import { getEventListeners } from 'node:events';
 import type { AnyActorLogic } from 'xstate';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
-import { createDrain, type Drain } from '../../src/gatewayDrain.ts';
 import type { Fact } from '../../src/policy/facts.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
@@ -14,6 +13,7 @@ import { seededRandom } from '../../src/testing/random.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import type { CallRow } from './callRow.ts';
 import { type Chance, createChance } from './chance.ts';
+import { Draining } from './draining.ts';
 import { checkIntegration } from './integrationChecks.ts';
 import { Judge } from './judge.ts';
 import { hear, isEarly } from './hearing.ts';
@@ -49,14 +49,11 @@ export class World {
   readonly quarantined = new Set<string>();
   started = false;
   stopped = false;
-  /** What is under way may end, before all is stopped. */
-  draining = false;
   /** While a listener acts in the middle of a change, which the books do not know of yet. */
   reacting = false;
   /** Set once the stop is over. */
   over = false;
-  readonly #drain: Drain;
-  #drainedBy = Number.POSITIVE_INFINITY;
+  readonly #draining: Draining;
   readonly #watched: WatchedClock;
   readonly #pending: ChildSpec[] = [];
   readonly #signals: AbortController[] = [];
@@ -92,20 +89,12 @@ export class World {
     this.tools = recordingToolPort(this);
     const ids = ['alice', 'bob', 'carol'].slice(0, this.chance.integer(1, 3));
     this.sessions = ids.map((id) => new SimulatedSession(this, id));
-    const drained = [...this.sessions.map(({ session }) => session), ...this.integrations.map(({ path }) => path)];
-    this.#drain = createDrain({
-      clock,
-      deadlines: this.runtime.deadlines,
-      tell(order) {
-        for (const each of drained) each.drain(order);
-      },
-      isBusy: () => drained.some(({ busy }) => busy),
-    });
+    this.#draining = new Draining(this);
   }
 
   /** Whether new calls and messages are refused. */
   get refusing(): boolean {
-    return this.stopped || this.draining;
+    return this.stopped || this.#draining.begun;
   }
 
   start(): void {
@@ -118,21 +107,10 @@ export class World {
     this.started = true;
   }
 
-  /** Stops when what is under way has ended, or the time is over; a second time may make it shorter. */
+  /** Stops everything with a grace. */
   drain(): void {
     if (this.stopped || !this.started) return;
-    const ms = this.chance.span(1, 60_000);
-    this.trace.note(`stop, with ${ms} for what is under way`);
-    this.#drainedBy = Math.min(this.#drainedBy, this.clock.now() + ms);
-    if (this.draining) {
-      this.#drain.shorten(ms);
-      return;
-    }
-    this.draining = true;
-    void this.#drain.begin(ms).then(() => {
-      this.#judgeDrain();
-      this.stop();
-    });
+    this.#draining.begin(this.chance.span(1, 60_000));
   }
 
   /** Stops everything, in the order of a gateway. */
@@ -206,8 +184,7 @@ export class World {
 
   check(): void {
     const { judge } = this;
-    const isLate = this.draining && !this.stopped && judge.overdue(this.#drainedBy);
-    judge.expect(!isLate, 'I-3', () => `the stop waits for what is under way beyond ${this.#drainedBy}`);
+    this.#draining.check();
     for (const integration of this.integrations) checkIntegration(this, integration);
     for (const session of this.sessions) session.check();
     judge.expect(this.over || !judge.overdue(this.#stopDue), 'I-3', () => 'the stop is not over');
@@ -225,15 +202,6 @@ export class World {
     for (const { signal } of this.#signals) {
       const listeners = getEventListeners(signal, 'abort').length;
       judge.expect(listeners === 0, 'I-3', () => `${listeners} listeners are left on a caller's signal`);
-    }
-  }
-
-  /** What is cut had all the time that was promised. */
-  #judgeDrain(): void {
-    if (this.stopped || this.clock.now() >= this.#drainedBy) return;
-    for (const { rows } of this.integrations) {
-      const cut = [...rows.values()].find(({ outcome }) => outcome === undefined);
-      this.judge.expect(cut === undefined, 'I-1', () => `${cut?.label} is cut before ${this.#drainedBy}`);
     }
   }
 

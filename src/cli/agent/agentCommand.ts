@@ -107,9 +107,7 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
   const startedAt = clock.now();
   try {
     const starting =
-      plan.resume === undefined
-        ? agent.start({ signal: io.signal })
-        : agent.resume(plan.resume, { signal: io.signal });
+      plan.resume === undefined ? agent.start({ signal: io.signal }) : agent.resume(plan.resume, { signal: io.signal });
     const started = (await inTime(starting, { clock, limitMs: plan.overallMs })) ?? notStarted(plan);
     if (!started.ok) return { outcome: started, id: plan.resume, elapsedMs: clock.now() - startedAt, missed: 0 };
     const conversation = started.value;

@@ -97,8 +97,7 @@ async function runHook(args: HookArgs): Promise<number> {
   if (isHeard && mayComplain) return verdict.exitCode;
   const exitCode = verdict.exitCode || failureExitCode(args.onFailure, input.said?.event);
   // Who has not read stderr for all that time will not now.
-  if (mayComplain)
-    await write('stderr', line(args.name, 'Its output was not read in time and is not complete', exitCode));
+  if (mayComplain) await write('stderr', line(args.name, 'Its output could not be passed on in full', exitCode));
   return exitCode;
 }
 

@@ -1,0 +1,1 @@
+export function requiredPackage(name: string, output: readonly { readonly code?: string }[]): string;
