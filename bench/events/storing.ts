@@ -14,6 +14,8 @@ type Connection = RawDatabase & { transaction(work: () => void): { immediate(): 
 const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (path: string) => Connection;
 
 const rows = 30_000;
+/** Of each kind before they are measured, so that neither is measured while it is compiled. */
+const warming = 90_000;
 
 /** Records final failures, so many in one turn of the event loop, which share a commit. */
 export function record(perTurn: number): Case {
@@ -22,8 +24,8 @@ export function record(perTurn: number): Case {
       const directory = mkdtempSync(join(tmpdir(), 'unwedge-bench-'));
       const facts = { tell: () => undefined, wants: () => false };
       const store = await openStore({ path: join(directory, 'events.sqlite'), clock: systemClock, facts, env: {} });
-      await report(probe, async () => {
-        for (let number = 0; number < rows; number += perTurn) {
+      await report(probe, async (count) => {
+        for (let number = 0; number < count; number += perTurn) {
           for (let each = 0; each < perTurn; each++) store.record({ ...failed(number + each), at: Date.now() });
           await store.flush();
         }
@@ -48,8 +50,8 @@ export function insert(perTurn: number): Case {
         const { category = '', eventType = '', metadata } = storedEvent({ ...failed(number), at: Date.now() }) ?? {};
         statement.run(Date.now(), category, eventType, JSON.stringify(metadata));
       };
-      await report(probe, () => {
-        for (let number = 0; number < rows; number += perTurn) {
+      await report(probe, (count) => {
+        for (let number = 0; number < count; number += perTurn) {
           database
             .transaction(() => {
               for (let each = 0; each < perTurn; each++) add(number + each);
@@ -63,10 +65,14 @@ export function insert(perTurn: number): Case {
   };
 }
 
-async function report(probe: Parameters<Case['measure']>[0], work: () => void | Promise<void>): Promise<void> {
+async function report(
+  probe: Parameters<Case['measure']>[0],
+  work: (count: number) => void | Promise<void>,
+): Promise<void> {
+  await work(warming);
   const tookMs = await probe.time('event', rows, async () => {
     const before = performance.now();
-    await work();
+    await work(rows);
     return performance.now() - before;
   });
   probe.record('events a second', (rows * 1000) / tookMs, '/s');
