@@ -130,7 +130,13 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     openStore: open,
     reap,
     stop(steps = {}) {
-      stopping ??= stop(steps);
+      if (stopping !== undefined) return stopping;
+      let stopped: (end: Promise<void>) => void = () => undefined;
+      // First: who hears of an end may call again, and is to join this one.
+      stopping = new Promise((resolve) => {
+        stopped = resolve;
+      });
+      stopped(stop(steps));
       return stopping;
     },
   };
