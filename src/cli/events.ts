@@ -26,7 +26,7 @@ export const events = defineCommand({
       value: 'NAME',
       help: 'only events of one category, such as integration, session or hook',
     },
-    integration: { kind: 'text', value: 'NAME', help: 'only events of one integration' },
+    integration: { kind: 'text', value: 'NAME', help: 'only events of one integration; NAME@PID: of one process' },
     failed: { kind: 'flag', help: 'only what went wrong' },
     follow: { kind: 'flag', short: 'f', help: 'go on with the events that come' },
     limit: { kind: 'count', max: 100_000, defaultValue: 50, help: 'at most so many' },

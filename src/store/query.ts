@@ -7,6 +7,7 @@ export interface EventQuery {
   /** Wall time in ms since the epoch; events at it or later. */
   readonly since?: number | undefined;
   readonly category?: string | undefined;
+  /** Its name, or `NAME@PID` for what the process of this id has recorded of it. */
   readonly integration?: string | undefined;
   /** Only what went wrong: failures, errors and crashes. */
   readonly failed?: boolean | undefined;
@@ -73,7 +74,7 @@ export function selectEvents(database: Database, table: string, query: EventQuer
   if (since !== undefined) narrow('timestamp >= ?', since);
   if (category !== undefined) narrow('category = ?', category);
   if (failed) narrow(`category || '/' || event_type IN (${failureTypes.map(() => '?').join(', ')})`, ...failureTypes);
-  if (integration !== undefined) narrow(`${field('integration')} = ?`, integration);
+  if (integration !== undefined) narrow(`? IN (${field('integration')}, ${instance})`, integration);
   const newest = `(SELECT rowid, timestamp, category, event_type, metadata FROM ${table} ORDER BY rowid DESC LIMIT ${among})`;
   const rows = database
     .prepare(
@@ -85,7 +86,7 @@ export function selectEvents(database: Database, table: string, query: EventQuer
   return rows.map(toEvent);
 }
 
-/** Whether the query accepts the event; for stores without SQL. `after`, `limit` and `among` are the caller's. */
+/** Whether the query accepts the event; for stores without SQL, which are of one process. `after`, `limit` and `among` are the caller's. */
 export function matches(event: EventRow, { since, category, integration, failed = false }: EventQuery): boolean {
   return (
     (since === undefined || event.at >= since) &&
@@ -94,6 +95,9 @@ export function matches(event: EventRow, { since, category, integration, failed 
     (integration === undefined || event.metadata['integration'] === integration)
   );
 }
+
+/** SQL for the integration of a record as recorded by its process. */
+const instance = `${field('integration')} || '@' || ${field('runtime_pid')}`;
 
 /** @throws TypeError or RangeError that names the option and the value. */
 export function checkQuery({ since, limit, after, among }: EventQuery): void {

@@ -48,6 +48,19 @@ describe.skipIf(!hasSqlite)('the events of a database', () => {
     expect(ids({ failed: true, integration: 'kb' })).toEqual([1, 2, 3, 4, 5]);
   });
 
+  it('[O-1] are narrowed to what one process has recorded, by the name that is shown', async () => {
+    const { store, path } = await startStore({ runtimePid: 7 });
+    const { store: other } = await startStore({ path, runtimePid: 8 });
+    store.record(failed(0, { integration: 'kb' }));
+    await store.flush();
+    other.record(failed(1, { integration: 'kb' }));
+    other.record(failed(2, { integration: 'kb@7' }));
+    await other.flush();
+    const reader = await read(path);
+    const ids = (integration: string) => readEvents(reader, { limit: 100, integration }).map(({ id }) => id);
+    expect([ids('kb'), ids('kb@8'), ids('kb@7'), ids('kb@9')]).toEqual([[1, 2], [2], [1, 3], []]);
+  });
+
   it('are looked for among the newest alone where that is asked', async () => {
     const { ids } = await startWithEvents();
     expect(ids({ integration: 'search', among: 4 })).toEqual([8, 9, 10]);
