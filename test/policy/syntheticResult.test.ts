@@ -30,6 +30,10 @@ describe('a synthetic result', () => {
     expect(syntheticResult(failure({}), 1)).not.toHaveProperty('retryAfterMs');
   });
 
+  it('[G-13] tells its time in whole ms', () => {
+    expect(syntheticResult(failure({}), 3969.697).elapsedMs).toBe(3970);
+  });
+
   it('[G-13] warns before repeating what may have taken effect', () => {
     const { error } = syntheticResult(failure({}), 1);
     expect(error).toContain('outcome unknown; it may have taken effect, check before repeating');
