@@ -1,8 +1,9 @@
 import type { EffectOutcome, FailureKind, FailureReason } from './failure.ts';
+import { reasonPhrases, statusNumber, statusOfPhrase } from './httpPhrases.ts';
 
 /** A text of an error channel and what it means. */
 export interface ErrorText {
-  /** A group named `status` is the HTTP status, one named `code` the close code or errno name that the text tells. */
+  /** A group named `status` is the HTTP status, `phrase` its reason phrase, `code` the close code or errno name that the text tells. */
   readonly pattern: RegExp;
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
@@ -12,9 +13,9 @@ export interface ErrorText {
 const row = (pattern: RegExp, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason): ErrorText =>
   Object.freeze({ pattern, kind, outcome, reason });
 
-/** `HTTP 503`, `API Error: 503`, `status code 503`, `last status: 503`; a bare number proves nothing. */
-const status = (codes: string): RegExp =>
-  new RegExp(`\\b(?:https?(?:/\\d(?:\\.\\d)?)?|status(?: code)?|error)[:=]? ?\\(?(?<status>${codes})\\b`, 'i');
+/** These HTTP statuses, by number or by reason phrase. They mean what `byStatus` says of the number. */
+const http = (codes: string, kind: FailureKind, outcome: EffectOutcome, reason?: FailureReason): readonly ErrorText[] =>
+  [statusNumber(codes), ...reasonPhrases(codes)].map((pattern) => row(pattern, kind, outcome, reason));
 
 /** `gateway closed (1012)`, `websocket closed: 1006`, `close code 1001`. */
 const closed = (codes: string): RegExp =>
@@ -53,28 +54,29 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'quota',
     'failed',
   ),
-  row(status('402'), 'quota', 'failed'),
+  ...http('402', 'quota', 'failed'),
 
-  row(status('529'), 'overloaded', 'failed'),
+  ...http('529', 'overloaded', 'failed'),
   row(
     /overloaded_error|server_?is_?overloaded|server_?overloaded|server overloaded|api error: overloaded/i,
     'overloaded',
     'failed',
   ),
-  row(/\b529 overloaded|selected model is at capacity|experiencing high demand/i, 'overloaded', 'failed'),
+  row(/selected model is at capacity|experiencing high demand/i, 'overloaded', 'failed'),
   row(/(?<!service )temporarily unavailable/i, 'overloaded', 'failed'),
 
-  row(status('429'), 'rate_limit', 'failed'),
-  row(
-    /rate_limit_(?:error|exceeded)|\brate.?limit(?:s|ed|ing|exceeded)?\b|too many requests|\bslow_down\b/i,
-    'rate_limit',
-    'failed',
-  ),
+  ...http('429', 'rate_limit', 'failed'),
+  row(/rate_limit_(?:error|exceeded)|\brate.?limit(?:s|ed|ing|exceeded)?\b|\bslow_down\b/i, 'rate_limit', 'failed'),
   row(/request rejected \((?<status>429)\)|temporarily limiting requests/i, 'rate_limit', 'failed'),
 
-  row(status('401|403|407'), 'auth', 'failed'),
+  ...http('401|403|407|511', 'auth', 'failed'),
   row(
-    /authentication_(?:error|failed)|invalid[_ ]api[_ ]key|incorrect api key|not logged in|\bunauthorized\b/i,
+    /\bauth(?:entication|orization)?[_ ](?:error|failed|failure|required|denied)\b(?! over)|not logged in|\bbad credentials\b/i,
+    'auth',
+    'failed',
+  ),
+  row(
+    /(?:\binvalid|incorrect|missing|\bno)[_ ](?:x-)?api[-_ ]key|\bapi[-_ ]key (?:is |was )?(?:not valid|invalid|missing|required)/i,
     'auth',
     'failed',
   ),
@@ -109,9 +111,9 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
     'not_started',
   ),
   row(/invalid_request_error/i, 'permanent', 'failed'),
-  row(status('404|410'), 'permanent', 'failed', 'not_found'),
-  row(status('413'), 'permanent', 'failed', 'message_too_large'),
-  row(status('400|405|422|501'), 'permanent', 'failed'),
+  ...http('404|410', 'permanent', 'failed', 'not_found'),
+  ...http('413', 'permanent', 'failed', 'message_too_large'),
+  ...http('4(?!08|09|25)\\d\\d|501|505', 'permanent', 'failed'),
   row(closed('1009'), 'permanent', 'failed', 'message_too_large'),
 
   row(/\bspawn\b.{0,200}?\b(?<code>EAGAIN|EMFILE|ENFILE|ENOMEM)\b/i, 'transient', 'not_started'),
@@ -130,10 +132,9 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   row(closed('1001|1006|1011|1012|1013|1014'), 'transient', 'unknown'),
   row(/abnormal closure|service restart/i, 'transient', 'unknown'),
 
-  row(status('408|409|425|503'), 'transient', 'failed'),
-  row(/service (?:temporarily )?unavailable/i, 'transient', 'failed'),
-  row(status('5\\d\\d'), 'transient', 'unknown'),
-  row(/internal server error|bad gateway|gateway timeout/i, 'transient', 'unknown'),
+  ...http('408|409|425|503', 'transient', 'failed'),
+  row(/service temporarily unavailable/i, 'transient', 'failed'),
+  ...http('5\\d\\d', 'transient', 'unknown'),
   row(
     /\b(?<code>ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENETDOWN|UND_ERR_CONNECT_TIMEOUT)\b/,
     'transient',
@@ -154,7 +155,7 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   row(/^(?:fetch failed|terminated|connection error\.?)$|unable to connect to api/im, 'transient', 'unknown'),
 
   row(
-    /request timed out|idle timeout|timed out after|timeout_error|timeout waiting for|maximum total timeout/i,
+    /request timed out|\brequest timeout\b|idle timeout|timed out after|timeout_error|timeout waiting for|maximum total timeout/i,
     'timeout',
     'unknown',
   ),
@@ -170,10 +171,11 @@ export function textMeaning(text: string): (ErrorText & { status?: number; code?
   for (const known of errorTexts) {
     const groups = known.pattern.exec(text);
     if (groups === null) continue;
-    const { status: told, code } = groups.groups ?? {};
+    const { status: told, phrase, code } = groups.groups ?? {};
+    const status = told === undefined ? statusOfPhrase(phrase ?? '') : Number(told);
     return {
       ...known,
-      ...(told !== undefined && { status: Number(told) }),
+      ...(status !== undefined && { status }),
       ...(code !== undefined && { code: /^\d+$/.test(code) ? Number(code) : code }),
     };
   }

@@ -27,6 +27,7 @@ function statusMeaning(status: number): Finding {
     case 401:
     case 403:
     case 407:
+    case 511:
       return { kind: 'auth', outcome: 'failed' };
     case 402:
       return { kind: 'quota', outcome: 'failed' };

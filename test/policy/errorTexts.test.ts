@@ -1,6 +1,8 @@
+import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { FailureKind } from '../../src/policy/failure.ts';
 import { textMeaning } from '../../src/policy/errorTexts.ts';
+import { byStatus } from '../../src/policy/httpStatus.ts';
 
 const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]])[] = [
   [
@@ -44,6 +46,21 @@ const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]]
       'unexpected status 401 Unauthorized: no',
       'Missing environment variable: `FAKE_KEY`.',
       'gateway closed (1008): policy',
+      'auth failed',
+      'Authentication failed',
+      'authentication failed for https://host/x',
+      'Authorization failed: no such user',
+      'invalid x-api-key',
+      'Forbidden',
+      'Request failed: Forbidden',
+      '403 Forbidden',
+      'fatal: 401 (Unauthorized)',
+      'Error code: 401 - {"error":{}}',
+      '{"statusCode":403,"message":"no"}',
+      '407 Proxy Authentication Required',
+      'No API key provided.',
+      'API key not valid. Please pass a valid API key.',
+      'Bad credentials',
     ],
   ],
   [
@@ -63,6 +80,19 @@ const meanings: readonly (readonly [kind: FailureKind, texts: readonly string[]]
       'Error: Input must be provided either through stdin or as a prompt argument when using --print',
       "error: unknown option '--no-such-flag'",
       'Not inside a trusted directory and --skip-git-repo-check was not specified.',
+      '400 Bad Request',
+      'bad request: no field x',
+      '404 Not Found',
+      'npm error 404 Not Found - GET https://registry/x',
+      'Not Found',
+      'GET /x: Not Found',
+      '422 Unprocessable Entity',
+      'Unprocessable Content',
+      'Method Not Allowed',
+      '410: Gone',
+      '400 status code (no body)',
+      'responded with 404',
+      'Not Implemented',
     ],
   ],
   [
@@ -126,8 +156,51 @@ describe('the catalogue of error texts', () => {
     'exit code 1',
     '',
     'ENOENT: no such file, open x',
+    'module not found',
+    'sh: 1: foo: not found',
+    'merge conflict in a.ts',
+    'database is locked',
+    'the sky is gone',
+    'this is not acceptable',
+    'expectation failed on line 3',
+    'forbidden character in name',
+    'handled 400 bad requests and 404 cases',
+    'returned 404 rows',
+    'at line 403: unexpected token',
+    'v1.403 forbidden-planet',
+    'the author failed to answer',
+    'auth failed over to the replica',
   ])('[R-5] finds nothing in "%s"', (text) => {
     expect(textMeaning(text)).toBeUndefined();
+  });
+
+  const phrases = Object.entries(STATUS_CODES).flatMap(([status, phrase]) =>
+    Number(status) >= 400 && phrase !== undefined ? [[Number(status), phrase] as const] : [],
+  );
+
+  it.each(phrases)('[R-5] understands "%d %s" as the status it is, in any case', (status, phrase) => {
+    const { kind, outcome } = byStatus({ status }, 0) ?? {};
+    for (const text of [`${status} ${phrase}`, `it said ${status} ${phrase.toLowerCase()}, twice`, `HTTP ${status}`]) {
+      expect({ text, ...textMeaning(text) }).toMatchObject({ text, kind, outcome, status });
+    }
+  });
+
+  // A client says "request timeout" of its own limit, after which nobody knows what became of the request.
+  const ownWords = new Set([408, 509]);
+
+  it.each(phrases.filter(([status]) => !ownWords.has(status)))(
+    '[R-5] understands %d by its reason phrase alone: %s',
+    (status, phrase) => {
+      const { kind, outcome } = byStatus({ status }, 0) ?? {};
+      for (const text of [phrase, `Request failed: ${phrase}`]) {
+        expect({ text, ...textMeaning(text) }).toMatchObject({ text, kind, outcome, status });
+      }
+    },
+  );
+
+  it('[R-5] takes "request timeout" for a limit, as nobody knows whose it was', () => {
+    expect(textMeaning('Request timeout')).toMatchObject({ kind: 'timeout', outcome: 'unknown' });
+    expect(textMeaning('408 Request Timeout')).toMatchObject({ kind: 'transient', outcome: 'failed' });
   });
 
   it('[R-5] tells the status and the code that a text names', () => {
