@@ -11,6 +11,9 @@ export interface OwnSide {
   readonly lost?: FailureFacts | undefined;
 }
 
+/** Stands in an error for an answer that was not of the protocol: the SDK would drop it, and its request would hang. */
+export class MalformedAnswer {}
+
 /** The longest limit the SDK's timers take, in ms; the limits of a call are kept by its call path. */
 export const unlimitedMs = 2 ** 31 - 1;
 
@@ -28,7 +31,7 @@ export function callFacts(error: unknown, { aborted, lost }: OwnSide): FailureFa
   if (error instanceof AttemptError) return error.facts;
   if (aborted) return { kind: 'cancelled', message: 'Cancelled by the caller', outcome: 'cancelled', cause: error };
   if (isNotConnected(error)) return notSent(lost);
-  if (!isMcpError(error)) return malformed(error);
+  if (!isMcpError(error) || error.data instanceof MalformedAnswer) return malformed(error);
   if (lost !== undefined && error.code === sdkErrors.connectionClosed) return { ...lost, outcome: 'unknown' };
   if (isOwnLimit(error)) {
     return { kind: 'timeout', reason: 'attempt_timeout', message: plain(error), outcome: 'unknown', code: error.code };

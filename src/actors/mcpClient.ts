@@ -65,6 +65,8 @@ export interface McpConnectionParts {
   readonly lost: () => FailureFacts | undefined;
   readonly lateAnswers: () => number;
   readonly kill: (reason: FailureFacts) => void;
+  /** Has `listener` told the method of each notification of the server. */
+  readonly onNotice: (listener: (method: string) => void) => void;
 }
 
 const mostPages = 1000;
@@ -81,6 +83,12 @@ export function readMessage(value: unknown): JSONRPCMessage | undefined {
 
 export function createMcpConnection(parts: McpConnectionParts): McpConnection {
   const { client, clock, lost, kill } = parts;
+  /** Calls of tools that have no answer. */
+  const calls = new Set<McpRequestContext>();
+  // On stdio what is logged names no request: of one call alone it is a sign of life, of several it says nothing.
+  parts.onNotice((method) => {
+    if (method === 'notifications/message' && calls.size === 1) for (const call of calls) call.touch();
+  });
 
   /** Runs one request of the client; `context` ends it and hears of its progress. */
   const run = async <T>(
@@ -108,9 +116,16 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
     get lateAnswers() {
       return parts.lateAnswers();
     },
-    callTool({ name, arguments: given }, context) {
+    async callTool({ name, arguments: given }, context) {
       const params = given === undefined ? { name } : { name, arguments: given };
-      return run(context, (options) => client.request({ method: 'tools/call', params }, CallToolResultSchema, options));
+      calls.add(context);
+      try {
+        return await run(context, (options) =>
+          client.request({ method: 'tools/call', params }, CallToolResultSchema, options),
+        );
+      } finally {
+        calls.delete(context);
+      }
     },
     async listTools(context) {
       const tools: Tool[] = [];

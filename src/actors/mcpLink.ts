@@ -57,6 +57,9 @@ export function startMcpLink(
       lost: () => loss.facts,
       lateAnswers: () => transport.lateAnswers,
       kill: (facts) => send({ type: 'link.hung', facts }),
+      onNotice: (listener) => {
+        transport.onnotice = listener;
+      },
     });
     tellHost(host, 'onReady', () => host.onReady?.(connection));
   };

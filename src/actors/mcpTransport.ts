@@ -1,7 +1,9 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../policy/clock.ts';
+import { rpcErrors } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
+import { MalformedAnswer } from './mcpCall.ts';
 import { McpProcess } from './mcpProcess.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { createStderrTail, plainText, valueHider } from './mcpStderr.ts';
@@ -10,6 +12,8 @@ import { createStderrTail, plainText, valueHider } from './mcpStderr.ts';
 export type StrayListener = (stream: 'stdout' | 'stderr', line: string) => void;
 
 const longestStrayCharacters = 1000;
+/** How much of a malformed answer is shown. */
+const longestShownCharacters = 200;
 
 /**
  * The messages to and from a server process. The SDK's own transport kills only the process itself, waits for pipes that a
@@ -21,6 +25,8 @@ export class McpTransport implements Transport {
   onmessage?: <T extends JSONRPCMessage>(message: T) => void;
   /** Reads one parsed line, undefined when it is no message; set before the start. */
   read: (value: unknown) => JSONRPCMessage | undefined = () => undefined;
+  /** The server has sent a notification. Must not throw. */
+  onnotice?: (method: string) => void;
   /** The process has started. */
   onspawn?: (pid: number) => void;
 
@@ -87,13 +93,13 @@ export class McpTransport implements Transport {
 
   #receive(line: string): void {
     if (this.process.end !== undefined || line.trim() === '') return;
-    const message = this.#parse(line);
+    const value = parse(line);
+    const message = this.read(value) ?? this.#malformedAnswer(value, line);
     if (message === undefined) {
-      // Cut off with room to spare first: a value that is cut in two would not be found.
-      const start = this.#hide(line.slice(0, 2 * longestStrayCharacters));
-      this.#stray('stdout', plainText(start.slice(0, longestStrayCharacters)));
+      this.#stray('stdout', this.#start(line, longestStrayCharacters));
       return;
     }
+    if ('method' in message && !('id' in message)) this.onnotice?.(message.method);
     if (!('method' in message) && !this.#asked.delete(message.id)) {
       this.#lateAnswers += 1;
       return;
@@ -105,12 +111,19 @@ export class McpTransport implements Transport {
     }
   }
 
-  #parse(line: string): JSONRPCMessage | undefined {
-    try {
-      return this.read(JSON.parse(line));
-    } catch {
-      return undefined;
-    }
+  /** What has the id of a request, and has not the form of an answer, is an error: nothing else will answer that request. */
+  #malformedAnswer(value: unknown, line: string): JSONRPCMessage | undefined {
+    if (typeof value !== 'object' || value === null || 'method' in value || !('id' in value)) return undefined;
+    const { id } = value;
+    if ((typeof id !== 'number' && typeof id !== 'string') || !this.#asked.has(id)) return undefined;
+    const message = this.#start(line, longestShownCharacters);
+    return { jsonrpc: '2.0', id, error: { code: rpcErrors.parse, message, data: new MalformedAnswer() } };
+  }
+
+  /** The start of a line, safe to print. */
+  #start(line: string, longest: number): string {
+    // Cut off with room to spare first: a value that is cut in two would not be found.
+    return plainText(this.#hide(line.slice(0, 2 * longestStrayCharacters)).slice(0, longest));
   }
 
   #stray(stream: 'stdout' | 'stderr', line: string): void {
@@ -119,5 +132,14 @@ export class McpTransport implements Transport {
     } catch {
       // What hears stray output must not break the connection it hears it from.
     }
+  }
+}
+
+/** Undefined when it is no JSON. */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
   }
 }

@@ -182,7 +182,11 @@ export class Asides {
     const { request, line } = aside;
     aside.question = wire.ask(
       {
-        answered: (answerLine, { result }) => {
+        answered: (answerLine, { result, flaw }) => {
+          if (flaw !== undefined) {
+            this.#misanswered(aside, flaw);
+            return;
+          }
           this.#end(aside);
           const { record, write } = this.#parts;
           if (isDiscovered(result) && result !== undefined) record.answered(request, result);
@@ -204,6 +208,17 @@ export class Asides {
       this.#isLegacy = true;
       this.#refuseEra(request, withStderr(message, this.#parts.lastStderr()));
     }
+  }
+
+  /** Its answer is none that the client would take. */
+  #misanswered(aside: Aside, flaw: string): void {
+    const { id, method } = aside.request;
+    if (method !== 'subscriptions/listen') {
+      this.#expired(aside);
+      return;
+    }
+    this.#end(aside);
+    this.#parts.write(errorAnswer(id, rpcErrors.internal, `The answer of the server is malformed: ${flaw}`));
   }
 
   #expired(aside: Aside): void {

@@ -1,6 +1,7 @@
 import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { Effect } from '../policy/effects.ts';
+import { AttemptError } from '../policy/failure.ts';
 import type { McpAnswer, McpRequest } from '../protocol/mcp/message.ts';
 import { effectOfMethod, isModern } from '../protocol/mcp/methods.ts';
 import type { Line } from './outlet.ts';
@@ -62,12 +63,21 @@ export class ClientCall implements Asker {
   /** At once, so that what the server says next does not overtake it; the call path hears of it in the same turn. */
   answered(line: Line, answer: McpAnswer): void {
     this.question = undefined;
+    if (answer.flaw !== undefined) {
+      const message = `The answer is malformed: ${answer.flaw}`;
+      this.reject?.(new AttemptError({ kind: 'protocol', message, outcome: 'unknown' }));
+      return;
+    }
     if (!this.delivered) {
       this.delivered = true;
       this.answer = answer;
       this.#deliver(this, line, answer);
     }
     this.settle?.(answer);
+  }
+
+  logged(): void {
+    this.context?.touch();
   }
 
   progressed(progress: unknown): boolean {

@@ -74,6 +74,10 @@ export class FromServer {
       case 'notifications/subscriptions/acknowledged':
         if (asides.acknowledged(params)) outlet.write(line);
         break;
+      case 'notifications/message':
+        wire()?.logged();
+        outlet.write(line);
+        break;
       default:
         outlet.write(line);
     }

@@ -13,6 +13,8 @@ export interface Asker {
   answered(line: Line, answer: McpAnswer, question: Question): void;
   /** The server shows that it works on it. @returns whether that is news to who asked. */
   progressed?(progress: unknown): boolean;
+  /** The server has logged something while it worked on this alone. */
+  logged?(): void;
   /** No answer will come any more. */
   lost?(facts: FailureFacts): void;
 }
@@ -142,8 +144,10 @@ export class Wire {
       const id = this.#parts.nextId();
       const asked = this.ask(
         {
-          answered: (_, { result, error }) => {
-            if (result !== undefined) resolve(result);
+          answered: (_, { result, error, flaw }) => {
+            if (flaw !== undefined)
+              reject(new AttemptError(refused(method, { message: `its answer is malformed: ${flaw}` })));
+            else if (result !== undefined) resolve(result);
             else reject(new AttemptError(refused(method, fieldsOf(error))));
           },
           lost: (facts) => reject(new AttemptError(facts)),
@@ -169,6 +173,17 @@ export class Wire {
     if (question === undefined) return token !== undefined && this.#taskTokens.has(token) ? 'pass' : 'drop';
     const isNews = question.asker.progressed?.(params['progress']) !== false;
     return isNews && !question.ownToken ? 'pass' : 'drop';
+  }
+
+  /** The server logged something. On stdio that names no request: of one call alone it is a sign of life, of several it says nothing. */
+  logged(): void {
+    let only: Asker | undefined;
+    for (const { asker } of this.#questions.values()) {
+      if (asker.logged === undefined) continue;
+      if (only !== undefined) return;
+      only = asker;
+    }
+    only?.logged?.();
   }
 
   /**

@@ -34,6 +34,7 @@ async function startSimulated(answer: (message: JSONRPCMessage, reply: (message:
     lost,
     lateAnswers: () => 0,
     kill: () => undefined,
+    onNotice: () => undefined,
   });
   return { connection, clock, received };
 }

@@ -94,6 +94,22 @@ describe('a call that hangs behind the proxy', () => {
     expect(proxy.lines.some((line) => line.includes('notifications/progress'))).toBe(false);
   });
 
+  it('[P-1] [P-3] is kept up by what the server logs while it works on that call alone', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    proxy.clock.stop();
+    const slow = proxy.call('act', { do: 'hang' });
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(20_000);
+    proxy.notify('notifications/log');
+    await proxy.seen(({ method }) => method === 'notifications/message');
+    proxy.clock.skip(29_999);
+    await turns();
+    expect(proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(1);
+    expect(textIn(await slow)).toContain('No answer or progress within 30s');
+  });
+
   it('[P-3] is cancelled at the server, and its late answer goes to nobody', async () => {
     const proxy = await startProxy();
     await proxy.open();

@@ -83,6 +83,23 @@ describe('what passes the proxy', () => {
     expect(proxy.lines.some((line) => line.includes('who'))).toBe(false);
   });
 
+  it.each(['"result":null', '"result":[]', '"result":7', '"error":"no"', '"error":{"message":"no code"}'])(
+    '[P-1] [P-3] does not include an answer that has not the form of one, for which the client gets ours: %s',
+    async (answer) => {
+      const proxy = await startProxy();
+      await proxy.open();
+      const got = await proxy.call('act', { do: 'answer', raw: `{"jsonrpc":"2.0","id":$id,${answer}}` });
+      expect(textIn(got)).toContain('The answer is malformed');
+      expect(got.result?.['isError']).toBe(true);
+      expect(proxy.facts).toContainEqual(
+        expect.objectContaining({
+          type: 'call.failed',
+          failure: expect.objectContaining({ kind: 'protocol', attempts: 1 }) as object,
+        }),
+      );
+    },
+  );
+
   it('[P-3] includes an error that names no request', async () => {
     const proxy = await startProxy();
     await proxy.open();

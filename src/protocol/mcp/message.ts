@@ -25,6 +25,8 @@ export interface McpAnswer {
   /** Undefined when it is an error. */
   readonly result: McpParams | undefined;
   readonly error: McpParams | undefined;
+  /** What it has not of the form of an answer: no client would take it for one. */
+  readonly flaw: string | undefined;
 }
 
 export interface McpBatch {
@@ -70,7 +72,7 @@ const noParams: McpParams = Object.freeze({});
 
 function readValue(value: unknown): McpMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'foreign' };
-  const { id, method, params, result, error } = value as Record<string, unknown>;
+  const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
   const key = idKey(id);
   if (typeof method === 'string') {
     if (key !== undefined) return { kind: 'request', id: id as McpId, key, method, params: fieldsOf(params) };
@@ -78,8 +80,20 @@ function readValue(value: unknown): McpMessage {
   }
   if (method !== undefined) return { kind: 'foreign' };
   if (error !== undefined && error !== null) {
-    return { kind: 'answer', key, result: undefined, error: fieldsOf(error) };
+    const fields = fieldsOf(error);
+    const flaw = flawOfVersion(jsonrpc) ?? flawOfError(fields);
+    return { kind: 'answer', key, result: undefined, error: fields, flaw };
   }
   if (result === undefined || key === undefined) return { kind: 'foreign' };
-  return { kind: 'answer', key, result: fieldsOf(result), error: undefined };
+  const fields = fieldsOf(result);
+  const flaw = flawOfVersion(jsonrpc) ?? (fields === result ? undefined : 'its result is no object');
+  return { kind: 'answer', key, result: fields, error: undefined, flaw };
+}
+
+function flawOfVersion(jsonrpc: unknown): string | undefined {
+  return jsonrpc === '2.0' ? undefined : 'it is not of JSON-RPC 2.0';
+}
+
+function flawOfError({ code, message }: McpParams): string | undefined {
+  return Number.isInteger(code) && typeof message === 'string' ? undefined : 'its error has no code and message';
 }
