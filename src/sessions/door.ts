@@ -4,7 +4,7 @@ import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from
 import type { Keeping } from './keeping.ts';
 import type { Mailbox, Message } from './mailbox.ts';
 import { sessionFailure } from './sessionFailure.ts';
-import type { MessageEnd, WaitingMessage } from './sessionStore.ts';
+import type { TurnEnd, WaitingMessage } from './sessionStore.ts';
 import { turnEnds } from './turnEnds.ts';
 
 export interface DoorParts {
@@ -74,7 +74,7 @@ export class Door {
   }
 
   /** Ends a message. Of one that is kept, its sender hears when that is committed. */
-  end(envelope: Envelope, end: MessageEnd | 'put_back', outcome: Outcome<unknown>): void {
+  end(envelope: Envelope, end: TurnEnd, outcome: Outcome<unknown>): void {
     const error = outcome.ok ? undefined : outcome.failure.message;
     const kept = this.#parts.keeping.end(envelope, end, error);
     if (kept === undefined) envelope.settle(outcome);

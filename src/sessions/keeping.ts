@@ -8,11 +8,11 @@ import {
   type Claim,
   type Kept,
   maxKeys,
-  type MessageEnd,
   type Recovered,
   type RecoveryLimits,
   type SessionLedger,
   type SessionStore,
+  type TurnEnd,
 } from './sessionStore.ts';
 import { WatchedLedger } from './watchedLedger.ts';
 
@@ -98,9 +98,9 @@ export class Keeping {
   }
 
   /** Writes a message's end; undefined for one that is not in the ledger. */
-  end({ number, kept }: Envelope, end: MessageEnd | 'put_back', error: string | undefined): Promise<Kept> | undefined {
+  end({ number, kept }: Envelope, end: TurnEnd, error: string | undefined): Promise<Kept> | undefined {
     if (kept === undefined) return undefined;
-    if (end === 'put_back') return this.#ledger?.putBack(number);
+    if (end === 'put_back' || end === 'not_begun') return this.#ledger?.putBack(number, end === 'put_back');
     return this.#ledger?.finish(number, end, this.#parts.clock.wallNow(), error);
   }
 

@@ -203,10 +203,15 @@ export class Session implements Drainable {
     this.#door.close();
   }
 
-  /** Refuses from now on; messages that wait end as cancelled, and stay in the store. The actor is stopped by its supervisor. */
+  /**
+   * Refuses from now on; messages that wait end as cancelled, and stay in the store, as does the one whose turn is cut. The actor is stopped
+   * by its supervisor.
+   */
   close(): void {
     this.#stopped = true;
     this.#door.close();
+    // Before anything that the turn uses is stopped: what fails of it by then fails for that reason.
+    this.#turns.abort(turnEnds.stopped);
   }
 
   /** The actor is gone for good: nothing may be left pending. Resolves when the session is free for another runtime. */

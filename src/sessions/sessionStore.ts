@@ -25,6 +25,9 @@ export interface StoredMessage {
 /** How a message came to its end: its turn ended well or not, it was put aside, or a newer heartbeat took its place. */
 export type MessageEnd = 'done' | 'failed' | 'dropped';
 
+/** The same, or the message waits again: its turn was cut by an orderly stop, or had not begun. */
+export type TurnEnd = MessageEnd | 'put_back' | 'not_begun';
+
 /** A tool call as it is written before it is dispatched. */
 export interface StoredCall {
   readonly call: string;
@@ -41,7 +44,7 @@ export interface StoredCall {
 
 /** A message of an earlier incarnation that was not processed to its end. */
 export interface WaitingMessage extends StoredMessage {
-  /** How often it was begun; each of these ended with its runtime. */
+  /** How often it was begun; each of these ended with its runtime, or was cut by an orderly stop. */
   readonly deliveries: number;
 }
 
@@ -65,7 +68,7 @@ export interface Recovered {
 
 /** What may be recovered. */
 export interface RecoveryLimits {
-  /** A message that was begun this often and never ended is put aside. */
+  /** A message whose turn was cut this often by the end of its runtime is put aside; orderly stops do not count. */
   readonly maxDeliveries: number;
   /** A message older than this is put aside, in ms. */
   readonly maxAgeMs: number;
@@ -90,8 +93,11 @@ export interface SessionLedger {
   post(message: StoredMessage): Promise<Kept>;
   /** Counts a delivery of a message; its turn may begin when this resolves, so that one which ends its runtime at once is counted. */
   take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept>;
-  /** Notes that a turn ended without its message having been processed, through no fault of its own: it waits again. */
-  putBack(message: number): Promise<Kept>;
+  /**
+   * Notes that a turn ended without its message having been processed, through no fault of its own: it waits again. A turn that had begun
+   * stays counted as a delivery, but not as one that ended its runtime.
+   */
+  putBack(message: number, begun: boolean): Promise<Kept>;
   finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept>;
   /** Keeps a call; it may be dispatched when this resolves. */
   open(call: StoredCall): Promise<Kept>;

@@ -11,18 +11,21 @@ import type { QuestionWhy, WatchedCall } from './why.ts';
 export interface TurnParts extends TurnCallsParts {
   /** How often the message has been begun, this time included. */
   readonly delivery: number;
+  /** Keeps that the message is processed; whether that is durable. */
+  readonly done: () => Promise<boolean>;
 }
 
 /** One message being processed: what its handler is given. */
 export class Turn {
   readonly number: number;
   readonly session: string;
-  /** How often the message has been begun, this time included; above 1 its gateway died before an earlier turn ended. */
+  /** How often the message has been begun, this time included; above 1 its gateway stopped or died before an earlier turn ended. */
   readonly delivery: number;
   readonly #parts: TurnParts;
   readonly #calls: TurnCalls;
   readonly #questions: Questions;
   readonly #controller = new AbortController();
+  #isDone = false;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -38,6 +41,21 @@ export class Turn {
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
+
+  /** Whether the handler has called {@link done}. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /**
+   * The message is processed, whatever the turn still does: after a stop or a crash of the gateway it is not delivered again. Without it a
+   * message whose turn was cut by either is delivered again, though its handler returned normally. Never rejects.
+   * @returns whether that is on disk; false as well where nothing is kept, and once the turn is over.
+   */
+  readonly done = (): Promise<boolean> => {
+    this.#isDone = true;
+    return this.#parts.done();
+  };
 
   /** A sign of progress outside tool calls; restarts the turn's watchdog. */
   readonly touch = (): void => {

@@ -12,7 +12,7 @@ import type { Mailbox } from './mailbox.ts';
 import type { Release } from './release.ts';
 import { sessionFailure } from './sessionFailure.ts';
 import type { CheckedSessionOptions } from './sessionOptions.ts';
-import type { Kept } from './sessionStore.ts';
+import type { Kept, TurnEnd } from './sessionStore.ts';
 import type { ToolPort } from './toolPort.ts';
 import { Turn } from './turn.ts';
 import { turnEnds } from './turnEnds.ts';
@@ -45,6 +45,8 @@ interface RunningTurn extends TurnUnderWay {
   readonly envelope: Envelope;
   /** Whether the handler has the message. */
   begun: boolean;
+  /** Why it was told to end, the first time. */
+  cutFor: FailureFacts | undefined;
   over: boolean;
 }
 
@@ -95,13 +97,20 @@ export class Turns {
 
   /** Tells the handler to end. */
   abort(facts: FailureFacts): void {
-    if (this.#running?.begun === false) this.abandon(facts);
-    else this.#running?.turn.abort(facts);
+    const running = this.#running;
+    if (running === undefined) return;
+    if (!running.begun) {
+      this.abandon(facts);
+      return;
+    }
+    running.cutFor ??= facts;
+    running.turn.abort(facts);
   }
 
   /** Leaves the turn behind whose handler has not ended; without one it does nothing. */
   abandon(facts: FailureFacts): void {
     if (this.#running === undefined) return;
+    this.#running.cutFor ??= facts;
     this.#running.turn.abort(turnEnds.ended);
     this.#finish(this.#running, { ok: false, failure: sessionFailure(this.#parts.id, facts) });
   }
@@ -113,8 +122,30 @@ export class Turns {
     const watch = new TurnWatch(turnMs, clock, deadlines, () => this.#stalled(number));
     const delivery = envelope.deliveries + 1;
     const { ledger } = keeping;
-    const parts = { session, number, clock, deadlines, facts, tools, history, ledger, delivery, toolCallMs, watch };
-    return { turn: new Turn(parts), envelope, watch, startedAt: clock.now(), begun: false, over: false };
+    const done = (): Promise<boolean> => this.#done(number);
+    const parts = {
+      session,
+      number,
+      clock,
+      deadlines,
+      facts,
+      tools,
+      history,
+      ledger,
+      delivery,
+      toolCallMs,
+      watch,
+      done,
+    };
+    const startedAt = clock.now();
+    return { turn: new Turn(parts), envelope, watch, startedAt, begun: false, cutFor: undefined, over: false };
+  }
+
+  /** The handler says that its message is processed. One that was left behind has nothing to say any more. */
+  async #done(number: number): Promise<boolean> {
+    const running = this.#running;
+    if (running?.turn.number !== number) return false;
+    return (await this.#parts.keeping.end(running.envelope, 'done', undefined)) === 'durable';
   }
 
   /** @param taken - resolves when the delivery is counted; only then may the handler begin, which may be the end of this process. */
@@ -140,14 +171,14 @@ export class Turns {
   #finish(running: RunningTurn, outcome: Outcome<unknown>): void {
     if (running.over) return;
     running.over = true;
-    const { id: session, clock, facts, door, mailbox, stopped, draining, dispatch } = this.#parts;
+    const { id: session, clock, facts, door, mailbox, dispatch } = this.#parts;
     const { turn, envelope, startedAt } = running;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
-    // A turn that was cut off by the stop, or needed what is refused by then, has not processed its message: it is delivered at the next start.
-    const isRefused = !outcome.ok && outcome.failure.reason === 'stopped';
-    const cutOff = !outcome.ok && (stopped() || (draining() && isRefused));
-    door.end(envelope, cutOff ? 'put_back' : outcome.ok ? 'done' : 'failed', outcome);
+    const end = this.#endOf(running, outcome);
+    // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either.
+    const isCut = end === 'put_back' && outcome.ok && envelope.kept !== undefined;
+    door.end(envelope, end, isCut ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) } : outcome);
     facts.tell({
       type: 'session.turn_ended',
       session,
@@ -158,6 +189,14 @@ export class Turns {
       error: outcome.ok ? undefined : outcome.failure.message,
     });
     dispatch({ type: 'turn.ended', turn: turn.number, more: mailbox.length > 0 });
+  }
+
+  /** A turn that the stop cut off, or that needed what is refused by then, has not processed its message: it is delivered at the next start. */
+  #endOf({ turn, begun, cutFor }: RunningTurn, outcome: Outcome<unknown>): TurnEnd {
+    const isRefused = this.#parts.draining() && !outcome.ok && outcome.failure.reason === 'stopped';
+    if (cutFor !== turnEnds.stopped && !isRefused) return outcome.ok ? 'done' : 'failed';
+    if (!begun) return 'not_begun';
+    return turn.isDone ? 'done' : 'put_back';
   }
 
   #stalled(turn: number): void {

@@ -19,8 +19,8 @@ export class WatchedLedger implements SessionLedger {
     return this.#heard(this.#ledger.take(message, turn, seq, wallNow));
   }
 
-  putBack(message: number): Promise<Kept> {
-    return this.#heard(this.#ledger.putBack(message));
+  putBack(message: number, begun: boolean): Promise<Kept> {
+    return this.#heard(this.#ledger.putBack(message, begun));
   }
 
   finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept> {

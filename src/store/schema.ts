@@ -130,6 +130,8 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec(`ALTER TABLE unwedge_alerts ADD COLUMN because TEXT NOT NULL DEFAULT 'failures'`);
     database.exec('ALTER TABLE unwedge_alerts ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0');
   },
+  // Deliveries that an orderly stop ended: they do not speak against the message.
+  (database) => database.exec('ALTER TABLE unwedge_messages ADD COLUMN stops INTEGER NOT NULL DEFAULT 0'),
 ];
 
 interface EventTable {

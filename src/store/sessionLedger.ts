@@ -65,11 +65,11 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed): Sessio
           )
           .run(turn, seq, Math.round(wallNow), session, message),
       ),
-    putBack: (message) =>
+    putBack: (message, begun) =>
       end(message, (database) =>
         database
           .prepare(
-            `UPDATE unwedge_messages SET state = 'waiting', deliveries = max(0, deliveries - 1)
+            `UPDATE unwedge_messages SET state = 'waiting', ${begun ? 'stops = stops + 1' : 'deliveries = max(0, deliveries - 1)'}
              WHERE session = ? AND number = ?`,
           )
           .run(session, message),

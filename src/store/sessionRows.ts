@@ -61,7 +61,7 @@ function unprocessed(
     const reason: AsideReason | undefined =
       message === undefined
         ? 'malformed'
-        : deliveries >= maxDeliveries
+        : deliveries - Number(row['stops']) >= maxDeliveries
           ? 'poison'
           : wallNow - at > maxAgeMs
             ? 'expired'

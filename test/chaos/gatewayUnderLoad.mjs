@@ -1,5 +1,6 @@
-// A gateway under load, to be killed: `node gatewayUnderLoad.mjs DATABASE JOURNAL`. Takes `SESSION KEY` on each line of its stdin and says
-// `accepted KEY WAITING DURABLE` or `refused KEY REASON`; each message makes two tool calls. Everything that happens is appended to the journal first.
+// A gateway under load, to be killed or stopped: `node gatewayUnderLoad.mjs DATABASE JOURNAL`. Takes `SESSION KEY` on each line of its stdin and
+// says `accepted KEY WAITING DURABLE` or `refused KEY REASON`; each message makes two tool calls. `stop MS` stops it with a drain, SIGTERM without.
+// Everything that happens is appended to the journal first.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +17,8 @@ const gateway = createGateway({ store, control: false });
 gateway.on('process.started', ({ pid }) => note('child', pid));
 gateway.integration('work', {}, async ({ input }) => {
   note('effect', input.key, input.step);
-  await new Promise((resolve) => setImmediate(resolve));
+  // Some answer at once; with the others most turns are in the middle of a call at any time.
+  await new Promise((resolve) => setTimeout(resolve, (Number(input.key.slice(2)) * 2 + input.step) % 5));
   return input.step;
 });
 const hold = gateway.subprocess('hold', { command: process.execPath, args: [silent] });
@@ -26,17 +28,33 @@ for (const id of ids) {
     recovery: { maxDeliveries: 5 },
     onMessage: async ({ data: { key } }, turn) => {
       note('begun', key, turn.delivery);
-      for (const step of [1, 2]) await turn.tool('work', 'step', { key, step });
-      note('processed', key);
+      // Like most handlers it takes what it gets, and returns normally from a turn that was cut.
+      let answered = 0;
+      for (const step of [1, 2]) {
+        const { status } = await turn.tool('work', 'step', { key, step });
+        if (status === 'ok') answered++;
+      }
+      if (answered === 2) note('processed', key);
       say('processed', key, waiting());
     },
   });
 }
+const lines = createInterface({ input: process.stdin });
+let stopping = false;
+async function stop(drainMs) {
+  stopping = true;
+  await gateway.stop({ drainMs });
+  lines.close();
+  process.stdin.destroy();
+}
+process.once('SIGTERM', () => void stop(0));
 await gateway.start();
 void hold.call({});
 say('ready');
-for await (const line of createInterface({ input: process.stdin })) {
+for await (const line of lines) {
   const [session, key] = line.split(' ');
+  if (session === 'stop') void stop(Number(key));
+  if (stopping) continue;
   void gateway
     .session(session)
     .send({ kind: 'user', data: { key } }, { key })
@@ -47,6 +65,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     );
 }
 // Nothing more comes: what was accepted is processed to its end.
-const busy = () => ids.some((id) => gateway.session(id).waiting > 0 || gateway.session(id).state !== 'idle');
+const busy = () =>
+  !stopping && ids.some((id) => gateway.session(id).waiting > 0 || gateway.session(id).state !== 'idle');
 while (busy()) await gateway.wait('session.turn_ended', { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
 await gateway.stop();

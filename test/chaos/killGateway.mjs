@@ -17,8 +17,9 @@ const onTheirWay = 40;
 const enough = 200;
 
 /**
- * Kills a gateway under load with SIGKILL at random points, `times` times, then lets one finish, and checks what is left.
- * @returns {Promise<{seed: number, kills: number, accepted: number, redelivered: number, poisoned: number, lostCalls: number, violations: string[]}>}
+ * Ends a gateway under load at random points, `times` times: with SIGKILL, with SIGTERM, or with a drain that is too short. Then lets one
+ * finish, and checks what is left.
+ * @returns {Promise<{seed: number, kills: number, stops: number, accepted: number, redelivered: number, putBack: number, poisoned: number, lostCalls: number, violations: string[]}>}
  */
 export async function killGateway({ times, seed, progress = () => undefined }) {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-chaos-'));
@@ -32,21 +33,24 @@ export async function killGateway({ times, seed, progress = () => undefined }) {
     refused: [],
   };
   try {
-    for (let kill = 1; kill <= times; kill++) {
+    const ends = { kill: 0, term: 0, drain: 0 };
+    for (let end = 1; end <= times; end++) {
       // Sometimes before it has started, mostly in the middle of its work.
-      const lines = Math.floor(load.random() * 120);
-      await run(files, load, { killAfterLines: lines });
-      progress(kill, load.accepted.size);
+      const endAfterLines = Math.floor(load.random() * 120);
+      const how = ['kill', 'term', 'drain'][Math.floor(load.random() * 3)];
+      ends[how]++;
+      await run(files, load, { endAfterLines, how });
+      progress(end, load.accepted.size);
     }
     await run(files, load, {});
-    return { seed, kills: times, ...(await judge(files, load)) };
+    return { seed, kills: ends.kill, stops: ends.term + ends.drain, ...(await judge(files, load)) };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** One life of the gateway; without `killAfterLines` it ends by itself once every message was answered and processed. */
-async function run({ database, journal }, load, { killAfterLines }) {
+/** One life of the gateway; without `endAfterLines` it ends by itself once every message was answered and processed. */
+async function run({ database, journal }, load, { endAfterLines, how }) {
   const child = spawn(process.execPath, [program, database, journal], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   // It is killed: what it did not read is nobody's loss.
@@ -57,12 +61,17 @@ async function run({ database, journal }, load, { killAfterLines }) {
     ended = true;
     child.kill('SIGKILL');
   };
+  const end = () => {
+    ended = true;
+    if (how === 'drain') child.stdin.write(`stop ${Math.floor(load.random() * 5)}\n`);
+    else child.kill(how === 'term' ? 'SIGTERM' : 'SIGKILL');
+  };
   // A gateway that says nothing for so long hangs: that is the worst it could do.
   const hung = setTimeout(() => {
     load.refused.push('the gateway hung');
     kill();
   }, 60_000);
-  if (killAfterLines === 0) kill();
+  if (endAfterLines === 0) kill();
   const send = (key, session) => {
     if (ended || child.stdin.writableEnded) return;
     load.unanswered.set(key, session);
@@ -80,12 +89,13 @@ async function run({ database, journal }, load, { killAfterLines }) {
     }
     // Until the last owner is known to be dead; anything else is nobody's due.
     if (what === 'refused' && waiting === 'owned_elsewhere') setTimeout(() => send(key, load.unanswered.get(key)), 100);
+    else if (what === 'refused' && waiting === 'stopped' && ended) continue;
     else if (what === 'refused') load.refused.push(`${key} was refused: ${waiting}`);
-    if (killAfterLines === undefined) {
+    if (endAfterLines === undefined) {
       if (load.unanswered.size === 0) child.stdin.end();
       continue;
     }
-    if (!ended && ++lines >= killAfterLines) kill();
+    if (!ended && ++lines >= endAfterLines) end();
     while (!ended && load.waiting < enough && load.unanswered.size < onTheirWay) {
       send(`k-${load.sent++}`, `s-${Math.floor(load.random() * 4)}`);
     }
@@ -101,9 +111,10 @@ async function judge({ database: path, journal }, { accepted, refused }) {
   const violations = [...refused];
   const notes = readNotes(journal);
   let redelivered = 0;
+  let putBack = 0;
   let poisoned = 0;
   const messages = new Map();
-  for (const row of database.prepare('SELECT key, state, deliveries FROM unwedge_messages').all()) {
+  for (const row of database.prepare('SELECT key, state, deliveries, stops FROM unwedge_messages').all()) {
     if (messages.has(row.key)) violations.push(`${row.key} was accepted twice`);
     messages.set(row.key, row);
   }
@@ -113,6 +124,7 @@ async function judge({ database: path, journal }, { accepted, refused }) {
     else if (row.state === 'poison') poisoned++;
     else if (row.state !== 'done') violations.push(`${key} was acknowledged and is ${row.state}`);
     if (row?.deliveries > 1) redelivered++;
+    if (row?.stops > 0) putBack++;
   }
   for (const [key, { state, deliveries }] of messages) {
     const times = notes.processed.get(key) ?? 0;
@@ -127,7 +139,7 @@ async function judge({ database: path, journal }, { accepted, refused }) {
   const lostCalls = calls.filter(({ result }) => JSON.parse(result).synthetic === true).length;
   database.close();
   for (const pid of notes.children) if (isSilentChild(pid)) violations.push(`child ${pid} is left behind`);
-  return { accepted: accepted.size, redelivered, poisoned, lostCalls, violations };
+  return { accepted: accepted.size, redelivered, putBack, poisoned, lostCalls, violations };
 }
 
 function readNotes(journal) {

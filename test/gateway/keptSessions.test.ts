@@ -99,7 +99,7 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     expect(await second.session.send({ kind: 'user' }, { key: 'k-1' })).toEqual(duplicate);
   });
 
-  it('[I-5] delivers after a stop what waited, and the message whose turn was cut off, uncounted', async () => {
+  it('[I-5] delivers after a stop what waited, and the message whose turn was cut off, which is told', async () => {
     const store = freshPath();
     const first = makeGateway(store, (_message, turn) => {
       return new Promise((_, reject) => turn.signal.addEventListener('abort', () => reject(new Error('aborted'))));
@@ -114,7 +114,7 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     await second.gateway.start();
     await accept(second.session, { kind: 'user', text: 'three' }).then(({ processed }) => processed);
     expect(seen).toEqual([
-      ['one', 1],
+      ['one', 2],
       ['two', 1],
       ['three', 1],
     ]);

@@ -114,7 +114,7 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       const writes = [
         old.post(message(3)),
         old.finish(1, 'done', now),
-        old.putBack(1),
+        old.putBack(1, true),
         old.open(call('c-2', 3)),
         old.settle('c-1', { status: 'ok', value: 'too late', retries: 0 }, 4, now),
       ];
@@ -205,12 +205,35 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       expect((await own(engine, engine.runtime('e'))).recovered.aside).toEqual([]);
     });
 
-    it('[I-5] counts no delivery that was put back', async () => {
+    it('[G-14] [G-11] counts the deliveries that an orderly stop cut, but not against the message', async () => {
+      const engine = await start();
+      const deliveries: (number | undefined)[] = [];
+      for (const id of ['a', 'b', 'c', 'd']) {
+        const { ledger, recovered } = await own(engine, engine.runtime(id));
+        if (id === 'a') await after(engine, ledger.post(message(1)));
+        deliveries.push(recovered.waiting[0]?.deliveries);
+        void ledger.take(1, 1, 1, now);
+        await after(engine, ledger.putBack(1, true));
+        await after(engine, ledger.release());
+      }
+      expect(deliveries).toEqual([undefined, 1, 2, 3]);
+      for (const id of ['e', 'f', 'g']) {
+        const { ledger, recovered } = await own(engine, engine.runtime(id));
+        deliveries.push(recovered.waiting[0]?.deliveries);
+        void ledger.take(1, 1, 1, now);
+        await engine.settle();
+        engine.kill(id);
+      }
+      expect(deliveries.slice(4)).toEqual([4, 5, 6]);
+      expect((await own(engine, engine.runtime('h'))).recovered.aside).toEqual([{ number: 1, reason: 'poison' }]);
+    });
+
+    it('[I-5] counts no delivery whose turn had not begun', async () => {
       const engine = await start();
       const { ledger } = await own(engine, engine.runtime('a'));
       await after(engine, ledger.post(message(1)));
       void ledger.take(1, 1, 1, now);
-      expect(await after(engine, ledger.putBack(1))).toBe('durable');
+      expect(await after(engine, ledger.putBack(1, false))).toBe('durable');
       engine.kill('a');
       expect((await own(engine, engine.runtime('b'))).recovered.waiting).toMatchObject([{ number: 1, deliveries: 0 }]);
     });

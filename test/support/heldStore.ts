@@ -62,7 +62,7 @@ export class HeldStore implements SessionStore {
     return {
       post: ({ number }: StoredMessage) => this.#write(`post ${number}`),
       take: (message) => this.#write(`take ${message}`),
-      putBack: (message) => this.#write(`put back ${message}`),
+      putBack: (message, begun) => this.#write(`put back ${message}${begun ? ' begun' : ''}`),
       finish: (message, end) => this.#write(`${end} ${message}`),
       open: ({ call }: StoredCall) => this.#write(`open ${call}`),
       settle: (call, { status }) => this.#write(`settle ${call} ${status}`),
