@@ -77,6 +77,7 @@ export type { ProcessExit } from './machines/subprocessExit.ts';
 export type { McpIntegration, McpToolRequest, ToolsOptions } from './mcpIntegration.ts';
 export type { McpIntegrationOptions } from './mcpServer.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
+export type { BreakerCause, CountedFailure } from './policy/breakerCause.ts';
 export { classify, type ClassifyContext, type ErrorPattern, type TextTest } from './policy/classify.ts';
 export type { Clock, Random, Timer, TimerOptions } from './policy/clock.ts';
 export type { Effect } from './policy/effects.ts';

@@ -3,6 +3,7 @@ import type { FailureStreak } from './calls/failureStreak.ts';
 import { claimProbe, newLeaseOwner } from './leaseOwner.ts';
 import type { IntegrationEmitted } from './machines/integrationEvents.ts';
 import type { Timer } from './policy/clock.ts';
+import type { BreakerCause } from './policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from './policy/persistedBreaker.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -15,8 +16,8 @@ export type StreakKeeper = 'own' | 'shared';
 /** What is kept of an integration's breaker, and what its call path needs for that. */
 export interface KeptBreaker {
   readonly streak: FailureStreak;
-  /** @param openings - in a row, as the machine has counted them. */
-  changed(event: IntegrationEmitted, openings: number): void;
+  /** @param openings - in a row, as the machine has counted them. @param cause - why it opened. */
+  changed(event: IntegrationEmitted, openings: number, cause?: BreakerCause): void;
   claimProbe(leaseMs: number): boolean;
   /** An open circuit of an earlier run, or of an earlier incarnation of the machine, which knows nothing of it. */
   restored(): Beginning['open'];
@@ -98,7 +99,7 @@ export function keepBreaker(
 
   return {
     streak,
-    changed(event, openings) {
+    changed(event, openings, cause) {
       if (event.type === 'breaker.half_opened' || (event.type === 'breaker.opened' && event.kind === 'isolated'))
         return;
       load();
@@ -116,6 +117,7 @@ export function keepBreaker(
               lastOpenMs: event.openForMs,
               openings,
               failures,
+              cause,
             };
       unsaved = store() === undefined;
       uncounted = 0;
@@ -135,10 +137,10 @@ export function keepBreaker(
     restored() {
       load();
       if (row?.state !== 'open') return undefined;
-      if (openUntil !== undefined) return { openUntil, openings: row.openings };
+      if (openUntil !== undefined) return { openUntil, openings: row.openings, cause: row.cause };
       // The wall clock may have stepped since: what is left is never more than the circuit was to stay open.
       const leftMs = Math.min(Math.max(0, row.openUntil - clock.wallNow()), row.lastOpenMs);
-      return { openUntil: clock.now() + leftMs, openings: row.openings };
+      return { openUntil: clock.now() + leftMs, openings: row.openings, cause: row.cause };
     },
     stop() {
       if (saving !== undefined) {

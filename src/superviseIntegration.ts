@@ -34,7 +34,7 @@ export function superviseIntegration<I, O>(runtime: Runtime, parts: IntegrationP
     deadlines: runtime.deadlines,
     signals: runtime.signals,
     streak: kept.streak,
-    onBreaker: (event) => kept.changed(event, path.link.openings),
+    onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
     claimProbe: parts.alone === true ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
     onStop: () => kept.stop(),
   });

@@ -148,7 +148,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
     if (isHeld && breakerOutcome(facts) === 'failure') doubt.hold(attempt, facts);
-    else verdicts.failed(attempt.admission, facts);
+    else verdicts.failed(attempt, facts);
     if (attempt.ended) this.#leave(attempt);
     else this.#giveUp(attempt, facts);
     if (facts.kind === 'rate_limit') verdicts.pause(facts.retryAfterMs ?? 0);

@@ -6,6 +6,8 @@ import { createStreak, type FailureStreak } from './failureStreak.ts';
 export class BreakerCounts {
   readonly #window: OutcomeWindow;
   readonly #streak: FailureStreak;
+  /** Failures in a row as of the last one. */
+  inARow = 0;
   /** Answers that came since the time was last known. */
   #untimed = 0;
 
@@ -46,8 +48,9 @@ export class BreakerCounts {
   failed(now: number): Tally {
     this.timeIs(now);
     this.#window.record(true, now);
+    this.inARow = this.#streak.failed();
     return {
-      consecutive: this.#streak.failed(),
+      consecutive: this.inARow,
       failures: this.#window.failures(now),
       total: this.#window.total(now),
     };

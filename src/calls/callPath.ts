@@ -140,7 +140,11 @@ export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
     this.link.detach();
     for (const call of attempts.calls) this.end(call, refusal.machineLost(this.name));
     const first: IntegrationEvent[] = [];
-    if (open !== undefined) first.push({ type: 'breaker.restore', ...open });
+    if (open !== undefined) {
+      const { cause, ...restored } = open;
+      this.#on.failures.cause ??= cause;
+      first.push({ type: 'breaker.restore', ...restored });
+    }
     if (down) {
       outage.startsDown();
       first.push({ type: 'integration.lost' });

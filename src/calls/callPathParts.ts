@@ -1,4 +1,5 @@
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
+import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
@@ -23,8 +24,8 @@ export interface CallPathParts<I, O> {
   readonly signals: SignalFanout;
   /** When the thing behind a crashed integration will be tried again, in ms from now; undefined when nobody knows. */
   readonly restartInMs?: (() => number | undefined) | undefined;
-  /** Told after every change of the breaker, so that it can be kept. Must not throw. */
-  readonly onBreaker?: ((event: IntegrationEmitted) => void) | undefined;
+  /** Told after every change of the breaker, so that it can be kept, with why it is open. Must not throw. */
+  readonly onBreaker?: ((event: IntegrationEmitted, cause: BreakerCause | undefined) => void) | undefined;
   /** Counts the failures in a row. @defaultValue one of its own */
   readonly streak?: FailureStreak | undefined;
   /** How many retries all its calls together may make. @defaultValue that of R-4 */
@@ -49,7 +50,9 @@ export interface CallPathParts<I, O> {
 /** What is known of an integration when its machine begins. */
 export interface Beginning {
   /** Its circuit was left open by an earlier run. */
-  readonly open?: { readonly openUntil: number; readonly openings: number } | undefined;
+  readonly open?:
+    | { readonly openUntil: number; readonly openings: number; readonly cause?: BreakerCause | undefined }
+    | undefined;
   /** The thing behind it has yet to start: calls wait for it as for a restart. */
   readonly down?: boolean | undefined;
 }

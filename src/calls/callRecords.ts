@@ -1,3 +1,4 @@
+import { causeText, type CountedFailure } from '../policy/breakerCause.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { CallFact, Fact, Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
@@ -78,6 +79,12 @@ export class CallRecords<I, O> {
     const now = this.#clock.now();
     const lateByMs = now - (overstay?.since ?? now);
     this.#facts.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
+  }
+
+  /** A failed attempt as what opens a circuit is told. */
+  countedFailure({ call, attempt }: Attempt<I, O>, { kind, reason, message }: FailureFacts): CountedFailure {
+    const { call: id, label, session } = this.#about(call);
+    return { kind, reason, message: causeText(message), call: id, attempt, label, session, at: this.#clock.wallNow() };
   }
 
   attemptAbandoned({ call, attempt }: Attempt<I, O>, abandoned: number): void {

@@ -59,14 +59,12 @@ export class Doubt<I, O> {
 
   #settle(inquiry: object, alive: boolean): void {
     if (this.#inquiry !== inquiry) return;
-    const { link } = this.#on;
+    const { verdicts } = this.#on;
     const held = this.#held;
     this.#inquiry = undefined;
     this.#held = [];
     if (alive) {
-      for (const { attempt, facts } of held) {
-        link.recordFailure(attempt.admission, facts.kind, facts.retryAfterMs);
-      }
+      for (const { attempt, facts } of held) verdicts.count(attempt, facts);
     }
     this.#over();
   }

@@ -17,8 +17,12 @@ export class MachineChanges<I, O> implements MachineWatcher {
   }
 
   changed(from: IntegrationState, to: IntegrationState): void {
-    const { parts, link, probing, records, gate } = this.#on;
+    const { parts, link, probing, records, gate, failures, counts } = this.#on;
     if (this.#on.stopped) return;
+    // First: whoever is refused is told why. What is isolated was opened by nobody's failure.
+    if (to === 'open' && link.openUntil !== Number.POSITIVE_INFINITY) {
+      failures.opened(parts.policy.breaker, counts.inARow);
+    }
     if (from === 'half-open') probing.forget();
     records.tell({ type: 'integration.changed', integration: parts.name, from, to });
     // Who heard of it may have changed it again.
@@ -35,9 +39,12 @@ export class MachineChanges<I, O> implements MachineWatcher {
   }
 
   emitted(event: IntegrationEmitted): void {
-    const { parts, records } = this.#on;
+    const { parts, records, failures } = this.#on;
+    if (event.type === 'breaker.closed') failures.clear();
+    const cause = event.type === 'breaker.opened' && event.kind !== 'isolated' ? failures.cause : undefined;
     // First what is kept: who hears of it may change the breaker again, and the last change is to be the one that stays.
-    parts.onBreaker?.(event);
-    records.tell({ ...event, integration: parts.name });
+    parts.onBreaker?.(event, cause);
+    const why = cause === undefined ? undefined : { cause: cause.message, failures: cause.failures };
+    records.tell({ ...event, ...why, integration: parts.name });
   }
 }

@@ -72,7 +72,8 @@ export class Probing<I, O> {
   circuitOpen(cause: FailureFacts | undefined, now = this.#on.parts.clock.now()): FailureFacts {
     const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.#on.link;
     const probeAt = lastState !== 'half-open' ? openUntil : hasFreeProbe ? 0 : this.dueAt;
-    return refusal.circuitOpen(this.#on.parts.name, Math.max(probeAt, pausedUntil) - now, cause);
+    const { parts, failures } = this.#on;
+    return refusal.circuitOpen(parts.name, Math.max(probeAt, pausedUntil) - now, cause, failures);
   }
 }
 

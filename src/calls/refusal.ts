@@ -1,15 +1,22 @@
+import type { RecentFailures } from '../policy/breakerCause.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { errorText } from './errorText.ts';
 
 /** The facts of every failure that the call path itself decides; none carries a stack. */
 
-export function circuitOpen(name: string, retryAfterMs: number, cause: FailureFacts | undefined): FailureFacts {
+/** @param opened - what opened the circuit. */
+export function circuitOpen(
+  name: string,
+  retryAfterMs: number,
+  cause: FailureFacts | undefined,
+  opened: RecentFailures,
+): FailureFacts {
   const isolated = retryAfterMs === Number.POSITIVE_INFINITY;
   return {
     kind: 'circuit_open',
     reason: isolated ? 'isolated' : undefined,
-    message: isolated ? `${name} is isolated` : `The circuit of ${name} is open`,
+    message: isolated ? `${name} is isolated` : opened.refusal(name, retryAfterMs),
     outcome: cause?.outcome ?? 'not_started',
     retryAfterMs: isolated ? undefined : Math.max(0, Math.ceil(retryAfterMs)),
     cause,

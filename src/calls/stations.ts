@@ -1,3 +1,4 @@
+import { RecentFailures } from '../policy/breakerCause.ts';
 import { RetryBudget } from '../policy/retryBudget.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { Aftermath } from './aftermath.ts';
@@ -39,6 +40,7 @@ export class Stations<I, O> {
   readonly places: Places<Call<I, O>>;
   readonly records: CallRecords<I, O>;
   readonly counts: BreakerCounts;
+  readonly failures = new RecentFailures();
   readonly link: MachineLink;
   readonly verdicts: Verdicts<I, O>;
   readonly waits: Waits<I, O>;

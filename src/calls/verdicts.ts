@@ -1,6 +1,6 @@
 import { breakerOutcome } from '../policy/breaker.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import type { Admission } from './attempt.ts';
+import type { Admission, Attempt } from './attempt.ts';
 import type { Stations } from './stations.ts';
 
 /** What the end of an attempt says of the circuit: counted, and told to the machine where that could change its state. */
@@ -25,18 +25,27 @@ export class Verdicts<I, O> {
   }
 
   /** An attempt failed, for any reason. */
-  failed(admission: Admission, facts: FailureFacts): void {
+  failed(attempt: Attempt<I, O>, facts: FailureFacts): void {
     switch (breakerOutcome(facts)) {
       case 'failure':
-        this.#on.link.recordFailure(admission, facts.kind, facts.retryAfterMs);
+        this.count(attempt, facts);
         break;
       case 'alive':
-        this.alive(admission);
+        this.alive(attempt.admission);
         break;
       case 'ignored':
-        this.ignored(admission);
+        this.ignored(attempt.admission);
         break;
     }
+  }
+
+  /** A failure counts for the circuit, which may open for it. */
+  count(attempt: Attempt<I, O>, facts: FailureFacts): void {
+    const { link, failures, records } = this.#on;
+    if (!link.isCurrent(attempt.admission)) return;
+    // First: who hears that the circuit opened is told why.
+    failures.note(records.countedFailure(attempt, facts));
+    link.recordFailure(attempt.admission, facts.kind, facts.retryAfterMs);
   }
 
   /** An attempt said nothing of the circuit: it gives back the place of a probe. */

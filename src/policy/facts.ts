@@ -1,4 +1,5 @@
 import type { AlertCause, AlertEnd } from './alertRecord.ts';
+import type { CountedFailure } from './breakerCause.ts';
 import type { Failure, FailureKind } from './failure.ts';
 
 /**
@@ -70,8 +71,14 @@ export interface FactMap {
 
   /** The machine of an integration changed its state. */
   'integration.changed': { integration: string; from: string; to: string };
-  /** The circuit opened: calls are refused for `openForMs`, or until it is released (`isolated`). */
-  'breaker.opened': { integration: string; openForMs: number; kind: FailureKind | 'isolated' };
+  /** The circuit opened: calls are refused for `openForMs`, or until it is released (`isolated`). `cause`: the last of `failures`. */
+  'breaker.opened': {
+    integration: string;
+    openForMs: number;
+    kind: FailureKind | 'isolated';
+    cause?: string | undefined;
+    failures?: readonly CountedFailure[] | undefined;
+  };
   /** A probe is on its way: what it meets closes the circuit or opens it again. */
   'breaker.half_opened': { integration: string };
   /** The circuit closed: a probe went well, it was reset, or what is behind it restarted. */

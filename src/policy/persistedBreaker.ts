@@ -1,3 +1,5 @@
+import type { BreakerCause } from './breakerCause.ts';
+
 /** What is kept of a circuit breaker between processes: one row an integration (M-8). Times are wall time in ms since the epoch. */
 export interface PersistedBreaker {
   readonly state: 'closed' | 'open';
@@ -11,6 +13,8 @@ export interface PersistedBreaker {
   readonly openings: number;
   /** Failures in a row since it closed last. */
   readonly failures: number;
+  /** Why it opened; absent while it is closed. */
+  readonly cause?: BreakerCause | undefined;
   /** Grows with every change of state; a row is never replaced by one of a lower generation. */
   readonly generation: number;
 }

@@ -1,6 +1,9 @@
+import { readBreakerCause } from '../policy/breakerCause.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
 import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
+import { parseMetadata } from './query.ts';
+import type { Redactor } from './redact.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 /** Circuit breakers between processes: what survives a restart, and who may probe. Nothing here throws. */
@@ -32,9 +35,11 @@ export interface BreakerStates {
 export interface BreakerStatesOptions {
   readonly connection: Connection;
   readonly queue: WriteQueue;
+  /** Why a circuit opened is kept without secrets. */
+  readonly redact: Redactor;
 }
 
-export function createBreakerStates({ connection, queue }: BreakerStatesOptions): BreakerStates {
+export function createBreakerStates({ connection, queue, redact }: BreakerStatesOptions): BreakerStates {
   /** What is saved here and not yet committed, the latest for each name; at most one write for each waits in the queue. */
   const pending = new Map<string, PersistedBreaker>();
 
@@ -61,7 +66,7 @@ export function createBreakerStates({ connection, queue }: BreakerStatesOptions)
       pending.set(name, breaker);
       if (queued) return;
       queue.add({
-        run: (database) => upsertBreaker(database, name, pending.get(name) ?? breaker),
+        run: (database) => upsertBreaker(database, redact, name, pending.get(name) ?? breaker),
         committed: () => pending.delete(name),
       });
     },
@@ -84,7 +89,7 @@ export function createBreakerStates({ connection, queue }: BreakerStatesOptions)
   };
 }
 
-const columns = 'name, state, opened_at, open_until, last_open_ms, openings, failures, generation';
+const columns = 'name, state, opened_at, open_until, last_open_ms, openings, failures, generation, cause';
 
 /** Every breaker of a database. */
 export function selectBreakers(database: Database): Map<string, PersistedBreaker> {
@@ -107,17 +112,18 @@ function toBreaker(row: SqlRow): PersistedBreaker {
     // A reader may meet a database of before, which has no such column.
     failures: Number(row['failures'] ?? 0),
     generation: Number(row['generation']),
+    cause: typeof row['cause'] === 'string' ? readBreakerCause(parseMetadata(row['cause'])) : undefined,
   };
 }
 
-function upsertBreaker(database: Database, name: string, breaker: PersistedBreaker): void {
+function upsertBreaker(database: Database, redact: Redactor, name: string, breaker: PersistedBreaker): void {
   database
     .prepare(
-      `INSERT INTO unwedge_breakers (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO unwedge_breakers (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (name) DO UPDATE SET
          state = excluded.state, opened_at = excluded.opened_at, open_until = excluded.open_until,
          last_open_ms = excluded.last_open_ms, openings = excluded.openings, failures = excluded.failures,
-         generation = excluded.generation,
+         generation = excluded.generation, cause = excluded.cause,
          lease_until = NULL, lease_owner = NULL
        WHERE excluded.generation >= generation`,
     )
@@ -130,10 +136,11 @@ function upsertBreaker(database: Database, name: string, breaker: PersistedBreak
       breaker.openings,
       breaker.failures,
       breaker.generation,
+      breaker.cause === undefined ? null : redact({ ...breaker.cause }),
     );
 }
 
-const closedRow = `INSERT INTO unwedge_breakers (${columns}) VALUES (?, 'closed', 0, 0, 0, 0, ?, ?)`;
+const closedRow = `INSERT INTO unwedge_breakers (${columns}) VALUES (?, 'closed', 0, 0, 0, 0, ?, ?, NULL)`;
 const sameClosed = `WHERE generation = excluded.generation AND unwedge_breakers.state = 'closed'`;
 
 /** In one statement, so that no two processes count the same. 0: the row is of another generation, or open. */

@@ -22,5 +22,11 @@ export const isCountedFailure = `(${isFailure} AND coalesce(${field('kind')}, 'u
 /** SQL for what counts as a crash of an integration: a loss of what is behind it, and a restart that failed. */
 export const isCrash = `(category = 'integration' AND event_type IN ('crashed', 'restart_failed'))`;
 
-/** SQL for what went wrong with an integration, whether or not it counts; what somebody wanted ended did not. */
-export const isTrouble = `(${isCrash} OR ${isFailure} AND coalesce(${field('kind')}, '') <> 'cancelled')`;
+/** Calls that were ended on request, or refused: that says what became of them, not what went wrong. */
+const isNoTrouble = `coalesce(${field('kind')}, '') IN ('cancelled', 'circuit_open', 'too_many_requests', 'unavailable')`;
+
+/** Calls that end because the circuit opened have no other record of what opened it. */
+const isOpening = `(category = 'breaker' AND event_type = 'opened' AND ${field('error')} IS NOT NULL)`;
+
+/** SQL for what went wrong with an integration, whether or not it counts. */
+export const isTrouble = `(${isCrash} OR ${isOpening} OR ${isFailure} AND NOT ${isNoTrouble})`;

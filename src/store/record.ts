@@ -69,7 +69,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'integration.restart_failed': ['integration', 'restart_failed', asTold],
   'integration.restarted': ['integration', 'restarted', asTold],
   'operator.restarted': ['operator', 'restarted', asTold],
-  'breaker.opened': ['breaker', 'opened', asTold],
+  'breaker.opened': ['breaker', 'opened', ({ cause, ...fact }) => ({ ...asTold(fact), error: cause })],
   'breaker.half_opened': ['breaker', 'half_opened', asTold],
   'breaker.closed': ['breaker', 'closed', asTold],
   'session.started': ['session', 'started', asTold],

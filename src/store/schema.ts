@@ -132,6 +132,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
   },
   // Deliveries that an orderly stop ended: they do not speak against the message.
   (database) => database.exec('ALTER TABLE unwedge_messages ADD COLUMN stops INTEGER NOT NULL DEFAULT 0'),
+  (database) => database.exec('ALTER TABLE unwedge_breakers ADD COLUMN cause TEXT'),
 ];
 
 interface EventTable {

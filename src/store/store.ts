@@ -131,7 +131,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     record: (fact) => log.record(fact),
     read: (query) => log.read(query),
-    breakers: createBreakerStates({ connection, queue }),
+    breakers: createBreakerStates({ connection, queue, redact }),
     runtimes: createRuntimes({ connection, queue }),
     sessions: (runtime) => createSessionStore(queue, runtime),
     children: createChildRecords({ connection, queue }),

@@ -111,6 +111,27 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).not.toMatch(/^fs /m);
   });
 
+  it.each(['circuit_open', 'too_many_requests', 'unavailable'] as const)(
+    '[O-9] shows what went wrong last, never that a call was refused for it: %s',
+    async (kind) => {
+      const { failure } = failed(1);
+      const refused = { ...failed(2), at: now - 1000, failure: { ...failure, kind, message: 'it is open' } };
+      const { stdout } = await call(['status', '--db', await databaseWith(failed(1), refused)]);
+      expect(stdout).toMatch(/timeout: no answer within 30 s$/m);
+      expect(stdout).not.toContain('it is open');
+    },
+  );
+
+  it('[O-9] shows what opened a circuit where every call that it failed for ended by that', async () => {
+    const { failure } = failed(1);
+    const opened = { integration: 'kb', openForMs: 60_000, kind: 'transient', cause: 'gateway closed (1012)' } as const;
+    const db = await databaseWith(
+      { ...told({ type: 'breaker.opened', ...opened }), at: now - 1000 },
+      { ...failed(1), at: now - 1000, failure: { ...failure, kind: 'circuit_open', message: 'it is open' } },
+    );
+    expect((await call(['status', '--db', db])).stdout).toMatch(/ 1s ago: transient: gateway closed \(1012\)$/m);
+  });
+
   it('shows when an open circuit lets a probe through', async () => {
     expect(await circuitOf({ openUntil: now + 41_500 })).toBe('open, probe in 42s');
     expect(await circuitOf({ openUntil: now })).toBe('open, probe due');

@@ -45,6 +45,20 @@ describe('what is called before the start', () => {
     expect(search.breaker.state).toBe('open');
   });
 
+  it.skipIf(!hasSqlite)('[O-9] [M-8] is told why an earlier run left the circuit open', async () => {
+    const { gateway } = makeGateway({ store: await storeWithOpenCircuit() });
+    const search = gateway.integration('search', {}, () => 'fine');
+    await gateway.start();
+    const outcome = await search.call('docs');
+    expect(outcome.ok ? '' : outcome.failure.message).toMatch(
+      /^The circuit of search is open: transient fault; next try in \d+ s$/,
+    );
+    expect(gateway.store?.breakers.load('search')?.cause).toMatchObject({
+      kind: 'transient',
+      failures: Array.from({ length: 5 }, (_, index) => ({ call: `search-${index + 1}`, message: 'transient fault' })),
+    });
+  });
+
   it('[M-8] is isolated when the integration was isolated then', async () => {
     const { gateway } = simulated();
     const search = gateway.integration('search', {}, () => 'fine');

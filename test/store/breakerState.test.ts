@@ -33,6 +33,30 @@ describe.skipIf(!hasSqlite)('kept breakers', () => {
     expect(later.store.breakers.loadAll()).toEqual(new Map([['kb', open]]));
   });
 
+  it('[O-9] [O-8] are kept with what opened them, without its secrets', async () => {
+    const { store, path } = await startStore();
+    const secret = `sk-ant-api03-${'a1B2'.repeat(12)}`;
+    const failure = { kind: 'auth', message: `no access with ${secret}`, call: 'kb-1', attempt: 1, at: now } as const;
+    store.breakers.save('kb', { ...open, cause: { ...failure, failures: [failure] } });
+    await store.close();
+    const later = await startStore({ path });
+    const { cause } = later.store.breakers.load('kb') ?? {};
+    expect(cause).toMatchObject({ kind: 'auth', failures: [{ call: 'kb-1', attempt: 1 }] });
+    expect(JSON.stringify(cause)).toContain('no access with');
+    expect(JSON.stringify(cause)).not.toContain(secret);
+  });
+
+  it.each(['not JSON', '[]', '{"kind":"none","message":"x"}', '{"kind":"auth"}'])(
+    '[O-9] go without a cause that cannot be read: %s',
+    async (text) => {
+      const { store, path } = await startStore();
+      store.breakers.save('kb', open);
+      await store.close();
+      openDatabase(path).prepare('UPDATE unwedge_breakers SET cause = ?').run(text);
+      expect((await startStore({ path })).store.breakers.load('kb')).toEqual(open);
+    },
+  );
+
   it('are known to the process that saved them before they are committed', async () => {
     const { store } = await startStore();
     store.breakers.save('kb', open);

@@ -79,7 +79,7 @@ export function createHookCircuit({ name, database, budgetMs }: HookCircuitOptio
       const { event = '', action = '', session } = about ?? {};
       await use(async (store) => {
         record(store, { type: 'hook.failed', hook: name, event, action, session, error: failure.message });
-        if (failure.counts) await countFailure(store, run, failure.kind, probeOf(admission));
+        if (failure.counts) await countFailure(store, run, failure, probeOf(admission));
         else store.breakers.releaseProbe(run.key, run.owner);
       });
       if (failure.counts) marker.leave();

@@ -1,9 +1,10 @@
 import { claimProbe } from '../../leaseOwner.ts';
 import { openForMs, trips } from '../../policy/breaker.ts';
 import type { Fact } from '../../policy/facts.ts';
-import type { FailureKind } from '../../policy/failure.ts';
+import { causeText, openText } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { presets } from '../../policy/presets.ts';
+import type { HookFailure } from './hookVerdict.ts';
 import type { Store } from '../../store/store.ts';
 import { systemClock } from '../../systemClock.ts';
 
@@ -36,7 +37,7 @@ export function admitRun(store: Store, { key }: HookRunName, leaseMs: number): H
   const retryAfterMs = leftMs > 0 ? leftMs : leaseMs;
   // Refusals come in floods: one record for each time the circuit opened.
   if (store.read({ category: 'integration', integration: key, since: row.openedAt, limit: 1 }).length === 0) {
-    const message = `The circuit of ${key} is open`;
+    const message = openText(key, row.cause, retryAfterMs);
     const refusal = { kind: 'circuit_open', message, retryAfterMs, refused: 0 } as const;
     record(store, { type: 'call.refused', integration: key, call: `${process.pid}.${wallNow}`, ...refusal });
   }
@@ -61,7 +62,7 @@ export function countAnswer(store: Store, { key }: HookRunName, probe: Persisted
 export async function countFailure(
   store: Store,
   { key }: HookRunName,
-  kind: FailureKind,
+  { kind, message: said }: Pick<HookFailure, 'kind' | 'message'>,
   probe: PersistedBreaker | undefined,
 ): Promise<void> {
   const row = store.breakers.load(key) ?? neverOpened;
@@ -71,6 +72,7 @@ export async function countFailure(
   if (!isOpen && !trips({ consecutive: failures, failures: 0, total: 0 }, policy)) return;
   const openedAt = systemClock.wallNow();
   const lastOpenMs = openForMs(policy, row.openings);
+  const message = causeText(said);
   store.breakers.save(key, {
     state: 'open',
     openedAt,
@@ -79,8 +81,14 @@ export async function countFailure(
     openings: row.openings + 1,
     failures,
     generation: row.generation + 1,
+    // Each run is a process of its own: the others are on record as failures of the hook.
+    cause: {
+      kind,
+      message,
+      failures: [{ kind, message, call: `${process.pid}.${openedAt}`, attempt: 1, at: openedAt }],
+    },
   });
-  record(store, { type: 'breaker.opened', integration: key, openForMs: lastOpenMs, kind });
+  record(store, { type: 'breaker.opened', integration: key, openForMs: lastOpenMs, kind, cause: message });
 }
 
 /** How many failures there are in a row now, also when another process held the lock for a moment. */

@@ -76,13 +76,12 @@ function exitCodeFor({ outcome, exit }: RunEnd, { aborted, reason }: AbortSignal
 /** Why there is no other output, in one line; an exit code of the command's own speaks for itself. */
 function lastWords({ name }: RunPlan, { outcome }: RunEnd, { aborted }: AbortSignal): readonly string[] {
   if (outcome.ok || aborted) return [];
-  const { kind, message, retryAfterMs, attempts, cause } = outcome.failure;
+  const { kind, message, retryAfterMs, attempts } = outcome.failure;
   const later =
     retryAfterMs === undefined ? '' : `; try again in ${formatDuration(Math.ceil(retryAfterMs / 1000) * 1000)}`;
   if (kind === 'circuit_open') {
-    const why =
-      attempts === 0 || cause === undefined ? 'after repeated failures, the command was not run' : 'after this failure';
-    return [`the circuit of ${sanitize(name)} is open ${why}${later}`];
+    if (attempts === 0) return [`${sanitize(message).replace(/^The /, 'the ')}; the command was not run`];
+    return [`the circuit of ${sanitize(name)} is open after this failure${later}`];
   }
   if (kind === 'unknown' || kind === 'permanent' || kind === 'auth' || kind === 'protocol') return [];
   return [`${kind}: ${sanitize(message)}${later}`];

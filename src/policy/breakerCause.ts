@@ -1,0 +1,119 @@
+import type { BreakerPolicy } from './breaker.ts';
+import { type FailureKind, failureKinds, type FailureReason } from './failure.ts';
+
+/** A failed attempt that the breaker counted. */
+export interface CountedFailure {
+  readonly kind: FailureKind;
+  readonly reason?: FailureReason | undefined;
+  /** One line, at most 300 characters. */
+  readonly message: string;
+  /** The call it was an attempt of, as its other facts name it. */
+  readonly call: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly label?: string | undefined;
+  readonly session?: string | undefined;
+  /** When it failed: wall time in ms since the epoch. */
+  readonly at: number;
+}
+
+/** Why a circuit is open (O-9). */
+export interface BreakerCause {
+  /** Of the failure that opened it. */
+  readonly kind: FailureKind;
+  /** Of the failure that opened it: one line, at most 300 characters. */
+  readonly message: string;
+  /** The failures that opened it and were counted in this process, the oldest first; the last 10 of more. */
+  readonly failures: readonly CountedFailure[];
+}
+
+/** Most failures that are kept of one circuit. */
+const mostKept = 10;
+const mostChars = 300;
+
+/** The last failures that a breaker has counted, and what opened it. */
+export class RecentFailures {
+  /** Why the circuit is open; undefined while it is not, and where nobody knows. */
+  cause: BreakerCause | undefined;
+  #recent: CountedFailure[] = [];
+  #text = '';
+  #textOf: BreakerCause | undefined = undefined;
+  #textMs = Number.NaN;
+
+  note(failure: CountedFailure): void {
+    this.#recent.push(failure);
+    if (this.#recent.length > mostKept) this.#recent.shift();
+  }
+
+  /**
+   * The circuit opened by the failure that was noted last. What comes from here on belongs to the next opening.
+   * @param inARow - how many there were in a row, the last one included.
+   */
+  opened({ consecutiveFailures }: Pick<BreakerPolicy, 'consecutiveFailures'>, inARow: number): void {
+    const last = this.#recent.at(-1);
+    if (last === undefined) return;
+    // A quota opens the circuit by itself, whatever failed before.
+    const count = last.kind === 'quota' ? 1 : inARow >= consecutiveFailures ? inARow : this.#recent.length;
+    this.cause = { kind: last.kind, message: last.message, failures: this.#recent.slice(-count) };
+    this.#recent = [];
+  }
+
+  /** The circuit closed. */
+  clear(): void {
+    this.cause = undefined;
+    this.#recent = [];
+  }
+
+  /**
+   * What a call is told that the open circuit refuses. Refusals come in floods: the text is made once a second at most.
+   * @param retryAfterMs - until the next try, in ms.
+   */
+  refusal(name: string, retryAfterMs: number): string {
+    const shownMs = Math.ceil(retryAfterMs / 1000) * 1000;
+    if (shownMs !== this.#textMs || this.cause !== this.#textOf || this.#text === '') {
+      this.#textMs = shownMs;
+      this.#textOf = this.cause;
+      this.#text = openText(name, this.cause, shownMs);
+    }
+    return this.#text;
+  }
+}
+
+/** Says that a circuit is open, why, and when it will be tried. @param retryAfterMs - in ms; rounded up to whole seconds. */
+export function openText(name: string, cause: Pick<BreakerCause, 'message'> | undefined, retryAfterMs: number): string {
+  const why = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`;
+  return `The circuit of ${name} is open${why}; next try ${retryAfterMs > 0 ? `in ${inWords(retryAfterMs)}` : 'now'}`;
+}
+
+function inWords(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes <= 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+}
+
+/** The message of a failure as a part of a sentence. */
+export function causeText(message: string): string {
+  const line = message
+    .slice(0, 2 * mostChars)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return line.slice(0, mostChars).replace(/[\s.:;]+$/, '');
+}
+
+/** What was kept of an earlier process, as far as it can be read. */
+export function readBreakerCause(value: unknown): BreakerCause | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { kind, message, failures } = value as Partial<Record<keyof BreakerCause, unknown>>;
+  if (!isKind(kind) || typeof message !== 'string') return undefined;
+  return { kind, message, failures: Array.isArray(failures) ? failures.filter(isCounted) : [] };
+}
+
+function isCounted(value: unknown): value is CountedFailure {
+  const { kind, message, call } = (value ?? {}) as Partial<Record<keyof CountedFailure, unknown>>;
+  return isKind(kind) && typeof message === 'string' && typeof call === 'string';
+}
+
+function isKind(value: unknown): value is FailureKind {
+  return typeof value === 'string' && Object.hasOwn(failureKinds, value);
+}
