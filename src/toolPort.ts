@@ -4,7 +4,7 @@ import { whyOf } from './calls/callWhy.ts';
 import { circuitOf } from './calls/integration.ts';
 import { toolLimits, type ToolOptions, type Tools } from './policy/toolOptions.ts';
 import type { Clock } from './policy/clock.ts';
-import type { Effect } from './policy/effects.ts';
+import { type Effect, saferOf } from './policy/effects.ts';
 import type { Limits, RetryPolicy } from './policy/policy.ts';
 import type { ToolCallRetry } from './policy/toolCallRetry.ts';
 import type { ToolPort } from './sessions/toolPort.ts';
@@ -81,7 +81,7 @@ function tighter(session: RetryPolicy, integration: RetryPolicy): RetryPolicy {
   return {
     ...session,
     maxAttempts: Math.min(session.maxAttempts, integration.maxAttempts),
-    retryUnspecified: session.retryUnspecified && integration.retryUnspecified,
+    repeatAfter: saferOf(session.repeatAfter, integration.repeatAfter),
   };
 }
 

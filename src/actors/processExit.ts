@@ -62,7 +62,10 @@ function codeFacts({ exitCode, stderr, endedAt }: ProcessExit): FailureFacts {
   const unknown: FailureFacts = { kind: 'unknown', message, outcome: 'failed', code: exitCode };
   if (text === '') return unknown;
   const found = classify(text, { wallNow: endedAt, dispatched: true });
-  return found.kind === 'unknown' ? unknown : { ...found, message, outcome: 'failed', code: found.code ?? exitCode };
+  if (found.kind === 'unknown') return unknown;
+  // It had started, whatever it did not reach; what it lost on the way may have been done.
+  const outcome = found.outcome === 'not_started' ? 'failed' : found.outcome;
+  return { ...found, message, outcome, code: found.code ?? exitCode };
 }
 
 const tailOf = (text: string): string => text.slice(-tailCharacters).trim();

@@ -95,7 +95,7 @@ function startTurn(parts: CodexThreadParts, input: CodexInput, options: CodexTur
       ? undefined
       : fallbackOf('options.fallback', options.fallback, {
           effect: () => effect,
-          retryUnspecified: policy.retry.retryUnspecified,
+          repeatAfter: policy.retry.repeatAfter,
         });
   const stream = createBoundedStream<CodexTurnEvent>();
   const giveUp = new AbortController();

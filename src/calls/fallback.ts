@@ -1,4 +1,4 @@
-import type { Effect } from '../policy/effects.ts';
+import { type Effect, mayRepeat, type RepeatAfter } from '../policy/effects.ts';
 import {
   AttemptError,
   type Failure,
@@ -31,8 +31,8 @@ export type FallbackOption<I, O> = Fallback<I, O> | FallbackValue<O> | FallbackI
 /** What is known of a call that falls back. */
 export interface FallbackCall {
   readonly effect: () => Effect | undefined;
-  /** Whether a call of unspecified effect may be repeated when its answer was lost. */
-  readonly retryUnspecified: boolean;
+  /** After what a call of unspecified effect may be repeated. */
+  readonly repeatAfter: RepeatAfter;
 }
 
 /**
@@ -56,7 +56,7 @@ export function fallbackOf<I, O>(name: string, option: FallbackOption<I, O>, cal
   return async (input, failure, { signal }) => {
     const effect = call.effect();
     // Thrown: the call ends with the failure it has.
-    if (!mayAsk(failure, effect, call)) throw new IntegrationError(failure);
+    if (!mayRepeat(failure, effect, call.repeatAfter)) throw new IntegrationError(failure);
     return unwrap(await integration.call(inputOf(input, failure), { signal, effect }));
   };
 }
@@ -78,9 +78,4 @@ function factsIn(error: unknown): FailureFacts | undefined {
     // A revoked proxy throws whatever is asked of it.
     return undefined;
   }
-}
-
-function mayAsk({ outcome }: Failure, effect: Effect | undefined, { retryUnspecified }: FallbackCall): boolean {
-  if (outcome === 'not_started' || outcome === 'failed') return true;
-  return effect === undefined ? retryUnspecified : effect !== 'mutating';
 }

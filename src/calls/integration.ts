@@ -15,7 +15,7 @@ import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
 export interface CallOptions<I, O> {
   /** Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. */
   readonly signal?: AbortSignal | undefined;
-  /** What the call may do to the world. @defaultValue unspecified: the policy says whether a lost answer is tried again */
+  /** What the call may do to the world. @defaultValue unspecified: the policy's `retry.repeatAfter` says after what it is tried again */
   readonly effect?: Effect | undefined;
   /** Names the call in events and records. */
   readonly label?: string | undefined;
@@ -183,7 +183,7 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
         ? undefined
         : fallbackOf('options.fallback', fallback, {
             effect: () => effect ?? defaults.effect ?? defaults.learnedEffect?.(),
-            retryUnspecified: defaults.retry.retryUnspecified,
+            repeatAfter: defaults.retry.repeatAfter,
           }),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { effects } from '../policy/effects.ts';
+import { effects, repeatChoices } from '../policy/effects.ts';
 import { defaultPolicy } from '../policy/presets.ts';
 import {
   boolean,
@@ -74,11 +74,10 @@ const retryShape = {
     { default: 'infinity' },
     { zero: true, infinite: true },
   ),
-  retryUnspecified: boolean(
-    'Whether a call is tried again whose answer was lost and of which nobody said what it may do.',
-    {
-      default: retry.retryUnspecified,
-    },
+  repeatAfter: oneOf(
+    repeatChoices,
+    'After what a call is tried again of which nobody said what it may do: when it was refused, also when the connection broke, or also when the answer was lost because a limit passed or the process died.',
+    { default: retry.repeatAfter },
   ),
   retryUnknown: boolean('Whether failures of kind `unknown` are tried again.', { default: retry.retryUnknown }),
   overloadedFactor: number(

@@ -2,6 +2,7 @@ import type { CallSettings } from '../calls/callSettings.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import type { Clock } from '../policy/clock.ts';
+import { mayRepeat } from '../policy/effects.ts';
 import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
 import { TurnoverMap } from '../policy/turnoverMap.ts';
 import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/message.ts';
@@ -193,14 +194,14 @@ export class ClientCalls {
   }
 
   #mayRepeat({ effect }: ClientCall): boolean {
-    const { retry, policy } = this.#parts.settings;
+    const { repeatsAlways, policy } = this.#parts.settings;
     if (policy.retry.maxAttempts === 1) return false;
-    return retry === 'always' || effect === 'readOnly' || effect === 'idempotent';
+    return repeatsAlways || mayRepeat(lost, effect, policy.retry.repeatAfter);
   }
 
   #settingsOf(call: ClientCall): CallSettings<ClientCall, McpAnswer> {
-    const { policy, limitsOf, retry } = this.#parts.settings;
-    const effect = retry === 'always' && call.effect !== 'readOnly' ? 'idempotent' : call.effect;
+    const { policy, limitsOf, repeatsAlways } = this.#parts.settings;
+    const effect = repeatsAlways && call.effect !== 'readOnly' ? 'idempotent' : call.effect;
     const known = this.#settings.get(call.label);
     if (known !== undefined && known.effect === effect) return known;
     const made: CallSettings<ClientCall, McpAnswer> = {
@@ -235,6 +236,9 @@ const mostSettings = 1000;
 
 /** Silent calls that are told of by name, should their server turn out to hang. */
 const mostSilent = 1000;
+
+/** All that may become of a request that was written: an answer of the server, whatever it says, goes to the client. */
+const lost = { kind: 'crash', outcome: 'unknown' } as const;
 
 const notConnected: FailureFacts = {
   kind: 'crash',

@@ -2,6 +2,7 @@ import { type McpServerSettings, checkMcpServer } from '../actors/mcpServerOptio
 import { safeEnvironment } from '../actors/safeEnvironment.ts';
 import { checkDuration, checkKeys, checkName, checkOneOf, checkTexts } from '../policy/options.ts';
 import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
+import type { RetryInput } from '../policy/policyParts.ts';
 import { checkPolicies, type Policies } from '../policy/policies.ts';
 import { resolvePolicy } from '../policy/presets.ts';
 import { toolLimits } from '../policy/toolOptions.ts';
@@ -25,7 +26,7 @@ export interface McpProxyOptions {
   readonly toolMs?: Readonly<Record<string, number>> | undefined;
   /** Limit on the start up to the end of the handshake, in ms above 0: the package may have to be fetched first. @defaultValue 60000 */
   readonly startMs?: number | undefined;
-  /** @defaultValue 'safe' */
+  /** @defaultValue the policy's, which is 'safe' unless `retry.repeatAfter` is `lost` */
   readonly retry?: RetryMode | undefined;
   /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
   readonly envAllow?: readonly string[] | undefined;
@@ -34,12 +35,21 @@ export interface McpProxyOptions {
 /** {@link McpProxyOptions}, checked. */
 export interface ProxySettings {
   readonly name: string;
-  readonly retry: RetryMode;
+  /** Whether what a tool says of its effect counts for nothing. */
+  readonly repeatsAlways: boolean;
   readonly policy: IntegrationPolicy;
   readonly server: McpServerSettings;
   /** The limits of a request. */
   readonly limitsOf: (method: string, tool: string | undefined) => Limits;
 }
+
+const retryModes: readonly RetryMode[] = ['safe', 'always', 'never'];
+
+const retries: Readonly<Record<RetryMode, RetryInput>> = {
+  safe: { repeatAfter: 'broken' },
+  always: { repeatAfter: 'lost' },
+  never: { maxAttempts: 1 },
+};
 
 /** Calls in flight at once; a client that has more does not wait for their answers. */
 const mostInFlight = 1000;
@@ -65,7 +75,7 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
   const idleMs = options.idleMs === undefined ? undefined : checkDuration('idleMs', options.idleMs);
   const callMs = options.callMs === undefined ? undefined : checkDuration('callMs', options.callMs);
   const startMs = checkDuration('startMs', options.startMs ?? 60_000);
-  const retry = checkOneOf('retry', options.retry ?? 'safe', ['safe', 'always', 'never']);
+  const retry = options.retry === undefined ? undefined : checkOneOf('retry', options.retry, retryModes);
   const toolMs = new Map(
     Object.entries(options.toolMs ?? {}).map(([tool, ms]) => [tool, checkDuration(`toolMs.${tool}`, ms)]),
   );
@@ -73,7 +83,7 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
     name,
     {
       limits: { idleMs, attemptMs: callMs, overallMs: callMs },
-      retry: { retryUnspecified: retry === 'always', ...(retry === 'never' && { maxAttempts: 1 }) },
+      retry: retry === undefined ? undefined : retries[retry],
       maxInFlight: mostInFlight,
       maxAbandoned: mostInFlight,
     },
@@ -90,7 +100,7 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
   });
   return {
     name,
-    retry,
+    repeatsAlways: retry === 'always',
     policy,
     server,
     limitsOf(method, tool) {

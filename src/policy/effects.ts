@@ -1,4 +1,4 @@
-import { type FailureFacts, type FailureKind, failureKinds } from './failure.ts';
+import { type EffectOutcome, type FailureFacts, type FailureKind, failureKinds } from './failure.ts';
 import type { RetryPolicy } from './policy.ts';
 
 /** What a call may do to the world: nothing, the same however often, or something each time. */
@@ -8,20 +8,59 @@ export type Effect = 'readOnly' | 'idempotent' | 'mutating';
 export const effects: readonly Effect[] = ['readOnly', 'idempotent', 'mutating'];
 
 /**
- * Whether a failed attempt may be repeated: its kind must be one that is retried (or the other side said so), and a call whose
- * answer was lost must be harmless to repeat.
+ * What a failed attempt leaves open, from the safest to repeat to the least safe. `refused`: nothing was done; the other side said no, or
+ * was never reached. `broken`: the connection broke, or the other side ended with an error of its own (500). `lost`: nothing came back;
+ * our own limit passed, or the process died.
+ */
+export type RepeatAfter = 'refused' | 'broken' | 'lost';
+
+/** All of them, each less safe to repeat after than the one before. */
+export const repeatChoices = ['refused', 'broken', 'lost'] as const satisfies readonly RepeatAfter[];
+
+/**
+ * Whether a failed attempt may be repeated: its kind must be one that is retried (or the other side said so), and the call must be
+ * harmless to repeat after what happened. What the other side says of retrying never counts for more than the effect of the call.
  * @param effect - undefined when nobody said; the policy decides then.
  */
 export function mayRetry(
   facts: FailureFacts,
   effect: Effect | undefined,
-  policy: Pick<RetryPolicy, 'retryUnspecified' | 'retryUnknown'>,
+  policy: Pick<RetryPolicy, 'repeatAfter' | 'retryUnknown'>,
 ): boolean {
   if (!kindAllows(facts, policy)) return false;
-  if (facts.outcome === 'not_started' || facts.outcome === 'failed') return true;
-  if (effect === undefined) return policy.retryUnspecified || facts.resumable === true;
-  return effect !== 'mutating';
+  // The next attempt goes on where this one ended.
+  if (effect === undefined && facts.resumable === true) return true;
+  return mayRepeat(facts, effect, policy.repeatAfter);
 }
+
+/** Whether a call of that effect may be made again, here or elsewhere, after it failed like this. */
+export function mayRepeat(
+  failure: Pick<FailureFacts, 'kind' | 'outcome'>,
+  effect: Effect | undefined,
+  repeatAfter: RepeatAfter,
+): boolean {
+  const left = leftOpen(failure);
+  if (left === 'refused') return true;
+  if (effect !== undefined) return effect !== 'mutating';
+  return repeatChoices.indexOf(left) <= repeatChoices.indexOf(repeatAfter);
+}
+
+/** What a failed attempt leaves open. */
+export function leftOpen({ kind, outcome }: Pick<FailureFacts, 'kind' | 'outcome'>): RepeatAfter {
+  if (known.has(outcome)) return 'refused';
+  return unanswered.has(kind) ? 'lost' : 'broken';
+}
+
+/** The safer of the two. */
+export function saferOf(one: RepeatAfter, other: RepeatAfter): RepeatAfter {
+  return repeatChoices.indexOf(one) < repeatChoices.indexOf(other) ? one : other;
+}
+
+/** That nothing was done is known. */
+const known: ReadonlySet<EffectOutcome> = new Set(['not_started', 'failed']);
+
+/** Kinds of failure with which nothing came back, or nothing that can be read. */
+const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'protocol', 'cancelled', 'watchdog']);
 
 /** What the other side cannot talk us out of: the same call would get the same answer, or we ended the call ourselves. */
 const final: ReadonlySet<FailureKind> = new Set([

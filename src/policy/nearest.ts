@@ -1,5 +1,10 @@
+/** What has another name now. */
+const renamed: ReadonlyMap<string, string> = new Map([['retryunspecified', 'repeatAfter']]);
+
 /** The known word that is most like `word`, when one is close enough to be what was meant: 2 edits away, or a third of its length. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  const successor = renamed.get(word.toLowerCase());
+  if (successor !== undefined && known.includes(successor)) return successor;
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {

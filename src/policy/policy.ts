@@ -1,5 +1,6 @@
 import type { BackoffPolicy } from './backoff.ts';
 import type { BreakerPolicy } from './breaker.ts';
+import type { RepeatAfter } from './effects.ts';
 
 /** How often and when a call is tried again. */
 export interface RetryPolicy {
@@ -8,8 +9,11 @@ export interface RetryPolicy {
   readonly backoff: BackoffPolicy;
   /** Most time spent waiting between attempts, in ms, summed over a call. `Infinity`: no limit but the overall one. */
   readonly maxTotalWaitMs: number;
-  /** Whether a call of unspecified effect is tried again after its answer was lost (R-12). */
-  readonly retryUnspecified: boolean;
+  /**
+   * After what a call of unspecified effect is tried again: after a refusal alone, also when the connection broke, or also when the answer
+   * was lost because a limit passed or the process died. A `mutating` call has `'refused'`, one that is `readOnly` or `idempotent` `'lost'`.
+   */
+  readonly repeatAfter: RepeatAfter;
   /** Whether failures of kind `unknown` are tried again. */
   readonly retryUnknown: boolean;
   /** How many times longer the waits are after `overloaded`. At least 1. */

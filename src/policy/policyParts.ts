@@ -1,5 +1,6 @@
 import { type BackoffInput, checkBackoff } from './backoff.ts';
-import { checkBoolean, checkDuration, checkInteger, checkKeys, checkNumber } from './options.ts';
+import { repeatChoices } from './effects.ts';
+import { checkBoolean, checkDuration, checkInteger, checkKeys, checkNumber, checkOneOf } from './options.ts';
 import type { Limits, RetryPolicy } from './policy.ts';
 
 /** What may be left out, or given as `undefined`. */
@@ -76,7 +77,7 @@ function checkRetry(name: string, input: RetryInput, base: RetryPolicy): RetryPo
     maxAttempts: checkInteger(`${name}.maxAttempts`, given(input.maxAttempts, base.maxAttempts)),
     backoff: checkBackoff(`${name}.backoff`, given(input.backoff, base.backoff)),
     maxTotalWaitMs: unlessInfinite(maxTotalWaitMs, () => checkNumber(`${name}.maxTotalWaitMs`, maxTotalWaitMs)),
-    retryUnspecified: checkBoolean(`${name}.retryUnspecified`, given(input.retryUnspecified, base.retryUnspecified)),
+    repeatAfter: checkOneOf(`${name}.repeatAfter`, given(input.repeatAfter, base.repeatAfter), repeatChoices),
     retryUnknown: checkBoolean(`${name}.retryUnknown`, given(input.retryUnknown, base.retryUnknown)),
     overloadedFactor: checkNumber(`${name}.overloadedFactor`, given(input.overloadedFactor, base.overloadedFactor), 1),
   });

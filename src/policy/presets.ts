@@ -20,7 +20,7 @@ const fourAttempts: RetryPolicy = {
   maxAttempts: 4,
   backoff: exponential(1000, 8000),
   maxTotalWaitMs: Number.POSITIVE_INFINITY,
-  retryUnspecified: true,
+  repeatAfter: 'broken',
   retryUnknown: false,
   overloadedFactor: 2,
 };
@@ -60,6 +60,7 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
       ...fourAttempts,
       maxAttempts: 3,
       backoff: { backoff: { kind: 'exponential', baseMs: 1000, factor: 2, capMs: 8000 }, jitter: { kind: 'none' } },
+      repeatAfter: 'lost',
     },
     // A backend has its five minutes whether it reports or not.
     limits: { idleMs: minutes(5), attemptMs: minutes(5), overallMs: minutes(30) },
@@ -72,6 +73,7 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
       maxAttempts: 5,
       backoff: exponential(2000, 120_000),
       maxTotalWaitMs: seconds(300),
+      repeatAfter: 'lost',
       retryUnknown: true,
     },
     limits: { idleMs: seconds(180), attemptMs: seconds(300), overallMs: minutes(30) },
@@ -83,7 +85,7 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
   },
   hook: {
     ...defaultPolicy,
-    retry: { ...oneAttempt, retryUnspecified: false },
+    retry: oneAttempt,
     limits: { idleMs: seconds(10), attemptMs: seconds(10), overallMs: seconds(10) },
   },
 });

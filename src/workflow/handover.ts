@@ -1,4 +1,4 @@
-import type { Effect } from '../policy/effects.ts';
+import { type Effect, mayRepeat, type RepeatAfter } from '../policy/effects.ts';
 import { type Failure, IntegrationError } from '../policy/failure.ts';
 import type { WorkflowItem, WorkflowItemResult } from './workflowTypes.ts';
 
@@ -17,9 +17,9 @@ export interface Handover<R> {
   /**
    * Why an item must not be begun: an earlier backend began it, what became of it is not known, and a second time may do harm (R-12).
    * @param integration - that would do it.
-   * @param retryUnspecified - whether what nobody knows the effect of may be done again.
+   * @param repeatAfter - after what an item of unspecified effect may be done again.
    */
-  refusal(item: WorkflowItem, integration: string, retryUnspecified: boolean): Failure | undefined;
+  refusal(item: WorkflowItem, integration: string, repeatAfter: RepeatAfter): Failure | undefined;
 }
 
 export function createHandover<R>(): Handover<R> {
@@ -38,9 +38,11 @@ export function createHandover<R>(): Handover<R> {
       const known = failure.outcome === 'not_started' || failure.outcome === 'failed';
       if (!known && !doubtful.has(id)) doubtful.set(id, { effect, failure });
     },
-    refusal(item, integration, retryUnspecified) {
+    refusal(item, integration, repeatAfter) {
       const before = doubtful.get(item.id);
-      if (before === undefined || mayRepeat([before.effect, item.effect], retryUnspecified)) return undefined;
+      if (before === undefined) return undefined;
+      const effect = together(before.effect, item.effect);
+      if (mayRepeat(before.failure, effect, repeatAfter)) return undefined;
       return {
         kind: 'unknown',
         message: `It is not done again: what an earlier backend did of it is not known (${before.failure.message})`,
@@ -54,7 +56,7 @@ export function createHandover<R>(): Handover<R> {
   };
 }
 
-function mayRepeat(said: readonly (Effect | undefined)[], retryUnspecified: boolean): boolean {
-  if (said.includes('mutating')) return false;
-  return retryUnspecified || said.includes('readOnly') || said.includes('idempotent');
+/** What two backends say of the same item: that it changes something counts for more than that it does not, and both for more than nothing. */
+function together(before: Effect | undefined, now: Effect | undefined): Effect | undefined {
+  return before === 'mutating' || now === 'mutating' ? 'mutating' : (before ?? now);
 }

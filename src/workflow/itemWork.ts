@@ -76,7 +76,7 @@ export function startItems<I, R, S>(
     // After what is done, or an item might be skipped that an earlier backend has done.
     for (const [place, item] of table.items.entries()) {
       if (table.result(place) !== undefined) continue;
-      const refusal = handover.refusal(item, path.name, retry.retryUnspecified);
+      const refusal = handover.refusal(item, path.name, retry.repeatAfter);
       if (refusal !== undefined) fail(place, item, refusal, 0);
     }
   }

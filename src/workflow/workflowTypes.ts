@@ -65,7 +65,7 @@ export interface WorkflowBackend<I, R, S> {
    */
   readonly policy?: PolicyInput | undefined;
   /**
-   * Retries and limits of its items; they have no circuit. `retry.retryUnspecified` also says whether an item of unspecified effect may be
+   * Retries and limits of its items; they have no circuit. `retry.repeatAfter` also says whether an item of unspecified effect may be
    * done again that an earlier backend was at when it failed; a `mutating` one never is, and fails.
    * @defaultValue preset `workflow`: 3 attempts, after 1 and 2 s
    */

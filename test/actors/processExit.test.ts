@@ -54,6 +54,16 @@ describe('the end of a run as a failure', () => {
     });
   });
 
+  it.each([
+    ['connect ECONNREFUSED 127.0.0.1:1', 'failed'],
+    ['429 Too Many Requests', 'failed'],
+    ['read ECONNRESET', 'unknown'],
+    ['API Error: 500', 'unknown'],
+    ['Request timed out', 'unknown'],
+  ])('[R-12] says what is known of the effect of a run that ended with %j: %s', (stderr, outcome) => {
+    expect(exitFacts(exit({ exitCode: 1 }, stderr))).toMatchObject({ outcome });
+  });
+
   it('[S-9] shows only the last lines of a long text', () => {
     const facts = exitFacts(exit({ exitCode: 1 }, `${'noise\n'.repeat(1000)}the last line\n`));
     expect(facts?.message).toMatch(/^noise\n[^]*the last line$/);

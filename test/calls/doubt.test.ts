@@ -17,7 +17,7 @@ function startDoubted(attempts = 1): Doubted {
   };
   const policy = {
     limits: { idleMs: 100, attemptMs: 1000, overallMs: 60_000 },
-    retry: { maxAttempts: attempts, retryUnspecified: true },
+    retry: { maxAttempts: attempts, repeatAfter: 'lost' as const },
     breaker: { consecutiveFailures: 3 },
   };
   return { ...startIntegration(policy, undefined, { onSilence }), inquiries };

@@ -101,7 +101,7 @@ describe('a fallback', () => {
   });
 
   it('[R-12] is not asked for what is unspecified where the policy does not repeat that', async () => {
-    const retry = { maxAttempts: 1, retryUnspecified: false };
+    const retry = { maxAttempts: 1, repeatAfter: 'refused' } as const;
     const { integration } = startIntegration({ retry }, failing('transient', 'unknown'));
     const other = startIntegration({}, () => 'other').integration;
     const outcome = await integration.call('ask', { fallback: { integration: other } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Integration } from '../../src/calls/integration.ts';
-import type { Effect } from '../../src/policy/effects.ts';
+import type { Effect, RepeatAfter } from '../../src/policy/effects.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import { startIntegration } from '../support/startIntegration.ts';
 
@@ -8,9 +8,9 @@ import { startIntegration } from '../support/startIntegration.ts';
 async function attemptsWhen(
   atFirst: Effect | undefined,
   later: Effect | undefined,
-  retryUnspecified: boolean,
+  repeatAfter: RepeatAfter,
 ): Promise<number> {
-  const { path, clock, seen } = startIntegration({ retry: { retryUnspecified } });
+  const { path, clock, seen } = startIntegration({ retry: { repeatAfter } });
   let said = atFirst;
   const integration = new Integration(path, undefined, () => ({ learnedEffect: () => said }));
   void integration.call('write');
@@ -22,14 +22,14 @@ async function attemptsWhen(
 
 describe('what the other side says of the effect of a call', () => {
   it.each([
-    ['mutating', undefined, true, 1],
-    ['mutating', 'readOnly', true, 1],
-    ['readOnly', 'mutating', true, 1],
-    [undefined, 'mutating', true, 1],
-    [undefined, undefined, true, 2],
-    ['readOnly', undefined, false, 2],
-    [undefined, 'readOnly', false, 2],
-    [undefined, undefined, false, 1],
+    ['mutating', undefined, 'lost', 1],
+    ['mutating', 'readOnly', 'lost', 1],
+    ['readOnly', 'mutating', 'lost', 1],
+    [undefined, 'mutating', 'lost', 1],
+    [undefined, undefined, 'lost', 2],
+    ['readOnly', undefined, 'broken', 2],
+    [undefined, 'readOnly', 'broken', 2],
+    [undefined, undefined, 'broken', 1],
   ] as const)('[R-12] counts as of then and as of now: %s, then %s (else %s): %i attempts', async (...said) => {
     const [first, later, unspecified, attempts] = said;
     expect(await attemptsWhen(first, later, unspecified)).toBe(attempts);

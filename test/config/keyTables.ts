@@ -99,7 +99,7 @@ function presetTable(): string {
     ['retry.maxAttempts', ({ retry }) => String(retry.maxAttempts)],
     ['retry.backoff', ({ retry }) => waitsText(retry.backoff)],
     ['retry.maxTotalWaitMs', ({ retry }) => durationText(retry.maxTotalWaitMs)],
-    ['retry.retryUnspecified', ({ retry }) => String(retry.retryUnspecified)],
+    ['retry.repeatAfter', ({ retry }) => retry.repeatAfter],
     ['retry.retryUnknown', ({ retry }) => String(retry.retryUnknown)],
     ['limits.idleMs', ({ limits }) => durationText(limits.idleMs)],
     ['limits.attemptMs', ({ limits }) => durationText(limits.attemptMs)],

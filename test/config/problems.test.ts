@@ -49,6 +49,12 @@ describe('the problems of a configuration', () => {
     `);
   });
 
+  it('[R-12] name the successor of a key that is no more', async () => {
+    expect(await inJson('{ policies: { integrations: { kb: { retry: { retryUnspecified: true } } } } }')).toEqual([
+      'unwedge.config.json:1:46: unknown key policies.integrations.kb.retry.retryUnspecified; did you mean repeatAfter?',
+    ]);
+  });
+
   it('tell keys that a JSON file gives more than once', async () => {
     const lines = await inJson(`{
       alerts: { failures: 3, windowMs: "1m", "failures": 4, failures: 0 },

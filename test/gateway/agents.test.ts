@@ -142,7 +142,7 @@ describe('a run of claude that may have changed something', () => {
   });
 
   it('[R-12] goes on where the policy would not repeat what may have taken effect', async () => {
-    const policy = { retry: { ...quick, retryUnspecified: false } };
+    const policy = { retry: { ...quick, repeatAfter: 'broken' as const } };
     const { run } = await startClaude([{ tools: ['Bash'], kill: 'SIGKILL' }, { text: 'done' }], stream, { policy });
     expect(await run()).toMatchObject({ ok: true });
   });
@@ -154,7 +154,7 @@ describe('a run of claude that may have changed something', () => {
   });
 
   it('[R-12] has had no effect when only reading tools ran, and begins anew', async () => {
-    const policy = { retry: { ...quick, retryUnspecified: false } };
+    const policy = { retry: { ...quick, repeatAfter: 'broken' as const } };
     const { run, fake } = await startClaude([{ tools: ['Read'], kill: 'SIGKILL' }, { text: 'done' }], stream, {
       policy,
     });

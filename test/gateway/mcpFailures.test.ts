@@ -116,14 +116,24 @@ describe('an MCP call whose answer was lost', () => {
     ['readOnly', {}, true],
     ['idempotent', {}, true],
     ['mutating', {}, false],
-    [undefined, {}, true],
-    [undefined, { retry: { retryUnspecified: false } }, false],
+    [undefined, {}, false],
+    [undefined, { retry: { repeatAfter: 'lost' } }, true],
   ] as const)('[P-1] [R-12] of effect %s under %j is repeated: %s', async (effect, policy, repeated) => {
     const { kb, starts } = await startKb(crashesOnce, { policy });
     const outcome = await kb.call(search, { effect });
     expect(outcome.ok).toBe(repeated);
     await kb.tools();
     expect(starts()).toBe(2);
+  });
+
+  it('[R-12] is not asked for again when the call hung: it ends at its first limit', async () => {
+    const { kb, received } = await startKb(inSearch({ do: 'hang' }));
+    const outcome = await kb.call(search, { idleMs: 300 });
+    expect(outcome).toMatchObject({ failure: { kind: 'timeout', outcome: 'unknown', attempts: 1 } });
+    const asked = (await received()).filter(
+      ({ params }) => (params as { name?: string } | undefined)?.name === 'search',
+    );
+    expect(asked).toHaveLength(1);
   });
 
   it('[P-1] [R-12] is sent when it was never written, whatever it may do', async () => {

@@ -75,13 +75,15 @@ describe('what an MCP server says of its tools', () => {
   });
   const retries = { readOnlyHint: true };
   const none = { destructiveHint: true };
+  const lostToo = { retry: { repeatAfter: 'lost' as const } };
 
   it.each([
     ['a reading tool is repeated', retries, {}, true],
     ['a writing tool is not', none, {}, false],
     ['unless the options say otherwise, for the tool', none, { tools: { write: { effect: 'idempotent' } } }, true],
     ['or for all of them', none, { effect: 'idempotent' }, true],
-    ['or trust no server', none, { trustAnnotations: false }, true],
+    ['where no server is trusted nothing is known', retries, { trustAnnotations: false }, false],
+    ['and what is not known is as the policy says', none, { trustAnnotations: false, policy: lostToo }, true],
     ['a careful option is not loosened by the server', retries, { effect: 'mutating' }, false],
     ['nor is that of a tool', retries, { tools: { write: { effect: 'mutating' } } }, false],
   ] as const)('[R-12] decides over repeating a lost call: %s', async (_, annotations, options, repeated) => {

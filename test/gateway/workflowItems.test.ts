@@ -339,7 +339,7 @@ describe('the items of a workflow', () => {
   it('[W-1] [R-12] of unspecified effect are not done again where the policy of items does not repeat them', async () => {
     const { run, clock } = await startWorkflow([
       backend('primary', [item('a')], { item: never }),
-      backend('fallback', [item('a'), item('b', ['a'])], { itemPolicy: { retry: { retryUnspecified: false } } }),
+      backend('fallback', [item('a'), item('b', ['a'])], { itemPolicy: { retry: { repeatAfter: 'broken' } } }),
     ]);
     const running = await run();
     await clock.advance(5 * minutes);

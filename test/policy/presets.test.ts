@@ -52,9 +52,11 @@ describe('the presets', () => {
     expect(presets.mcp.breaker.consecutiveFailures).toBe(5);
   });
 
-  it('[R-12] repeat lost calls of unspecified effect, but for hooks', () => {
-    const careful = Object.entries(presets).filter(([, { retry }]) => !retry.retryUnspecified);
-    expect(careful.map(([name]) => name)).toEqual(['hook']);
+  it('[R-12] repeat undeclared calls after a broken connection, and after a lost answer only runs and items that can be gone on with', () => {
+    const bold = Object.entries(presets).filter(([, { retry }]) => retry.repeatAfter === 'lost');
+    expect(bold.map(([name]) => name)).toEqual(['workflow', 'claudeCli']);
+    const others = Object.values(presets).filter(({ retry }) => retry.repeatAfter === 'broken');
+    expect(others).toHaveLength(Object.keys(presets).length - 2);
   });
 
   it('[R-6] are what they are: nobody changes them for others', () => {
@@ -68,6 +70,17 @@ describe('the presets', () => {
 });
 
 describe('resolving a policy', () => {
+  it('[R-12] names the successor of an option that is no more', () => {
+    const retry = { retryUnspecified: false } as PolicyInput['retry'];
+    expect(() => resolvePolicy('kb', { retry })).toThrow(
+      /^Unknown option `kb\.policy\.retry\.retryUnspecified`; .*did you mean repeatAfter\?$/,
+    );
+    const wrong = { repeatAfter: 'never' } as unknown as PolicyInput['retry'];
+    expect(() => resolvePolicy('kb', { retry: wrong })).toThrow(
+      'Expected `kb.policy.retry.repeatAfter` to be one of refused, broken, lost, got "never"',
+    );
+  });
+
   it('[R-9] changes what is given and keeps the rest of its preset', () => {
     const policy = resolvePolicy('kb', { preset: 'mcp', retry: { maxAttempts: 2 }, limits: { idleMs: undefined } });
     expect(policy).toEqual({ ...presets.mcp, retry: { ...presets.mcp.retry, maxAttempts: 2 } });

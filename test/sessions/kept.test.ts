@@ -177,6 +177,7 @@ describe('a kept session', () => {
     const { session, clock, facts, store, tool } = await startKept((_message, turn) => turn.tool('kb', 'query'));
     tool('kb', () => new Promise((resolve) => answers.push(resolve)), {
       policy: { limits: { attemptMs: 1000, idleMs: 1000 } },
+      tools: { query: { effect: 'readOnly' } },
     });
     void session.send({ kind: 'user' });
     await store.commitAll(clock);

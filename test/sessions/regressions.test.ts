@@ -140,7 +140,7 @@ describe('a tool call of a session', () => {
 
   it('[G-13] [G-6] ended by the watchdog in its backoff says how often it was tried', async () => {
     const { session, clock, tool, results } = startCaller();
-    const path = tool('kb', () => Promise.reject(fault('crash', { reason: 'connection_lost' })));
+    const path = tool('kb', () => Promise.reject(fault('transient')));
     void session.send({ kind: 'user' });
     await clock.settle();
     path.crashed(fault('crash').facts);

@@ -14,7 +14,7 @@ export function randomPolicy(chance: Chance): PolicyInput {
     retry: {
       maxAttempts: chance.integer(1, 5),
       backoff: { backoff: randomBackoff(chance), jitter: randomJitter(chance) },
-      retryUnspecified: chance.happens(0.7),
+      repeatAfter: chance.pick(['refused', 'broken', 'lost', 'lost']),
       retryUnknown: chance.happens(0.3),
       maxTotalWaitMs: chance.happens(0.2) ? chance.span(1, 5000) : never,
       overloadedFactor: chance.integer(1, 3),

@@ -22,14 +22,14 @@ describe('what one backend leaves to the next', () => {
   ] as const)('[R-12] an item whose outcome is %s is refused: %s', (outcome, isRefused) => {
     const handover = createHandover();
     handover.failed(mutating, { ...lost, outcome });
-    expect(handover.refusal(mutating, 'y', true) !== undefined).toBe(isRefused);
+    expect(handover.refusal(mutating, 'y', 'lost') !== undefined).toBe(isRefused);
   });
 
   it('[R-12] an item that was done after all is not in doubt', () => {
     const handover = createHandover<string>();
     handover.failed(mutating, lost);
     handover.add({ id: 'a', action: 'do a', status: 'done', value: 'late', attempts: 1, backend: 'one' });
-    expect(handover.refusal(mutating, 'y', true)).toBeUndefined();
+    expect(handover.refusal(mutating, 'y', 'lost')).toBeUndefined();
     expect(handover.values.get('a')).toBe('late');
   });
 
@@ -37,6 +37,10 @@ describe('what one backend leaves to the next', () => {
     const handover = createHandover();
     handover.failed(mutating, lost);
     handover.failed(item('a'), { ...lost, outcome: 'failed' });
-    expect(handover.refusal(item('a'), 'y', true)).toMatchObject({ integration: 'y', outcome: 'unknown', attempts: 0 });
+    expect(handover.refusal(item('a'), 'y', 'lost')).toMatchObject({
+      integration: 'y',
+      outcome: 'unknown',
+      attempts: 0,
+    });
   });
 });

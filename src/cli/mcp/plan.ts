@@ -19,8 +19,8 @@ export function planMcp(args: McpArgs, rest: readonly string[]): McpProxyOptions
   }
   if (command === '') throw new UsageError('Expected a command after --, got ""');
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the client’s');
-  const retry = args.retry === undefined ? 'safe' : modes.find((mode) => mode === args.retry);
-  if (retry === undefined) throw unknownValue('--retry', args.retry ?? '', modes);
+  const retry = args.retry === undefined ? undefined : modes.find((mode) => mode === args.retry);
+  if (args.retry !== undefined && retry === undefined) throw unknownValue('--retry', args.retry, modes);
   const envAllow = args['env-allow'];
   return {
     name: args.name ?? serverName(command, words, { cwd: process.cwd(), packageOf: nearestPackage }),

@@ -110,7 +110,7 @@ function policyOf(
   return resolvePolicy(
     'run',
     {
-      retry: { ...retry, maxAttempts: args.attempts, retryUnspecified: args.attempts > 1 },
+      retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter },
       limits: {
         idleMs: limit('no-output-timeout', idleMs),
         attemptMs: limit('attempt-timeout', args.attempts === 1 ? alone : limits.attemptMs),
