@@ -82,8 +82,12 @@ export function createKeptSessions({
       owners.see(run.world, clock.now(), run.seenAt);
       store = storeOf()?.sessions({ id: run.id, isAlive: owners.isAlive });
       const wallNow = clock.wallNow();
-      const lost = await store?.recoverCalls({ wallNow, answer: (call) => lostCallResult(call, wallNow) });
-      for (const call of lost ?? []) facts.tell(lostCallFact(call));
+      const lost = await store?.recoverCalls({
+        wallNow,
+        answer: (call) => lostCallResult(call, wallNow),
+        fact: lostCallFact,
+      });
+      for (const call of lost ?? []) facts.tell(lostCallFact(call), true);
       // Those added until now, each once; later ones are opened as they are added.
       started = true;
       await Promise.all([...sessions].map(open));

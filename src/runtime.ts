@@ -156,7 +156,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     for (const fact of early.splice(0)) opened.record(fact);
     for (const type of storedTypes) {
       bus.on(type, (fact) => {
-        if (records(fact)) opened.record(fact);
+        if (records(fact) && !bus.isRecorded(fact)) opened.record(fact);
       });
     }
     if (opened.children !== undefined) {

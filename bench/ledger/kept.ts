@@ -16,6 +16,7 @@ export async function keptLedger(): Promise<Ledger> {
     historyLimit: 10_000,
     wallNow: Date.now(),
     answer: () => result,
+    facts: () => [],
   });
   if (claimed === undefined || claimed.held) throw new Error('The session could not be claimed');
   const { ledger } = claimed;

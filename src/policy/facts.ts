@@ -476,7 +476,8 @@ export type Told<F> = F & { readonly at: number };
 
 /** Where facts are told. Telling never throws. */
 export interface Facts {
-  tell(fact: Fact): void;
+  /** @param recorded - whether the store has it already, written with the change that it tells of. @defaultValue false */
+  tell(fact: Fact, recorded?: boolean): void;
   /** Whether anybody listens to this type, so that frequent facts need not be built for nobody. */
   wants(type: FactType): boolean;
 }

@@ -2,8 +2,9 @@ import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
-import { lostCallFact, lostCallResult } from './lostCall.ts';
+import { lostCallResult } from './lostCall.ts';
 import type { Message } from './mailbox.ts';
+import { recoveredFacts } from './recoveredFacts.ts';
 import {
   type Claim,
   type Kept,
@@ -120,7 +121,8 @@ export class Keeping {
     const wallNow = clock.wallNow();
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
     try {
-      this.#take(await store.claim(session, { ...limits, wallNow, answer }));
+      const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered);
+      this.#take(await store.claim(session, { ...limits, wallNow, answer, facts }));
     } finally {
       this.#claiming = false;
     }
@@ -138,7 +140,7 @@ export class Keeping {
     this.#ledger = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
     for (const [key, number] of claim.recovered.keys) this.#remember(key, { number, kept: durable });
     this.#parts.claimed(claim.recovered);
-    this.#tell(claim.recovered);
+    for (const fact of recoveredFacts(session, claim.recovered)) facts.tell(fact, true);
   }
 
   /** Lets those in who wait, whatever came of the claim. */
@@ -159,17 +161,6 @@ export class Keeping {
     this.#wanted = false;
     this.#ledger = undefined;
     await ledger?.release();
-  }
-
-  #tell({ waiting, aside, lost }: Recovered): void {
-    const { session, facts } = this.#parts;
-    for (const { number, reason } of aside) {
-      facts.tell({ type: 'session.message_aside', session, message: `${session}-m${number}`, reason });
-    }
-    for (const call of lost) facts.tell(lostCallFact(call));
-    if (waiting.length + aside.length + lost.length === 0) return;
-    const counts = { waiting: waiting.length, lostCalls: lost.length, aside: aside.length };
-    facts.tell({ type: 'session.resumed', session, ...counts });
   }
 
   /** A turn of an earlier claim may still write under the fence of that one. */

@@ -1,4 +1,5 @@
 import type { Effect } from '../policy/effects.ts';
+import type { Fact } from '../policy/facts.ts';
 import type { HistoryEntry } from './history.ts';
 import type { Message } from './mailbox.ts';
 import type { ToolResult } from './toolResult.ts';
@@ -77,6 +78,13 @@ export interface RecoveryLimits {
   readonly wallNow: number;
   /** Makes the result of a call whose runtime died. */
   readonly answer: (call: LostCall) => ToolResult;
+  /** What is told of what was recovered: recorded in the same transaction. */
+  readonly facts: (recovered: Recovered) => readonly Fact[];
+}
+
+/** The same of calls alone. */
+export interface CallRecovery extends Pick<RecoveryLimits, 'wallNow' | 'answer'> {
+  readonly fact: (call: LostCall) => Fact;
 }
 
 /** Either the session is this runtime's now, or it belongs to another one that lives. */
@@ -126,5 +134,5 @@ export interface SessionStore {
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims. */
-  recoverCalls(limits: Pick<RecoveryLimits, 'wallNow' | 'answer'>): Promise<readonly LostCall[]>;
+  recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]>;
 }

@@ -3,8 +3,13 @@ import type { Database } from './database.ts';
 import type { Fence } from './sessionFence.ts';
 import type { Write } from './writeQueue.ts';
 
+/** A write after which a handler begins, or of which a fact tells that is written next. */
+export type WriteKind = 'begins' | 'toldNext';
+
 /** One write of a session's ledger; there is one for each row, so it is one object. */
 export class KeptWrite implements Write {
+  readonly begins: boolean;
+  readonly toldNext: boolean;
   readonly #holds: Fence;
   readonly #change: (database: Database) => number;
   readonly #resolve: (kept: Kept) => void;
@@ -15,7 +20,9 @@ export class KeptWrite implements Write {
    * @param change - the number of rows it changed.
    * @param resolve - gets what became of it, once.
    */
-  constructor(holds: Fence, change: (database: Database) => number, resolve: (kept: Kept) => void) {
+  constructor(holds: Fence, change: (database: Database) => number, resolve: (kept: Kept) => void, how?: WriteKind) {
+    this.begins = how === 'begins';
+    this.toldNext = how === 'toldNext';
     this.#holds = holds;
     this.#change = change;
     this.#resolve = resolve;

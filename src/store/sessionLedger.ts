@@ -10,7 +10,7 @@ import type { ToolResult } from '../sessions/toolResult.ts';
 import { type Claimed, createFence } from './sessionFence.ts';
 import type { Database } from './database.ts';
 import { toJson } from './json.ts';
-import { KeptWrite } from './keptWrite.ts';
+import { KeptWrite, type WriteKind } from './keptWrite.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 /** One session's rows over the store's write queue: writes of one event-loop turn share a commit, in the order they were made. */
@@ -21,8 +21,8 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed): Sessio
   let rowless: Set<number | string> | undefined;
 
   /** @param change - the number of rows it changed. */
-  function write(change: (database: Database) => number): Promise<Kept> {
-    return new Promise((resolve) => queue.add(new KeptWrite(holds, change, resolve)));
+  function write(change: (database: Database) => number, how?: WriteKind): Promise<Kept> {
+    return new Promise((resolve) => queue.add(new KeptWrite(holds, change, resolve, how)));
   }
 
   /** Makes the row of a message or a call; a full queue refuses it. */
@@ -34,13 +34,13 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed): Sessio
   }
 
   /** Not refused: a row is owed its end, or it would come to life again. There are at most a few of these for each row. */
-  function update(id: number | string, change: (database: Database) => number): Promise<Kept> {
-    return rowless?.has(id) === true ? Promise.resolve('volatile') : write(change);
+  function begin(id: number | string, change: (database: Database) => number): Promise<Kept> {
+    return rowless?.has(id) === true ? Promise.resolve('volatile') : write(change, 'begins');
   }
 
   /** The same, for what is written of it last. */
   function end(id: number | string, change: (database: Database) => number): Promise<Kept> {
-    return rowless?.delete(id) === true ? Promise.resolve('volatile') : write(change);
+    return rowless?.delete(id) === true ? Promise.resolve('volatile') : write(change, 'toldNext');
   }
 
   return {
@@ -56,7 +56,7 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed): Sessio
       );
     },
     take: (message, turn, seq, wallNow) =>
-      update(message, (database) =>
+      begin(message, (database) =>
         database
           .prepare(
             `UPDATE unwedge_messages

@@ -1,9 +1,12 @@
 import { effects } from '../policy/effects.ts';
+import type { Fact } from '../policy/facts.ts';
 import type { Claim, LostCall, Recovered, RecoveryLimits, SessionStore } from '../sessions/sessionStore.ts';
 import type { Database, SqlRow } from './database.ts';
+import type { EventLog } from './eventLog.ts';
 import { toJson } from './json.ts';
 import { createSessionLedger } from './sessionLedger.ts';
 import { type RuntimeRow, selectRuntime } from './runtimes.ts';
+import type { Schema } from './schema.ts';
 import { selectSession } from './sessionRows.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
@@ -16,9 +19,13 @@ export interface RuntimeIdentity {
 }
 
 /** Sessions in SQLite. */
-export function createSessionStore(queue: WriteQueue, { id: runtime, isAlive }: RuntimeIdentity): SessionStore {
+export function createSessionStore(
+  queue: WriteQueue,
+  { id: runtime, isAlive }: RuntimeIdentity,
+  log: Pick<EventLog, 'insert'>,
+): SessionStore {
   /** Runs one transaction behind the writes made before it; undefined when the store is out of order. */
-  function transact<T>(work: (database: Database) => T): Promise<T | undefined> {
+  function transact<T>(work: (database: Database, schema: Schema) => T): Promise<T | undefined> {
     return new Promise((resolve) => {
       if (queue.refuses()) {
         resolve(undefined);
@@ -27,8 +34,8 @@ export function createSessionStore(queue: WriteQueue, { id: runtime, isAlive }: 
       let result: T | undefined;
       let tooLate = false;
       queue.add({
-        run: (database) => {
-          if (!tooLate) result = work(database);
+        run: (database, schema) => {
+          if (!tooLate) result = work(database, schema);
         },
         committed: () => resolve(result),
         postponed: () => {
@@ -47,23 +54,34 @@ export function createSessionStore(queue: WriteQueue, { id: runtime, isAlive }: 
 
   return {
     async claim(session, limits): Promise<Claim | undefined> {
-      const claimed = await transact((database) => claim(database, session, limits));
+      const claimed = await transact((database, schema) => {
+        const taken = claim(database, session, limits);
+        if ('recovered' in taken) record(database, schema, limits.wallNow, limits.facts(taken.recovered));
+        return taken;
+      });
       if (claimed === undefined || 'by' in claimed) return claimed;
       const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence });
       return { held: false, ledger, recovered: claimed.recovered };
     },
     async recoverCalls(limits) {
-      const lost = await transact((database) => {
+      const lost = await transact((database, schema) => {
         const pending = database
           .prepare(`SELECT * FROM unwedge_calls WHERE state = 'pending' AND runtime <> ? ORDER BY started_at, id`)
           .all(runtime);
-        return pending
+        const settled = pending
           .filter((row) => !lives(database, String(row['runtime'])))
           .map((row) => settleLost(database, row, limits));
+        record(database, schema, limits.wallNow, settled.map(limits.fact));
+        return settled;
       });
       return lost ?? [];
     },
   };
+
+  /** With the change that they tell of: neither is there without the other. */
+  function record(database: Database, schema: Schema, at: number, facts: readonly Fact[]): void {
+    for (const fact of facts) log.insert(database, schema, { ...fact, at });
+  }
 
   function claim(
     database: Database,

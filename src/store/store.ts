@@ -133,7 +133,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     read: (query) => log.read(query),
     breakers: createBreakerStates({ connection, queue, redact }),
     runtimes: createRuntimes({ connection, queue }),
-    sessions: (runtime) => createSessionStore(queue, runtime),
+    sessions: (runtime) => createSessionStore(queue, runtime, log),
     children: createChildRecords({ connection, queue }),
     alerts: createAlertRecords({ connection, queue }),
     flush: () => queue.flush(),

@@ -19,6 +19,10 @@ const retryMs = 1_000;
 
 /** One write. */
 export interface Write {
+  /** Whether the handler of a message begins after its commit; a commit has at most one of these. */
+  readonly begins?: boolean | undefined;
+  /** Whether what is written after it tells of it: both are in one commit. */
+  readonly toldNext?: boolean | undefined;
   /** Runs inside a transaction, and again if that fails. @param transaction - another object for each. */
   run(database: Database, schema: Schema, transaction: object): void;
   /** Called once, after the commit. */
@@ -113,7 +117,7 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
     clock.clearTimeout(timer);
     timer = undefined;
     if (state === 'closed') return;
-    const batch = queue.slice(0, batchRows);
+    const batch = nextBatch();
     try {
       connection.use((database, schema) => {
         // The first contact takes no lock: an up-to-date database can be opened while another process writes.
@@ -128,6 +132,24 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
       return;
     }
     succeeded(batch);
+  }
+
+  /**
+   * A handler may end the process at once. Its delivery is counted by then, and no other one is whose handler has not begun. While the store
+   * is catching up nobody waits for the commit.
+   */
+  function nextBatch(): readonly Write[] {
+    const batch: Write[] = [];
+    let begun = false;
+    for (const write of queue) {
+      if (batch.length >= batchRows && batch.at(-1)?.toldNext !== true) break;
+      if (write.begins === true && episode === undefined) {
+        if (begun) break;
+        begun = true;
+      }
+      batch.push(write);
+    }
+    return batch;
   }
 
   // A foreign database may have constraints of its own; a row it refuses would be refused for ever and hold up the rest.

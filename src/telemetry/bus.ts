@@ -29,6 +29,8 @@ export interface Bus extends Facts {
   wait<K extends FactType>(this: void, type: K, options?: WaitOptions<K>): Promise<Told<FactOf<K>>>;
   /** The facts told from now on, as an async iterator over a bounded queue. */
   events<K extends FactType = FactType>(this: void, options?: StreamOptions<K>): EventStream<Told<FactOf<K>>>;
+  /** Whether a fact that is being told was told as recorded. */
+  isRecorded(this: void, fact: Told<Fact>): boolean;
   /** Ends every iterator and every wait, the later ones too, and removes every listener. Facts told later reach nobody. */
   close(): void;
 }
@@ -61,6 +63,7 @@ export function createBus(options: BusOptions): Bus {
   const endings = new Set<() => void>();
   /** Which types have listeners, as far as somebody asked since one last came or went. */
   const heard = new Map<FactType, Interest>();
+  const recorded = new WeakSet<Told<Fact>>();
   let closed = false;
   const closers: Closers = {
     add(end) {
@@ -70,11 +73,12 @@ export function createBus(options: BusOptions): Bus {
     delete: (end) => endings.delete(end),
   };
 
-  function tell(fact: Fact): void {
+  function tell(fact: Fact, isInStore = false): void {
     if (!wants(fact.type)) return;
     // To spread it and add a field takes V8 1.1 µs; this takes 0.15.
     const full: Told<Fact> = Object.assign({}, fact, { at: clock.wallNow() });
     const told = redact === undefined ? full : redact(full);
+    if (isInStore) recorded.add(told);
     emitter.emit(fact.type, told);
     const family = familyOf(fact.type);
     if (family !== undefined) emitter.emit(family, told);
@@ -165,6 +169,7 @@ export function createBus(options: BusOptions): Bus {
     off,
     wait: (type, waitOptions) => waitForFact(on, closers, type, waitOptions, checkType),
     events: (streamOptions) => createEventStream(on, closers, streamOptions, checkType),
+    isRecorded: (fact) => recorded.has(fact),
     close() {
       closed = true;
       for (const end of [...endings]) end();

@@ -167,6 +167,12 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     expect(facts.filter(({ type }) => type === 'session.message_aside')).toMatchObject([
       { message: 'agent:main-m1', reason: 'poison' },
     ]);
+    await gateway.stop();
+    const stored = openDatabase(store)
+      .prepare(`SELECT event_type AS type FROM events WHERE category = 'session'`)
+      .all();
+    const count = (type: string): number => stored.filter((row) => row['type'] === type).length;
+    expect([count('message_aside'), count('resumed'), count('tool_failed')]).toEqual([1, 3, 3]);
   });
 
   it('[G-11] leaves a session alone whose gateway lives, and says so', async () => {

@@ -18,6 +18,7 @@ const limits = (started: StartedStore): RecoveryLimits => ({
   maxAgeMs: 86_400_000,
   historyLimit: 100,
   wallNow: started.clock.wallNow(),
+  facts: () => [],
   answer: () => ({ status: 'error', error: 'lost', retries: 0, recoverable: false }),
 });
 

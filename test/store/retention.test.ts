@@ -175,7 +175,14 @@ describe.skipIf(!hasSqlite)('what is kept of sessions', () => {
       name: 'a',
       socket: undefined,
     });
-    const limits = { maxDeliveries: 3, maxAgeMs: day, historyLimit: 100, wallNow: now, answer: () => result };
+    const limits = {
+      maxDeliveries: 3,
+      maxAgeMs: day,
+      historyLimit: 100,
+      wallNow: now,
+      answer: () => result,
+      facts: () => [],
+    };
     const claiming = store.sessions({ id: 'a', isAlive: () => true })?.claim('s', limits);
     await clock.settle();
     const claimed = await claiming;

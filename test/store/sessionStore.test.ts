@@ -21,6 +21,16 @@ async function startSqlite(): Promise<Engine> {
     },
     kill: (id) => void dead.add(id),
     settle: () => clock.settle(),
+    recorded: () =>
+      openDatabase(path)
+        .prepare('SELECT event_type FROM events ORDER BY id')
+        .all()
+        .map((row) => String(row['event_type'])),
+    deliveries: () =>
+      openDatabase(path)
+        .prepare('SELECT deliveries FROM unwedge_messages ORDER BY session, number')
+        .all()
+        .map((row) => Number(row['deliveries'])),
     damage(session, message) {
       openDatabase(path)
         .prepare('UPDATE unwedge_messages SET body = ? WHERE session = ? AND number = ?')

@@ -9,6 +9,7 @@ import type {
   StoredCall,
 } from '../../src/sessions/sessionStore.ts';
 import type { ToolResult } from '../../src/sessions/toolResult.ts';
+import type { Fact } from '../../src/policy/facts.ts';
 
 /** One engine under test, with as many runtimes on it as a test needs. */
 export interface Engine {
@@ -18,20 +19,27 @@ export interface Engine {
   kill(id: string): void;
   /** Lets what was written commit. */
   settle(): Promise<void>;
+  /** What is told in facts and committed: the type of each. */
+  recorded(): readonly string[];
+  /** Deliveries that are committed, of each message by its session. */
+  deliveries(): readonly number[];
   /** Damages a kept message so that it cannot be read. */
   damage(session: string, message: number): void;
 }
 
 const now = Date.UTC(2026, 0, 1);
 const lost: ToolResult = { status: 'error', error: 'lost', retries: 0, recoverable: false };
+const factOf = (call: LostCall): Fact => ({ type: 'session.held', session: call.session, by: call.call });
 const limits = (more: Partial<RecoveryLimits> = {}): RecoveryLimits => ({
   maxDeliveries: 3,
   maxAgeMs: 1000,
   historyLimit: 100,
   wallNow: now,
   answer: () => lost,
+  facts: () => [],
   ...more,
 });
+const calls = { ...limits(), fact: factOf };
 const message = (number: number, key?: string) => ({
   number,
   message: { kind: 'user', text: `text ${number}` },
@@ -170,10 +178,49 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       const { ledger } = await own(engine, engine.runtime('a'));
       await after(engine, ledger.open(call('c-1', 1)));
       const other = engine.runtime('b');
-      expect(await after(engine, other.recoverCalls(limits()))).toEqual([]);
+      expect(await after(engine, other.recoverCalls(calls))).toEqual([]);
       engine.kill('a');
-      expect(await after(engine, other.recoverCalls(limits()))).toMatchObject([{ call: 'c-1' }]);
-      expect(await after(engine, other.recoverCalls(limits()))).toEqual([]);
+      expect(await after(engine, other.recoverCalls(calls))).toMatchObject([{ call: 'c-1' }]);
+      expect(await after(engine, other.recoverCalls(calls))).toEqual([]);
+    });
+
+    it('[G-14] records what it tells of a recovery with the recovery, in one commit', async () => {
+      const engine = await start();
+      const { ledger } = await own(engine, engine.runtime('a'));
+      await after(engine, ledger.post({ ...message(1), at: now - 1001 }));
+      await after(engine, ledger.open(call('c-1', 1)));
+      engine.kill('a');
+      const aside = ({ aside: [first] }: Recovered): readonly Fact[] => [
+        { type: 'session.message_aside', session: 's', message: `s-m${first?.number}`, reason: 'expired' },
+      ];
+      // No fact is told here: what is recorded came with the claim.
+      const other = engine.runtime('b');
+      await after(engine, other.recoverCalls(calls));
+      expect(engine.recorded()).toEqual(['held']);
+      await own(engine, other, { facts: aside });
+      expect(engine.recorded()).toEqual(['held', 'message_aside']);
+    });
+
+    it('[G-14] counts one delivery in a commit: no other one while a handler may end the process', async () => {
+      const engine = await start();
+      const store = engine.runtime('a');
+      const ledgers: SessionLedger[] = [];
+      for (const session of ['s', 't', 'u']) {
+        const claimed = await after(engine, store.claim(session, limits()));
+        if (claimed === undefined || claimed.held) throw new Error('not claimed');
+        await after(engine, claimed.ledger.post(message(1)));
+        ledgers.push(claimed.ledger);
+      }
+      const counted: (readonly number[])[] = [];
+      await after(
+        engine,
+        Promise.all(ledgers.map((ledger) => ledger.take(1, 1, 1, now).then(() => counted.push(engine.deliveries())))),
+      );
+      expect(counted).toEqual([
+        [1, 0, 0],
+        [1, 1, 0],
+        [1, 1, 1],
+      ]);
     });
 
     it('[I-1] keeps the first result of a call; a later one stays beside it', async () => {
