@@ -1,6 +1,7 @@
 import { judge, type Liveness, type ProcessWorld } from '../actors/processWorld.ts';
 import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
+import type { LeftRuns } from './leftRuns.ts';
 import type { DatabaseReader } from './reader.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
@@ -34,6 +35,8 @@ export interface Runtimes {
   enter(run: RuntimeRow): void;
   /** Takes a run off. */
   leave(id: string): void;
+  /** The store is closed: runs that could not be taken off are marked as left beside it. */
+  closed(): void;
   /** The processes of the runs that are entered; none while the store is out of order. */
   pids(): readonly number[];
   /** Takes the runs off whose process is gone, judged as {@link judgeRuntimes} does. */
@@ -43,9 +46,12 @@ export interface Runtimes {
 export interface RuntimesOptions {
   readonly connection: Connection;
   readonly queue: WriteQueue;
+  readonly left: LeftRuns;
 }
 
-export function createRuntimes({ connection, queue }: RuntimesOptions): Runtimes {
+export function createRuntimes({ connection, queue, left }: RuntimesOptions): Runtimes {
+  /** Runs that are to be taken off, until that is committed. */
+  const leaving = new Set<string>();
   /** What is to be entered and is not committed; a store that is degraded for long gets one write for each, not one a minute. */
   const pending = new Map<string, RuntimeRow>();
 
@@ -70,15 +76,24 @@ export function createRuntimes({ connection, queue }: RuntimesOptions): Runtimes
       });
     },
     leave(id) {
-      queue.add({ run: (database) => deleteRuntime(database, id) });
+      leaving.add(id);
+      queue.add({ run: (database) => deleteRuntime(database, id), committed: () => leaving.delete(id) });
+    },
+    closed() {
+      for (const id of leaving) left.mark(id);
     },
     pids: () => rows().map(({ pid }) => pid),
     removeDead(world, wallNow) {
-      const dead = judgeRuntimes(rows(), world, wallNow).filter(({ liveness }) => liveness === 'dead');
+      const dead = judgeRuntimes(rows(), world, wallNow).filter(
+        ({ id, liveness }) => liveness === 'dead' || left.has(id),
+      );
       if (dead.length === 0) return;
       queue.add({
         run(database) {
           for (const { id } of dead) deleteRuntime(database, id);
+        },
+        committed() {
+          for (const { id } of dead) left.forget(id);
         },
       });
     },
@@ -89,6 +104,7 @@ export function createRuntimes({ connection, queue }: RuntimesOptions): Runtimes
 export const noRuntimes: Runtimes = {
   enter: () => undefined,
   leave: () => undefined,
+  closed: () => undefined,
   pids: () => [],
   removeDead: () => undefined,
 };

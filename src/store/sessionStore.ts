@@ -4,6 +4,7 @@ import type { Claim, LostCall, Recovered, RecoveryLimits, SessionStore } from '.
 import type { Database, SqlRow } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import { toJson } from './json.ts';
+import type { LeftRuns } from './leftRuns.ts';
 import { createSessionLedger } from './sessionLedger.ts';
 import { type RuntimeRow, selectRuntime } from './runtimes.ts';
 import type { Schema } from './schema.ts';
@@ -22,7 +23,7 @@ export interface RuntimeIdentity {
 export function createSessionStore(
   queue: WriteQueue,
   { id: runtime, isAlive }: RuntimeIdentity,
-  log: Pick<EventLog, 'insert'>,
+  { log, left }: { readonly log: Pick<EventLog, 'insert'>; readonly left: Pick<LeftRuns, 'has'> },
 ): SessionStore {
   /** Runs one transaction behind the writes made before it; undefined when the store is out of order. */
   function transact<T>(work: (database: Database, schema: Schema) => T): Promise<T | undefined> {
@@ -49,7 +50,7 @@ export function createSessionStore(
   /** A run that has left is as dead as one that died. */
   function lives(database: Database, owner: string): boolean {
     const run = selectRuntime(database, owner);
-    return run !== undefined && isAlive(run);
+    return run !== undefined && !left.has(owner) && isAlive(run);
   }
 
   return {

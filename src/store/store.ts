@@ -13,6 +13,7 @@ import { createConnection } from './connection.ts';
 import type { DriverLoader } from './database.ts';
 import { findDriver } from './driver.ts';
 import { createEventLog } from './eventLog.ts';
+import { createLeftRuns } from './leftRuns.ts';
 import { createMemoryStore } from './memoryStore.ts';
 import { type Environment, storePath } from './paths.ts';
 import type { EventQuery, EventRow } from './query.ts';
@@ -122,6 +123,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const queue = createWriteQueue({ connection, path, clock, facts, logger });
   const log = createEventLog({ connection, queue, redact, runtimePid: options.runtimePid });
   await queue.start();
+  const left = createLeftRuns(path);
+  const runtimes = createRuntimes({ connection, queue, left });
   const pruner = retention === undefined ? undefined : startPruner({ queue, clock, facts, retention });
   return {
     kind: found.driver.kind,
@@ -132,14 +135,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     record: (fact) => log.record(fact),
     read: (query) => log.read(query),
     breakers: createBreakerStates({ connection, queue, redact }),
-    runtimes: createRuntimes({ connection, queue }),
-    sessions: (runtime) => createSessionStore(queue, runtime, log),
+    runtimes,
+    sessions: (runtime) => createSessionStore(queue, runtime, { log, left }),
     children: createChildRecords({ connection, queue }),
     alerts: createAlertRecords({ connection, queue }),
     flush: () => queue.flush(),
-    close() {
+    async close() {
       pruner?.stop();
-      return queue.close();
+      await queue.close();
+      runtimes.closed();
     },
   };
 }

@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type SessionOptions } from '../../src/index.ts';
-import { hasSqlite } from '../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../store/startStore.ts';
 import { deferred } from '../support/deferred.ts';
+import { SkippingClock } from '../support/skippingClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 async function start(store: string, onMessage: SessionOptions['onMessage']) {
@@ -79,5 +81,27 @@ describe.skipIf(!hasSqlite).each(ways)('a turn that %s cuts', (_way, stop) => {
     await asked;
     await stop(gateway);
     expect(await delivered(store)).toEqual([['last', 1]]);
+  });
+});
+
+describe.skipIf(!hasSqlite)('a gateway that stops while its database is locked', () => {
+  it('[G-11] [I-3] holds no session: the next gateway of the process has it, and the mark beside the file goes', async () => {
+    const directory = temporaryDirectory();
+    const store = join(directory, 'gateway.sqlite');
+    const clock = new SkippingClock();
+    const gateway = createGateway({ store, control: false, clock });
+    gateway.session('agent:main', { onMessage: () => undefined });
+    await gateway.start();
+    const holder = openDatabase(store);
+    holder.exec('BEGIN IMMEDIATE');
+    const stopped = gateway.stop();
+    const skipping = setInterval(() => clock.skip(1_000), 1);
+    await stopped;
+    clearInterval(skipping);
+    holder.exec('COMMIT');
+    const left = () => readdirSync(directory).filter((name) => name.includes('-left-'));
+    expect(left()).toHaveLength(1);
+    expect(await delivered(store)).toEqual([['last', 1]]);
+    expect(left()).toEqual([]);
   });
 });
