@@ -163,4 +163,6 @@ export type {
   WorkflowRun,
   WorkflowRunOptions,
   WorkflowStepContext,
+  WorkflowTodo,
+  WorkflowWorkItem,
 } from './workflow/workflowTypes.ts';

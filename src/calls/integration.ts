@@ -10,10 +10,14 @@ import type { CallStats } from './callPathParts.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import type { MachineLink } from './machineLink.ts';
 import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
+import { isRetried } from './workSignal.ts';
 
 /** How one call differs from its integration's policy. */
 export interface CallOptions<I, O> {
-  /** Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. */
+  /**
+   * Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. With the signal of an
+   * item of a workflow the call makes one attempt unless `maxAttempts` is given: the item is what is tried again.
+   */
   readonly signal?: AbortSignal | undefined;
   /** What the call may do to the world. @defaultValue unspecified: the policy's `retry.repeatAfter` says after what it is tried again */
   readonly effect?: Effect | undefined;
@@ -150,7 +154,7 @@ function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: KnownTool): Ca
 
 function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
   checkKeys('options', options, optionNames);
-  const { signal, effect, label, scope, replace, maxAttempts, idleMs, attemptMs, overallMs, fallback } = options;
+  const { signal, effect, label, scope, replace, idleMs, attemptMs, overallMs, fallback } = options;
   const backoff = options.backoff === undefined ? undefined : checkBackoff('options.backoff', options.backoff);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('Expected `options.signal` to be an AbortSignal');
@@ -158,7 +162,8 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
   if (effect !== undefined) checkOneOf('options.effect', effect, effects);
   if (label !== undefined) checkName('options.label', label);
   checkScope(options);
-  if (maxAttempts !== undefined) checkInteger('options.maxAttempts', maxAttempts);
+  if (options.maxAttempts !== undefined) checkInteger('options.maxAttempts', options.maxAttempts);
+  const maxAttempts = options.maxAttempts ?? (isRetried(signal) ? 1 : undefined);
   return {
     idleMs: idleMs === undefined ? defaults.idleMs : checkDuration('options.idleMs', idleMs),
     attemptMs: attemptMs === undefined ? defaults.attemptMs : checkDuration('options.attemptMs', attemptMs),

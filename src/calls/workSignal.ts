@@ -2,9 +2,11 @@
 const ofAttempts = new Set<AbortSignal>();
 
 const ofWork = Symbol('of work under way');
+const retried = Symbol('of work that is tried again as a whole');
 
 interface WorkSignal extends AbortSignal {
   [ofWork]?: true;
+  [retried]?: true;
 }
 
 /**
@@ -31,9 +33,20 @@ export function isOfWork(signal: AbortSignal | undefined): boolean {
   return ofAttempts.has(signal) || (signal as WorkSignal)[ofWork] === true;
 }
 
+/** Marks the signal of work that is tried again as a whole: what is called with it makes one attempt. */
+export function markRetried(signal: AbortSignal): void {
+  (signal as WorkSignal)[retried] = true;
+}
+
+/** Whether {@link markRetried} was told of it. */
+export function isRetried(signal: AbortSignal | undefined): boolean {
+  return signal !== undefined && (signal as WorkSignal)[retried] === true;
+}
+
 /** Aborted with either; part of what the first one is of. */
 export function joinedSignal(first: AbortSignal, second: AbortSignal): AbortSignal {
   const joined = AbortSignal.any([first, second]);
   if (isOfWork(first)) markOfWork(joined);
+  if (isRetried(first) || isRetried(second)) markRetried(joined);
   return joined;
 }

@@ -29,3 +29,8 @@ export function formatDuration(ms: number): string {
   if (hours > 0) return minutes === 0 ? `${hours}h` : `${hours}h${minutes}m`;
   return rest === 0 ? `${minutes}m` : `${minutes}m${rest}s`;
 }
+
+/** A limit that passed, as messages name it: in whole seconds (`300s`), or in ms where it has a fraction of one (`1500ms`). */
+export function limitText(ms: number): string {
+  return ms >= 1000 && ms % 1000 === 0 ? `${ms / 1000}s` : `${Math.round(ms)}ms`;
+}

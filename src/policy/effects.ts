@@ -62,16 +62,8 @@ const known: ReadonlySet<EffectOutcome> = new Set(['not_started', 'failed']);
 /** Kinds of failure with which nothing came back, or nothing that can be read. */
 const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'protocol', 'cancelled', 'watchdog']);
 
-/** What the other side cannot talk us out of: the same call would get the same answer, or we ended the call ourselves. */
-const final: ReadonlySet<FailureKind> = new Set([
-  'auth',
-  'permanent',
-  'cancelled',
-  'watchdog',
-  'circuit_open',
-  'too_many_requests',
-  'unavailable',
-]);
+/** What the other side cannot talk us out of: the same call would get the same answer, or the caller ended it. */
+const final: ReadonlySet<FailureKind> = new Set(['auth', 'permanent', 'cancelled']);
 
 function kindAllows({ kind, reason, shouldRetry }: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
   // Who had the other side restarted did not mean the call.

@@ -27,8 +27,11 @@ export interface FactMap {
 
   /** A run of a workflow began with this backend: its circuit let the run in. */
   [type: `workflow.${string}.started`]: WorkflowBackendFact;
-  /** Its plan was checked. */
-  [type: `workflow.${string}.planned`]: WorkflowBackendFact & { items: readonly PlannedItem[] };
+  /** Its plan was checked; `mode` is what the plan said of how it is meant. */
+  [type: `workflow.${string}.planned`]: WorkflowBackendFact & {
+    items: readonly PlannedItem[];
+    mode?: string | undefined;
+  };
   /** It ended the run; `partial`: an item failed or was skipped. */
   [type: `workflow.${string}.completed`]: WorkflowBackendFact & {
     status: 'succeeded' | 'partial';
@@ -61,7 +64,7 @@ export interface FactMap {
     servers: readonly string[];
     dependencies: readonly string[];
   };
-  /** Its circuit did not let a run in; `fallback` is who takes over. */
+  /** Its circuit opened with the failure of this run, or did not let it in; `fallback` is who takes over. */
   [type: `workflow.${string}.circuit_breaker_open`]: WorkflowBackendFact & {
     fallback?: string | undefined;
     retryAfterMs?: number | undefined;

@@ -61,6 +61,7 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
       maxAttempts: 3,
       backoff: { backoff: { kind: 'exponential', baseMs: 1000, factor: 2, capMs: 8000 }, jitter: { kind: 'none' } },
       repeatAfter: 'lost',
+      retryUnknown: true,
     },
     // A backend has its five minutes whether it reports or not.
     limits: { idleMs: minutes(5), attemptMs: minutes(5), overallMs: minutes(30) },

@@ -2,6 +2,7 @@ import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import * as refusal from '../calls/refusal.ts';
 import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from '../machines/workflow.ts';
+import { limitText } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { createItemTable, type ItemTable } from './itemTable.ts';
 import { type ItemWork, startItems } from './itemWork.ts';
@@ -42,6 +43,7 @@ export function createBackendTurn<I, R, S>(
   let phase: WorkflowProgress['phase'] = 'planning';
   let context: AttemptContext | undefined;
   let plan: unknown;
+  let mode: string | undefined;
   let table: ItemTable<R> | undefined;
   let work: ItemWork | undefined;
   let summary: S | undefined;
@@ -82,6 +84,7 @@ export function createBackendTurn<I, R, S>(
     async check() {
       try {
         const sound = await checkPlan(backend.name, plan);
+        ({ mode } = sound);
         table = createItemTable<R>(sound, backend.name);
         return { problems: 0 };
       } catch (error) {
@@ -94,8 +97,12 @@ export function createBackendTurn<I, R, S>(
       if (table === undefined) throw new Error(`${backend.name} has no plan`);
       phase = 'working';
       const { items } = table;
-      run.records.planned(backend.name, items);
-      run.log.push({ type: 'workflow_planned', data: { backend: backend.name, items: items.map(plannedItem) } });
+      run.records.planned(backend.name, items, mode);
+      const said = mode === undefined ? {} : { mode };
+      run.log.push({
+        type: 'workflow_planned',
+        data: { backend: backend.name, items: items.map(plannedItem), ...said },
+      });
       work = startItems(run, supervised, table, stepContext, changed);
       return () => work?.stop();
     },
@@ -144,7 +151,7 @@ export function createBackendTurn<I, R, S>(
   ): FailureFacts {
     if (ending === 'stopped') return refusal.stopped(path.name);
     if (ending === 'cancelled') return refusal.cancelled(reason, row.attempt !== undefined);
-    const message = `The run was not done within ${run.overallMs} ms`;
+    const message = `The run was not done within ${limitText(run.overallMs)}`;
     return { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' };
   }
 }

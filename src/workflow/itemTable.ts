@@ -1,14 +1,15 @@
 import type { SoundPlan } from './plan.ts';
-import type { WorkflowItem, WorkflowItemResult } from './workflowTypes.ts';
+import { ReadyPlaces } from './readyPlaces.ts';
+import type { WorkflowItemResult, WorkflowWorkItem } from './workflowTypes.ts';
 
 /** The items of one plan: which may begin, and how each ended. */
 export interface ItemTable<R> {
-  readonly items: readonly WorkflowItem[];
+  readonly items: readonly WorkflowWorkItem[];
   readonly done: number;
   readonly failed: number;
   readonly skipped: number;
   readonly ended: number;
-  /** The place of the next item whose dependencies are done; each is given once. */
+  /** The place of the first item of the plan whose dependencies are done; each is given once. */
   next(): number | undefined;
   /** Notes the end of an item, once. Gives the places of those that are skipped for it. */
   end(place: number, result: WorkflowItemResult<R>): readonly number[];
@@ -19,7 +20,7 @@ export interface ItemTable<R> {
 }
 
 /**
- * Keeps the items of a plan in order; linear in items and dependencies over the whole run.
+ * Keeps the items of a plan in order; over the whole run linear in dependencies, and in items but for a logarithm.
  * @param backend - whose plan it is.
  */
 export function createItemTable<R>({ items, graph }: SoundPlan, backend: string): ItemTable<R> {
@@ -27,9 +28,9 @@ export function createItemTable<R>({ items, graph }: SoundPlan, backend: string)
   const missing = graph.map((dependencies) => dependencies.length);
   const dependents: number[][] = items.map(() => []);
   for (const [place, dependencies] of graph.entries()) for (const each of dependencies) dependents[each]?.push(place);
-  const ready = missing.flatMap((count, place) => (count === 0 ? [place] : []));
+  const ready = new ReadyPlaces();
+  for (const [place, count] of missing.entries()) if (count === 0) ready.add(place);
   const counts = { done: 0, failed: 0, skipped: 0 };
-  let taken = 0;
 
   const note = (place: number, result: WorkflowItemResult<R>): void => {
     results[place] = result;
@@ -63,12 +64,10 @@ export function createItemTable<R>({ items, graph }: SoundPlan, backend: string)
       return counts.done + counts.failed + counts.skipped;
     },
     next() {
-      while (taken < ready.length) {
-        const place = ready[taken++];
-        // It may have been handed over before its turn came.
-        if (place !== undefined && results[place] === undefined) return place;
-      }
-      return undefined;
+      let place = ready.take();
+      // It may have been handed over before its turn came.
+      while (place !== undefined && results[place] !== undefined) place = ready.take();
+      return place;
     },
     end(place, result) {
       if (results[place] !== undefined) return [];
@@ -83,7 +82,7 @@ export function createItemTable<R>({ items, graph }: SoundPlan, backend: string)
           if (left > 0 || results[each] !== undefined) continue;
           const because = undone(each);
           if (because.length === 0) {
-            ready.push(each);
+            ready.add(each);
             continue;
           }
           note(each, skippedFor(each, because));

@@ -1,5 +1,6 @@
 import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
+import { markRetried } from '../calls/workSignal.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
 import type { ItemFigures } from '../machines/workflow.ts';
 import type { DoneItem } from './handover.ts';
@@ -14,6 +15,7 @@ import type {
   WorkflowItemContext,
   WorkflowProgress,
   WorkflowStepContext,
+  WorkflowWorkItem,
 } from './workflowTypes.ts';
 
 /** The items of one backend's plan at work. */
@@ -62,7 +64,7 @@ export function startItems<I, R, S>(
           const item = table.items[place];
           return item === undefined
             ? []
-            : [{ id: item.id, action: item.action, attempt, maxAttempts: retry.maxAttempts }];
+            : [{ id: item.id, action: item.action, attempt, maxAttempts: attemptsOf(item) }];
         }),
     stop() {
       isStopped = true;
@@ -117,18 +119,25 @@ export function startItems<I, R, S>(
     if (tookMore) tellFigures();
   }
 
-  function begin(place: number, item: WorkflowItem): void {
+  /** What the item says of itself comes before what its backend's policy says. */
+  function attemptsOf(item: WorkflowItem | undefined): number {
+    return item?.maxAttempts ?? retry.maxAttempts;
+  }
+
+  function begin(place: number, item: WorkflowWorkItem): void {
+    const maxAttempts = attemptsOf(item);
     let attempt = 1;
     let own: WorkOfItem | undefined;
     attempts.set(place, attempt);
     const settings = settingsOf(path.policy, {
+      retry: { ...retry, maxAttempts },
       effect: item.effect,
       label: item.id,
       session,
       retried(facts, tried) {
         own?.givenUp();
         tell(place, 'retrying', tried, facts.message);
-        records.itemFailed(backend.name, { item, facts, attempt: tried, maxAttempts: retry.maxAttempts, final: false });
+        records.itemFailed(backend.name, { item, facts, attempt: tried, maxAttempts, final: false });
       },
       // Too late for this backend, but no other need do it again.
       late: (value) => handover.add(doneItem(item, value as R, attempt)),
@@ -155,7 +164,9 @@ export function startItems<I, R, S>(
   function itemContext(context: AttemptContext): WorkflowItemContext {
     return {
       get signal() {
-        return context.signal;
+        const { signal: own } = context;
+        markRetried(own);
+        return own;
       },
       touch() {
         context.touch();
@@ -203,7 +214,7 @@ export function startItems<I, R, S>(
       item,
       facts: failure,
       attempt,
-      maxAttempts: retry.maxAttempts,
+      maxAttempts: attemptsOf(item),
       final: true,
     });
   }
@@ -220,9 +231,10 @@ export function startItems<I, R, S>(
 
   /** @param later - items that have ended as well, of which it is told after this one. */
   function tell(place: number, status: ItemEvent['status'], attempt: number, error?: string, later = 0): void {
-    const { id = '', action = '' } = table.items[place] ?? {};
+    const item = table.items[place];
+    const { id = '', action = '' } = item ?? {};
     const figures = { ended: table.ended - later, total: table.items.length };
-    const { maxAttempts } = retry;
+    const maxAttempts = attemptsOf(item);
     const data = { backend: backend.name, id, action, status, attempt, maxAttempts, ...figures };
     log.push({ type: 'workflow_item', data: error === undefined ? data : { ...data, error } });
   }

@@ -1,12 +1,12 @@
 import { AttemptError } from '../policy/failure.ts';
-import { nearest } from '../policy/nearest.ts';
 import { show } from '../policy/options.ts';
 import { graphOf } from './planGraph.ts';
-import type { WorkflowItem } from './workflowTypes.ts';
+import type { WorkflowWorkItem } from './workflowTypes.ts';
 
 /** A plan that may be done. */
 export interface SoundPlan {
-  readonly items: readonly WorkflowItem[];
+  readonly items: readonly WorkflowWorkItem[];
+  readonly mode: string | undefined;
   /** Of each item the places of those it depends on. */
   readonly graph: readonly (readonly number[])[];
 }
@@ -23,30 +23,34 @@ const mostTold = 20;
 export async function checkPlan(backend: string, plan: unknown): Promise<SoundPlan> {
   refuse(backend, plan);
   // Loaded by the first plan: who makes none is spared it.
-  const { planSchema, itemKeys } = await import('./planSchema.ts');
+  const { planSchema, todoSchema } = await import('./planSchema.ts');
   const problems: string[] = [];
-  const complain = (where: string, what: string): void => {
-    problems.push(`${where}: ${what}`);
-  };
-  const parsed = planSchema.safeParse(plan);
+  const isTodo = valueAt(plan, ['items']) === undefined && valueAt(plan, ['todo']) !== undefined;
+  const parsed = isTodo ? todoSchema.safeParse(plan) : planSchema.safeParse(plan);
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const { path, message } = issue;
-      if (issue.code !== 'unrecognized_keys') {
-        complain(pathText(path), `expected ${message}, got ${show(valueAt(plan, path))}`);
-        continue;
-      }
-      for (const key of issue.keys) complain(pathText([...path, key]), unknownKey(key, itemKeys));
+    for (const { path, message } of parsed.error.issues) {
+      problems.push(`${pathText(path)}: expected ${message}, got ${show(valueAt(plan, path))}`);
     }
     throw badPlan(backend, problems);
   }
-  const { items } = parsed.data;
+  const { items, mode } = parsed.data;
   const graph = graphOf(
     items.map(({ id, dependencies = [] }) => ({ id, dependencies })),
-    complain,
+    (where, what) => problems.push(`${isTodo ? 'todo.' : ''}${where}: ${what}`),
   );
   if (problems.length > 0) throw badPlan(backend, problems);
-  return { items, graph };
+  return { items: items.map(inOneSpelling), graph, mode };
+}
+
+/** What is known of an item goes by one name for who reads it; everything it said is kept. */
+function inOneSpelling(item: WorkflowWorkItem): WorkflowWorkItem {
+  const { tools = item.tools_needed, servers = item.mcp_servers, maxAttempts = item.max_attempts } = item;
+  return {
+    ...item,
+    ...(tools !== undefined && { tools }),
+    ...(servers !== undefined && { servers }),
+    ...(maxAttempts !== undefined && { maxAttempts }),
+  };
 }
 
 /** A backend that says it has no plan says why better than a check of what is missing in it. */
@@ -66,11 +70,6 @@ function badPlan(backend: string, problems: readonly string[]): AttemptError {
     message: `The plan of ${backend} cannot be used: ${told}`,
     outcome: 'failed',
   });
-}
-
-function unknownKey(key: string, known: readonly string[]): string {
-  const close = nearest(key, known);
-  return `unknown, ${close === undefined ? `known: ${known.join(', ')}` : `did you mean ${close}?`}`;
 }
 
 function pathText(path: readonly PropertyKey[]): string {

@@ -54,7 +54,7 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
   const { id, workflow, backends, concurrency, overallMs, signal, session } = options;
   const startedAt = clock.now();
   const log = createEventLog(options.redact);
-  const records = createRunRecords(bus, { workflow, run: id, session });
+  const records = createRunRecords(bus, { workflow, run: id, session }, () => clock.now());
   const parts: RunParts<I, R> = {
     clock,
     deadlines,
@@ -153,7 +153,7 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     const from = nameNow();
     const { link, name } = supervised.path;
     table = turn?.table ?? table;
-    const about = { link, table: turn?.table, elapsedMs: clock.now() - turnStartedAt };
+    const about = { link, tripped: supervised.tripped(), table: turn?.table, elapsedMs: clock.now() - turnStartedAt };
     if (end.ok) {
       records.completed(from, about);
       return;

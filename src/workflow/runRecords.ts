@@ -18,6 +18,8 @@ export interface ItemError {
 /** How the turn of a backend ended. */
 export interface TurnEnd {
   readonly link: MachineLink;
+  /** Whether its failure opened the circuit. */
+  readonly tripped: boolean;
   readonly table: Pick<ItemTable<unknown>, 'done' | 'failed' | 'skipped'> | undefined;
   readonly elapsedMs: number;
 }
@@ -25,7 +27,8 @@ export interface TurnEnd {
 /** What the outside is told of one run. */
 export interface RunRecords {
   began(backend: string): void;
-  planned(backend: string, items: readonly WorkflowItem[]): void;
+  /** @param mode - what the plan says of how it is meant. */
+  planned(backend: string, items: readonly WorkflowItem[], mode: string | undefined): void;
   itemFailed(backend: string, error: ItemError): void;
   completed(backend: string, end: TurnEnd): void;
   /** @param fallback - who takes over. */
@@ -33,14 +36,17 @@ export interface RunRecords {
   fellBack(fallback: WorkflowFallback): void;
 }
 
-export function createRunRecords(facts: Facts, run: WorkflowFact): RunRecords {
+/** @param now - monotonic time in ms. */
+export function createRunRecords(facts: Facts, run: WorkflowFact, now: () => number): RunRecords {
   const about = (backend: string): WorkflowBackendFact => ({ ...run, backend });
+  const circuitOpen = (backend: string, fallback: string | undefined, retryAfterMs: number | undefined): void =>
+    facts.tell({ type: `workflow.${backend}.circuit_breaker_open`, ...about(backend), fallback, retryAfterMs });
   return {
     began: (backend) => facts.tell({ type: `workflow.${backend}.started`, ...about(backend) }),
-    planned(backend, items) {
+    planned(backend, items, mode) {
       const type = `workflow.${backend}.planned` as const;
       if (!facts.wants(type)) return;
-      facts.tell({ type, ...about(backend), items: items.map(plannedItem) });
+      facts.tell({ type, ...about(backend), items: items.map(plannedItem), ...(mode !== undefined && { mode }) });
     },
     itemFailed(backend, { item, facts: failed, attempt, maxAttempts, final }) {
       facts.tell({
@@ -72,9 +78,9 @@ export function createRunRecords(facts: Facts, run: WorkflowFact): RunRecords {
         elapsedMs,
       });
     },
-    failed(backend, { kind, message, retryAfterMs, cause }, fallback, { link, elapsedMs }) {
+    failed(backend, { kind, message, retryAfterMs, cause }, fallback, { link, tripped, elapsedMs }) {
       if (kind === 'circuit_open') {
-        facts.tell({ type: `workflow.${backend}.circuit_breaker_open`, ...about(backend), fallback, retryAfterMs });
+        circuitOpen(backend, fallback, retryAfterMs);
         return;
       }
       facts.tell({
@@ -87,6 +93,7 @@ export function createRunRecords(facts: Facts, run: WorkflowFact): RunRecords {
         breaker: circuitOf(link),
         elapsedMs,
       });
+      if (tripped) circuitOpen(backend, fallback, Math.max(0, Math.ceil(link.openUntil - now())));
     },
     fellBack: (fallback) => facts.tell({ type: 'workflow_fallback', ...run, ...fallback }),
   };

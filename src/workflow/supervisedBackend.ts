@@ -1,9 +1,11 @@
 import type { CallSettings } from '../calls/callSettings.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
+import { circuitOf } from '../calls/integration.ts';
 import { attemptFacts } from '../calls/attemptFacts.ts';
 import type { Clock } from '../policy/clock.ts';
-import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
+import { limitText } from '../policy/duration.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { RetryBudget } from '../policy/retryBudget.ts';
 import type { Runtime } from '../runtime.ts';
@@ -18,6 +20,8 @@ export interface SupervisedBackend<I, R, S> {
   readonly backend: WorkflowBackend<I, R, S>;
   readonly path: CallPath<Work, unknown>;
   readonly items: CallPath<Work, unknown>;
+  /** Whether its circuit is open since an opening that has not been asked about: of several runs the one whose failure it was hears of it. */
+  tripped(): boolean;
 }
 
 /** A backend whose policies have been checked. */
@@ -49,26 +53,34 @@ export function superviseBackend<I, R, S>(
   runtime: Runtime,
   { backend, name, itemsName, whole, each }: CheckedBackend<I, R, S>,
 ): SupervisedBackend<I, R, S> {
+  const path = superviseIntegration<Work, unknown>(runtime, {
+    name,
+    // What fails as a whole goes on with the next backend; its items are what is tried again.
+    policy: { ...whole, retry: { ...whole.retry, maxAttempts: 1 } },
+    operation: async (work, context) => {
+      try {
+        return await work(context);
+      } catch (error) {
+        // Given up before: that it ended because it was told to is no failure of its own, and no late one.
+        if (context.signal.aborted) throw error;
+        throw new AttemptError(wholeFacts(error, runtime.clock, whole));
+      }
+    },
+    describeTimeout: (reason, limitMs) =>
+      reason === 'idle_timeout' && limitMs < whole.limits.attemptMs
+        ? `${backend.name} gave no sign of life for ${limitText(limitMs)}`
+        : `${backend.name} workflow timeout after ${limitText(limitMs)}`,
+  });
+  let knownUntil: number | undefined;
   return {
     backend,
-    path: superviseIntegration<Work, unknown>(runtime, {
-      name,
-      // What fails as a whole goes on with the next backend; its items are what is tried again.
-      policy: { ...whole, retry: { ...whole.retry, maxAttempts: 1 } },
-      operation: async (work, context) => {
-        try {
-          return await work(context);
-        } catch (error) {
-          // Given up before: that it ended because it was told to is no failure of its own, and no late one.
-          if (context.signal.aborted) throw error;
-          throw new AttemptError(wholeFacts(error, runtime.clock, whole));
-        }
-      },
-      describeTimeout: (reason, limitMs) =>
-        reason === 'idle_timeout' && limitMs < whole.limits.attemptMs
-          ? `${backend.name} gave no sign of life for ${limitMs} ms`
-          : `${backend.name} was not done within ${limitMs} ms`,
-    }),
+    path,
+    tripped() {
+      const { link } = path;
+      if (circuitOf(link) !== 'open' || link.openUntil === knownUntil) return false;
+      knownUntil = link.openUntil;
+      return true;
+    },
     items: superviseIntegration<Work, unknown>(runtime, {
       name: itemsName,
       // Items wait for a place: those of one run are bounded by its concurrency.
@@ -87,9 +99,18 @@ export function superviseBackend<I, R, S>(
   };
 }
 
-/** Items have no circuit of their own: it is the backend's run that is counted. */
+/** What a call within an item ends with that was refused, or ended before its time: no kind the item's own policy would retry. */
+const ofInnerCalls: ReadonlySet<FailureKind> = new Set([
+  'circuit_open',
+  'too_many_requests',
+  'unavailable',
+  'watchdog',
+]);
+
+/** Items have no circuit of their own: it is the backend's run that is counted. They alone retry, whatever their inner calls met (W-4). */
 function itemFacts(facts: FailureFacts): FailureFacts {
-  return { ...facts, breaker: 'ignored' };
+  const shouldRetry = facts.shouldRetry ?? (ofInnerCalls.has(facts.kind) ? true : undefined);
+  return { ...facts, shouldRetry, breaker: 'ignored' };
 }
 
 /** Whatever ended it, a failed run counts one, and keeps the next run from its turn only through the circuit. */

@@ -16,7 +16,7 @@ export interface CheckedWorkflow<I, R, S> {
   readonly overallMs: number;
 }
 
-const usualConcurrency = 4;
+const usualConcurrency = 1;
 const usualOverallMs = 30 * 60_000;
 
 /** @throws TypeError or RangeError that names the first wrong option and its value. */

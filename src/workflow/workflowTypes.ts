@@ -2,7 +2,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { Failure } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/presets.ts';
 
-/** One piece of work of a plan. A key that is not here makes the plan a bad one; what a backend needs besides goes into `input`. */
+/** One piece of work of a plan. Keys that are not here are kept for its backend, and mean nothing to the workflow. */
 export interface WorkflowItem {
   /** Unique within the plan. A later backend that plans an item of the same id is handed its result instead of doing it again. */
   readonly id: string;
@@ -10,24 +10,38 @@ export interface WorkflowItem {
   readonly action: string;
   /** Ids of the items that have to be done before it. @defaultValue [] */
   readonly dependencies?: readonly string[] | undefined;
-  /** Names of the tools it needs, for records. @defaultValue [] */
+  /** Names of the tools it needs, for records; `tools_needed` is the same. @defaultValue [] */
   readonly tools?: readonly string[] | undefined;
-  /** Names of the servers it needs, for records. @defaultValue [] */
+  readonly tools_needed?: readonly string[] | undefined;
+  /** Names of the servers it needs, for records; `mcp_servers` is the same. @defaultValue [] */
   readonly servers?: readonly string[] | undefined;
+  readonly mcp_servers?: readonly string[] | undefined;
+  /** Attempts in all, at least 1; `max_attempts` is the same. @defaultValue that of `itemPolicy` */
+  readonly maxAttempts?: number | undefined;
+  readonly max_attempts?: number | undefined;
   /** What it may do to the world; decides whether a lost answer is tried again. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /** Whatever its backend needs to do it. */
   readonly input?: unknown;
 }
 
-/** What `plan` has to give; checked before anything of it is done. */
-export interface WorkflowPlan {
-  /** False when the backend could not make a plan; `error` says why. */
-  readonly success: boolean;
+/** The items of a plan, and what it says of them all. */
+export interface WorkflowTodo {
   /** At least one. */
   readonly items: readonly WorkflowItem[];
-  readonly error?: string | undefined;
+  /** How the backend means to go about it; told with the plan, and means nothing to the workflow. */
+  readonly mode?: string | undefined;
 }
+
+/** What `plan` has to give, with its items in itself or in `todo`; checked before anything of it is done. */
+export type WorkflowPlan = {
+  /** False when the backend could not make a plan; `error` says why. */
+  readonly success: boolean;
+  readonly error?: string | undefined;
+} & (WorkflowTodo | { readonly todo: WorkflowTodo });
+
+/** An item as its backend gets it: as it was planned, whatever else was said of it. */
+export type WorkflowWorkItem = WorkflowItem & Readonly<Record<string, unknown>>;
 
 /** What every step of a backend is given. */
 export interface WorkflowStepContext {
@@ -41,6 +55,11 @@ export interface WorkflowStepContext {
 }
 
 export interface WorkflowItemContext extends WorkflowStepContext {
+  /**
+   * Aborted when the attempt is over. An integration that is called with it makes one attempt: the item is what is tried again. A call
+   * that says its own `maxAttempts` has as many.
+   */
+  readonly signal: AbortSignal;
   /** From 1. */
   readonly attempt: number;
   /** Attempts in all that the item may have. */
@@ -54,7 +73,7 @@ export interface WorkflowBackend<I, R, S> {
   /** Makes a {@link WorkflowPlan}. What it throws ends this backend's run. */
   readonly plan: (input: I, context: WorkflowStepContext) => WorkflowPlan | PromiseLike<WorkflowPlan>;
   /** Does one item. What it throws fails an attempt of that item alone, unless it is critical. */
-  readonly item: (item: WorkflowItem, context: WorkflowItemContext) => R | PromiseLike<R>;
+  readonly item: (item: WorkflowWorkItem, context: WorkflowItemContext) => R | PromiseLike<R>;
   /** Makes the result of the whole out of the items' ends. @defaultValue no summary */
   readonly summary?:
     | ((items: readonly WorkflowItemResult<R>[], context: WorkflowStepContext) => S | PromiseLike<S>)
@@ -81,9 +100,9 @@ export interface WorkflowOptions<I, R, S> {
   /** The primary first; each further one takes over from the one before it. At least one. */
   readonly backends: readonly WorkflowBackend<I, R, S>[];
   /**
-   * Items done at once, at least 1. An attempt that was given up and does not end keeps its place for the grace of `itemPolicy` (`abortGraceMs`,
+   * Items done at once, at least 1; the first of the plan first. An attempt that was given up and does not end keeps its place for the grace of `itemPolicy` (`abortGraceMs`,
    * 5 s); then it is written off, and another item takes the place. Written-off work has a bound of its own (`maxAbandoned`, 100): beyond it
-   * items are `unavailable` until some of it has ended. @defaultValue 4
+   * items are `unavailable` until some of it has ended. @defaultValue 1
    */
   readonly concurrency?: number | undefined;
   /** Limit on the whole run, all backends together, in ms. @defaultValue 30 min */
@@ -153,6 +172,7 @@ export type WorkflowEvent =
       readonly data: {
         readonly backend: string;
         readonly items: readonly Pick<WorkflowItem, 'id' | 'action' | 'dependencies'>[];
+        readonly mode?: string | undefined;
       };
     }
   | {

@@ -131,10 +131,9 @@ describe('a workflow', () => {
     expect(plans).toBe(3);
     const outcome = await (await run()).outcome;
     expect(outcome.fallbacks).toMatchObject([{ reason: 'Circuit breaker OPEN - too many recent failures' }]);
-    expect(told('workflow.primary.circuit_breaker_open')).toMatchObject([
-      { fallback: 'fallback', retryAfterMs: 60_000 },
-      {},
-    ]);
+    // Of the trip, and of each run that was refused.
+    const open = { fallback: 'fallback', retryAfterMs: 60_000 };
+    expect(told('workflow.primary.circuit_breaker_open')).toMatchObject([open, open, open]);
     expect(told('workflow.primary.started')).toHaveLength(3);
     await clock.advance(59_999);
     await run();
@@ -142,6 +141,25 @@ describe('a workflow', () => {
     await clock.advance(1);
     await run();
     expect(plans).toBe(4);
+  });
+
+  it('[W-6] tells the trip once though two runs fail, and each time a probe opens the circuit again', async () => {
+    const failures = Array.from({ length: 4 }, () => deferred<never>());
+    let plans = 0;
+    const { run, clock, told } = await startWorkflow([
+      backend('primary', abc, { plan: () => failures[plans++]?.promise ?? failing('permanent') }),
+    ]);
+    for (let count = 0; count < 4; count++) await run();
+    for (const [index, { reject }] of failures.entries()) {
+      reject(Object.assign(new Error(`no ${index}`), { status: 400 }));
+      await clock.settle();
+    }
+    const trips = () => told('workflow.primary.circuit_breaker_open');
+    expect(trips().map((fact) => fact.run)).toEqual([expect.stringMatching(/^deploy-3-/)]);
+    await clock.advance(60_000);
+    await run();
+    expect(trips()).toHaveLength(2);
+    expect(told('workflow.primary.failed').at(-1)).toMatchObject({ breaker: 'open' });
   });
 
   it('[W-2] does not count partial success', async () => {
@@ -228,7 +246,7 @@ describe('a workflow', () => {
     expect(outcome).toMatchObject({ status: 'failed', elapsedMs: 10 * minutes, backend: 'fallback' });
     expect(told('workflow.fallback.failed')).toMatchObject([{ elapsedMs: 5 * minutes, fallback: undefined }]);
     expect(told('workflow.primary.failed')).toMatchObject([
-      { kind: 'timeout', error: 'primary was not done within 300000 ms' },
+      { kind: 'timeout', error: 'primary workflow timeout after 300s' },
     ]);
   });
 
@@ -265,12 +283,15 @@ describe('a workflow', () => {
 
   it('[W-3] aborts items at work when their backend has had its time', async () => {
     const contexts: WorkflowItemContext[] = [];
-    const { run, clock } = await startWorkflow([
-      backend('primary', [item('a'), item('b')], {
-        item: (_item, context) => (contexts.push(context), untilAborted(context.signal)),
-      }),
-      backend('fallback', [item('a'), item('b')]),
-    ]);
+    const { run, clock } = await startWorkflow(
+      [
+        backend('primary', [item('a'), item('b')], {
+          item: (_item, context) => (contexts.push(context), untilAborted(context.signal)),
+        }),
+        backend('fallback', [item('a'), item('b')]),
+      ],
+      { concurrency: 2 },
+    );
     const running = await run();
     await clock.advance(5 * minutes);
     expect(contexts.map(({ signal }) => signal.aborted)).toEqual([true, true]);
@@ -304,7 +325,7 @@ describe('a workflow', () => {
     expect(outcome.failure).toMatchObject({
       kind: 'timeout',
       reason: 'overall_timeout',
-      message: 'The run was not done within 1000 ms',
+      message: 'The run was not done within 1s',
     });
   });
 
@@ -343,7 +364,7 @@ describe('a workflow', () => {
     ]);
     const running = await run();
     await clock.advance(1000);
-    expect((await running.outcome).fallbacks).toMatchObject([{ reason: 'primary gave no sign of life for 1000 ms' }]);
+    expect((await running.outcome).fallbacks).toMatchObject([{ reason: 'primary gave no sign of life for 1s' }]);
   });
 
   it('[W-3] makes one attempt of a whole run whatever its policy says', async () => {

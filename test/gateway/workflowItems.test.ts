@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AttemptError, unwrap } from '../../src/policy/failure.ts';
 import { deferred } from '../support/deferred.ts';
 import { backend, eventsOf, failing, item, never, startWorkflow, untilAborted } from '../workflow/startWorkflow.ts';
 
@@ -46,6 +47,97 @@ describe('the items of a workflow', () => {
     expect(attempts).toBe(2);
   });
 
+  it('[W-4] are done in the order of the plan, one at a time, as soon as what they depend on is done', async () => {
+    const begun: string[] = [];
+    const { run } = await startWorkflow([
+      backend('primary', [item('e', ['c']), item('a'), item('b', ['a']), item('c'), item('d')], {
+        item: ({ id }, { done }) => (begun.push(`${id}${done.size}`), id),
+      }),
+    ]);
+    expect(await (await run()).outcome).toMatchObject({ status: 'succeeded' });
+    expect(begun).toEqual(['a0', 'b1', 'c2', 'e3', 'd4']);
+  });
+
+  it('[W-4] have as many attempts as they say themselves, whatever their policy says', async () => {
+    const begun: string[] = [];
+    const todo = {
+      mode: 'sequential',
+      items: [
+        { id: 'a', action: 'try once', max_attempts: 1, hint: 'kept' },
+        { id: 'b', action: 'try often', max_attempts: 4 },
+      ],
+    };
+    const { run, clock, told } = await startWorkflow([
+      backend('primary', [], {
+        plan: () => ({ success: true, todo }),
+        item: ({ id, hint }, { maxAttempts }) => (
+          begun.push(`${id} ${String(hint)} of ${maxAttempts}`), failing('transient')
+        ),
+      }),
+    ]);
+    const running = await run();
+    await clock.advance(minutes);
+    expect(begun).toEqual(['a kept of 1', ...Array.from({ length: 4 }, () => 'b undefined of 4')]);
+    expect(
+      told('workflow.primary.item_error').map(({ item: id, attempt, maxAttempts }) => [id, attempt, maxAttempts]),
+    ).toEqual([
+      ['a', 1, 1],
+      ['b', 1, 4],
+      ['b', 2, 4],
+      ['b', 3, 4],
+      ['b', 4, 4],
+    ]);
+    expect(told('workflow.primary.planned')).toMatchObject([{ mode: 'sequential' }]);
+    const planned = (await eventsOf(running)).find(({ type }) => type === 'workflow_planned');
+    expect(planned).toMatchObject({ data: { mode: 'sequential' } });
+  });
+
+  it.each([
+    [new Error('plain'), 3],
+    [Object.assign(new Error('no'), { status: 429 }), 3],
+    [new DOMException('too slow', 'TimeoutError'), 3],
+    [new AttemptError({ kind: 'crash', message: 'gone', outcome: 'unknown' }), 3],
+    [new AttemptError({ kind: 'circuit_open', message: 'open', outcome: 'not_started' }), 3],
+    [new AttemptError({ kind: 'too_many_requests', message: 'full', outcome: 'not_started' }), 3],
+    [new AttemptError({ kind: 'unavailable', message: 'down', outcome: 'not_started' }), 3],
+    [new AttemptError({ kind: 'watchdog', message: 'hung', outcome: 'unknown' }), 3],
+    [new AttemptError({ kind: 'quota', message: 'used up', outcome: 'failed' }), 1],
+    [new AttemptError({ kind: 'protocol', message: 'garbled', outcome: 'failed' }), 1],
+    [new AttemptError({ kind: 'spawn', message: 'no file', outcome: 'not_started' }), 1],
+    [new DOMException('mine', 'AbortError'), 1],
+    [Object.assign(new Error('no'), { status: 401 }), 1],
+    [Object.assign(new Error('no'), { status: 404 }), 1],
+  ])('[W-4] that fail with %s have %i attempts', async (error, most) => {
+    let attempts = 0;
+    const { run, clock } = await startWorkflow([
+      backend('primary', [item('a')], { isCritical: () => false, item: () => (attempts++, Promise.reject(error)) }),
+    ]);
+    await run();
+    await clock.advance(minutes);
+    expect(attempts).toBe(most);
+  });
+
+  it.each([
+    [undefined, 2],
+    [2, 4],
+  ])(
+    '[R-6] [W-4] alone retry: a call with their signal makes one attempt, unless it says otherwise (%s)',
+    async (maxAttempts, most) => {
+      let calls = 0;
+      const { gateway, run, clock } = await startWorkflow([
+        backend('primary', [item('a', [], { maxAttempts: 2 })], {
+          async item(_item, { signal }) {
+            return unwrap(await tool.call('x', { signal, maxAttempts }));
+          },
+        }),
+      ]);
+      const tool = gateway.integration<string, string>('tool', {}, () => (calls++, failing('transient')));
+      await run();
+      await clock.advance(minutes);
+      expect(calls).toBe(most);
+    },
+  );
+
   it('[W-4] are not tried again after a permanent error', async () => {
     let attempts = 0;
     const { run } = await startWorkflow([
@@ -74,11 +166,14 @@ describe('the items of a workflow', () => {
 
   it('[W-4] name every failed item they depended on', async () => {
     const gate = deferred<never>();
-    const { run, clock } = await startWorkflow([
-      backend('primary', [item('a'), item('b'), item('c', ['a', 'b']), item('d')], {
-        item: ({ id }) => (id === 'a' ? failing('permanent') : id === 'b' ? gate.promise : id),
-      }),
-    ]);
+    const { run, clock } = await startWorkflow(
+      [
+        backend('primary', [item('a'), item('b'), item('c', ['a', 'b']), item('d')], {
+          item: ({ id }) => (id === 'a' ? failing('permanent') : id === 'b' ? gate.promise : id),
+        }),
+      ],
+      { concurrency: 2 },
+    );
     const running = await run();
     expect(running.progress).toMatchObject({ ended: 2, total: 4 });
     gate.reject(Object.assign(new Error('no'), { status: 400 }));
@@ -87,7 +182,8 @@ describe('the items of a workflow', () => {
   });
 
   it.each([
-    [undefined, 4],
+    [undefined, 1],
+    [4, 4],
     [1, 1],
     [50, 10],
   ])('[W-4] are done so many at once: %s gives %i', async (concurrency, most) => {
@@ -238,16 +334,19 @@ describe('the items of a workflow', () => {
 
   it('[W-1] end the run of their backend when it says that they are critical, and the others with it', async () => {
     const seen: string[] = [];
-    const { run } = await startWorkflow([
-      backend('primary', [item('a'), item('b'), item('c')], {
-        isCritical: (_failure, { id }) => id === 'b',
-        item: ({ id }, { signal }) =>
-          id === 'b' ? failing('permanent') : (untilAborted(signal).catch(() => seen.push(id)) as Promise<never>),
-      }),
-      backend('fallback', [item('a')], {
-        plan: () => (seen.push('fallback plans'), { success: true, items: [item('a')] }),
-      }),
-    ]);
+    const { run } = await startWorkflow(
+      [
+        backend('primary', [item('a'), item('b'), item('c')], {
+          isCritical: (_failure, { id }) => id === 'b',
+          item: ({ id }, { signal }) =>
+            id === 'b' ? failing('permanent') : (untilAborted(signal).catch(() => seen.push(id)) as Promise<never>),
+        }),
+        backend('fallback', [item('a')], {
+          plan: () => (seen.push('fallback plans'), { success: true, items: [item('a')] }),
+        }),
+      ],
+      { concurrency: 3 },
+    );
     expect(await (await run()).outcome).toMatchObject({ backend: 'fallback' });
     expect(seen.toSorted()).toEqual(['a', 'c', 'fallback plans']);
   });
@@ -356,15 +455,18 @@ describe('the items of a workflow', () => {
 
   it('[W-1] [R-12] that timed out may have taken effect; a third backend does not repeat them either', async () => {
     const mutating = [item('a', [], { effect: 'mutating' }), item('b')];
-    const { run, clock } = await startWorkflow([
-      backend('first', mutating, {
-        item: ({ id }) => (id === 'a' ? never() : id),
-        summary: () => failing('permanent'),
-        itemPolicy: { limits: { attemptMs: 10 } },
-      }),
-      backend('second', mutating, { summary: () => failing('permanent') }),
-      backend('third', mutating),
-    ]);
+    const { run, clock } = await startWorkflow(
+      [
+        backend('first', mutating, {
+          item: ({ id }) => (id === 'a' ? never() : id),
+          summary: () => failing('permanent'),
+          itemPolicy: { limits: { attemptMs: 10 } },
+        }),
+        backend('second', mutating, { summary: () => failing('permanent') }),
+        backend('third', mutating),
+      ],
+      { concurrency: 2 },
+    );
     const running = await run();
     await clock.advance(10);
     const outcome = await running.outcome;

@@ -41,9 +41,9 @@ describe('the presets', () => {
     expect(backoffDelayMs(presets.toolCall.retry.backoff, 4, () => 0.5)).toBe(2000);
   });
 
-  it('[C-2] retry unknown failures of the Claude CLI only, and wait 300 s in all at most', () => {
+  it('[C-2] [W-4] retry unknown failures of the Claude CLI and of items alone; the Claude CLI waits 300 s in all at most', () => {
     const retrying = Object.entries(presets).filter(([, { retry }]) => retry.retryUnknown);
-    expect(retrying.map(([name]) => name)).toEqual(['claudeCli']);
+    expect(retrying.map(([name]) => name)).toEqual(['workflow', 'claudeCli']);
     expect(presets.claudeCli.retry.maxTotalWaitMs).toBe(300_000);
   });
 

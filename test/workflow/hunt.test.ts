@@ -177,10 +177,11 @@ describe('an item that an earlier backend was at', () => {
   it('[W-1] is not done again when it ends in the same turn as another one fails critically', async () => {
     const a = deferred<string>();
     const b = deferred<string>();
-    const { run } = await startWorkflow([
+    const backends = [
       backend('one', [item('a'), item('b')], { item: ({ id }) => (id === 'a' ? a.promise : b.promise) }),
       backend('two', [item('a'), item('b')]),
-    ]);
+    ];
+    const { run } = await startWorkflow(backends, { concurrency: 2 });
     const { outcome } = await run();
     a.reject(Object.assign(new Error('no'), { status: 401 }));
     b.resolve('done');

@@ -22,6 +22,25 @@ describe('a plan', () => {
     expect(sound).toEqual({ items, graph: [[], [0]] });
   });
 
+  it('[W-5] with its items in `todo` is understood as it is', async () => {
+    const first = { id: 'a', action: 'look', tools_needed: ['grep'], mcp_servers: ['kb'], max_attempts: 2 };
+    const second = { id: 'b', action: 'write', tools_needed: [], mcp_servers: [], dependencies: ['a'] };
+    const sound = await checkPlan('primary', { success: true, todo: { mode: 'sequential', items: [first, second] } });
+    expect(sound).toEqual({
+      mode: 'sequential',
+      items: [
+        { ...first, tools: ['grep'], servers: ['kb'], maxAttempts: 2 },
+        { ...second, tools: [], servers: [] },
+      ],
+      graph: [[], [0]],
+    });
+  });
+
+  it('[W-5] keeps what else its items say', async () => {
+    const items = [{ ...item('a'), priority: 'high', depends: ['b'] }];
+    expect((await checkPlan('primary', { success: true, items })).items).toEqual(items);
+  });
+
   it.each<[unknown, string[]]>([
     [undefined, ['the plan: expected an object, got undefined']],
     [null, ['the plan: expected an object, got null']],
@@ -32,11 +51,25 @@ describe('a plan', () => {
     [{ success: true, items: 'a' }, ['items: expected an array of items, got "a"']],
     [{ success: true, items: [] }, ['items: expected an array of at least one item, got an array of 0']],
     [
-      { success: true, items: [{ ...item('a'), dependecies: ['b'], depends: ['b'] }] },
+      { success: true, items: [{ ...item('a'), max_attempts: 0, maxAttempts: 1.5 }], mode: 3 },
       [
-        'items[0].dependecies: unknown, did you mean dependencies?',
-        'items[0].depends: unknown, known: id, action, dependencies, tools, servers, effect, input',
+        'items[0].maxAttempts: expected an integer of at least 1, got 1.5',
+        'items[0].max_attempts: expected an integer of at least 1, got 0',
+        'mode: expected a string, got 3',
       ],
+    ],
+    [{ success: true, todo: [] }, ['todo: expected an object, got an array of 0']],
+    [{ success: true, todo: {} }, ['todo.items: expected an array of items, got undefined']],
+    [
+      { success: true, todo: { items: [{ action: 'do a', mcp_servers: 'kb' }] } },
+      [
+        'todo.items[0].id: expected a non-empty string, got undefined',
+        'todo.items[0].mcp_servers: expected an array of strings, got "kb"',
+      ],
+    ],
+    [
+      { success: true, todo: { items: [item('a', ['b'])] } },
+      ['todo.items[0].dependencies[0]: expected the id of an item, got "b"'],
     ],
     [{ success: true, items: [null] }, ['items[0]: expected an object, got null']],
     [
