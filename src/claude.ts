@@ -62,7 +62,7 @@ interface Invocation {
  */
 export function createClaude(options: ClaudeOptions = {}): Claude {
   // Before anything is declared: a wrong option leaves nothing behind.
-  checkClaudeOptions(options, process.env);
+  const { timeoutMs } = checkClaudeOptions(options, process.env);
   const { clock = systemClock, random, logger, command = 'claude', name = 'claude', cwd } = options;
   const gateway = options.gateway ?? createGateway({ clock, random, logger });
   const integration = gateway.subprocess(name, {
@@ -72,6 +72,8 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     // One owner of retries, also where there is but one attempt: those inside take minutes.
     env: { CLAUDE_CODE_MAX_RETRIES: process.env['CLAUDE_CODE_MAX_RETRIES'] ?? '0', ...options.env },
     agent: 'claude',
+    // The limit of this client, which one call may shorten further.
+    policy: options.timeout === undefined ? undefined : { limits: { attemptMs: timeoutMs } },
     // Said outright: what a caller's system prompt says is never taken for a placeholder.
     promptBy: 'stdin',
   });

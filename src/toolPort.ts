@@ -5,6 +5,7 @@ import { circuitOf } from './calls/integration.ts';
 import { toolLimits, type ToolOptions, type Tools } from './policy/toolOptions.ts';
 import type { Clock } from './policy/clock.ts';
 import { type Effect, saferOf } from './policy/effects.ts';
+import type { FailureFacts } from './policy/failure.ts';
 import type { Limits, RetryPolicy } from './policy/policy.ts';
 import type { ToolCallRetry } from './policy/toolCallRetry.ts';
 import type { ToolPort } from './sessions/toolPort.ts';
@@ -49,10 +50,15 @@ export function createToolPort(
         late: options.late,
         patterns,
       };
+      // A limit that the handler gave one call, shorter than the integration's, says nothing about the integration (table 1).
+      const isShortened =
+        options.longRunning && options.overallMs < toolLimits(target.path.policy.limits, own).attemptMs;
+      const judged = (facts: FailureFacts): FailureFacts =>
+        isShortened && facts.kind === 'watchdog' ? { ...facts, breaker: 'ignored' } : facts;
       let attempts = (): number => 0;
       const call = target.path.start(target.request(tool, input), settings, (outcome) => settled(outcome, attempts()));
       attempts = () => call.attempts;
-      return { end: (facts) => target.path.end(call, facts), why: () => whyOf(call, clock.now()) };
+      return { end: (facts) => target.path.end(call, judged(facts)), why: () => whyOf(call, clock.now()) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     effect(integration, tool) {

@@ -1,11 +1,11 @@
 import { breakerOutcome } from '../policy/breaker.ts';
-import type { FailureFacts, FailureReason } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failure.ts';
 import { Attempt } from './attempt.ts';
 import { attemptFacts } from './attemptFacts.ts';
 import type { Call } from './call.ts';
 import { CallTable } from './callTable.ts';
 import { Hearing, type WorkWatcher } from './hearing.ts';
-import { dueOf, expiredLimit, firstDueOf } from './limits.ts';
+import { dueOf, type ExpiredLimit, expiredLimit, firstDueOf } from './limits.ts';
 import { isThenable } from './observe.ts';
 import * as refusal from './refusal.ts';
 import type { Stations } from './stations.ts';
@@ -18,6 +18,8 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
   readonly #on: Stations<I, O>;
   readonly #calls: CallTable<I, O>;
   readonly #hearing: Hearing<I, O>;
+  /** Since when callers have given up before any work ended by itself; `Infinity` when none has. */
+  #unansweredSince = Number.POSITIVE_INFINITY;
 
   constructor(stations: Stations<I, O>) {
     const { parts, keeper } = stations;
@@ -82,10 +84,10 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
       parts.deadlines.set(call);
       return;
     }
-    const { reason, limitMs } = expiredLimit(attempt, now);
-    const facts = this.#timedOut(attempt, reason, limitMs);
+    const limit = expiredLimit(attempt, now);
+    const facts = this.#timedOut(attempt, limit);
     // First of all: what follows for the call must find the doubt.
-    this.#judge(attempt, facts, reason !== 'overall_timeout' && doubt.raise());
+    this.#judge(attempt, facts, this.#isSuspicious(attempt, limit, now) && doubt.raise());
     aftermath.failed(call, facts);
   }
 
@@ -109,6 +111,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
   answered(attempt: Attempt<I, O>, value: O): void {
     // A native promise may have a `then` of somebody else's making, which calls back twice.
     if (attempt.ended) return;
+    this.#unansweredSince = Number.POSITIVE_INFINITY;
     this.#workEnded(attempt);
     const { verdicts, records, gate, aftermath } = this.#on;
     const { call } = attempt;
@@ -180,10 +183,18 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     scopes.workEnded(attempt);
   }
 
-  #timedOut(attempt: Attempt<I, O>, reason: FailureReason, limitMs: number): FailureFacts {
+  #timedOut(attempt: Attempt<I, O>, { reason, limitMs, isShortened }: ExpiredLimit): FailureFacts {
     const facts = refusal.timedOut(reason, limitMs);
     const { amendTimeout, describeTimeout } = this.#on.parts;
     const described = describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
-    return amendTimeout?.(described, attempt) ?? described;
+    const amended = amendTimeout?.(described, attempt) ?? described;
+    return isShortened ? { ...amended, breaker: 'ignored' } : amended;
+  }
+
+  /** Whether a limit that passed makes one doubt that anything lives there. An impatient caller does not, until nobody was answered for long. */
+  #isSuspicious({ call, startedAt }: Attempt<I, O>, { reason, isShortened }: ExpiredLimit, now: number): boolean {
+    if (!isShortened) return reason !== 'overall_timeout';
+    this.#unansweredSince = Math.min(this.#unansweredSince, startedAt);
+    return now - this.#unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;
   }
 }

@@ -6,6 +6,8 @@ import type { Fallback } from './operation.ts';
 
 /** Everything a call is made with, checked and complete. */
 export interface CallSettings<I, O> extends Limits {
+  /** The limits of the integration, or of its tool, where the caller may have given others. @defaultValue these */
+  readonly ownLimits?: Limits | undefined;
   readonly retry: RetryPolicy;
   readonly effect: Effect | undefined;
   /** What the other side says of its effect, as of now; asked where `effect` is undefined. Must not throw. */

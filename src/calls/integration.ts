@@ -165,6 +165,7 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
   if (options.maxAttempts !== undefined) checkInteger('options.maxAttempts', options.maxAttempts);
   const maxAttempts = options.maxAttempts ?? (isRetried(signal) ? 1 : undefined);
   return {
+    ownLimits: defaults,
     idleMs: idleMs === undefined ? defaults.idleMs : checkDuration('options.idleMs', idleMs),
     attemptMs: attemptMs === undefined ? defaults.attemptMs : checkDuration('options.attemptMs', attemptMs),
     overallMs: overallMs === undefined ? defaults.overallMs : checkDuration('options.overallMs', overallMs),

@@ -327,6 +327,26 @@ describe('a turn of a session', () => {
     expect(facts.of('session.watchdog_fired')).toEqual([]);
   });
 
+  it.each([
+    [500, {}, 'closed'],
+    [60_000, {}, 'open'],
+    [500, { query: { longRunningMs: 500 } }, 'open'],
+  ] as const)(
+    '[G-6] [M-4] blames no integration for the limit of %i ms that a handler gave its call, where its own (%o) is longer',
+    async (longRunningMs, tools, state) => {
+      const { session, clock, tool } = startSession({
+        onMessage: (_message, turn) => turn.tool('kb', 'query', {}, { longRunningMs }),
+      });
+      const path = tool('kb', never, {
+        policy: { limits: { idleMs: 120_000, attemptMs: 60_000 }, breaker: { consecutiveFailures: 1 } },
+        tools,
+      });
+      void session.send({ kind: 'user' });
+      await clock.advance(60_000);
+      expect(path.link.isOpen ? 'open' : 'closed').toBe(state);
+    },
+  );
+
   it('[G-8] whose recovery fails is ended by restarting the session, which keeps its mailbox', async () => {
     const started = startSession({ onMessage: ({ kind }) => (kind === 'hangs' ? never() : kind) });
     const hanging = processed(started.session.send({ kind: 'hangs' }));

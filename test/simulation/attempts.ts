@@ -1,6 +1,6 @@
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
-import type { CallRow } from './callRow.ts';
+import { type CallRow, isShortened } from './callRow.ts';
 import { meaningOf } from './circuitModel.ts';
 import { randomPlan } from './plans.ts';
 import type { SimulatedIntegration } from './simulatedIntegration.ts';
@@ -107,7 +107,8 @@ export class Attempts implements WorkBooks {
       row.last = { kind, outcome };
       this.#judgeTimeout(work, row, reason);
     }
-    if (meaningOf(kind) === 'failure') model.failed(generation, clock.now(), kind, undefined);
+    const isBlamed = meaningOf(kind) === 'failure' && (row === undefined || !isShortened(row, kind, reason));
+    if (isBlamed) model.failed(generation, clock.now(), kind, undefined);
     else model.ignored(generation);
   }
 

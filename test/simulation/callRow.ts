@@ -11,6 +11,8 @@ export interface CallRow {
   /** When it has to be settled at the latest. */
   readonly dueAt: number;
   readonly limits: Limits;
+  /** Those of its integration. */
+  readonly ownLimits: Limits;
   readonly maxAttempts: number;
   readonly effect: Effect | undefined;
   readonly signal: AbortSignal | undefined;
@@ -34,7 +36,10 @@ export interface CallRow {
 }
 
 export function callRow(
-  given: Pick<CallRow, 'label' | 'startedAt' | 'dueAt' | 'limits' | 'maxAttempts' | 'effect' | 'signal' | 'ofSession'>,
+  given: Pick<
+    CallRow,
+    'label' | 'startedAt' | 'dueAt' | 'limits' | 'ownLimits' | 'maxAttempts' | 'effect' | 'signal' | 'ofSession'
+  >,
 ): CallRow {
   return {
     ...given,
@@ -53,6 +58,14 @@ export function callRow(
 /** Whether the call waits: accepted, not ended, and nothing of it in flight. */
 export function isWaiting(row: CallRow): boolean {
   return row.outcome === undefined && row.work === undefined && row.fallback === undefined;
+}
+
+/** Whether a limit passed that the caller made shorter than the integration has it: that says nothing about the integration. */
+export function isShortened({ limits, ownLimits, ofSession }: CallRow, kind: FailureKind, reason?: string): boolean {
+  if (kind === 'watchdog') return ofSession && limits.attemptMs < ownLimits.attemptMs;
+  if (reason === 'idle_timeout') return limits.idleMs < ownLimits.idleMs;
+  if (reason === 'attempt_timeout') return limits.attemptMs < ownLimits.attemptMs;
+  return reason === 'overall_timeout' && limits.overallMs < ownLimits.overallMs && !ofSession;
 }
 
 /** What one call came to, in a word. */

@@ -35,6 +35,7 @@ export function recordingToolPort(world: World): ToolPort {
       const row = target.accept({
         label: tool,
         limits,
+        ownLimits: target.policy.limits,
         dueAt: world.clock.now() + limits.overallMs,
         maxAttempts: retry.maxAttempts,
         effect: options.effect,

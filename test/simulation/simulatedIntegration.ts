@@ -72,6 +72,7 @@ export class SimulatedIntegration {
     const row = this.accept({
       label: `${this.name}.${++this.#lastCall}`,
       limits,
+      ownLimits: this.policy.limits,
       dueAt: clock.now() + limits.overallMs,
       maxAttempts,
       effect: randomEffect(chance),
@@ -80,6 +81,7 @@ export class SimulatedIntegration {
     });
     const settings: CallSettings<Request, unknown> = {
       ...limits,
+      ownLimits: this.policy.limits,
       retry: { ...this.policy.retry, maxAttempts },
       effect: row.effect,
       label: row.label,
