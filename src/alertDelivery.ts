@@ -64,6 +64,7 @@ function commandPath(runtime: Runtime, { timeoutMs = usualTimeoutMs, ...command 
 
 function webhookPath(runtime: Runtime, webhook: AlertWebhook): CallPath<AlertNews, void> {
   const { url, headers, timeoutMs = usualTimeoutMs } = webhook;
+  runtime.secrets.learn(headers);
   return superviseIntegration<AlertNews, void>(runtime, {
     name: deliveryNames.webhook,
     policy: runtime.policies.policyOf(deliveryNames.webhook, policyOf(timeoutMs), 'sdk'),

@@ -14,9 +14,9 @@ import { checkPolicies, type Policies, type PoliciesOptions } from './policy/pol
 import { checkRetention, type Retention, type RetentionOptions } from './policy/retention.ts';
 import { checkToolCallRetry, type ToolCallRetry, type ToolCallRetryOptions } from './policy/toolCallRetry.ts';
 import { checkSessionDefaults, type SessionDefaults } from './sessions/sessionDefaults.ts';
+import { KnownSecrets } from './store/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor } from './store/redactFact.ts';
 import { createRedactedLogger } from './store/redactLogger.ts';
-import { secretValues } from './store/secrets.ts';
 import { systemClock } from './systemClock.ts';
 
 export interface GatewayOptions {
@@ -67,6 +67,8 @@ export interface CheckedGatewayOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger | undefined;
+  /** Those of the environment, and of what children are given. */
+  readonly secrets: KnownSecrets;
   /** Takes secrets out of what leaves the runtime. */
   readonly redact: FactRedactor;
   /** The same for answers to commands of other processes, which may be long. */
@@ -108,7 +110,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     }
   }
   const policies = checkPolicies(options.policies);
-  const secrets = secretValues(process.env);
+  const secrets = new KnownSecrets(process.env);
   const redact = createFactRedactor(secrets);
   return {
     store: checkName('store', options.store ?? ':memory:'),
@@ -116,6 +118,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     clock,
     random,
     logger: options.logger === undefined ? undefined : createRedactedLogger(options.logger, redact),
+    secrets,
     redact,
     redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),
     supervisor: {

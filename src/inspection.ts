@@ -9,7 +9,7 @@ export interface Inspection extends Pick<FrameFeed, 'viewers' | 'closed' | 'clos
 }
 
 /** The machines of a runtime as frames for inspectors, without secrets. */
-export function createInspection(runtime: Pick<Runtime, 'root' | 'clock'>): Inspection {
+export function createInspection(runtime: Pick<Runtime, 'root' | 'clock' | 'secrets'>): Inspection {
   const closing = new Set<() => void>();
   let feed: FrameFeed | undefined;
   let closed = false;

@@ -54,6 +54,7 @@ export function superviseMcp(
   const { policy: policyInput, effect, tools: _tools, trustAnnotations = true, ...server } = options;
   checkBoolean(`${name}.trustAnnotations`, trustAnnotations);
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
+  runtime.secrets.learn(server.env);
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
   /** What the server printed last outside the protocol. */

@@ -8,6 +8,7 @@ import type { Clock, Random } from './policy/clock.ts';
 import type { Policies } from './policy/policies.ts';
 import { factTypes } from './policy/factTypes.ts';
 import type { Fact, Told } from './policy/facts.ts';
+import type { KnownSecrets } from './store/knownSecrets.ts';
 import type { Store, StoreOptions } from './store/store.ts';
 import type { ChildSpec } from './supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from './supervisor/supervisor.ts';
@@ -20,6 +21,8 @@ export interface Runtime {
   /** What is configured for its integrations, and its presets. */
   readonly policies: Policies;
   readonly bus: Bus;
+  /** What must not leave it; who starts a child adds what the child is given. */
+  readonly secrets: KnownSecrets;
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
   readonly root: RootSupervisor;
@@ -75,7 +78,7 @@ export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retentio
 
 /** Makes the parts of a runtime; nothing runs before `start()`. */
 export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTuning = {}): RuntimeOwner {
-  const { clock, random, logger, redact, store: path, synchronous, supervisor, policies } = options;
+  const { clock, random, logger, redact, secrets, store: path, synchronous, supervisor, policies } = options;
   const { lockWaitMs, retention, records = () => true } = tuning;
   const bus = createBus({ clock, logger, redact, types: factTypes });
   const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
@@ -97,6 +100,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       random,
       policies,
       bus,
+      secrets,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       root,
@@ -144,7 +148,17 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
   async function open(): Promise<void> {
     // Imported now: a short-lived process that has nothing to keep is spared the loading.
     opening ??= import('./store/store.ts').then(({ openStore }) =>
-      openStore({ path, clock, facts: bus, logger, synchronous, lockWaitMs, retention, runtimePid: process.pid }),
+      openStore({
+        path,
+        clock,
+        facts: bus,
+        logger,
+        synchronous,
+        lockWaitMs,
+        retention,
+        secrets,
+        runtimePid: process.pid,
+      }),
     );
     const opened = await opening;
     const { storedTypes } = await import('./store/store.ts');

@@ -20,11 +20,13 @@ export interface ProcessRun {
  * signal ends it; output is a sign of life. Rejects with an {@link AttemptError} when there was no run to end.
  */
 export async function runProcess(
-  runtime: Pick<Runtime, 'root' | 'bus'>,
+  runtime: Pick<Runtime, 'root' | 'bus' | 'secrets'>,
   run: ProcessRun,
   context: Pick<AttemptContext, 'signal' | 'touch'>,
 ): Promise<ProcessExit> {
   const { id, input, graceMs } = run;
+  // The environment may have changed since the gateway was made.
+  for (const variables of [process.env, input.env]) runtime.secrets.learn(variables);
   // Loaded now: what starts processes takes longer than all of ours, and who starts none is spared it.
   const { processLogic } = await import('./actors/process.ts').catch((error: unknown) => {
     throw notStarted(input.command, error);

@@ -12,6 +12,7 @@ import { createBus } from '../src/telemetry/bus.ts';
 import { SimulatedClock } from '../src/testing/simulatedClock.ts';
 import { type Deferred, deferred, isSettled } from './support/deferred.ts';
 import { hasSqlite, startStore } from './store/startStore.ts';
+import { KnownSecrets } from '../src/store/knownSecrets.ts';
 import { fault } from './support/startIntegration.ts';
 
 /** An integration under a root supervisor, whose actor can be made to crash; it is back after 100 ms. */
@@ -28,6 +29,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       random,
       policies: checkPolicies(),
       bus,
+      secrets: new KnownSecrets(),
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       root,

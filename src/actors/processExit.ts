@@ -84,5 +84,9 @@ const killedBy = (signal: string): string =>
 function lastLines(text: string): string | undefined {
   if (text.length <= messageCharacters) return text === '' ? undefined : text;
   const end = text.slice(-messageCharacters);
-  return end.slice(end.indexOf('\n') + 1);
+  const line = end.indexOf('\n');
+  if (line >= 0) return end.slice(line + 1);
+  // The first word may be half a secret, which nobody would know for one.
+  const next = end.search(/[\s"',;{}]/);
+  return next < 0 ? undefined : end.slice(next + 1);
 }

@@ -24,7 +24,7 @@ export interface ProcessSettings {
 }
 
 /** What of the runtime a process needs. */
-export type ProcessRuntime = Pick<Runtime, 'root' | 'bus' | 'clock' | 'register'>;
+export type ProcessRuntime = Pick<Runtime, 'root' | 'bus' | 'secrets' | 'clock' | 'register'>;
 
 /**
  * Starts the process behind a query as a temporary child of the root supervisor: in a group of its own, with its mark, on record for

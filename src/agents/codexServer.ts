@@ -49,6 +49,7 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
   const { runtime, name, settings, logger, newSubscribers } = parts;
   const { clock, bus, root } = runtime;
   const { process: command, approve, tap } = settings;
+  runtime.secrets.learn(command.env);
   const line = tap === undefined ? undefined : createTap(tap, { ...process.env, ...command.env });
   const approver = superviseApproval(
     runtime,

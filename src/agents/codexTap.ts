@@ -1,5 +1,5 @@
 import { createRedactor } from '../store/redact.ts';
-import { secretValues } from '../store/secrets.ts';
+import { KnownSecrets } from '../store/knownSecrets.ts';
 import type { CodexWireLine } from './codexOptions.ts';
 
 /** Fields that hold what people, models and tools say. */
@@ -42,7 +42,7 @@ export function createTap(
   tap: (line: CodexWireLine) => void,
   env: Readonly<Record<string, string | undefined>>,
 ): (direction: 'sent' | 'received', text: string) => void {
-  const redact = createRedactor(secretValues(env));
+  const redact = createRedactor(new KnownSecrets(env));
   return (direction, text) => tap({ direction, line: redact(withoutWords(text)) });
 }
 

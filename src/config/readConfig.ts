@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { checkKeys, checkName } from '../policy/options.ts';
-import { createTextRedactor, secretValues } from '../store/secrets.ts';
+import { KnownSecrets } from '../store/knownSecrets.ts';
+import { createTextRedactor } from '../store/secrets.ts';
 import { ConfigFileError, findConfigFiles, readConfigFile } from './configFile.ts';
 import type { LoadConfigOptions, LoadedConfig } from './configTypes.ts';
 import { environmentLayers, fileVariable } from './environment.ts';
@@ -21,7 +22,7 @@ export async function readConfig(
   surroundings?: LoadConfigOptions['env'],
 ): Promise<LoadedConfig> {
   const { cwd, env, file, openclaw, overrides } = checkOptions(options);
-  const redactor = createTextRedactor(secretValues(surroundings ?? env));
+  const redactor = createTextRedactor(new KnownSecrets(surroundings ?? env));
   const hide = (text: string): string => redactor.text(text);
   const problems: ConfigProblem[] = [];
   const files: string[] = [];

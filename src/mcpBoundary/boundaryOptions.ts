@@ -1,8 +1,8 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
 import { checkDuration, checkFunction, checkKeys, checkName } from '../policy/options.ts';
+import { KnownSecrets } from '../store/knownSecrets.ts';
 import { createFactRedactor } from '../store/redactFact.ts';
-import { secretValues } from '../store/secrets.ts';
 import { systemClock } from '../systemClock.ts';
 
 /** How long a handler may take. */
@@ -56,7 +56,7 @@ export function checkBoundary(options: ErrorBoundaryOptions): BoundarySettings {
   checkKeys('options', options, keys);
   const { tool, tell = () => undefined, clock = systemClock } = options;
   checkFunction('tell', tell);
-  const redact = createFactRedactor(secretValues(process.env));
+  const redact = createFactRedactor(new KnownSecrets(process.env));
   return {
     idleMs: checkDuration('idleMs', options.idleMs ?? 50_000),
     overallMs: checkDuration('overallMs', options.overallMs ?? 280_000),

@@ -2,9 +2,9 @@ import type { Clock } from '../policy/clock.ts';
 import type { Fact, Told } from '../policy/facts.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Logger } from '../policy/logger.ts';
+import { KnownSecrets } from '../store/knownSecrets.ts';
 import { createFactRedactor } from '../store/redactFact.ts';
 import { createRedactedLogger } from '../store/redactLogger.ts';
-import { secretValues } from '../store/secrets.ts';
 import type { Store } from '../store/store.ts';
 import { type Bus, createBus } from '../telemetry/bus.ts';
 
@@ -22,7 +22,7 @@ const maxEarly = 1000;
 
 /** @param path - of the store; nothing is kept without one. */
 export function createServerRecords(clock: Clock, logger: Logger | undefined, path: string | undefined): ServerRecords {
-  const redact = createFactRedactor(secretValues(process.env));
+  const redact = createFactRedactor(new KnownSecrets(process.env));
   const quiet = logger === undefined ? undefined : createRedactedLogger(logger, redact);
   const bus = createBus({ clock, logger: quiet, redact, types: factTypes });
   if (path === undefined) {

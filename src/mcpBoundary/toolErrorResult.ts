@@ -1,5 +1,6 @@
 import { show } from '../policy/options.ts';
-import { redacted, redactText, secretValues } from '../store/secrets.ts';
+import { KnownSecrets } from '../store/knownSecrets.ts';
+import { createTextRedactor } from '../store/secrets.ts';
 
 /** The result of a tool call that failed, as the protocol has it. */
 export type ToolErrorResult = { content: { type: 'text'; text: string }[]; isError: true };
@@ -22,9 +23,7 @@ export function checkSendable(result: object): void {
 /** What may be told to the other side of anything thrown: bounded, and without what looks like a secret or stands in one of ours. */
 export function tellable(error: unknown): string {
   const words = wordsOf(error);
-  let clean = words.slice(0, 2 * longestText);
-  for (const secret of secretValues(process.env)) clean = clean.replaceAll(secret, redacted);
-  clean = redactText(clean);
+  let clean = createTextRedactor(new KnownSecrets(process.env)).text(words.slice(0, 2 * longestText));
   // So much was redacted that the end of what was read comes into view, where half a secret may stand.
   if (words.length > 2 * longestText && clean.length <= longestText)
     clean = clean.slice(0, clean.search(/\S{1,4000}$/));

@@ -1,4 +1,7 @@
-import { createTextRedactor, type NameMeaning, redacted, type TextRedactor } from './secrets.ts';
+import type { KnownSecrets } from './knownSecrets.ts';
+import { redacted } from './redacted.ts';
+import { announcesSecret, type NameMeaning } from './secretNames.ts';
+import { createTextRedactor, type TextRedactor } from './secrets.ts';
 
 /** Longest text kept of one string, in characters. */
 export const maxTextChars = 2_000;
@@ -14,11 +17,11 @@ const maxEntries = 100;
 export type Redactor = (metadata: Readonly<Record<string, unknown>>) => string;
 
 /**
- * A redactor that also knows `values`: secrets of the environment, found wherever they stand.
+ * A redactor that also knows `secrets`: values of the environment, found wherever they stand.
  * Keys are judged by name, texts by shape. Of what is too much, a part and a mark remain.
  */
-export function createRedactor(values: readonly string[] = []): Redactor {
-  const texts = createTextRedactor(values);
+export function createRedactor(secrets?: KnownSecrets): Redactor {
+  const texts = createTextRedactor(secrets);
   return (metadata) => {
     // Escapes make JSON longer than the text it carries; the smallest budget fits even if every character is escaped.
     for (const budget of [maxMetadataBytes, maxMetadataBytes / 2, maxMetadataBytes / 8]) {
@@ -109,7 +112,8 @@ class Walk {
         result.push(`… ${list.length - result.length} more`);
         break;
       }
-      result.push(this.value(item, depth + 1));
+      const isSecret = typeof item === 'string' && announcesSecret(list[result.length - 1]);
+      result.push(isSecret ? redacted : this.value(item, depth + 1));
     }
     return result;
   }

@@ -1,4 +1,7 @@
-import { createTextRedactor, type NameMeaning, redacted, type TextRedactor } from './secrets.ts';
+import type { KnownSecrets } from './knownSecrets.ts';
+import { redacted } from './redacted.ts';
+import { announcesSecret, type NameMeaning } from './secretNames.ts';
+import { createTextRedactor, type TextRedactor } from './secrets.ts';
 
 /** Longest text that goes out in one piece, in characters; of a longer one the beginning. */
 const maxChars = 20_000;
@@ -16,11 +19,11 @@ export type FactRedactor = <F extends object>(fact: F) => F;
 /**
  * A redactor for facts on their way to subscribers, by the same names and shapes as for the store. A fact keeps its form: numbers
  * stay numbers and errors errors. What is too deep or too much is left out; other objects than plain ones become plain.
- * @param values - secrets of the environment, found wherever they stand.
+ * @param secrets - found wherever they stand; what is learnt later too. @defaultValue none
  * @param most - objects and lists that are looked into; the rest is left out.
  */
-export function createFactRedactor(values: readonly string[] = [], most = maxObjects): FactRedactor {
-  const texts = createTextRedactor(values);
+export function createFactRedactor(secrets?: KnownSecrets, most = maxObjects): FactRedactor {
+  const texts = createTextRedactor(secrets);
   return <F extends object>(fact: F): F => new Pass(texts, most).clean(fact, 0) as F;
 }
 
@@ -70,7 +73,9 @@ class Pass {
   }
 
   #list(list: readonly unknown[], depth: number): readonly unknown[] {
-    const clean = list.map((item) => this.clean(item, depth + 1));
+    const clean = list.map((item, index) =>
+      typeof item === 'string' && announcesSecret(list[index - 1]) ? redacted : this.clean(item, depth + 1),
+    );
     return clean.some((item, index) => item !== list[index]) ? clean : list;
   }
 

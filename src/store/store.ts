@@ -11,6 +11,7 @@ import { type BreakerStates, createBreakerStates } from './breakerState.ts';
 import { createChildRecords } from './children.ts';
 import { createConnection } from './connection.ts';
 import type { DriverLoader } from './database.ts';
+import { KnownSecrets } from './knownSecrets.ts';
 import { findDriver } from './driver.ts';
 import { createEventLog } from './eventLog.ts';
 import { createLeftRuns } from './leftRuns.ts';
@@ -20,7 +21,6 @@ import type { EventQuery, EventRow } from './query.ts';
 import { createRedactor } from './redact.ts';
 import { startPruner } from './retention.ts';
 import { createRuntimes, type Runtimes } from './runtimes.ts';
-import { secretValues } from './secrets.ts';
 import { createSessionStore, type RuntimeIdentity } from './sessionStore.ts';
 import { createWriteQueue } from './writeQueue.ts';
 
@@ -51,7 +51,9 @@ export interface StoreOptions {
   readonly retention?: RetentionOptions | false | undefined;
   /** Of the process that keeps it, for who shares the file to tell records of one name apart. @defaultValue none is stored */
   readonly runtimePid?: number | undefined;
-  /** Where the default path comes from, and the secrets that are never stored. @defaultValue process.env */
+  /** What is never stored. @defaultValue the secrets of `env` */
+  readonly secrets?: KnownSecrets | undefined;
+  /** Where the default path comes from. @defaultValue process.env */
   readonly env?: Environment | undefined;
   /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
   readonly drivers?: readonly DriverLoader[] | undefined;
@@ -92,6 +94,7 @@ const optionNames = [
   'lockWaitMs',
   'retention',
   'runtimePid',
+  'secrets',
   'env',
   'drivers',
 ];
@@ -108,7 +111,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const lockWaitMs = options.lockWaitMs === undefined ? undefined : checkNumber('lockWaitMs', options.lockWaitMs);
   const retention = checkRetention('retention', options.retention ?? false);
   const path = storePath(options.path, env);
-  const redact = createRedactor(secretValues(env));
+  const redact = createRedactor(options.secrets ?? new KnownSecrets(env));
   if (path === ':memory:') return createMemoryStore(redact, path, false);
 
   const found = await findDriver(options.drivers);

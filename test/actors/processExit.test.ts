@@ -70,6 +70,12 @@ describe('the end of a run as a failure', () => {
     expect(facts?.message.length).toBeLessThanOrEqual(500);
   });
 
+  it('[O-8] begins with no part of a word: it may be half a secret', () => {
+    const facts = exitFacts(exit({ exitCode: 1 }, `${'half-of-a-secret'.repeat(40)} the rest`));
+    expect(facts?.message).toBe('the rest');
+    expect(exitFacts(exit({ exitCode: 1 }, 'half-of-a-secret'.repeat(40)))?.message).toBe('CLI failed.');
+  });
+
   it.each([
     [
       'overall-timeout',

@@ -5,6 +5,7 @@ import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import type { Fact } from '../../src/policy/facts.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
+import { KnownSecrets } from '../../src/store/knownSecrets.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
 import { checkPolicies } from '../../src/policy/policies.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/supervisor.ts';
@@ -78,6 +79,7 @@ export class World {
       random,
       policies: checkPolicies(),
       bus,
+      secrets: new KnownSecrets(),
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),
       root: this.root,

@@ -1,7 +1,9 @@
 import { fc } from '../property.ts';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, maxMetadataBytes, maxTextChars } from '../../src/store/redact.ts';
-import { isSecretName, redactText, secretValues } from '../../src/store/secrets.ts';
+import { KnownSecrets } from '../../src/store/knownSecrets.ts';
+import { isSecretName } from '../../src/store/secretNames.ts';
+import { redactText } from '../../src/store/secrets.ts';
 
 const redact = createRedactor();
 const redactValue = (value: unknown): unknown => (JSON.parse(redact({ value })) as { value: unknown }).value;
@@ -51,7 +53,7 @@ describe('a text', () => {
     ['--token 4096', '--token [redacted]'],
     ['x://a:pw@h', 'x://a:[redacted]@h'],
     ['{"clientSecret":"hunter 2","a":1}', '{"clientSecret":"[redacted]","a":1}'],
-    ["{'token': 'hunter2'}", "{'token': [redacted]}"],
+    ["{'token': 'hunter2'}", "{'token': '[redacted]'}"],
     ['Authorization: Bearer abcdefgh1', 'Authorization: [redacted]'],
     ['Set-Cookie: sid=hunter2; Path=/', 'Set-Cookie: [redacted]; Path=/'],
   ])('[O-8] loses what is assigned to a secret name: %s', (text, clean) => {
@@ -117,16 +119,16 @@ describe('metadata', () => {
   });
 
   it('[O-8] loses secrets of our own environment wherever they stand', () => {
-    const values = secretValues({
+    const secrets = new KnownSecrets({
       DB_PASSWORD: 'correct horse',
       TOKEN: 'correct horse battery',
       PIN: '1234',
       HOME: '/home/me',
       PWD: '/home/me/work',
     });
-    expect(values).toEqual(['correct horse battery', 'correct horse']);
-    const json = createRedactor(values)({ error: 'with correct horse battery', 'correct horse': 1 });
-    expect(json).toBe('{"error":"with [redacted]","[redacted]":1}');
+    const error = 'with correct horse battery in /home/me/work of /home/me at 1234';
+    const json = createRedactor(secrets)({ error, 'correct horse': 1 });
+    expect(json).toBe('{"error":"with [redacted] in /home/me/work of /home/me at 1234","[redacted]":1}');
   });
 
   it('[O-8] loses a secret that stands across the end of what is kept', () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { KnownSecrets } from '../../src/store/knownSecrets.ts';
 import { createFactRedactor } from '../../src/store/redactFact.ts';
 import { createRedactedLogger } from '../../src/store/redactLogger.ts';
 
 const key = `sk-ant-${'x1'.repeat(20)}`;
-const redact = createFactRedactor(['environment-secret']);
+const redact = createFactRedactor(new KnownSecrets({ TOKEN: 'environment-secret' }));
 
 describe('a fact without secrets', () => {
   it('[O-8] is the same object, whatever it holds', () => {
@@ -121,7 +122,7 @@ describe('a fact with secrets', () => {
     expect(JSON.stringify(redact(circle))).not.toContain(key);
     const many = { list: Array.from({ length: 5_000 }, () => ({ a: key })) };
     expect(redact(many).list.filter((item) => (item as unknown) === '[left out]').length).toBe(4_002);
-    expect(createFactRedactor([], Infinity)(many).list.at(-1)).toEqual({ a: '[redacted]' });
+    expect(createFactRedactor(undefined, Infinity)(many).list.at(-1)).toEqual({ a: '[redacted]' });
     const text = redact({ text: 'x '.repeat(50_000) }).text;
     expect([text.length, text.at(-1)]).toEqual([20_001, '…']);
     expect(redact({ text: `${'x '.repeat(9_990)}${key}${' y'.repeat(9_000)}` }).text).not.toContain('sk-ant');

@@ -12,7 +12,8 @@ import { AttemptError, type Failure, type Outcome } from '../../policy/failure.t
 import type { AgentName } from '../../protocol/agentReport.ts';
 import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
 import { storePath } from '../../store/paths.ts';
-import { createTextRedactor, secretValues } from '../../store/secrets.ts';
+import { KnownSecrets } from '../../store/knownSecrets.ts';
+import { createTextRedactor } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { EndedBySignal, Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
@@ -50,7 +51,7 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const plan = planAgent(args, config);
   const prompt = await promptOf(plan, io.signal);
   const own = ownOutput(process);
-  const redactor = createTextRedactor(secretValues(io.env));
+  const redactor = createTextRedactor(new KnownSecrets(io.env));
   const hide = (text: string): string => redactor.text(text);
   const isTerminal = io.isTTY && process.stderr.isTTY;
   const printer = createPrinter(own, { json: plan.json, isTerminal, hide });

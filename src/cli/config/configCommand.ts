@@ -5,7 +5,10 @@ import { type EffectiveValue, effectiveValues, isImplied, isPattern, valueText }
 import { configJsonSchema } from '../../config/jsonSchema.ts';
 import { ConfigError, sourceText } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
-import { createTextRedactor, isSecretName, redacted, secretValues } from '../../store/secrets.ts';
+import { KnownSecrets } from '../../store/knownSecrets.ts';
+import { redacted } from '../../store/redacted.ts';
+import { isSecretName } from '../../store/secretNames.ts';
+import { createTextRedactor } from '../../store/secrets.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { duringModule } from '../moduleExit.ts';
@@ -39,7 +42,7 @@ async function print(args: ConfigArgs, io: Io): Promise<number> {
   );
   if (loaded === undefined) return 1;
   // A key may stand where none is expected: among the words of a command, in an address.
-  const redactor = createTextRedactor(secretValues(io.env));
+  const redactor = createTextRedactor(new KnownSecrets(io.env));
   const hide = (text: string): string => redactor.text(text);
   const values = effectiveValues(loaded).map((each) => ({ ...each, value: shownValue(each) }));
   if (args.json) io.stdout.write(toJson(asData(loaded, values, hide)));

@@ -5,7 +5,7 @@ import { createMcpProxyRuntime } from '../../mcpProxyRuntime.ts';
 import { createTrafficLog } from '../../mcpProxy/trafficLog.ts';
 import { restartNamed } from '../../restartNamed.ts';
 import { storePath } from '../../store/paths.ts';
-import { redacted, redactText, secretValues } from '../../store/secrets.ts';
+import { createTextRedactor } from '../../store/secrets.ts';
 import { systemClock } from '../../systemClock.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
@@ -34,7 +34,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const prepared = createMcpProxyRuntime({ ...config, store, logger });
   const { owner, checked } = prepared;
   const { runtime } = owner;
-  const secrets = secretValues(io.env);
+  const redactor = createTextRedactor(checked.secrets);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
 
   await owner.start({ storeLater: true });
@@ -43,7 +43,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     output: process.stdout,
     errors: passErrors,
     say,
-    hide: (text) => redactText(secrets.reduce((hidden, value) => hidden.replaceAll(value, redacted), text)),
+    hide: (text) => redactor.text(text),
     log,
   });
   const paths = new Map<string, Path>([[name, proxy.path]]);

@@ -65,6 +65,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   });
   const { runtime } = owner;
   const { clock, bus } = runtime;
+  runtime.secrets.learn(env);
   const trace = circuitTrace(path, plan.name);
   const agents = createAgentRuns(clock, { command: plan.command, args: plan.args, agent: plan.agent });
   let exit: ProcessExit | undefined;

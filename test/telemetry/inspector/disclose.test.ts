@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { KnownSecrets } from '../../../src/store/knownSecrets.ts';
 import { createRedactor } from '../../../src/store/redact.ts';
 import { createDisclose } from '../../../src/telemetry/inspector/disclose.ts';
 
-const disclose = createDisclose(createRedactor(['planted-value-of-the-environment']));
+const disclose = createDisclose(createRedactor(new KnownSecrets({ TOKEN: 'planted-value-of-the-environment' })));
 const shown = (value: unknown): unknown => disclose({ value })['value'];
 
 describe('what an inspector is shown', () => {

@@ -31,11 +31,8 @@ export function readNow(stream: Readable): AnyFrame[] {
   return frames;
 }
 
-/** A started root with these children, and a feed of it that knows these secrets of the environment. */
-export function startFeed(
-  children: readonly ChildSpec[],
-  { secrets = [], ...options }: Partial<FeedOptions> & { readonly secrets?: readonly string[] } = {},
-) {
+/** A started root with these children, and a feed of it. */
+export function startFeed(children: readonly ChildSpec[], options: Partial<FeedOptions> = {}) {
   const started = startRoot(children);
   const { root, clock } = started;
   let discloses = 0;
@@ -55,7 +52,7 @@ export function startFeed(
     clock,
     disclose: () => {
       discloses += 1;
-      return createDisclose(createRedactor(secrets));
+      return createDisclose(createRedactor());
     },
     name: 'gateway.mjs',
     pid: 4711,

@@ -1,0 +1,129 @@
+import { redacted } from './redacted.ts';
+import { namePart } from './secretNames.ts';
+
+/** `api_key=…`, `"password": "…"`, `\"password\":\"…\"`, `Cookie: …`, up to the value. */
+const assigned = new RegExp(`(${namePart})[\\w-]{0,20}(?:\\\\{0,15}["'])?\\s{0,4}(?:=>|[=:]{1,3})\\s{0,4}`, 'gi');
+/** Short names are words of other things too: only what assigns or quotes them makes them names. */
+const shortAssigned =
+  /(?<![A-Za-z0-9])(?:pwd(?:=(?!\/)|(?<=[?&;]pwd)=|\\{0,15}["']\s{0,4}:)|(?:pass|pw|sig|signature|auth|jwt|otp|pin)(?:\s{0,4}=|\\{0,15}["']\s{0,4}:)|(?<=[?&])(?:key|code)=)\s{0,4}/gi;
+/** `--password …` on a command line; `--max-tokens 400` is a count. */
+const flag = new RegExp(`--[\\w-]{0,40}?(?:${namePart})s?\\s{1,4}(?!-)`, 'gi');
+/** `curl -u user:…`, `--user user:…`. */
+const userFlag = /((?:^|\s)(?:-u[ \t]{0,4}|--user(?:=|[ \t]{1,4}))["']?[^\s:"']{0,128}:)[^\s"']{1,512}/g;
+/** `sshpass -p …`, `mysql -p…` have no name that could be told. */
+const sshpass = /(\bsshpass[ \t]{1,4}-p[ \t]{0,4})\S{1,512}/g;
+
+/** Something of these is in every text that a pattern above fits: a look spares most texts the searches. */
+const nameTrace = /key|token|authori[sz]|secret|passw|passp|passc|credential|cookie|signature/i;
+const assigns = /[=:]|--/;
+const shortTrace = /(?:pwd|pass|pw|sig|signature|auth|jwt|otp|pin|[?&]key|[?&]code)(?:\s{0,4}=|\\{0,15}["'])/i;
+
+/** The text without what is assigned to the name of a secret, in it or in JSON in it. Linear in its length. */
+export function withoutAssignments(text: string): string {
+  let result = text;
+  if (text.includes('-u') || text.includes('-p')) {
+    result = result.replace(userFlag, `$1${redacted}`).replace(sshpass, `$1${redacted}`);
+  }
+  if (assigns.test(result) && nameTrace.test(result)) result = withoutValues(withoutValues(result, flag), assigned);
+  return /[="']/.test(result) && shortTrace.test(result) ? withoutValues(result, shortAssigned) : result;
+}
+
+/** What is no secret, and worth knowing. */
+const plainValues = /(?:true|false|null|undefined|none)(?![\w-])|\[redacted\]/iy;
+const digits = /\d{1,12}(?![^\s"',;&)}\]])/y;
+const counts = /^(?:--[\w-]{0,40}?)?(?:tokens|token[_-]?(?:count|limit|usage|budget))/i;
+
+/** Quotes of which no end follows: looked for once, so that a text full of them takes no longer. */
+type Unclosed = Set<string>;
+
+/** Puts a mark in place of every value that `names` leads up to. */
+function withoutValues(text: string, names: RegExp): string {
+  const unclosed: Unclosed = new Set();
+  let result = '';
+  let done = 0;
+  names.lastIndex = 0;
+  for (let found = names.exec(text); found !== null; found = names.exec(text)) {
+    const start = found.index + found[0].length;
+    const { from, to } = valueAt(text, start, found[0], unclosed);
+    if (to === from) continue;
+    result += `${text.slice(done, from)}${redacted}`;
+    done = to;
+    names.lastIndex = Math.max(to, start);
+  }
+  return done === 0 ? text : `${result}${text.slice(done)}`;
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+const none: Span = { from: 0, to: 0 };
+const opening = /\\{0,15}["'`]/y;
+const word = /[^\s"',;&)}\]]+/y;
+/** A scheme and what follows it, with the parameters of `Digest` and of signatures. */
+const credentials =
+  /(?:[A-Za-z][\w-]{0,40}[ \t]{1,4}(?=[^\s"',;&)}\]]))?(?:\[redacted\]|[^\s"',;&)}\]]+)(?:"[^"\r\n]*")?(?:,[ \t]{0,4}[\w-]{1,30}=(?:"[^"\r\n]*"|[^\s,"']+))*/y;
+const pairs = /[^\s=;,"']{1,256}=[^\s;,"']*(?:;[ \t]{0,4}[^\s=;,"']{1,256}=[^\s;,"']*)*/y;
+
+function valueAt(text: string, start: number, name: string, unclosed: Unclosed): Span {
+  if (matchEnd(plainValues, text, start) > start) return none;
+  if (matchEnd(digits, text, start) > start && counts.test(name)) return none;
+  const opened = matchEnd(opening, text, start);
+  if (opened > start) return { from: opened, to: quoteEnd(text, start, opened, unclosed) };
+  const first = text.charAt(start);
+  if (first === '{' || first === '[') return { from: start, to: blockEnd(text, start) };
+  if (/authori[sz]ation/i.test(name)) return { from: start, to: matchEnd(credentials, text, start) };
+  if (/^cookie/i.test(name) && !/set-$/i.test(text.slice(Math.max(0, start - name.length - 4), start - name.length))) {
+    const end = matchEnd(pairs, text, start);
+    if (end > start) return { from: start, to: end };
+  }
+  return { from: start, to: wordEnd(text, start) };
+}
+
+function matchEnd(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+/** Without the escape of a quote that follows. */
+function wordEnd(text: string, at: number): number {
+  let end = matchEnd(word, text, at);
+  if (/["']/.test(text.charAt(end))) while (end > at && text.charAt(end - 1) === '\\') end--;
+  return end;
+}
+
+/**
+ * Where a quoted value ends: at a quote that is escaped as the opening one was. Deeper escapes belong to the value. One that was cut off
+ * ends with its line.
+ */
+function quoteEnd(text: string, start: number, opened: number, unclosed: Unclosed): number {
+  const quote = text.charAt(opened - 1);
+  const depth = opened - 1 - start;
+  const kind = `${depth}${quote}`;
+  if (unclosed.has(kind)) return lineEnd(text, opened);
+  for (let at = text.indexOf(quote, opened); at >= 0; at = text.indexOf(quote, at + 1)) {
+    let first = at;
+    while (first > opened && text.charAt(first - 1) === '\\') first--;
+    const escapes = at - first;
+    if (escapes >= depth && (escapes - depth) % (2 * (depth + 1)) === 0) return at - depth;
+  }
+  unclosed.add(kind);
+  return lineEnd(text, opened);
+}
+
+/** Where a list or an object ends; one that was cut off ends with the text. */
+function blockEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '{' || character === '[') depth++;
+    else if ((character === '}' || character === ']') && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end < 0 ? text.length : end;
+}
