@@ -52,12 +52,13 @@ export function gatewayIntegrations(parts: GatewayParts): Declaring {
       const about = aboutTools(policies, name, functionOptions);
       checkFunction(`${name}.operation`, operation);
       const policy = policies.policyOf(name, functionOptions.policy, 'sdk');
-      const path = superviseIntegration(runtime, { name, policy, operation });
+      const toolOf = (input: unknown): string | undefined => (input as Partial<ToolRequest> | null | undefined)?.tool;
+      const path = superviseIntegration(runtime, { name, policy, operation, toolOf });
       return add(
         path,
         about,
         (tool, input): ToolRequest => ({ tool, input }),
-        (input) => (input as Partial<ToolRequest> | undefined)?.tool ?? '',
+        (input) => toolOf(input) ?? '',
       );
     },
     mcpServer(name, mcpOptions) {

@@ -57,7 +57,7 @@ export type { AttemptContext, Fallback, Operation } from './calls/operation.ts';
 export type { CallStats } from './calls/callPathParts.ts';
 export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';
 export type { ToolOptions } from './policy/toolOptions.ts';
-export type { BreakerHandle, CallOptions, Integration } from './calls/integration.ts';
+export type { BreakerHandle, CallOptions, Integration, ToolBreakerHandle } from './calls/integration.ts';
 export { type Claude, type ClaudeErrorType, type ClaudeResult, createClaude, invokeClaude } from './claude.ts';
 export type { ClaudeCallOptions, ClaudeOptions, ClaudeRetry } from './claudeOptions.ts';
 export type { HookCommand } from './commandHook.ts';

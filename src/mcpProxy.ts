@@ -117,6 +117,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     name,
     policy: settings.policy,
     alone: true,
+    toolOf: (call) => call.tool,
     operation: (call, context) => calls.operation(call, context),
     probe: async () => {
       const { wire } = server;

@@ -42,7 +42,7 @@ export interface SupervisedMcp {
 
 /**
  * An integration over an MCP server that this runtime keeps alive: one connection at a time, a permanent child of the root
- * supervisor, which restarts it as long as the gateway runs. One breaker for the server, not one per tool.
+ * supervisor, which restarts it as long as the gateway runs. One breaker for the server, and one for each tool that passes its limits while the server answers.
  * @param declared - its tools as the options have them.
  */
 export function superviseMcp(
@@ -90,6 +90,7 @@ export function superviseMcp(
   const path = superviseIntegration<McpRequest, McpAnswer>(runtime, {
     name,
     policy,
+    toolOf: (request) => (request === whichTools ? undefined : request.name),
     operation: async (request, context) => {
       if (request !== whichTools) checkRequest(request);
       if (connection === undefined) throw notConnected(name);

@@ -24,15 +24,16 @@ export class Aftermath<I, O> {
   failed(call: Call<I, O>, facts: FailureFacts): void {
     if (call.failed) return;
     call.noteFailure(facts);
-    const { parts, link, waits, endings, probing, records, budget, draining } = this.#on;
+    const { parts, link, waits, endings, probing, records, budget, draining, tools } = this.#on;
     const now = parts.clock.now();
+    const ofTool = tools.size > 0 && !link.isOpen ? tools.refusalOf(call, now, facts) : undefined;
     const next = nextStep(call, facts, {
       now,
       random: parts.random,
-      open: link.isOpen,
+      open: link.isOpen || ofTool !== undefined,
       crashed: link.lastState === 'crashed',
       cutAt: draining.cutAt,
-      circuitOpen: (cause) => probing.circuitOpen(cause),
+      circuitOpen: (cause) => ofTool ?? probing.circuitOpen(cause),
       takeRetry: () => budget.tryRetry(call.trouble.retrying ? this.#retrying - 1 : this.#retrying),
     });
     if (next.step === 'end' || this.#on.stopped) {

@@ -39,7 +39,8 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
 
   /** @param now - the time; reading it is a good part of what a call costs. */
   dispatch(call: Call<I, O>, now = this.#on.parts.clock.now()): void {
-    const { parts, link, places, probing, records, scopes } = this.#on;
+    const { parts, link, places, probing, records, scopes, tools } = this.#on;
+    const tries = tools.size > 0 && tools.takeProbe(call);
     records.callAdmitted();
     call.attempts++;
     const { attemptMs } = call.settings;
@@ -53,6 +54,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     parts.deadlines.set(call);
     if (!link.closed) probing.dueAt = call.due;
     link.attemptStarted(now);
+    if (tries) tools.tellProbe(call);
     // Who heard of it may have ended the call by now.
     if (attempt.over) this.#workEnded(attempt);
     else this.#run(call, attempt);
@@ -60,7 +62,10 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
 
   /** Ends the attempt of a call for a reason of its caller's; what follows for the call is the caller's business too. */
   end(call: Call<I, O>, facts: FailureFacts): void {
-    if (call.attempt !== undefined && !call.attempt.over) this.#judge(call.attempt, facts);
+    if (call.attempt === undefined || call.attempt.over) return;
+    const isLimit = facts.kind === 'watchdog';
+    if (isLimit && this.#on.tools.toolOf(call) !== undefined) this.#on.doubt.raise();
+    this.#judge(call.attempt, facts, isLimit);
   }
 
   /** What was behind the attempts is gone. They count as one incident, not as a failure each. */
@@ -68,6 +73,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     // Attempts, not calls: a listener may bring everything back, and the calls with it, before all are done.
     for (const attempt of this.calls.map((call) => call.attempt)) {
       if (attempt === undefined || attempt.over) continue;
+      if (this.#on.tools.size > 0) this.#on.tools.ignored(attempt.call);
       this.#giveUp(attempt, facts);
       this.#on.aftermath.failed(attempt.call, facts);
     }
@@ -87,7 +93,8 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     const limit = expiredLimit(attempt, now);
     const facts = this.#timedOut(attempt, limit);
     // First of all: what follows for the call must find the doubt.
-    this.#judge(attempt, facts, this.#isSuspicious(attempt, limit, now) && doubt.raise());
+    if (this.#isSuspicious(attempt, limit, now)) doubt.raise();
+    this.#judge(attempt, facts, true);
     aftermath.failed(call, facts);
   }
 
@@ -113,7 +120,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     if (attempt.ended) return;
     this.#unansweredSince = Number.POSITIVE_INFINITY;
     this.#workEnded(attempt);
-    const { verdicts, records, gate, aftermath } = this.#on;
+    const { verdicts, records, gate, aftermath, tools } = this.#on;
     const { call } = attempt;
     if (attempt.over) {
       records.attemptWasLate(attempt, undefined);
@@ -122,6 +129,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     }
     attempt.over = true;
     call.ending = 'answered';
+    if (tools.size > 0) tools.answered(call);
     verdicts.alive(attempt.admission);
     this.#leave(attempt);
     gate.fillPlaces();
@@ -144,14 +152,17 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     aftermath.failed(call, facts);
   }
 
-  /** The attempt is over: it leaves the table, and the breaker hears of it, where it is held later. */
-  #judge(attempt: Attempt<I, O>, facts: FailureFacts, isHeld = false): void {
+  /**
+   * The attempt is over: it leaves the table, and the breaker hears of it, where it is held later.
+   * @param isLimit - it ended because a limit of its own or of its session passed.
+   */
+  #judge(attempt: Attempt<I, O>, facts: FailureFacts, isLimit = false): void {
     const { verdicts, doubt } = this.#on;
     // Before anybody hears of it: a listener that ends the call finds it judged.
     attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
-    if (isHeld && breakerOutcome(facts) === 'failure') doubt.hold(attempt, facts);
-    else verdicts.failed(attempt, facts);
+    if (isLimit && breakerOutcome(facts) === 'failure' && doubt.holds(attempt)) doubt.hold(attempt, facts);
+    else verdicts.failed(attempt, facts, isLimit);
     if (attempt.ended) this.#leave(attempt);
     else this.#giveUp(attempt, facts);
     if (facts.kind === 'rate_limit') verdicts.pause(facts.retryAfterMs ?? 0);
@@ -193,7 +204,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
 
   /** Whether a limit that passed makes one doubt that anything lives there. An impatient caller does not, until nobody was answered for long. */
   #isSuspicious({ call, startedAt }: Attempt<I, O>, { reason, isShortened }: ExpiredLimit, now: number): boolean {
-    if (!isShortened) return reason !== 'overall_timeout';
+    if (!isShortened) return reason !== 'overall_timeout' || this.#on.tools.toolOf(call) !== undefined;
     this.#unansweredSince = Math.min(this.#unansweredSince, startedAt);
     return now - this.#unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;
   }

@@ -10,6 +10,8 @@ export class BreakerCounts {
   inARow = 0;
   /** Answers that came since the time was last known. */
   #untimed = 0;
+  /** When the last answer was counted, in monotonic ms: at most a moment after it came. */
+  #lastAnswerAt = Number.NEGATIVE_INFINITY;
 
   /** @param streak - counts the failures in a row. */
   constructor(policy: BreakerPolicy, streak: FailureStreak = createStreak()) {
@@ -32,6 +34,7 @@ export class BreakerCounts {
     this.#streak.end();
     this.timeIs(now);
     this.#window.record(false, now);
+    this.#lastAnswerAt = now;
   }
 
   /** An answer that is to be counted as of the next {@link timeIs}: reading the clock would cost as much as the rest of the answer. */
@@ -42,6 +45,7 @@ export class BreakerCounts {
 
   /** What was counted without a time is counted as of now. */
   timeIs(now: number): void {
+    if (this.#untimed > 0) this.#lastAnswerAt = now;
     for (; this.#untimed > 0; this.#untimed--) this.#window.record(false, now);
   }
 
@@ -54,6 +58,17 @@ export class BreakerCounts {
       failures: this.#window.failures(now),
       total: this.#window.total(now),
     };
+  }
+
+  /** Whether an answer was counted after `since`, in monotonic ms. @param now - the time. */
+  hasAnsweredSince(since: number, now: number): boolean {
+    this.timeIs(now);
+    return this.#lastAnswerAt > since;
+  }
+
+  /** Whether no failure is left in what is counted. */
+  isClean(now: number): boolean {
+    return this.#window.failures(now) === 0;
   }
 
   #forgetWindow(): void {

@@ -9,6 +9,7 @@ import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './machineLink.ts';
 import * as refusal from './refusal.ts';
 import { type PathKeeper, Stations } from './stations.ts';
+import type { ToolCircuitState } from './toolCircuits.ts';
 
 /**
  * The way of every call to an integration: through the gate, attempts and waits in turn, and one ending. A call is a row here, not
@@ -99,9 +100,10 @@ export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
 
   /** The thing behind the integration is there again, and nothing of what was going on before. */
   restarted(): void {
-    const { stopped, places, outage, doubt, scopes } = this.#on;
+    const { stopped, places, outage, doubt, scopes, tools } = this.#on;
     if (stopped) return;
     places.forgive();
+    tools.restarted();
     outage.end();
     doubt.forget();
     scopes.forgive();
@@ -109,14 +111,30 @@ export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
   reset(): void {
-    const { stopped, places, outage, gate, doubt, scopes } = this.#on;
+    const { stopped, places, outage, gate, doubt, scopes, tools } = this.#on;
     if (stopped) return;
     places.forgive();
     this.link.reset();
+    tools.resetAll();
     outage.withinBound();
     gate.resume('pause');
     doubt.forget();
     scopes.forgive();
+  }
+
+  /** The circuit of a tool, as of now. */
+  toolCircuit(tool: string): ToolCircuitState {
+    return this.#on.tools.stateOf(tool);
+  }
+
+  /** Forces the circuit of a tool open until the returned function is called (once). */
+  isolateTool(tool: string): () => void {
+    return this.#on.stopped ? () => undefined : this.#on.tools.isolate(tool);
+  }
+
+  /** Closes the circuit of a tool. */
+  resetTool(tool: string): void {
+    if (!this.#on.stopped) this.#on.tools.reset(tool);
   }
 
   /**

@@ -15,6 +15,8 @@ export interface CallPathParts<I, O> {
   readonly name: string;
   readonly policy: IntegrationPolicy;
   readonly operation: Operation<I, O>;
+  /** The tool an input calls, where it calls one: each has a circuit of its own beside that of the integration. @defaultValue none does */
+  readonly toolOf?: ((input: I) => string | undefined) | undefined;
   /** A harmless request that shows whether the integration answers again (MCP `ping`). */
   readonly probe?: ((context: { readonly signal: AbortSignal }) => unknown) | undefined;
   readonly clock: Clock;

@@ -6,6 +6,14 @@ import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import { stackOf } from './errorText.ts';
 
+/** Refusals of one cause, which come in floods: the first is told, the others are counted. */
+export class RefusalEpisode {
+  /** Of the refusals that were told; undefined when the next one is told. */
+  kind: FailureKind | undefined = undefined;
+  /** Refusals that were not told. */
+  untold = 0;
+}
+
 /**
  * What the outside is told about calls: each retry and each final failure once, refusals once per episode, late ends always; and the
  * counts of all of them.
@@ -18,8 +26,7 @@ export class CallRecords<I, O> {
   readonly #integration: string;
   readonly #clock: Clock;
   readonly #facts: Facts;
-  #episode: FailureKind | undefined = undefined;
-  #untold = 0;
+  readonly #episode = new RefusalEpisode();
 
   constructor(integration: string, clock: Clock, facts: Facts) {
     this.#integration = integration;
@@ -29,19 +36,19 @@ export class CallRecords<I, O> {
 
   /** A call was admitted: the episode of refusals is over. */
   callAdmitted(): void {
-    this.#episode = undefined;
+    this.#episode.kind = undefined;
   }
 
   /** Refusals come in floods: the first of an episode is told with the number of those before it that were not. */
-  callRefused(call: Call<I, O>, { kind, message, retryAfterMs }: FailureFacts): void {
+  callRefused(call: Call<I, O>, { kind, message, retryAfterMs }: FailureFacts, episode = this.#episode): void {
     this.refused++;
-    if (kind === this.#episode) {
-      this.#untold++;
+    if (kind === episode.kind) {
+      episode.untold++;
       return;
     }
-    this.#episode = kind;
-    const refused = this.#untold;
-    this.#untold = 0;
+    episode.kind = kind;
+    const refused = episode.untold;
+    episode.untold = 0;
     this.#facts.tell({ type: 'call.refused', ...this.#about(call), kind, message, retryAfterMs, refused });
   }
 

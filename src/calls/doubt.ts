@@ -14,7 +14,7 @@ interface Held<I, O> {
  */
 export class Doubt<I, O> {
   readonly #on: Stations<I, O>;
-  #held: Held<I, O>[] = [];
+  readonly #held: Held<I, O>[] = [];
   /** Identity of the inquiry under way. */
   #inquiry: object | undefined = undefined;
 
@@ -26,11 +26,10 @@ export class Doubt<I, O> {
     return this.#inquiry !== undefined;
   }
 
-  /** A call fell silent. @returns whether its failure is to be held until more is known. */
-  raise(): boolean {
-    const { link, parts } = this.#on;
-    const { onSilence: inquire, clock } = parts;
-    if (inquire === undefined) return false;
+  /** A call passed its limit: whether that is to be held against the other side is asked for, where it can be. */
+  raise(): void {
+    const { onSilence: inquire, clock } = this.#on.parts;
+    if (inquire === undefined) return;
     if (this.#inquiry === undefined) {
       const inquiry = {};
       this.#inquiry = inquiry;
@@ -41,32 +40,49 @@ export class Doubt<I, O> {
         if (this.#inquiry === inquiry) void inquire().then(known, () => known(false));
       });
     }
-    // An open circuit waits for its probe's end, whatever it is.
-    return link.closed;
+  }
+
+  /** Whether the failure of an attempt that passed a limit is to be held until more is known. */
+  holds({ call }: Attempt<I, O>): boolean {
+    if (this.#inquiry === undefined) return false;
+    // An open circuit waits for its probe's end, whatever it is; a tool alone says nothing of it.
+    return this.#on.link.closed || this.#on.tools.toolOf(call) !== undefined;
   }
 
   hold(attempt: Attempt<I, O>, facts: FailureFacts): void {
+    const { verdicts, tools } = this.#on;
     this.#held.push({ attempt, facts });
+    if (tools.toolOf(attempt.call) !== undefined) verdicts.ignored(attempt.admission);
   }
 
   /** What was in doubt is gone, or has been taken back into service: that counts in its own way. */
   forget(): void {
     if (this.#inquiry === undefined) return;
     this.#inquiry = undefined;
-    this.#held = [];
+    this.#drop();
     this.#over();
   }
 
   #settle(inquiry: object, alive: boolean): void {
     if (this.#inquiry !== inquiry) return;
-    const { verdicts } = this.#on;
-    const held = this.#held;
     this.#inquiry = undefined;
-    this.#held = [];
-    if (alive) {
-      for (const { attempt, facts } of held) verdicts.count(attempt, facts);
-    }
+    if (alive) this.#count();
+    else this.#drop();
     this.#over();
+  }
+
+  /** The other side answers: what a tool did is the tool's alone. */
+  #count(): void {
+    const { verdicts, tools } = this.#on;
+    for (const { attempt, facts } of this.#held.splice(0)) {
+      if (tools.toolOf(attempt.call) !== undefined) tools.failed(attempt, facts);
+      else verdicts.count(attempt, facts);
+    }
+  }
+
+  /** The other side is gone, which counts in its own way. */
+  #drop(): void {
+    for (const { attempt } of this.#held.splice(0)) this.#on.tools.ignored(attempt.call);
   }
 
   /** It is known now: what waited for it may go on. */

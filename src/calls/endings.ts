@@ -1,5 +1,6 @@
 import { AttemptError, type Failure, type FailureFacts, failureKinds, type Outcome } from '../policy/failure.ts';
 import type { Call } from './call.ts';
+import type { RefusalEpisode } from './callRecords.ts';
 import { bothFailed } from './fallback.ts';
 import { observe } from './observe.ts';
 import type { Stations } from './stations.ts';
@@ -24,13 +25,16 @@ export class Endings<I, O> {
     if (call.settings.isProbe !== true) this.#on.records.callSucceeded(call);
   }
 
-  /** Ends a call before dispatch: told once per episode, counted always. A call that was tried before has its own record. */
-  refuse(call: Call<I, O>, facts: FailureFacts): void {
+  /**
+   * Ends a call before dispatch: told once per episode, counted always. A call that was tried before has its own record.
+   * @param episode - that of the tool which is refused; by default that of the integration.
+   */
+  refuse(call: Call<I, O>, facts: FailureFacts, episode?: RefusalEpisode): void {
     if (call.failed) return;
     // Before anybody hears of it, or it might be let pass meanwhile.
     if (call.waiting !== undefined) this.#on.waits.remove(call);
     if (call.attempts === 0) {
-      this.#on.records.callRefused(call, facts);
+      this.#on.records.callRefused(call, facts, episode);
       // Who heard of it may have ended it in another way, which has a record of its own.
       if (call.failed) return;
     }

@@ -15,13 +15,14 @@ export class Gate<I, O> {
   /** @param now - the time, where it has just been read: that costs more than all the questions below. */
   proceed(call: Call<I, O>, now = this.#on.parts.clock.now()): void {
     if (call.settled || call.failed) return;
-    const { stopped, parts, link, places, waits, endings, attempts, scopes, doubt } = this.#on;
+    const { stopped, parts, link, places, waits, endings, attempts, scopes, doubt, tools } = this.#on;
     const { signal } = call.settings;
     if (stopped) endings.refuse(call, refusal.stopped(parts.name));
     // It is about to hear of it: another call of the same signal was first.
     else if (signal?.aborted === true) endings.fail(call, refusal.cancelled(signal.reason, false));
     else if (now >= call.overallDue) this.outOfTime(call);
     else if (!link.closed) this.#proceedWhileNotClosed(call, now);
+    else if (tools.size > 0 && tools.refuses(call, now)) return;
     else if (link.pausedUntil > now) this.#awaitPause(call, now);
     else if (doubt.raised) waits.add(call, 'doubt', call.overallDue);
     else if (scopes.mustWait(call)) this.#awaitScope(call, now);
@@ -102,8 +103,10 @@ export class Gate<I, O> {
   }
 
   #proceedWhileOpen(call: Call<I, O>, now: number): void {
-    const { parts, link, places, endings, attempts, probing, scopes, verdicts } = this.#on;
+    const { parts, link, places, endings, attempts, probing, scopes, verdicts, tools } = this.#on;
     const { name, policy } = parts;
+    // Before it takes the place of a probe, which it could not use.
+    if (tools.size > 0 && probing.isDue(now) && tools.refuses(call, now)) return;
     if (parts.probe !== undefined && call.expectedEffect !== 'readOnly') this.#awaitProbe(call);
     else if (scopes.mustWait(call) && probing.isDue(now)) this.#awaitScope(call, now);
     else if (!places.free && probing.isDue(now)) endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));

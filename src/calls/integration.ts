@@ -9,6 +9,7 @@ import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathParts.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import type { MachineLink } from './machineLink.ts';
+import type { ToolCircuitState } from './toolCircuits.ts';
 import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
 import { isRetried } from './workSignal.ts';
 
@@ -65,6 +66,22 @@ export interface BreakerHandle {
   /** As of now, also within an event-loop turn. */
   readonly state: 'closed' | 'open' | 'half-open' | 'isolated' | 'crashed';
   /** Forces the circuit open until the returned release is called (once; more calls do nothing). Isolations are counted. */
+  isolate(): () => void;
+  /** Closes the circuit, whoever holds it open, and those of its tools, and forgets what was counted. */
+  reset(): void;
+  /**
+   * The circuit of one tool beside that of the integration: calls of the tool that pass their limit while the integration answers others
+   * count for it alone. A tool that was never in trouble has a closed one.
+   * @throws TypeError or RangeError when `tool` is no name.
+   */
+  of(tool: string): ToolBreakerHandle;
+}
+
+/** The breaker of one tool, for operators. It is not kept over a restart. */
+export interface ToolBreakerHandle {
+  /** As of now. */
+  readonly state: ToolCircuitState;
+  /** Refuses calls of the tool until the returned release is called (once; more calls do nothing). Isolations are counted. */
   isolate(): () => void;
   /** Closes the circuit, whoever holds it open, and forgets what was counted. */
   reset(): void;
@@ -215,5 +232,15 @@ function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
     },
     isolate: () => path.link.isolate(),
     reset: () => path.reset(),
+    of(tool) {
+      checkName('tool', tool);
+      return {
+        get state() {
+          return path.toolCircuit(tool);
+        },
+        isolate: () => path.isolateTool(tool),
+        reset: () => path.resetTool(tool),
+      };
+    },
   };
 }

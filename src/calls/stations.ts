@@ -19,6 +19,7 @@ import { Overstays } from './overstays.ts';
 import { Places } from './places.ts';
 import { Probing } from './probing.ts';
 import { Scopes } from './scopes.ts';
+import { ToolCircuits } from './toolCircuits.ts';
 import { Verdicts } from './verdicts.ts';
 import { Waits } from './waits.ts';
 
@@ -42,6 +43,7 @@ export class Stations<I, O> {
   readonly counts: BreakerCounts;
   readonly failures = new RecentFailures();
   readonly link: MachineLink;
+  readonly tools: ToolCircuits<I, O>;
   readonly verdicts: Verdicts<I, O>;
   readonly waits: Waits<I, O>;
   readonly endings: Endings<I, O>;
@@ -64,6 +66,7 @@ export class Stations<I, O> {
     this.records = new CallRecords(parts.name, parts.clock, parts.facts);
     this.counts = new BreakerCounts(parts.policy.breaker, parts.streak);
     this.link = new MachineLink(parts, this.counts, this, new MachineChanges(this));
+    this.tools = new ToolCircuits(this);
     this.verdicts = new Verdicts(this);
     this.waits = new Waits(parts.deadlines, this.places, this.link);
     this.endings = new Endings(this);

@@ -1,6 +1,7 @@
 import { breakerOutcome } from '../policy/breaker.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Admission, Attempt } from './attempt.ts';
+import type { Call } from './call.ts';
 import type { Stations } from './stations.ts';
 
 /** What the end of an attempt says of the circuit: counted, and told to the machine where that could change its state. */
@@ -24,19 +25,45 @@ export class Verdicts<I, O> {
     link.send({ type: 'attempt.answered', generation: admission.generation });
   }
 
-  /** An attempt failed, for any reason. */
-  failed(attempt: Attempt<I, O>, facts: FailureFacts): void {
+  /**
+   * An attempt failed, for any reason.
+   * @param isLimit - a limit of its own or of its session passed.
+   */
+  failed(attempt: Attempt<I, O>, facts: FailureFacts, isLimit: boolean): void {
+    const { admission, call } = attempt;
+    const { tools } = this.#on;
     switch (breakerOutcome(facts)) {
       case 'failure':
+        if (isLimit && this.#isOfToolAlone(attempt)) {
+          this.ignored(admission);
+          tools.failed(attempt, facts);
+          return;
+        }
         this.count(attempt, facts);
         break;
       case 'alive':
-        this.alive(attempt.admission);
+        this.alive(admission);
         break;
       case 'ignored':
-        this.ignored(attempt.admission);
+        this.ignored(admission);
         break;
     }
+    if (tools.size > 0) this.#ofTool(call, facts);
+  }
+
+  /** Whether only the tool of an attempt passed its limit: others were answered meanwhile. Where the other side can be asked, it is. */
+  #isOfToolAlone({ call, startedAt }: Attempt<I, O>): boolean {
+    const { parts, counts, tools } = this.#on;
+    if (parts.onSilence !== undefined || tools.toolOf(call) === undefined) return false;
+    return counts.hasAnsweredSince(startedAt, parts.clock.now());
+  }
+
+  /** What a failure that is not of the tool alone says of the tool: an error within its limit is an answer of it. */
+  #ofTool(call: Call<I, O>, facts: FailureFacts): void {
+    const { tools } = this.#on;
+    const isEnded = facts.kind === 'crash' || facts.kind === 'cancelled' || breakerOutcome(facts) === 'ignored';
+    if (isEnded || facts.kind === 'timeout' || facts.kind === 'watchdog') tools.ignored(call);
+    else tools.answered(call);
   }
 
   /** A failure counts for the circuit, which may open for it. */

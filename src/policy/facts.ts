@@ -74,18 +74,19 @@ export interface FactMap {
 
   /** The machine of an integration changed its state. */
   'integration.changed': { integration: string; from: string; to: string };
-  /** The circuit opened: calls are refused for `openForMs`, or until it is released (`isolated`). `cause`: the last of `failures`. */
+  /** The circuit opened, of `tool` alone where named: calls are refused for `openForMs`, or until released (`isolated`). `cause`: the last of `failures`. */
   'breaker.opened': {
     integration: string;
+    tool?: string | undefined;
     openForMs: number;
     kind: FailureKind | 'isolated';
     cause?: string | undefined;
     failures?: readonly CountedFailure[] | undefined;
   };
   /** A probe is on its way: what it meets closes the circuit or opens it again. */
-  'breaker.half_opened': { integration: string };
+  'breaker.half_opened': { integration: string; tool?: string | undefined };
   /** The circuit closed: a probe went well, it was reset, or what is behind it restarted. */
-  'breaker.closed': { integration: string };
+  'breaker.closed': { integration: string; tool?: string | undefined };
   /** The other side asked for a pause (429). */
   'integration.paused': { integration: string; pauseMs: number };
   /** What is behind the integration is gone. */

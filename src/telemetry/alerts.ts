@@ -236,7 +236,10 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
         ),
         bus.on('integration.crashed', crashed),
         bus.on('integration.restart_failed', crashed),
-        bus.on('breaker.closed', ({ integration }) => closed(integration)),
+        bus.on('breaker.closed', ({ integration, tool }) => {
+          // That of one tool says nothing of the others.
+          if (tool === undefined) closed(integration);
+        }),
       ];
     },
     stop() {

@@ -202,3 +202,32 @@ describe('an MCP server that hangs altogether', () => {
     expect(starts()).toBe(1);
   });
 });
+
+describe('a tool that hangs on a server that answers', () => {
+  it('[M-15] is refused by its own circuit, in sessions as in calls, and the other tools go on', async () => {
+    const { gateway, kb, starts } = await startKb(inSearch({ do: 'hang' }), {
+      policy: { breaker: { consecutiveFailures: 2 }, limits: { idleMs: 200 } },
+    });
+    await kb.tools();
+    const opened = gateway.wait('breaker.opened');
+    const results: unknown[] = [];
+    const session = gateway.session('main', {
+      onMessage: async (_, turn) => {
+        for (const tool of ['search', 'search', 'search', 'echo']) results.push(await turn.tool('kb', tool, {}));
+      },
+    });
+    const sent = await session.send({ kind: 'user' });
+    if (sent.accepted) await sent.processed;
+    expect(results).toMatchObject([
+      { status: 'error', kind: 'timeout' },
+      { status: 'error', kind: 'timeout' },
+      { status: 'error', kind: 'circuit_open', error: expect.stringContaining('the tool search of kb') as string },
+      { status: 'ok' },
+    ]);
+    expect(await opened).toMatchObject({ integration: 'kb', tool: 'search' });
+    expect(kb.breaker.of('search').state).toBe('open');
+    expect(await kb.call(search)).toMatchObject({ ok: false, failure: { kind: 'circuit_open' } });
+    expect(await kb.call({ name: 'echo' })).toMatchObject({ ok: true });
+    expect(starts()).toBe(1);
+  });
+});

@@ -227,26 +227,41 @@ describe('a call that hangs behind the proxy', () => {
     expect(textIn(await hung)).toContain('within 2s');
   });
 
-  it('[P-3] five times in a row opens the circuit: the next is refused at once, with the time of the next try', async () => {
+  it('[M-15] [P-3] five times in a row has its tool refused at once, with the time of the next try, and no other', async () => {
     const proxy = await startProxy({ env: { STDERR: 'warming up with s3cret' } });
     await proxy.open();
     const hung = Array.from({ length: 5 }, () => proxy.call('act', { do: 'hang' }));
-    await proxy.call('act', { do: 'start' });
+    await proxy.call('put', { do: 'start' });
     proxy.clock.stop();
     proxy.clock.skip(30_000);
     await Promise.all(hung);
     const refused = textIn(await proxy.call('act', { do: 'start' }));
+    expect(refused).toContain('The circuit of the tool act of kb is open: No answer or progress within 30s; next try');
+    expect(refused).toContain('it was not started; try again in 1m');
+    expect(textIn(await proxy.call('put', { do: 'start' }))).toBe('1');
+    expect(await proxy.told('breaker.opened')).toMatchObject({ integration: 'kb', tool: 'act' });
+    proxy.clock.skip(60_000);
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('1');
+  });
+});
+
+describe('five malformed answers of a server', () => {
+  const malformed = { do: 'answer', raw: '{"jsonrpc":"2.0","id":$id,"result":null}' };
+
+  it('[P-3] open its circuit: the next call is refused at once, with the time of the next try', async () => {
+    const proxy = await startProxy({ env: { STDERR: 'warming up with s3cret' } });
+    await proxy.open();
+    proxy.clock.stop();
+    for (let each = 0; each < 5; each++) await proxy.call('act', malformed);
+    const refused = textIn(await proxy.call('put', { do: 'start' }));
     expect(refused).toMatch(/The circuit of kb is open: .+; next try in 60 s: it was not started; try again in 1m/);
     expect(refused).toContain('stderr: warming up with [hidden]');
   });
 
-  it('[P-3] a half-open circuit is closed by a ping of its own, and the call that waited goes on', async () => {
+  it('[P-3] open its circuit, which a ping of its own closes, and the call that waited goes on', async () => {
     const proxy = await startProxy();
     await proxy.open();
-    const hung = Array.from({ length: 5 }, () => proxy.call('act', { do: 'hang' }));
-    await proxy.call('act', { do: 'start' });
-    proxy.clock.skip(30_000);
-    await Promise.all(hung);
+    for (let each = 0; each < 5; each++) await proxy.call('act', malformed);
     await proxy.call('act', { do: 'start' });
     proxy.clock.skip(60_000);
     expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('1');
