@@ -41,6 +41,13 @@ export interface GatewayOptions {
   /** Gets what the runtime has to say beyond its events, without secrets; nothing is printed without one. */
   readonly logger?: Logger | undefined;
   readonly supervisor?: RootOptions | undefined;
+  /**
+   * What the children of the gateway inherit, beside the `env` that each is given: the whole environment of this process, keys and tokens
+   * included (`extend`), or HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like (`safe`). It holds for subprocesses, command
+   * hooks, alert commands, agents and Codex; each may say otherwise by its `envMode`. MCP servers get the safe ones unless their own
+   * `envMode` is `extend`. @defaultValue 'extend'
+   */
+  readonly environment?: 'extend' | 'safe' | undefined;
   /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
   /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
@@ -69,6 +76,7 @@ export interface CheckedGatewayOptions {
   readonly logger: Logger | undefined;
   /** Those of the environment, and of what children are given. */
   readonly secrets: KnownSecrets;
+  readonly environment: 'extend' | 'safe';
   /** Takes secrets out of what leaves the runtime. */
   readonly redact: FactRedactor;
   /** The same for answers to commands of other processes, which may be long. */
@@ -91,6 +99,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     'random',
     'logger',
     'supervisor',
+    'environment',
     'control',
     'toolCallRetry',
     'policies',
@@ -119,6 +128,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     random,
     logger: options.logger === undefined ? undefined : createRedactedLogger(options.logger, redact),
     secrets,
+    environment: checkOneOf('environment', options.environment ?? 'extend', ['extend', 'safe']),
     redact,
     redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),
     supervisor: {

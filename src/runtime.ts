@@ -23,6 +23,8 @@ export interface Runtime {
   readonly bus: Bus;
   /** What must not leave it; who starts a child adds what the child is given. */
   readonly secrets: KnownSecrets;
+  /** What children inherit that are not given an `envMode` of their own. */
+  readonly environment: 'extend' | 'safe';
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
   readonly root: RootSupervisor;
@@ -78,7 +80,18 @@ export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retentio
 
 /** Makes the parts of a runtime; nothing runs before `start()`. */
 export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTuning = {}): RuntimeOwner {
-  const { clock, random, logger, redact, secrets, store: path, synchronous, supervisor, policies } = options;
+  const {
+    clock,
+    random,
+    logger,
+    redact,
+    secrets,
+    environment,
+    store: path,
+    synchronous,
+    supervisor,
+    policies,
+  } = options;
   const { lockWaitMs, retention, records = () => true } = tuning;
   const bus = createBus({ clock, logger, redact, types: factTypes });
   const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
@@ -101,6 +114,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       policies,
       bus,
       secrets,
+      environment,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       root,

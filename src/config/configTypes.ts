@@ -9,6 +9,7 @@ type ConfigName = Extract<
   | 'store'
   | 'synchronous'
   | 'control'
+  | 'environment'
   | 'retention'
   | 'alerts'
   | 'supervisor'
