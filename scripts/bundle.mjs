@@ -88,7 +88,16 @@ export async function bundleCommandLine(tree) {
     ],
   });
   chmodSync(join(cli, 'main.js'), 0o755);
+  await bundleGuard(tree);
   writeLicenses(cli, output);
+}
+
+/** What stands guard over children, beside either bundle that starts it: one file, for it is started with the first child. */
+async function bundleGuard(tree) {
+  for (const place of ['cli', 'parts']) {
+    const input = { childGuardProgram: source('childGuardProgram.ts') };
+    await bundle(join(tree, place), unbundled, { input, minify, groups: [] });
+  }
 }
 
 async function bundle(directory, external, { input, groups, plugins, ...options }) {

@@ -1,5 +1,4 @@
 import { agentExitFacts } from './actors/agentExit.ts';
-import { childEnvironment } from './actors/childEnvironment.ts';
 import { exitFacts } from './actors/processExit.ts';
 import { deliverPrompt } from './actors/promptDelivery.ts';
 import type { AttemptContext } from './calls/operation.ts';
@@ -172,7 +171,7 @@ function withoutOwnRetries(
   if (command?.agent === 'codex') return { args: withoutCodexRetries(args) };
   if (command === undefined) return {};
   const name = 'CLAUDE_CODE_MAX_RETRIES';
-  const isSet =
-    (env !== undefined && Object.hasOwn(env, name)) || childEnvironment({ envMode, envAllow }, '')[name] !== undefined;
+  const passes = envMode !== 'only' && (envAllow === undefined || envAllow.includes(name));
+  const isSet = (env !== undefined && Object.hasOwn(env, name)) || (passes && process.env[name] !== undefined);
   return isSet ? {} : { env: { ...env, [name]: '0' } };
 }

@@ -34,6 +34,12 @@ export interface GatewayOptions {
   readonly alerts?: AlertOptions | false | undefined;
   /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
   readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
+  /**
+   * Whether a small process of its own stands by from the first child on, which ends all children with what descends from them should
+   * this process be killed (`kill -9`, out of memory). Takes 12 MB. Without it the next start on the same `store` ends them.
+   * @defaultValue true
+   */
+  readonly childGuard?: boolean | undefined;
   /** @defaultValue the system's */
   readonly clock?: Clock | undefined;
   /** A source of chance in [0, 1). @defaultValue Math.random */
@@ -41,13 +47,6 @@ export interface GatewayOptions {
   /** Gets what the runtime has to say beyond its events, without secrets; nothing is printed without one. */
   readonly logger?: Logger | undefined;
   readonly supervisor?: RootOptions | undefined;
-  /**
-   * What the children of the gateway inherit, beside the `env` that each is given: the whole environment of this process, keys and tokens
-   * included (`extend`), or HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like (`safe`). It holds for subprocesses, command
-   * hooks, alert commands, agents and Codex; each may say otherwise by its `envMode`. MCP servers get the safe ones unless their own
-   * `envMode` is `extend`. @defaultValue 'extend'
-   */
-  readonly environment?: 'extend' | 'safe' | undefined;
   /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
   /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
@@ -71,12 +70,12 @@ export interface RootOptions {
 export interface CheckedGatewayOptions {
   readonly store: string;
   readonly synchronous: 'NORMAL' | 'FULL';
+  readonly childGuard: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger | undefined;
   /** Those of the environment, and of what children are given. */
   readonly secrets: KnownSecrets;
-  readonly environment: 'extend' | 'safe';
   /** Takes secrets out of what leaves the runtime. */
   readonly redact: FactRedactor;
   /** The same for answers to commands of other processes, which may be long. */
@@ -95,11 +94,11 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
   checkKeys('options', options, [
     'store',
     'synchronous',
+    'childGuard',
     'clock',
     'random',
     'logger',
     'supervisor',
-    'environment',
     'control',
     'toolCallRetry',
     'policies',
@@ -124,11 +123,11 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
   return {
     store: checkName('store', options.store ?? ':memory:'),
     synchronous: checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']),
+    childGuard: checkBoolean('childGuard', options.childGuard ?? true),
     clock,
     random,
     logger: options.logger === undefined ? undefined : createRedactedLogger(options.logger, redact),
     secrets,
-    environment: checkOneOf('environment', options.environment ?? 'extend', ['extend', 'safe']),
     redact,
     redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),
     supervisor: {

@@ -23,8 +23,6 @@ export interface Runtime {
   readonly bus: Bus;
   /** What must not leave it; who starts a child adds what the child is given. */
   readonly secrets: KnownSecrets;
-  /** What children inherit that are not given an `envMode` of their own. */
-  readonly environment: 'extend' | 'safe';
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
   readonly root: RootSupervisor;
@@ -86,16 +84,16 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     logger,
     redact,
     secrets,
-    environment,
     store: path,
     synchronous,
     supervisor,
     policies,
+    childGuard,
   } = options;
   const { lockWaitMs, retention, records = () => true } = tuning;
   const bus = createBus({ clock, logger, redact, types: factTypes });
   const root = createRootSupervisor({ ...supervisor, clock, random, facts: bus });
-  const children = createChildRegistry({ clock, logger });
+  const children = createChildRegistry({ clock, logger, guarded: childGuard });
   const pending: ChildSpec[] = [];
   const early: Told<Fact>[] = [];
   let state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
@@ -114,7 +112,6 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       policies,
       bus,
       secrets,
-      environment,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       root,
@@ -211,6 +208,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     stopSweeping?.();
     first?.();
     await root.stop();
+    children.close();
     ended?.();
     await reaping;
     const opened = await opening?.catch(() => undefined);

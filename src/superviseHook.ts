@@ -14,7 +14,7 @@ export interface HookOptions {
   readonly name?: string | undefined;
   /** What a hook that fails means for the main operation: it goes on, or is declined. @defaultValue 'continue' */
   readonly onFailure?: 'continue' | 'block' | undefined;
-  /** Limit on the hook, in ms, above 0. @defaultValue the limits of the preset `hook`, 10 s each; 900 ms for a command at `SessionEnd`, whose host waits 1.5 s in all */
+  /** Limit on the hook, in ms, above 0. @defaultValue the limits of the preset `hook`, 10 s each; 1.2 s for a command at `SessionEnd`, whose host waits 1.5 s in all */
   readonly timeoutMs?: number | undefined;
   /** @defaultValue preset `hook`: one attempt */
   readonly policy?: PolicyInput | undefined;

@@ -6,7 +6,6 @@ import { toolLimits, type ToolOptions, type Tools } from './policy/toolOptions.t
 import type { Clock } from './policy/clock.ts';
 import { type Effect, saferOf } from './policy/effects.ts';
 import type { FailureFacts } from './policy/failure.ts';
-import { hasOwnAttempts } from './policy/policyParts.ts';
 import type { Limits, RetryPolicy } from './policy/policy.ts';
 import type { ToolCallRetry } from './policy/toolCallRetry.ts';
 import type { ToolPort } from './sessions/toolPort.ts';
@@ -26,7 +25,7 @@ export interface ToolTarget {
 /** Joins sessions to integrations. One owner retries: a session's tool call goes by its own policy, whatever its integration's policy says. */
 export function createToolPort(
   targets: ReadonlyMap<string, ToolTarget>,
-  { retry, chosen, patterns }: ToolCallRetry,
+  { retry, patterns }: ToolCallRetry,
   clock: Pick<Clock, 'now'>,
 ): ToolPort {
   return {
@@ -38,7 +37,7 @@ export function createToolPort(
       const own = target.tools.get(tool);
       const settings: CallSettings<unknown, unknown> = {
         ...limitsOf(target.path.policy.limits, own, options),
-        retry: tighter(retry, chosen, target.path.policy.retry),
+        retry: tighter(retry, target.path.policy.retry),
         effect: options.effect ?? own?.effect ?? target.effect,
         learnedEffect: own?.learnedEffect,
         label: tool,
@@ -84,11 +83,10 @@ export function createToolPort(
 }
 
 /** The session's policy retries, within what the integration allows: one that is not to be called again is not. */
-function tighter(session: RetryPolicy, chosen: boolean, integration: RetryPolicy): RetryPolicy {
-  const isBound = !chosen || hasOwnAttempts(integration);
+function tighter(session: RetryPolicy, integration: RetryPolicy): RetryPolicy {
   return {
     ...session,
-    maxAttempts: isBound ? Math.min(session.maxAttempts, integration.maxAttempts) : session.maxAttempts,
+    maxAttempts: Math.min(session.maxAttempts, integration.maxAttempts),
     repeatAfter: saferOf(session.repeatAfter, integration.repeatAfter),
   };
 }

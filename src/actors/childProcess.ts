@@ -2,10 +2,12 @@ import { Readable, type Writable } from 'node:stream';
 import { execa } from 'execa';
 import type { EndSignal, ProcessOrder, SubprocessEvent } from '../machines/subprocessEvents.ts';
 import type { OutputStream, SubprocessInput } from '../machines/subprocessInput.ts';
+import type { RegisteredChild } from '../policy/childRecord.ts';
 import { AttemptError } from '../policy/failure.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { killAtExit } from './liveProcesses.ts';
-import { killMarked, nextMark } from './processMark.ts';
+import { type Executable, startMarked } from './limitMark.ts';
+import { killMarked, limitFor, nextMark } from './processMark.ts';
 import { createOutputBuffer } from './outputBuffer.ts';
 import { isYoungestNow } from './processTable.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from './processTree.ts';
@@ -29,9 +31,11 @@ export function startChild(input: SubprocessInput, send: (event: SubprocessEvent
   const env = childEnvironment(input, mark);
   const obstacle = spawnObstacle({ ...input, env });
   if (obstacle !== undefined) return fail(new AttemptError(obstacle));
+  const registered = input.register?.({ mark, command: input.command });
   try {
-    return watch(spawn(input, env), mark, input, send);
+    return watch(spawn(input, env, mark), mark, registered, input, send);
   } catch (error) {
+    registered?.ended();
     return fail(new AttemptError(spawnFailure(error, input)));
   }
 }
@@ -39,9 +43,14 @@ export function startChild(input: SubprocessInput, send: (event: SubprocessEvent
 /** What a child that has exited may have left in its pipes, in bytes: read even for a listener that is slow. */
 const leftInPipes = 1_048_576;
 
-function spawn(
-  { command, args = [], cwd, stdin, inherit = [], sharesGroup = false }: SubprocessInput,
-  env: Readonly<Record<string, string>>,
+function spawn(input: SubprocessInput, env: Readonly<Record<string, string>>, mark: string) {
+  const { command, args = [], cwd } = input;
+  return startMarked({ command, args, cwd, env }, limitFor(mark), (executable) => execute(executable, input));
+}
+
+function execute(
+  { command, args, cwd, env }: Executable,
+  { stdin, inherit = [], sharesGroup = false }: SubprocessInput,
 ) {
   return execa(command, args, {
     ...(cwd === undefined ? {} : { cwd }),
@@ -62,8 +71,9 @@ function spawn(
 }
 
 function watch(
-  child: ReturnType<typeof spawn>,
+  child: ReturnType<typeof execute>,
   mark: string,
+  registered: RegisteredChild | undefined,
   input: SubprocessInput,
   send: (event: SubprocessEvent) => void,
 ): ChildProcess {
@@ -130,10 +140,11 @@ function watch(
     const report = (result: unknown): void =>
       send({ type: 'process.failed', error: new AttemptError(spawnFailure(result, input)) });
     void child.then(report, report);
+    registered?.ended();
     return { take: noop, release: noop };
   }
   const forget = killAtExit(pid, mark);
-  const unregister = input.register?.({ pid, mark, command: input.command });
+  registered?.started(pid);
   send({ type: 'process.spawned', pid });
   child.once('exit', (exitCode, signal) => {
     hasExited = true;
@@ -160,7 +171,7 @@ function watch(
       else killTreeNow(pid);
       if (!hasExited || !isYoungestNow(pid)) void killMarked(mark);
       forget();
-      unregister?.();
+      registered?.ended();
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
       child.unref();
     },

@@ -1,21 +1,26 @@
 import type { ChildRecords, RegisterChild, StartedChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Logger, say } from '../policy/logger.ts';
+import { createChildGuard } from './childGuard.ts';
 import { identifyNow, seeWorld } from './processIdentity.ts';
 import { identify, type ProcessIdentity } from './processWorld.ts';
 
 export interface ChildRegistryOptions {
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
+  /** Whether a guard ends the children should this process be killed. @defaultValue false */
+  readonly guarded?: boolean | undefined;
   /** Tells a process from a later one of the same pid; undefined when that cannot be told. @defaultValue what the system says */
   readonly identifyProcess?: ((pid: number) => Promise<ProcessIdentity | undefined>) | undefined;
 }
 
-/** Keeps a record of every live child, so that the next runtime can end those that outlive this one. */
+/** Keeps every live child with its guard, and on record, so that those that outlive this runtime are ended by it or by the next one. */
 export interface ChildRegistry {
   readonly register: RegisterChild;
   /** Has children recorded from here on, those that live already included. */
   keepIn(records: ChildRecords): void;
+  /** No child is started any more. */
+  close(): void;
 }
 
 interface LiveChild extends StartedChild {
@@ -26,7 +31,8 @@ interface LiveChild extends StartedChild {
 }
 
 export function createChildRegistry(options: ChildRegistryOptions): ChildRegistry {
-  const { clock, logger, identifyProcess = identifyOne } = options;
+  const { clock, logger, guarded = false, identifyProcess = identifyOne } = options;
+  const guard = guarded ? createChildGuard(logger) : undefined;
   const live = new Set<LiveChild>();
   let records: ChildRecords | undefined;
   let owner: Promise<ProcessIdentity | undefined> | undefined;
@@ -47,20 +53,31 @@ export function createChildRegistry(options: ChildRegistryOptions): ChildRegistr
   }
 
   return {
-    register(started) {
-      const child: LiveChild = { ...started, startedAt: clock.wallNow(), ended: false };
-      live.add(child);
-      if (records !== undefined) void record(child, records).catch(noop);
-      return () => {
-        if (!live.delete(child)) return;
-        child.ended = true;
-        child.forget?.();
+    register(about) {
+      guard?.raise();
+      let child: LiveChild | undefined;
+      let unwatch: (() => void) | undefined;
+      return {
+        started(pid) {
+          unwatch = guard?.watch(pid);
+          child = { ...about, pid, startedAt: clock.wallNow(), ended: false };
+          live.add(child);
+          if (records !== undefined) void record(child, records).catch(noop);
+        },
+        ended() {
+          unwatch?.();
+          unwatch = undefined;
+          if (child === undefined || !live.delete(child)) return;
+          child.ended = true;
+          child.forget?.();
+        },
       };
     },
     keepIn(kept) {
       records = kept;
       for (const child of live) void record(child, kept).catch(noop);
     },
+    close: () => guard?.release(),
   };
 }
 

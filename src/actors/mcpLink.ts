@@ -25,8 +25,8 @@ export function startMcpLink(
   const { clock } = host;
   const transport = new McpTransport(settings, clock, (stream, line) => host.onStray?.(stream, line));
   const { process: server } = transport;
+  const registered = host.register?.({ mark: server.mark, command: settings.command });
   let ready = false;
-  let unregister: (() => void) | undefined;
 
   const loss = serverLoss(server, clock, startedAt, send, (facts) => {
     tellHost(host, 'onLost', () => host.onLost?.(facts));
@@ -65,7 +65,7 @@ export function startMcpLink(
   };
 
   transport.onspawn = (pid) => {
-    unregister = host.register?.({ pid, mark: server.mark, command: settings.command });
+    registered?.started(pid);
     send({ type: 'link.started', pid });
   };
   // The client puts its own listener behind this one, so the loss is known before the requests in flight are rejected.
@@ -86,7 +86,7 @@ export function startMcpLink(
     release() {
       loss.lose(stopped);
       server.killNow();
-      unregister?.();
+      registered?.ended();
     },
   };
 }

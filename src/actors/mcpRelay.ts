@@ -74,7 +74,6 @@ function startRelay(
   const { clock, hide } = host;
   const startedAt = clock.now();
   const stderr = createStderrTail(hide, () => undefined);
-  let unregister: (() => void) | undefined;
 
   const tell = (what: string, callback: () => void): void => {
     try {
@@ -116,7 +115,7 @@ function startRelay(
   });
 
   const begin = (pid: number): void => {
-    unregister = host.register?.({ pid, mark: server.mark, command: settings.command });
+    registered?.started(pid);
     send({ type: 'link.started', pid });
     const relay: McpRelay = {
       pid,
@@ -148,6 +147,7 @@ function startRelay(
     });
   };
 
+  const registered = host.register?.({ mark: server.mark, command: settings.command });
   server.start().catch((error: unknown) => loss.bury(factsOf(error), false));
 
   return {
@@ -159,7 +159,7 @@ function startRelay(
     release() {
       loss.lose(stopped);
       server.killNow();
-      unregister?.();
+      registered?.ended();
     },
   };
 }

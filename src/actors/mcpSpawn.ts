@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { type McpServerSettings, mcpEnvironment } from './mcpServerOptions.ts';
-import { markName } from './processMark.ts';
+import { startMarked } from './limitMark.ts';
+import { limitFor, markName, markVariable } from './processMark.ts';
 import { spawnFailure } from './spawnFailure.ts';
 import { spawnObstacle } from './spawnObstacle.ts';
 
@@ -34,7 +35,7 @@ export async function spawnServer(
   isWanted: () => boolean,
 ): Promise<StartedServer> {
   const { command, args, cwd } = settings;
-  const env = { ...mcpEnvironment(settings), [markName]: mark };
+  const env = { ...mcpEnvironment(settings), [markName]: markVariable(mark) };
   const obstacle = spawnObstacle({ command, args, cwd, env });
   if (obstacle !== undefined) throw new AttemptError({ ...obstacle, reason: 'startup_failed' });
   // Loaded now: it takes longer than all of ours, and who starts no processes is spared it.
@@ -42,21 +43,23 @@ export async function spawnServer(
     throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
   });
   if (!isWanted()) throw new AttemptError(neverStarted);
-  const child = execa(command, args, {
-    ...(cwd !== undefined && { cwd }),
-    env,
-    extendEnv: false,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    buffer: false,
-    encoding: 'buffer',
-    reject: false,
-    // A group of its own, so that one signal reaches what it starts.
-    detached: process.platform !== 'win32',
-    cleanup: false,
-    windowsHide: true,
-  });
+  const child = startMarked({ command, args, cwd, env }, limitFor(mark), (executable) =>
+    execa(executable.command, executable.args, {
+      ...(cwd !== undefined && { cwd }),
+      env,
+      extendEnv: false,
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      buffer: false,
+      encoding: 'buffer',
+      reject: false,
+      // A group of its own, so that one signal reaches what it starts.
+      detached: process.platform !== 'win32',
+      cleanup: false,
+      windowsHide: true,
+    }),
+  );
   if (child.pid === undefined) {
     const { cause, originalMessage } = await child;
     const error = cause ?? new Error(originalMessage ?? 'unknown');

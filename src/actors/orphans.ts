@@ -4,7 +4,7 @@ import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { seeWorld } from './processIdentity.ts';
 import { judge, type ProcessWorld } from './processWorld.ts';
-import { killMarked, markName } from './processMark.ts';
+import { killMarked, markName, namesMark } from './processMark.ts';
 import { terminateTree } from './processTree.ts';
 
 export interface OrphanOptions {
@@ -79,7 +79,7 @@ const isStale = (child: ChildRecord, world: ProcessWorld, wallNow: number): bool
 
 /** We may be what an orphaned agent started, or started below it: then its mark may be hidden by that of a runtime in between. */
 const isAbove = (child: ChildRecord, ancestors: ReadonlySet<number>, world: ProcessWorld): boolean =>
-  process.env[markName] === child.mark || (ancestors.has(child.pid) && judge(world, child) === 'alive');
+  namesMark(process.env[markName], child.mark) || (ancestors.has(child.pid) && judge(world, child) === 'alive');
 
 function ancestorsOf(pid: number, { entries }: ProcessWorld): ReadonlySet<number> {
   const parents = new Map(entries.map((entry) => [entry.pid, entry.parent]));

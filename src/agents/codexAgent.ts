@@ -49,7 +49,6 @@ export function superviseCodexAgent(
       ...own,
       cwd,
       env: environment(name, options.env),
-      envMode: options.envMode ?? own.envMode,
       policy,
       approvalMs: approvalTimeoutMs,
       ...(approve !== undefined && { approve: approverOf(approve) }),

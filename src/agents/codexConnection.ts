@@ -4,7 +4,7 @@ import { isCleanExit, lossFacts, withStderr } from '../actors/serverEnd.ts';
 import { createRpcPeer } from '../actors/rpcPeer.ts';
 import type { IncomingRequest, RequestEnd, RequestOptions } from '../actors/rpcPeerTypes.ts';
 import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../machines/connection.ts';
-import type { RegisterChild } from '../policy/childRecord.ts';
+import type { RegisterChild, RegisteredChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { requestFailure } from '../protocol/codex/requestFailure.ts';
@@ -69,12 +69,12 @@ function startLink(
   const errors = createStderrTail(hide, (line) => host.stray('stderr', line));
   let ready = false;
   let lost: FailureFacts | undefined;
-  let unregister: (() => void) | undefined;
+  let registered: RegisteredChild | undefined;
   let isGone = false;
 
   const server = new McpProcess(settings.process, clock, {
     started(pid) {
-      unregister = host.register?.({ pid, mark: server.mark, command: settings.process.command });
+      registered?.started(pid);
       send({ type: 'link.started', pid });
     },
     output: (chunk) => peer.push(chunk),
@@ -123,7 +123,7 @@ function startLink(
   const gone = (): void => {
     if (isGone) return;
     isGone = true;
-    unregister?.();
+    registered?.ended();
     host.gone(end());
   };
 
@@ -145,6 +145,7 @@ function startLink(
   const connect = async (): Promise<void> => {
     let answer: unknown;
     try {
+      registered = host.register?.({ mark: server.mark, command: settings.process.command });
       await server.start();
       answer = await peer.request('initialize', {
         clientInfo,

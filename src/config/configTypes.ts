@@ -8,8 +8,8 @@ type ConfigName = Extract<
   keyof GatewayOptions,
   | 'store'
   | 'synchronous'
+  | 'childGuard'
   | 'control'
-  | 'environment'
   | 'retention'
   | 'alerts'
   | 'supervisor'

@@ -60,17 +60,15 @@ const alertCommand = section(
       .record(z.string().regex(/^[^=]+$/), variableValue)
       .register(keyMeta, { description: 'Variables set for it.', expected: 'an object of strings', default: {} })
       .optional(),
-    envMode: oneOf(
-      ['extend', 'safe', 'only'],
-      'What `env` adds to: the whole environment, HOME, PATH and their like alone, or nothing.',
-      { usually: '`environment`' },
-    ),
+    envMode: oneOf(['extend', 'only'], 'Whether `env` adds to the environment or is all there is.', {
+      default: 'extend',
+    }),
     envAllow: list(
       variableName,
-      'Variables of the environment that it gets, beside `env`: with `safe` more than the safe ones, else these alone; not with `only`.',
+      'The only variables of the environment that it gets, beside `env`; not with `envMode: "only"`.',
       'a list of names',
       {
-        usually: 'all; none more with `safe`',
+        usually: 'all',
       },
     ),
     timeoutMs: duration('How long it may take.', { default: 10_000 }),
@@ -121,14 +119,12 @@ export const configSchema = section('The configuration of unwedge.', {
       default: 'NORMAL',
     },
   ),
+  childGuard: boolean('Whether a process of its own stands by to end the children should this one be killed.', {
+    default: true,
+  }),
   control: boolean('Whether commands of the same user reach the running gateway over a Unix socket.', {
     usually: "true; false with the store `':memory:'`",
   }),
-  environment: oneOf(
-    ['extend', 'safe'],
-    'What children of a gateway inherit, but for MCP servers: the whole environment, keys and tokens included, or HOME, PATH and their like alone (`safe`). The program of `unwedge run` and `unwedge agent` gets all.',
-    { default: 'extend' },
-  ),
   retention: orOff(
     section('', {
       maxAgeMs: duration('Age at which records are deleted.', { default: 30 * day }),

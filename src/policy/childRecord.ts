@@ -6,8 +6,16 @@ export interface StartedChild {
   readonly command: string;
 }
 
-/** Notes that a child lives; what is returned notes that it, and all below it, is gone. Neither throws. */
-export type RegisterChild = (child: StartedChild) => () => void;
+/** Notes that a child is about to be started, so that it is never without a guard. None of this throws. */
+export type RegisterChild = (child: Omit<StartedChild, 'pid'>) => RegisteredChild;
+
+/** A child that is noted. */
+export interface RegisteredChild {
+  /** It lives. */
+  started(pid: number): void;
+  /** It, and all below it, is gone; or it never was. More calls do nothing. */
+  ended(): void;
+}
 
 /** A live child as it is kept for the next runtime, should this one die first. */
 export interface ChildRecord extends StartedChild {

@@ -38,19 +38,29 @@ const unremarkable: EventRow = {};
 const usualHostMs = 60_000;
 /** Where nobody says which event it is. */
 const unknownEventMs = 10_000;
-/** What is kept of the host's time for ending the hook and writing down why, as a share of the limit. */
-const reserve = 0.6;
+/** What is kept of the host's time for ending the hook and writing down why, as a share of it and in ms. */
+const reserve = 0.2;
+const shortestReserveMs = 300;
 const longestReserveMs = 5000;
+/** A host that waits less than its hook may take at the least gets half of its time, in ms. */
+const leastMs = 100;
 
 /**
  * How long a command hook may run, in ms: less than its host waits for it, by what ending it takes. SessionEnd, whose host
- * waits 1.5 s in all, gets 900 ms.
- * @param event - undefined when it is not known: then 10 s.
+ * waits 1.5 s in all, gets 1.2 s.
+ * @param event - undefined when it is not known: then at most 10 s.
+ * @param hostMs - how long its host waits. @defaultValue as hosts usually do at this event
  */
-export function hookLimitMs(event: string | undefined): number {
-  if (event === undefined) return unknownEventMs;
-  const hostMs = rowOf(event).hostMs ?? usualHostMs;
-  return Math.floor(Math.max(hostMs - longestReserveMs, hostMs / (1 + reserve)) / 100) * 100;
+export function hookLimitMs(event: string | undefined, hostMs = hookHostMs(event)): number {
+  const reserveMs = Math.min(longestReserveMs, Math.max(shortestReserveMs, hostMs * reserve));
+  const limitMs = Math.max(leastMs, hostMs / 2, hostMs - reserveMs);
+  const rounded = limitMs > 1000 ? Math.floor(limitMs / 100) * 100 : Math.floor(limitMs);
+  return event === undefined ? Math.min(unknownEventMs, rounded) : rounded;
+}
+
+/** How long hosts usually wait at this event, in ms. */
+export function hookHostMs(event: string | undefined): number {
+  return (event === undefined ? undefined : rowOf(event).hostMs) ?? usualHostMs;
 }
 
 /** Whether a block of this event's hooks prevents what it is about; true for an event we do not know. */

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { createChildRegistry } from '../../src/actors/childRegistry.ts';
-import type { ChildRecord, ChildRecords } from '../../src/policy/childRecord.ts';
+import { type ChildRegistry, createChildRegistry } from '../../src/actors/childRegistry.ts';
+import type { ChildRecord, ChildRecords, StartedChild } from '../../src/policy/childRecord.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { deferred } from '../support/deferred.ts';
 
 const child = { pid: 4711, mark: 'm', command: 'cli' };
+
+/** Registers a child that starts at once; what is returned tells of its end. */
+function starting({ register }: ChildRegistry) {
+  return ({ pid, ...about }: StartedChild): (() => void) => {
+    const registered = register(about);
+    registered.started(pid);
+    return () => registered.ended();
+  };
+}
 
 class KeptChildren implements ChildRecords {
   rows: readonly ChildRecord[] = [];
@@ -25,7 +34,7 @@ function startRegistry(identifyProcess?: (pid: number) => Promise<{ pid: number;
   const logger = { debug: log, info: log, warn: log, error: log };
   const registry = createChildRegistry({ clock, logger, identifyProcess });
   registry.keepIn(kept);
-  return { clock, kept, lines, register: registry.register };
+  return { clock, kept, lines, register: starting(registry) };
 }
 
 const known = async (pid: number) => ({ pid, start: `start of ${pid}` });
@@ -84,12 +93,13 @@ describe('the registry of children', () => {
   it('[S-8] keeps those that live when there is somewhere to keep them, since when they live', async () => {
     const clock = new SimulatedClock();
     const kept = new KeptChildren();
-    const { register, keepIn } = createChildRegistry({ clock, identifyProcess: known });
+    const registry = createChildRegistry({ clock, identifyProcess: known });
+    const register = starting(registry);
     const startedAt = clock.wallNow();
     register({ ...child, pid: 1000 })();
     const unregister = register(child);
     await clock.advance(500);
-    keepIn(kept);
+    registry.keepIn(kept);
     await clock.settle();
     expect(kept.rows).toMatchObject([{ pid: 4711, startedAt }]);
     unregister();

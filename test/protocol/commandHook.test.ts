@@ -158,8 +158,8 @@ describe('the input of a command hook', () => {
 
 describe('the events of hooks', () => {
   it.each([
-    ['SessionEnd', 900],
-    ['MessageDisplay', 6200],
+    ['SessionEnd', 1200],
+    ['MessageDisplay', 8000],
     ['UserPromptSubmit', 25_000],
     ['PreToolUse', 55_000],
     ['PreLunch', 55_000],

@@ -80,7 +80,6 @@ export class World {
       policies: checkPolicies(),
       bus,
       secrets: new KnownSecrets(),
-      environment: 'extend',
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),
       root: this.root,

@@ -5,19 +5,23 @@ import { UsageError } from '../errors.ts';
 export const hook = defineCommand({
   name: 'hook',
   summary: 'run a hook command so that its crash or hang cannot wedge the agent',
-  usage: 'hook [--timeout DURATION] [--on-failure allow|block] [--name NAME] [--db FILE] -- COMMAND [ARG...]',
+  usage:
+    'hook [--timeout DURATION] [--host-timeout DURATION] [--on-failure allow|block] [--name NAME] [--db FILE] -- COMMAND [ARG...]',
   details: [
     'Passes stdin, stdout, stderr and any exit code of the command on as they are. A command that crashes by a signal,',
     'hangs, or cannot be started exits 0 with one line on stderr; with --on-failure block it exits 2, which declines.',
     'After 5 failures in a row it is not run for 1m: observers are skipped, guards (--on-failure block) decline.',
     'Stop, SubagentStop, TaskCompleted and TeammateIdle never block for a failure: the agent could not end.',
-    'What the command leaves running in its process group is ended with it.',
+    'A guard must decline before its host gives up on it: the limit lies below the `timeout` that the settings of Claude Code or Codex',
+    '(JSON files) give this hook, or --host-timeout; where neither is known, below 60s, and below 1.5s at SessionEnd.',
+    'With --on-failure block, JSON on stdout that cannot be read is a failure too. What the command leaves running is ended with it.',
   ].join('\n'),
   options: {
     timeout: {
       kind: 'duration',
       help: 'limit on the whole run; else by the event: less than the host waits, 55s for most',
     },
+    'host-timeout': { kind: 'duration', help: 'how long the host waits for this hook; else as its settings say' },
     'on-failure': { kind: 'text', value: 'allow|block', help: 'what a failing hook means; else allow' },
     name: { kind: 'text', value: 'NAME', help: 'what its failures are counted under; else the name of the command' },
     'keep-background': { kind: 'flag', help: 'leave running what the command started in the background' },

@@ -14,6 +14,8 @@ export interface HookArgs {
   readonly name: string;
   /** Limit on the whole run, in ms; undefined: by the event. */
   readonly timeoutMs: number | undefined;
+  /** How long the host waits for the hook, in ms; undefined: by its settings, else by the event. */
+  readonly hostTimeoutMs: number | undefined;
   readonly onFailure: OnFailure;
   readonly keepBackground: boolean;
   readonly db: string | undefined;
@@ -33,16 +35,25 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
   if (at < 0 && !options.some((word) => word.startsWith('-'))) throw new UsageError(missingCommand);
   const parsed = parseWords(hook.options, options, 'unwedge hook --help', [], '; the command comes after --');
   if (parsed.help) return undefined;
-  const { timeout, name, db, 'on-failure': onFailure = 'allow', 'keep-background': keepBackground } = parsed.args;
+  const {
+    timeout,
+    'host-timeout': hostTimeout,
+    name,
+    db,
+    'on-failure': onFailure = 'allow',
+    'keep-background': keepBackground,
+  } = parsed.args;
   const choice = choices.find((known) => known === onFailure);
   if (choice === undefined) throw unknown('value of --on-failure', onFailure, choices, 'unwedge hook --help');
   if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
+  if (hostTimeout === 0) throw new UsageError('Expected `--host-timeout` to be above 0, got "0"');
   if (command === undefined || command === '') throw new UsageError(missingCommand);
   return {
     command,
     args,
     name: name ?? commandKey(command, args),
     timeoutMs: timeout,
+    hostTimeoutMs: hostTimeout,
     onFailure: choice,
     keepBackground,
     db,

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { killAtExit } from '../../actors/liveProcesses.ts';
-import { killMarked, markName, nextMark } from '../../actors/processMark.ts';
+import { createChildGuard } from '../../actors/childGuard.ts';
+import { startMarked } from '../../actors/limitMark.ts';
+import { killMarked, limitFor, markName, markVariable, nextMark } from '../../actors/processMark.ts';
+import { isYoungestNow } from '../../actors/processTable.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from '../../actors/processTree.ts';
 import { spawnFailure } from '../../actors/spawnFailure.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
 import { type Background, readBackground } from '../../protocol/commandHook.ts';
-import { hookLimitMs } from '../../protocol/hookEvents.ts';
 import { systemClock } from '../../systemClock.ts';
 import type { HostInput } from './hostInput.ts';
 
@@ -19,12 +21,14 @@ const drainMs = 100;
 const longestDrainMs = 1000;
 /** SIGKILL shows at once, or not for a long time. */
 const killMs = 300;
+/** A hook that runs longer than most gets a guard, which would take longer to start than they run; in ms. */
+const guardedAfterMs = 250;
 
 export interface HookChildOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** Limit on the run since this process started, in ms; undefined: by the event. */
-  readonly timeoutMs: number | undefined;
+  /** Limit on the run since this process started, in ms, for what is known of the event and for what the hook itself asks. */
+  readonly limitMs: (event: string | undefined, ownMs?: number) => number;
   readonly keepBackground: boolean;
   readonly input: HostInput;
 }
@@ -49,7 +53,7 @@ export interface HookRun {
 
 /** How long a hook may take to end on SIGTERM, in ms. */
 function graceMs(limitMs: number): number {
-  return Math.min(1000, limitMs / 5);
+  return Math.min(1000, limitMs / 12);
 }
 
 /**
@@ -61,16 +65,19 @@ export async function runHookChild(options: HookChildOptions): Promise<HookRun> 
   const mark = nextMark(systemClock);
   let child: ChildProcess;
   try {
-    child = spawn(options.command, options.args, {
-      detached: true,
-      stdio: 'pipe',
-      env: { ...process.env, [markName]: mark },
-      windowsHide: true,
-    });
+    const env = { ...process.env, [markName]: markVariable(mark) };
+    child = startMarked({ ...options, env }, limitFor(mark), ({ command, args }) => start(command, args, env));
   } catch (error) {
     return notStarted(error, options);
   }
   return new HookChild(child, mark, options).run();
+}
+
+function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  const child = spawn(command, args, { detached: true, stdio: 'pipe', env, windowsHide: true });
+  // Of one that could not be started and is tried in another way nobody else hears.
+  child.on('error', () => undefined);
+  return child;
 }
 
 function notStarted(error: unknown, options: HookChildOptions): HookRun {
@@ -101,8 +108,9 @@ class HookChild {
   async run(): Promise<HookRun> {
     const child = this.#child;
     const failed = new Promise<unknown>((resolve) => child.once('error', resolve));
-    if (child.pid === undefined) return notStarted(await failed, this.#options);
-    const forget = killAtExit(child.pid, this.#mark);
+    const { pid } = child;
+    if (pid === undefined) return notStarted(await failed, this.#options);
+    const forget = killAtExit(pid, this.#mark);
     const exited = new Promise<HookEnd>((resolve) => {
       child.once('exit', (code, signal) => {
         this.#exited = true;
@@ -119,11 +127,18 @@ class HookChild {
     this.#holdOutput();
     this.#arm();
 
+    const guard = createChildGuard(undefined);
+    const guarded = setTimeout(() => {
+      guard.raise();
+      guard.watch(pid);
+    }, guardedAfterMs);
     this.#end = await Promise.race([exited, stopped]);
     clearTimeout(this.#limit);
+    clearTimeout(guarded);
     if (this.#exited) await this.#drain(closed);
-    else await this.#terminate(child.pid, exited);
-    if (!this.#options.keepBackground) killOrphansNow(child.pid);
+    else await this.#terminate(pid, exited);
+    if (!this.#options.keepBackground) await this.#endRest(pid);
+    guard.release();
     forget();
     return {
       end: this.#end,
@@ -177,7 +192,7 @@ class HookChild {
   }
 
   get #limitMs(): number {
-    return this.#options.timeoutMs ?? this.#background?.limitMs ?? hookLimitMs(this.#options.input.said?.event);
+    return this.#options.limitMs(this.#options.input.said?.event, this.#background?.limitMs);
   }
 
   /** The time this process took to start counts too: the host has waited for it. */
@@ -203,6 +218,13 @@ class HookChild {
         clearTimeout(pause);
       });
     });
+  }
+
+  /** What it left in its group at once, and what it left in sessions of their own within a short time. */
+  async #endRest(pid: number): Promise<void> {
+    killOrphansNow(pid);
+    if (isYoungestNow(pid)) return;
+    await Promise.race([killMarked(this.#mark), new Promise<void>((resolve) => void setTimeout(resolve, killMs))]);
   }
 
   async #terminate(pid: number, exited: Promise<unknown>): Promise<void> {

@@ -47,12 +47,16 @@ export function createHookCircuit({ name, database, budgetMs }: HookCircuitOptio
   /** Undefined when the database took too long. */
   async function use<T>(work: (store: Store) => T | Promise<T>): Promise<T | undefined> {
     const limitMs = budgetMs();
-    const done = withStore(database, note, work).catch((error: unknown) => {
+    let isLate = false;
+    // What was given up is not begun later: it would be on record though somebody was told that it is not.
+    const inTime = async (store: Store): Promise<T | undefined> => (isLate ? undefined : work(store));
+    const done = withStore(database, note, inTime).catch((error: unknown) => {
       note(String(error));
       return undefined;
     });
     const late = new Promise<undefined>((resolve) => {
       setTimeout(() => {
+        isLate = true;
         note(`the database did not answer within ${Math.round(limitMs)}ms`);
         resolve(undefined);
       }, limitMs);
@@ -77,13 +81,16 @@ export function createHookCircuit({ name, database, budgetMs }: HookCircuitOptio
     async failed(failure, about, admission) {
       if (!isKept) return undefined;
       const { event = '', action = '', session } = about ?? {};
+      let isRecorded = false;
       await use(async (store) => {
         record(store, { type: 'hook.failed', hook: name, event, action, session, error: failure.message });
         if (failure.counts) await countFailure(store, run, failure, probeOf(admission));
         else store.breakers.releaseProbe(run.key, run.owner);
+        isRecorded = await store.flush();
       });
       if (failure.counts) marker.leave();
-      return trouble;
+      // What the database had to say on the way, or how long it took to close, is no matter to who asks whether it is on record.
+      return isRecorded ? undefined : (trouble ?? 'the database did not take it');
     },
   };
 }

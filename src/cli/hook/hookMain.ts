@@ -1,6 +1,6 @@
 import { formatDuration } from '../../policy/duration.ts';
 import { blockExitCode } from '../../protocol/commandHook.ts';
-import { hookLimitMs, type HookInput } from '../../protocol/hookEvents.ts';
+import type { HookInput } from '../../protocol/hookEvents.ts';
 import { storePath } from '../../store/paths.ts';
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
@@ -8,6 +8,7 @@ import { hook } from './command.ts';
 import { asksToBlock, type HookArgs, readHookArgs } from './hookArgs.ts';
 import { runHookChild } from './hookChild.ts';
 import { createHookCircuit } from './hookCircuit.ts';
+import { createHookLimits } from './hookLimits.ts';
 import { writeOut } from './hookOutput.ts';
 import { failureExitCode, judgeHook } from './hookVerdict.ts';
 import { type HostInput, readHostInput } from './hostInput.ts';
@@ -16,8 +17,8 @@ import { type HostInput, readHostInput } from './hostInput.ts';
 const inputMs = 500;
 /** Its hosts wait the least. */
 const shortestEvent = 'SessionEnd';
-/** How long the store may take in any case, in ms: what is left, after a hook's whole limit, of the 1.5 s of SessionEnd. */
-const leastStoreMs = 300;
+/** How long the store may take in any case, in ms: what is left of the 1.5 s of SessionEnd after a hook's whole limit and its end. */
+const leastStoreMs = 150;
 /** What a lock of another process is worth waiting for, in ms. */
 const mostStoreMs = 2000;
 /** How long a host that does not read may keep this process in any case, in ms. */
@@ -57,17 +58,17 @@ function failOpen({ name, onFailure }: HookArgs): void {
 }
 
 async function runHook(args: HookArgs): Promise<number> {
-  const limitMs = args.timeoutMs ?? hookLimitMs('');
+  const limits = createHookLimits(args, process.env);
   const input = readHostInput();
   const circuit = createHookCircuit({
     name: args.name,
     database: storePath(args.db, process.env),
     budgetMs() {
-      const leftMs = (args.timeoutMs ?? hookLimitMs(input.said?.event ?? shortestEvent)) - performance.now();
-      return Math.min(mostStoreMs, Math.max(leastStoreMs, leftMs));
+      const leftMs = limits.whole(input.said?.event ?? shortestEvent) - performance.now();
+      return Math.min(mostStoreMs, Math.max(leastStoreMs, leftMs - leastStoreMs));
     },
   });
-  const admission = await circuit.admit(limitMs);
+  const admission = await circuit.admit(limits.run(''));
   if (!admission.admitted) {
     const about = await saidSoon(input);
     const exitCode = failureExitCode(args.onFailure, about?.event);
@@ -75,8 +76,8 @@ async function runHook(args: HookArgs): Promise<number> {
     await write('stderr', line(args.name, `It failed too often and is not run for ${wait}`, exitCode));
     return exitCode;
   }
-  const run = await runHookChild({ ...args, input });
-  const verdict = judgeHook(run);
+  const run = await runHookChild({ ...args, limitMs: limits.run, input });
+  const verdict = judgeHook(run, args.onFailure);
   if (verdict.is === 'failed') {
     // A hook may fail before its input was read; one that hung has had the time.
     const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
@@ -88,7 +89,7 @@ async function runHook(args: HookArgs): Promise<number> {
     return exitCode;
   }
   // The host waits for what the hook says as long as for the hook: half an answer would be another one.
-  const leftMs = (args.timeoutMs ?? hookLimitMs(input.said?.event)) - performance.now();
+  const leftMs = limits.run(input.said?.event) - performance.now();
   const streams = (['stdout', 'stderr'] as const).map((name) =>
     writeOut(process[name], run[name], Math.max(flushMs, leftMs)),
   );

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { breakerOutcome } from '../../policy/breaker.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { FailureKind } from '../../policy/failure.ts';
-import { blockExitCode } from '../../protocol/commandHook.ts';
+import { blockExitCode, judgeCommandHook } from '../../protocol/commandHook.ts';
 import { mayBlockOnFailure } from '../../protocol/hookEvents.ts';
 import { sanitize } from '../sanitize.ts';
 import type { OnFailure } from './hookArgs.ts';
@@ -25,16 +25,23 @@ export type HookVerdict =
 /** The last line of stderr tells most; in characters. */
 const longestTail = 300;
 
-/** The verdict on a run: any exit code of the hook's own proves life; crashes, hangs, floods and failed starts are failures. */
-export function judgeHook({ end, stderr }: HookRun): HookVerdict {
+/**
+ * The verdict on a run: any exit code of the hook's own proves life; crashes, hangs, floods and failed starts are failures, and so is
+ * JSON of a guard that cannot be read.
+ */
+export function judgeHook({ end, stdout, stderr }: HookRun, onFailure: OnFailure): HookVerdict {
   const tail = lastLine(stderr);
   const failed = (kind: FailureKind, what: string, counts = true): HookVerdict => ({
     is: 'failed',
     failure: { kind, message: tail === '' ? what : `${what}: ${tail}`, counts },
   });
   switch (end.how) {
-    case 'exit':
+    case 'exit': {
+      // A host takes JSON it cannot read for nothing: what a guard meant to say with it would be lost.
+      const said = onFailure === 'block' && end.exitCode === 0 ? readOutput(stdout) : undefined;
+      if (said?.ok === false) return failed('protocol', said.message);
       return { is: 'answered', exitCode: end.exitCode };
+    }
     case 'signal':
       return failed('crash', `It crashed by ${end.signal}`);
     case 'timeout':
@@ -51,6 +58,10 @@ export function judgeHook({ end, stderr }: HookRun): HookVerdict {
 /** Exit code of a hook that failed or was not run. */
 export function failureExitCode(onFailure: OnFailure, event: string | undefined): number {
   return onFailure === 'block' && mayBlockOnFailure(event) ? blockExitCode : 0;
+}
+
+function readOutput(stdout: Buffer) {
+  return judgeCommandHook('', { exitCode: 0, stdout: stdout.toString('utf8'), stderr: '' });
 }
 
 function lastLine(stderr: Buffer): string {

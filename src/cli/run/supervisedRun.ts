@@ -3,7 +3,7 @@ import type { AttemptContext } from '../../calls/operation.ts';
 import { Integration } from '../../calls/integration.ts';
 import { checkGatewayOptions } from '../../gatewayOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
-import type { Clock } from '../../policy/clock.ts';
+import type { Clock, Timer } from '../../policy/clock.ts';
 import type { Fact, FactOf, Told } from '../../policy/facts.ts';
 import { AttemptError, type FailureReason, type Outcome } from '../../policy/failure.ts';
 import type { Logger } from '../../policy/logger.ts';
@@ -162,12 +162,18 @@ function registerLater({ runtime, openStore }: RuntimeOwner, { policy }: RunPlan
   const { clock, register } = runtime;
   // Before the first limit may pass: the failure has to be counted then.
   const waitMs = Math.min(lastingMs, ...Object.values(policy.limits).map((limitMs: number) => limitMs / 2));
-  return (child) => {
-    const forget = register?.(child);
-    const timer = clock.setTimeout(() => void openStore(), waitMs);
-    return () => {
-      clock.clearTimeout(timer);
-      forget?.();
+  return (about) => {
+    const registered = register?.(about);
+    let timer: Timer | undefined;
+    return {
+      started(pid) {
+        registered?.started(pid);
+        timer = clock.setTimeout(() => void openStore(), waitMs);
+      },
+      ended() {
+        clock.clearTimeout(timer);
+        registered?.ended();
+      },
     };
   };
 }

@@ -1,0 +1,121 @@
+import { accessSync, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
+
+/** What is to be executed. */
+export interface Executable {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd?: string | undefined;
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where util-linux is installed; not the PATH, on which packages may put what they like. */
+const places = ['/usr/bin/prlimit', '/bin/prlimit', '/run/current-system/sw/bin/prlimit'];
+/** How much of a file is read to find the interpreter it names, in bytes: as much as Linux reads. */
+const longestHeadBytes = 256;
+
+/** Starts a command with a mark as a limit, see {@link withLimitMark}; without one where the system refuses what sets it. */
+export function startMarked<T extends { readonly pid?: number | undefined }>(
+  executable: Executable,
+  limit: string | undefined,
+  start: (executable: Executable) => T,
+): T {
+  const marked = withLimitMark(executable, limit);
+  if (marked === undefined) return start(executable);
+  const child = start(marked);
+  if (child.pid !== undefined) return child;
+  const plain = start(executable);
+  // The system was not short of anything: it is what sets the mark that it does not let us execute.
+  if (plain.pid !== undefined) known = { setter: undefined };
+  return plain;
+}
+
+/**
+ * The command with a mark that neither `env -i` nor `setsid` nor the death of a parent takes off: a limit on real-time CPU time
+ * (`RLIMIT_RTTIME`, soft) of more than three thousand years, whose digits are the mark. Limits pass to everything that descends from
+ * a process, anybody may lower this one, and `/proc/PID/limits` tells it. `prlimit` of util-linux sets it and then becomes the command.
+ *
+ * Undefined where that cannot be done, or where the command could not be executed: the system's own error tells more.
+ */
+function withLimitMark(executable: Executable, limit: string | undefined): Executable | undefined {
+  const setter = limit === undefined ? undefined : findSetter();
+  if (setter === undefined || !isExecutable(executable)) return undefined;
+  const { command, args } = executable;
+  return { ...executable, command: setter, args: [`--rttime=${limit}:`, '--', command, ...args] };
+}
+
+/** The soft limit on real-time CPU time of a process, in digits; undefined when there is none, or the process is not there. Never throws. */
+export function limitOf(pid: number | 'self'): string | undefined {
+  try {
+    return readLimit(readFileSync(`/proc/${pid}/limits`, 'latin1'))?.soft;
+  } catch {
+    return undefined;
+  }
+}
+
+let known: { readonly setter: string | undefined } | undefined;
+
+function findSetter(): string | undefined {
+  known ??= { setter: mayRaise() ? places.find(isExecutableFile) : undefined };
+  return known.setter;
+}
+
+/** A hard limit may lie below what is to be set: then it stays as it is. */
+function mayRaise(): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    return readLimit(readFileSync('/proc/self/limits', 'latin1'))?.hard === 'unlimited';
+  } catch {
+    return false;
+  }
+}
+
+function readLimit(
+  limits: string,
+): { readonly soft: string | undefined; readonly hard: string | undefined } | undefined {
+  const line = /^Max realtime timeout\s+(?<soft>\d+|unlimited)\s+(?<hard>\d+|unlimited)/m.exec(limits)?.groups;
+  return line === undefined ? undefined : { soft: line['soft'], hard: line['hard'] };
+}
+
+/** Whether the system would execute it, as far as can be told: found as the system finds it, and the interpreter it names is there. */
+function isExecutable({ command, cwd = '.', env }: Executable): boolean {
+  const path = command.includes('/')
+    ? resolve(cwd, command)
+    : (env['PATH'] ?? '/bin:/usr/bin')
+        .split(delimiter)
+        .map((directory) => resolve(cwd, directory, command))
+        .find(isExecutableFile);
+  return path !== undefined && isExecutableFile(path) && hasInterpreter(path, cwd);
+}
+
+function isExecutableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function hasInterpreter(path: string, cwd: string): boolean {
+  const head = headOf(path);
+  // A program that may be executed and not read.
+  if (head === undefined || !head.startsWith('#!')) return true;
+  const [interpreter = ''] = head.slice(2).trimStart().split(/\s/, 1);
+  return isExecutableFile(resolve(cwd, interpreter));
+}
+
+function headOf(path: string): string | undefined {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const head = Buffer.alloc(longestHeadBytes);
+      return head.toString('latin1', 0, readSync(file, head));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}
