@@ -50,6 +50,7 @@ export function gatewayIntegrations(parts: GatewayParts): Declaring {
       }
       checkKeys(name, functionOptions, ['policy', 'effect', 'tools']);
       const about = aboutTools(policies, name, functionOptions);
+      policies.refuseAbout(name, 'a function', ['whenAlive']);
       checkFunction(`${name}.operation`, operation);
       const policy = policies.policyOf(name, functionOptions.policy, 'sdk');
       const toolOf = (input: unknown): string | undefined => (input as Partial<ToolRequest> | null | undefined)?.tool;
@@ -73,12 +74,13 @@ export function gatewayIntegrations(parts: GatewayParts): Declaring {
     subprocess(name, subprocessOptions) {
       declare(name);
       const about = aboutTools(policies, name, {});
+      policies.refuseAbout(name, 'a command', ['whenAlive']);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
       return add(path, about, (_tool, input) => input ?? {});
     },
     codex(name, codexOptions = {}) {
       declare(name);
-      policies.refuseAbout(name, 'Codex', ['tools']);
+      policies.refuseAbout(name, 'Codex', ['tools', 'whenAlive']);
       const about = { isRunning: () => owner.running, logger: checked.logger };
       const { codex, path } = superviseCodex(runtime, name, codexOptions, about);
       paths.set(name, path);
@@ -86,7 +88,7 @@ export function gatewayIntegrations(parts: GatewayParts): Declaring {
     },
     agent(name, agentOptions) {
       declare(name);
-      policies.refuseAbout(name, 'an agent', ['tools']);
+      policies.refuseAbout(name, 'an agent', ['tools', 'whenAlive']);
       const { agent, path } = superviseAgent(runtime, name, agentOptions, () => owner.running);
       paths.set(name, path);
       agents.add(agent);

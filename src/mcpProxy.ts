@@ -142,6 +142,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
       if (isAlive) calls.takeSilent();
       return isAlive;
     },
+    whenAlive: settings.whenAlive,
   });
 
   const calls = new ClientCalls({

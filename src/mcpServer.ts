@@ -9,7 +9,8 @@ import type { ConnectionEmitted } from './machines/connection.ts';
 import { type McpAnswer, McpIntegration, type McpRequest, type McpToolRequest, whichTools } from './mcpIntegration.ts';
 import type { Effect } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
-import { checkBoolean, show } from './policy/options.ts';
+import { checkBoolean, checkOneOf, show } from './policy/options.ts';
+import { type WhenAlive, whenAliveChoices } from './policy/policies.ts';
 import type { PolicyInput } from './policy/presets.ts';
 import { annotatedEffect } from './protocol/toolAnnotations.ts';
 import type { Runtime } from './runtime.ts';
@@ -29,6 +30,11 @@ export interface McpIntegrationOptions extends McpServerOptions {
    * lost. @defaultValue true
    */
   readonly trustAnnotations?: boolean | undefined;
+  /**
+   * What becomes of a call without an answer or progress for its idle limit (30 s) while the server answers a ping: it ends (`end`), or
+   * goes on to its attempt limit (5 min; `wait`). A server that does not answer is killed either way. @defaultValue 'end'
+   */
+  readonly whenAlive?: WhenAlive | undefined;
 }
 
 /** An MCP server under a runtime, and what sessions need of it. */
@@ -51,8 +57,9 @@ export function superviseMcp(
   options: McpIntegrationOptions,
   declared: Tools,
 ): SupervisedMcp {
-  const { policy: policyInput, effect, tools: _tools, trustAnnotations = true, ...server } = options;
+  const { policy: policyInput, effect, tools: _tools, trustAnnotations = true, whenAlive = 'end', ...server } = options;
   checkBoolean(`${name}.trustAnnotations`, trustAnnotations);
+  checkOneOf(`${name}.whenAlive`, whenAlive, whenAliveChoices);
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
   runtime.secrets.learn(server.env);
   const childId = `mcp:${name}`;
@@ -111,6 +118,7 @@ export function superviseMcp(
     restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
     // A server that does not answer a ping either is hung, and is killed to be restarted.
     onSilence: async () => (await hangWatch.suspect()) === 'alive',
+    whenAlive: runtime.policies.whenAliveOf(name) ?? whenAlive,
   });
 
   runtime.supervise({

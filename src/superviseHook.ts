@@ -53,7 +53,7 @@ export function checkHook(
   const most = isCommand ? hookLimitMs(event) : Number.POSITIVE_INFINITY;
   const limits = timeoutMs === undefined ? capped(usual.limits, most) : all(timeoutMs);
   const integration = `hook:${name}`;
-  policies.refuseAbout(integration, 'a hook', ['effect', 'tools']);
+  policies.refuseAbout(integration, 'a hook', ['effect', 'tools', 'whenAlive']);
   const policy = policies.policyOf(name, options.policy, { ...usual, limits }, integration);
   return { name, event, handler, onFailure, policy };
 }

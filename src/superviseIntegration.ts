@@ -9,7 +9,7 @@ import type { Runtime } from './runtime.ts';
 /** What one integration adds to the runtime's parts. */
 export type IntegrationParts<I, O> = Pick<
   CallPathParts<I, O>,
-  'toolOf' | 'probe' | 'restartInMs' | 'onSilence' | 'describeTimeout' | 'amendTimeout' | 'retryBudget'
+  'toolOf' | 'probe' | 'restartInMs' | 'onSilence' | 'whenAlive' | 'describeTimeout' | 'amendTimeout' | 'retryBudget'
 > & {
   readonly name: string;
   readonly policy: IntegrationPolicy;

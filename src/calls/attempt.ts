@@ -63,8 +63,19 @@ export class Attempt<I, O> implements AttemptContext {
     return this.#particulars?.limitMs ?? this.call.settings.attemptMs;
   }
 
+  /** From when on its idle limit runs. */
   get lastSignAt(): number {
+    return Math.max(this.silentSince, this.#particulars?.vouchedAt ?? this.startedAt);
+  }
+
+  /** When it showed a sign of life of its own, or began. */
+  get silentSince(): number {
     return this.#particulars?.touchedAt ?? this.startedAt;
+  }
+
+  /** The other side answers for it: its idle limit runs anew. */
+  vouch(now: number): void {
+    this.ownParticulars().vouchedAt = now;
   }
 
   /** Its work, when it has been given up while that went on. */
@@ -130,6 +141,7 @@ class Particulars<I, O> {
   controller: AbortController | undefined = undefined;
   touch: (() => void) | undefined = undefined;
   touchedAt: number | undefined = undefined;
+  vouchedAt: number | undefined = undefined;
   overstay: Overstay<I, O> | undefined = undefined;
 
   constructor(number: number, startedAt: number, limitMs: number) {

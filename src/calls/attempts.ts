@@ -91,6 +91,13 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
       return;
     }
     const limit = expiredLimit(attempt, now);
+    if (this.#mayWait(limit)) {
+      attempt.vouch(now);
+      doubt.raise();
+      // Another of its limits may have passed as well.
+      this.expired(attempt, now);
+      return;
+    }
     const facts = this.#timedOut(attempt, limit);
     // First of all: what follows for the call must find the doubt.
     if (this.#isSuspicious(attempt, limit, now)) doubt.raise();
@@ -200,6 +207,13 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     const described = describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
     const amended = amendTimeout?.(described, attempt) ?? described;
     return isShortened ? { ...amended, breaker: 'ignored' } : amended;
+  }
+
+  /** Whether a silent call goes on while the other side is asked: one that is found dead ends it by its crash. What the caller shortened holds. */
+  #mayWait({ reason, isShortened }: ExpiredLimit): boolean {
+    const { parts, link } = this.#on;
+    if (parts.whenAlive !== 'wait' || parts.onSilence === undefined || reason !== 'idle_timeout') return false;
+    return !isShortened && link.closed;
   }
 
   /** Whether a limit that passed makes one doubt that anything lives there. An impatient caller does not, until nobody was answered for long. */

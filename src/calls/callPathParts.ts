@@ -3,6 +3,7 @@ import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
+import type { WhenAlive } from '../policy/policies.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { RetryBudget } from '../policy/retryBudget.ts';
 import type { AttemptContext, Operation } from './operation.ts';
@@ -47,6 +48,8 @@ export interface CallPathParts<I, O> {
    * then nothing is dispatched. Must not throw, and not take for ever.
    */
   readonly onSilence?: (() => PromiseLike<boolean>) | undefined;
+  /** What becomes of a call that is silent for its idle limit while `onSilence` finds the other side alive. @defaultValue 'end' */
+  readonly whenAlive?: WhenAlive | undefined;
 }
 
 /** What is known of an integration when its machine begins. */

@@ -37,7 +37,7 @@ export function whyOf<I, O>(call: Call<I, O>, now: number): CallWhy | undefined 
     { rule: 'attempt_timeout' as const, inMs: attempt.startedAt + attempt.limitMs - now },
     overall,
   ];
-  return { phase: 'in_flight', ...shared, silentMs: now - attempt.lastSignAt, next: soonest(limits) };
+  return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, next: soonest(limits) };
 }
 
 /** The inner limit names the reason where two tie, as it does when they fire. */

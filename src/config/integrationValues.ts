@@ -53,7 +53,7 @@ const alertKeys = ['failures', 'crashes', 'windowMs', 'quietMs'];
 
 function figures(
   base: readonly string[],
-  { effect: _effect, tools: _tools, ...input }: IntegrationSettings,
+  { effect: _effect, tools: _tools, whenAlive: _whenAlive, ...input }: IntegrationSettings,
   presets: KnownPresets,
   isSaid: IsSaid,
   text: (path: readonly string[], value: unknown) => string,
@@ -64,7 +64,7 @@ function figures(
   const starts = named === undefined ? possible : [named.preset as PresetName];
   const policies = starts.map((kind) => ({ kind, policy: completed(input, kind, presets) }));
   const [first] = policies;
-  if (first === undefined) return usual(base, ['extends', 'effect'], isSaid);
+  if (first === undefined) return usual(base, ['extends', 'effect', 'whenAlive'], isSaid);
   const only = starts.length === 1 ? first.kind : undefined;
   const rows = unsaidKeys(base, first.policy, isSaid).map((key): ImpliedValue => {
     const path = [...base, ...key];
@@ -74,7 +74,10 @@ function figures(
       return { path, value, source };
     return { path, value: undefined, usually: byKind(policies, (policy) => text(path, valueAt(policy, key))), source };
   });
-  return [...usual(base, only === undefined ? ['extends', 'effect'] : ['effect'], isSaid), ...rows];
+  return [
+    ...usual(base, only === undefined ? ['extends', 'effect', 'whenAlive'] : ['effect', 'whenAlive'], isSaid),
+    ...rows,
+  ];
 }
 
 function completed(input: PolicyInput, kind: PresetName, presets: KnownPresets) {

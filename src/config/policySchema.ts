@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { effects, repeatChoices } from '../policy/effects.ts';
+import { whenAliveChoices } from '../policy/policies.ts';
 import { defaultPolicy } from '../policy/presets.ts';
 import {
   boolean,
@@ -189,6 +190,11 @@ export const policiesSchema = section('Policies by name, and what holds for sing
         ...policyShape,
         effect: effect('What its calls may do to the world.', 'what the code says'),
         tools: byName(toolSchema, 'Its tools by name.'),
+        whenAlive: oneOf(
+          whenAliveChoices,
+          'Of an MCP server: whether a call that is silent for its idle limit ends, or goes on to its attempt limit, while the server answers a ping.',
+          { usually: 'what the code says; `wait` for `unwedge mcp`' },
+        ),
       },
       'integration',
     ),

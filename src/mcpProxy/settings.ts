@@ -3,7 +3,7 @@ import { safeEnvironment } from '../actors/safeEnvironment.ts';
 import { checkDuration, checkKeys, checkName, checkOneOf, checkTexts } from '../policy/options.ts';
 import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
 import type { RetryInput } from '../policy/policyParts.ts';
-import { checkPolicies, type Policies } from '../policy/policies.ts';
+import { checkPolicies, type Policies, type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
 import { resolvePolicy } from '../policy/presets.ts';
 import { toolLimits } from '../policy/toolOptions.ts';
 
@@ -18,8 +18,13 @@ export interface McpProxyOptions {
   readonly command: string;
   /** @defaultValue [] */
   readonly args?: readonly string[] | undefined;
-  /** A call without an answer or progress for so long ends, in ms above 0. @defaultValue 30000 */
+  /** A call without an answer or progress for so long makes the server suspect, in ms above 0. @defaultValue 30000 */
   readonly idleMs?: number | undefined;
+  /**
+   * What becomes of a call without an answer or progress for `idleMs` while the server answers a ping: it goes on to its other limits
+   * (`wait`), as it would without us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
+   */
+  readonly whenAlive?: WhenAlive | undefined;
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
   readonly callMs?: number | undefined;
   /** By tool: one limit in place of both, in ms above 0. @defaultValue {} */
@@ -37,6 +42,7 @@ export interface ProxySettings {
   readonly name: string;
   /** Whether what a tool says of its effect counts for nothing. */
   readonly repeatsAlways: boolean;
+  readonly whenAlive: WhenAlive;
   readonly policy: IntegrationPolicy;
   readonly server: McpServerSettings;
   /** The limits of a request. */
@@ -64,6 +70,7 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
     'command',
     'args',
     'idleMs',
+    'whenAlive',
     'callMs',
     'toolMs',
     'startMs',
@@ -75,6 +82,11 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
   const idleMs = options.idleMs === undefined ? undefined : checkDuration('idleMs', options.idleMs);
   const callMs = options.callMs === undefined ? undefined : checkDuration('callMs', options.callMs);
   const startMs = checkDuration('startMs', options.startMs ?? 60_000);
+  const whenAlive = checkOneOf(
+    'whenAlive',
+    options.whenAlive ?? policies.whenAliveOf(name) ?? 'wait',
+    whenAliveChoices,
+  );
   const retry = options.retry === undefined ? undefined : checkOneOf('retry', options.retry, retryModes);
   const toolMs = new Map(
     Object.entries(options.toolMs ?? {}).map(([tool, ms]) => [tool, checkDuration(`toolMs.${tool}`, ms)]),
@@ -101,6 +113,7 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
   return {
     name,
     repeatsAlways: retry === 'always',
+    whenAlive,
     policy,
     server,
     limitsOf(method, tool) {

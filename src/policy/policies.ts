@@ -14,6 +14,12 @@ import {
 import { type KnownPresets, resolvePresets } from './presetChain.ts';
 import { checkTools, type ToolOptions, type Tools } from './toolOptions.ts';
 
+/** Whether a silent call of a server that answers a ping ends at its idle limit, or goes on to its attempt limit. */
+export type WhenAlive = 'end' | 'wait';
+
+/** All of them. */
+export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly WhenAlive[];
+
 /** What is configured for one integration: it wins over what the code that declares the integration says. */
 export interface IntegrationSettings extends PolicyInput {
   /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue as declared */
@@ -23,7 +29,12 @@ export interface IntegrationSettings extends PolicyInput {
    * `longRunningMs` there.
    */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  /** Of an MCP server: what becomes of a silent call while it answers a ping. @defaultValue as declared */
+  readonly whenAlive?: WhenAlive | undefined;
 }
+
+/** What is configured beside a policy, which not every integration has. */
+type AboutKey = 'effect' | 'tools' | 'whenAlive';
 
 /**
  * Policies given from outside the code that declares the integrations, as a configuration does. Of what is said of one figure in several
@@ -67,8 +78,10 @@ export interface Policies {
   effectOf(integration: string, declared: Effect | undefined): Effect | undefined;
   /** The same for its tools. @throws TypeError or RangeError that names the tool, the option and its value. */
   toolsOf(integration: string, declared: Readonly<Record<string, ToolOptions>> | undefined): Tools;
-  /** @throws RangeError when effect or tools are configured for an integration that has none. */
-  refuseAbout(integration: string, what: string, keys: readonly ('effect' | 'tools')[]): void;
+  /** What becomes of a silent call of an MCP server that answers, as far as it is configured. */
+  whenAliveOf(integration: string): WhenAlive | undefined;
+  /** @throws RangeError when one of these is configured for an integration that has none. */
+  refuseAbout(integration: string, what: string, keys: readonly AboutKey[]): void;
   /** What is configured for integrations that are not among the `declared`, with the name that may have been meant. */
   unused(declared: readonly string[]): readonly UnusedSettings[];
 }
@@ -83,6 +96,7 @@ interface CheckedSettings {
   readonly policy: PolicyInput;
   readonly effect: Effect | undefined;
   readonly tools: Readonly<Record<string, ToolOptions>> | undefined;
+  readonly whenAlive: WhenAlive | undefined;
 }
 
 /** @throws TypeError or RangeError that names the first option that is wrong, and its value. */
@@ -90,7 +104,7 @@ export function checkPolicies(options: PoliciesOptions = {}): Policies {
   checkKeys('policies', options, ['presets', 'integrations']);
   const presets = resolvePresets('policies.presets', options.presets ?? {});
   const configured = checkSettings('policies.integrations', options.integrations ?? {}, presets);
-  for (const name of Object.values(deliveryNames)) refuseAbout(name, 'the delivery of alerts', ['effect', 'tools']);
+  for (const name of Object.values(deliveryNames)) refuseAbout(name, 'the delivery of alerts', allAbout);
   return {
     presets,
     policyOf(name, input, base, integration = name) {
@@ -108,6 +122,7 @@ export function checkPolicies(options: PoliciesOptions = {}): Policies {
       const own = configured.get(integration);
       return own?.tools === undefined ? inCode : checkTools(`${own.option}.tools`, overlaid(declared ?? {}, own.tools));
     },
+    whenAliveOf: (integration) => configured.get(integration)?.whenAlive,
     refuseAbout,
     unused: (declared) =>
       [...configured.keys()]
@@ -115,7 +130,7 @@ export function checkPolicies(options: PoliciesOptions = {}): Policies {
         .map((integration) => ({ integration, nearest: nearest(integration, declared) })),
   };
 
-  function refuseAbout(integration: string, what: string, keys: readonly ('effect' | 'tools')[]): void {
+  function refuseAbout(integration: string, what: string, keys: readonly AboutKey[]): void {
     const own = configured.get(integration);
     const key = keys.find((each) => own?.[each] !== undefined);
     if (own === undefined || key === undefined) return;
@@ -133,16 +148,19 @@ function checkSettings(
   for (const [name, settings] of Object.entries(integrations)) {
     checkName(option, name);
     const own = `${option}.${name}`;
-    checkKeys(own, settings, [...policyKeys, 'effect', 'tools']);
-    const { effect, tools, ...policy } = settings;
+    checkKeys(own, settings, [...policyKeys, ...allAbout]);
+    const { effect, tools, whenAlive, ...policy } = settings;
     if (effect !== undefined) checkOneOf(`${own}.effect`, effect, effects);
+    if (whenAlive !== undefined) checkOneOf(`${own}.whenAlive`, whenAlive, whenAliveChoices);
     checkTools(`${own}.tools`, tools);
     // Before anything is declared by that name: a mistake is found where it was made.
     completePolicy(own, policy, defaultPolicy, presets);
-    checked.set(name, { option: own, policy, effect, tools });
+    checked.set(name, { option: own, policy, effect, tools, whenAlive });
   }
   return checked;
 }
+
+const allAbout = ['effect', 'tools', 'whenAlive'] as const satisfies readonly AboutKey[];
 
 /** Both, tool by tool; of the same setting that of `over`. */
 function overlaid(

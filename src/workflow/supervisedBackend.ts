@@ -42,7 +42,8 @@ export function checkPolicies<I, R, S>(
 ): CheckedBackend<I, R, S> {
   const name = `workflow:${workflow}:${backend.name}`;
   const itemsName = `${name}:items`;
-  for (const each of [name, itemsName]) policies.refuseAbout(each, 'part of a workflow', ['effect', 'tools']);
+  for (const each of [name, itemsName])
+    policies.refuseAbout(each, 'part of a workflow', ['effect', 'tools', 'whenAlive']);
   const whole = policies.policyOf(name, backend.policy, 'workflow');
   const each = policies.policyOf(itemsName, backend.itemPolicy, 'workflow');
   return { backend, name, itemsName, whole, each };

@@ -17,6 +17,7 @@ function tree(texts: Readonly<Record<string, string>>): string {
 const args = {
   name: undefined,
   'idle-timeout': undefined,
+  'when-alive': undefined,
   'call-timeout': undefined,
   'tool-timeout': [],
   'start-timeout': undefined,

@@ -183,11 +183,11 @@ describe('an MCP server that hangs altogether', () => {
   it('[P-1] is killed when its hang outlives its call, though it ignores SIGTERM and the end of its stdin', async () => {
     const { gateway, kb, starts } = await startKb(
       { ...inSearch({ do: 'hang', scope: 'server', start: 1 }), ignoreSigterm: true, ignoreStdinEnd: true },
-      { pingMs: 200 },
+      { pingMs: 200, policy: { limits: { idleMs: 1000 } } },
     );
     await kb.tools();
     const exited = gateway.wait('process.exited');
-    const outcome = await kb.call(search, { idleMs: 200, maxAttempts: 1 });
+    const outcome = await kb.call(search, { maxAttempts: 1 });
     expect(outcome).toMatchObject({ ok: false, failure: { reason: 'idle_timeout' } });
     expect(await exited).toMatchObject({ reason: 'hang', signal: 'SIGKILL' });
     expect(await kb.call(search)).toMatchObject({ ok: true });
@@ -200,6 +200,23 @@ describe('an MCP server that hangs altogether', () => {
     await kb.call(search, { idleMs: 100, maxAttempts: 1 });
     expect(await kb.call(search)).toMatchObject({ ok: true });
     expect(starts()).toBe(1);
+  });
+});
+
+describe('a tool that is silent for longer than its idle limit', () => {
+  it.each([
+    ['end', false],
+    ['wait', true],
+  ] as const)('[P-1] under `%s` is answered: %s', async (whenAlive, ok) => {
+    const slow = inSearch({ do: 'slow', ms: 1000 });
+    const { kb } = await startKb(slow, { policy: { limits: { idleMs: 200 } }, whenAlive });
+    await kb.tools();
+    expect((await kb.call(search)).ok).toBe(ok);
+  });
+
+  it('[P-1] refuses another word for it', async () => {
+    const never = 'never' as 'end';
+    await expect(startKb({}, { whenAlive: never })).rejects.toThrow('`kb.whenAlive`');
   });
 });
 

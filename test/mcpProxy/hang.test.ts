@@ -6,9 +6,55 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Silent calls end though the server answers. */
+const ending = { whenAlive: 'end' } as const;
+
 describe('a call that hangs behind the proxy', () => {
-  it('[P-3] ends after its idle limit; a server that answers a ping is left alone', async () => {
+  it('[P-1] [P-3] goes on to its limit as a whole while the server answers its pings', async () => {
     const proxy = await startProxy();
+    await proxy.open();
+    proxy.clock.stop();
+    const hung = proxy.call('act', { do: 'hang' });
+    await proxy.call('put', { do: 'start' });
+    for (let seconds = 0; seconds < 300; seconds += 15) {
+      expect(proxy.proxy.path.stats.attempts).toBe(1);
+      proxy.clock.skip(15_000);
+      await turns();
+      await proxy.call('put', { do: 'start' });
+    }
+    expect(textIn(await hung)).toContain('No answer within 5m: outcome unknown');
+    const pings = (await proxy.received()).filter((line) => line.includes('"ping"'));
+    expect(pings.length).toBeGreaterThan(5);
+    expect(proxy.starts()).toBe(1);
+  });
+
+  it('[P-1] [P-3] is answered though it took longer than the idle limit', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    proxy.clock.stop();
+    const slow = proxy.call('act', { do: 'hold' });
+    await proxy.call('put', { do: 'start' });
+    proxy.clock.skip(45_000);
+    await turns();
+    await proxy.call('put', { do: 'release' });
+    expect(textIn(await slow)).toBe('released it');
+  });
+
+  it('[P-1] [P-3] ends with its server when that does not answer a ping: killed and started again', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const frozen = proxy.call('act', { do: 'freeze' });
+    await proxy.seen(({ method }) => method === 'notifications/frozen');
+    await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(30_000);
+    await turns();
+    proxy.clock.skip(5000);
+    expect(textIn(await frozen)).toContain('The server hung and was killed');
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('2');
+  });
+
+  it('[P-3] ends after its idle limit where it may not wait; a server that answers a ping is left alone', async () => {
+    const proxy = await startProxy(ending);
     await proxy.open();
     const hung = proxy.call('act', { do: 'hang' });
     await proxy.call('act', { do: 'pid' });
@@ -20,7 +66,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-3] has the server killed and started again when that does not answer a ping', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     const hung = proxy.call('act', { do: 'freeze' });
     const other = proxy.call('put', { do: 'start' });
@@ -34,7 +80,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-3] [O-1] is told with the server that took it along, and what became of it', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     const frozen = proxy.call('act', { do: 'freeze' });
     const again = proxy.call('peek', { do: 'start' });
@@ -56,7 +102,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-3] [O-1] is none of those a later crash has lost, when the server answered the ping', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     const hung = proxy.call('act', { do: 'hang' });
     await proxy.call('act', { do: 'start' });
@@ -73,7 +119,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-3] is kept up by progress that its client asked for, and that passes', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     const progressing = { name: 'act', arguments: { do: 'progress' }, _meta: { progressToken: 'mine' } };
     const slow = proxy.ask('tools/call', progressing);
@@ -95,7 +141,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-1] [P-3] is kept up by what the server logs while it works on that call alone', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     proxy.clock.stop();
     const slow = proxy.call('act', { do: 'hang' });
@@ -111,7 +157,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-3] is cancelled at the server, and its late answer goes to nobody', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     const hung = proxy.call('act', { do: 'hold', key: 'until cancelled' }, 'h');
     await proxy.call('act', { do: 'start' });
@@ -136,7 +182,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-3] and is sent again to the same server has another id there, and its own for the client', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     const hung = proxy.call('peek', { do: 'hold', key: 'until cancelled' }, 'mine');
     await proxy.call('act', { do: 'start' });
@@ -210,7 +256,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[P-3] is not excused for ever by a question that no person answers', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy(ending);
     await proxy.open();
     const asked = proxy.call('act', { do: 'ask', method: 'roots/list', askId: 'q' });
     await proxy.seen(({ method }) => method === 'roots/list');
@@ -228,7 +274,7 @@ describe('a call that hangs behind the proxy', () => {
   });
 
   it('[M-15] [P-3] five times in a row has its tool refused at once, with the time of the next try, and no other', async () => {
-    const proxy = await startProxy({ env: { STDERR: 'warming up with s3cret' } });
+    const proxy = await startProxy({ ...ending, env: { STDERR: 'warming up with s3cret' } });
     await proxy.open();
     const hung = Array.from({ length: 5 }, () => proxy.call('act', { do: 'hang' }));
     await proxy.call('put', { do: 'start' });

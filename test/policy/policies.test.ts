@@ -92,6 +92,16 @@ describe('policies', () => {
     ]);
   });
 
+  it('[P-1] tell what becomes of silent calls of a server that answers, and refuse it of what is none', () => {
+    const policies = checkPolicies({ integrations: { kb: { whenAlive: 'wait' } } });
+    expect(['kb', 'other'].map((name) => policies.whenAliveOf(name))).toEqual(['wait', undefined]);
+    expect(() => policies.refuseAbout('kb', 'a function', ['whenAlive'])).toThrow(
+      'Expected `policies.integrations.kb.whenAlive` to be left out: kb is a function, which has none',
+    );
+    const wrong = { integrations: { kb: { whenAlive: 'never' as 'end' } } };
+    expect(() => checkPolicies(wrong)).toThrow('`policies.integrations.kb.whenAlive`');
+  });
+
   it('refuse effect and tools of what has none', () => {
     const policies = checkPolicies({ integrations: { coder: { tools: {} }, kb: { effect: 'readOnly' } } });
     expect(() => policies.refuseAbout('coder', 'an agent', ['tools'])).toThrow(

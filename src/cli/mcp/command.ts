@@ -9,7 +9,7 @@ export const mcp = defineCommand({
   details: [
     'Put it before the command of a server in the configuration of a client. Messages pass as they are; the client never sees a disconnect.',
     'A server that crashes is started again and brought to where it was (handshake, log level, subscriptions; the client is told when its',
-    'lists have changed). A call that hangs ends, and a server that then does not answer a ping is killed and started again.',
+    'lists have changed). When a call is silent the server is pinged: one that does not answer is killed and started again.',
     'Calls that were in flight get a result that says so; what can safely be repeated is.',
     'A call that asks a person, or whose server reports progress, is not silent. Ends with the client, and everything the server started with it.',
     'Without --name the server is called after its package (`npx -y @acme/server-files` is `server-files`), its container image or its',

@@ -8,7 +8,15 @@ export const mcpOptions = {
     value: 'NAME',
     help: 'what it is recorded and restarted under; else the name of its package, image or script',
   },
-  'idle-timeout': { kind: 'duration', help: 'limit on a call without answer or progress; else 30s' },
+  'idle-timeout': {
+    kind: 'duration',
+    help: 'after so long without answer or progress of a call the server is pinged, and killed if it does not answer; else 30s',
+  },
+  'when-alive': {
+    kind: 'text',
+    value: 'WHAT',
+    help: 'what becomes of such a call when the server does answer: wait (for its limit as a whole) or end; else wait',
+  },
   'call-timeout': { kind: 'duration', help: 'limit on a call as a whole; else 5m for each attempt, 6m in all' },
   'tool-timeout': {
     kind: 'list',

@@ -1,4 +1,5 @@
 import { parseDuration } from '../../policy/duration.ts';
+import { whenAliveChoices } from '../../policy/policies.ts';
 import { serverName } from '../../policy/serverName.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
 import { unknownValue, UsageError } from '../errors.ts';
@@ -21,12 +22,17 @@ export function planMcp(args: McpArgs, rest: readonly string[]): McpProxyOptions
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the client’s');
   const retry = args.retry === undefined ? undefined : modes.find((mode) => mode === args.retry);
   if (args.retry !== undefined && retry === undefined) throw unknownValue('--retry', args.retry, modes);
+  const whenAlive = whenAliveChoices.find((choice) => choice === args['when-alive']);
+  if (args['when-alive'] !== undefined && whenAlive === undefined) {
+    throw unknownValue('--when-alive', args['when-alive'], whenAliveChoices);
+  }
   const envAllow = args['env-allow'];
   return {
     name: args.name ?? serverName(command, words, { cwd: process.cwd(), packageOf: nearestPackage }),
     command,
     args: words,
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
+    whenAlive,
     callMs: aboveZero('--call-timeout', args['call-timeout']),
     startMs: aboveZero('--start-timeout', args['start-timeout']),
     toolMs: Object.fromEntries(args['tool-timeout'].map(toolLimit)),
