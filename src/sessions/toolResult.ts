@@ -18,8 +18,8 @@ export interface ToolError {
   readonly error: string;
   /** Attempts beyond the first. */
   readonly retries: number;
-  /** Whether the same call may succeed later. */
-  readonly recoverable: boolean;
+  /** Always false: nothing more is done about it by itself. Whether to try again later is said by `retryable`, where nobody answered. */
+  readonly recoverable: false;
 }
 
 /** Stands for the answer that never came, and says what is known of its effect. */
@@ -47,7 +47,6 @@ const unanswered: ReadonlySet<FailureKind> = new Set([
 /** The result of a tool call that failed. */
 export function errorResult(failure: Failure, elapsedMs: number): ToolError | SyntheticToolError {
   const retries = Math.max(0, failure.attempts - 1);
-  const recoverable = failure.retryable;
-  if (!unanswered.has(failure.kind)) return { status: 'error', error: failure.message, retries, recoverable };
-  return { ...syntheticResult(failure, elapsedMs), retries, recoverable };
+  if (!unanswered.has(failure.kind)) return { status: 'error', error: failure.message, retries, recoverable: false };
+  return { ...syntheticResult(failure, elapsedMs), retries, recoverable: false };
 }

@@ -9,7 +9,7 @@ const row = (type: string, metadata: Record<string, unknown> = {}): EventRow => 
   return { id: 1, at: 0, category, type: name, metadata };
 };
 const failureRow = row('integration/failure', { integration: 'api', kind: 'transient', error: 'HTTP 503' });
-const error: ToolResult = { status: 'error', error: 'HTTP 503', retries: 2, recoverable: true };
+const error: ToolResult = { status: 'error', error: 'HTTP 503', retries: 2, recoverable: false };
 
 const expected: Expected = {
   outcome: 'transient',
