@@ -1,3 +1,4 @@
+import { checkLogger } from './policy/hostLogger.ts';
 import type { PromptFile } from './actors/promptFile.ts';
 import { type ClaudeLogLine, createClaudeLog } from './claudeLog.ts';
 import {
@@ -78,7 +79,8 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     promptBy: 'stdin',
   });
   const defaults = checkClaudeOptions(options, process.env, integration.policy);
-  const log = options.log === false ? undefined : createClaudeLog(clock, logger);
+  const log =
+    options.log === false ? undefined : createClaudeLog(clock, logger === false ? false : checkLogger(logger));
   const running = new Map<string, Invocation>();
   let lastCall = 0;
   let starting: Promise<void> | undefined;

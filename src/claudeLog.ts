@@ -28,8 +28,15 @@ const largestLogBytes = 10 * 1024 * 1024;
 
 const flushLimitMs = 1000;
 
-/** @param maxBytes - of the file before it is put aside. @defaultValue 10 MB */
-export function createClaudeLog(clock: Clock, logger: Logger | undefined, maxBytes = largestLogBytes): ClaudeLog {
+/**
+ * @param logger - hears, once, that the file cannot be written; Node's warnings without one, nobody with `false`.
+ * @param maxBytes - of the file before it is put aside. @defaultValue 10 MB
+ */
+export function createClaudeLog(
+  clock: Clock,
+  logger: Logger | false | undefined,
+  maxBytes = largestLogBytes,
+): ClaudeLog {
   let last: Promise<void> = Promise.resolve();
   const prepared = new Set<string>();
   let complained = false;
@@ -77,7 +84,8 @@ export function createClaudeLog(clock: Clock, logger: Logger | undefined, maxByt
   };
 }
 
-function complain(logger: Logger | undefined, message: string): void {
+function complain(logger: Logger | false | undefined, message: string): void {
+  if (logger === false) return;
   if (logger === undefined) process.emitWarning(message, 'ClaudeLogWarning');
   else say(logger, 'warn', message);
 }

@@ -2,7 +2,7 @@ import type { Gateway } from './gatewayTypes.ts';
 import type { BackoffPolicy } from './policy/backoff.ts';
 import type { Clock, Random } from './policy/clock.ts';
 import { read } from './policy/errorChain.ts';
-import type { Logger } from './policy/logger.ts';
+import type { HostLogger } from './policy/hostLogger.ts';
 import type { IntegrationPolicy } from './policy/policy.ts';
 import { presets } from './policy/presets.ts';
 import { checkBoolean, checkInteger, checkKeys, checkName, checkNumber, checkTexts, show } from './policy/options.ts';
@@ -53,7 +53,7 @@ export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
   readonly name?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
-  readonly logger?: Logger | undefined;
+  readonly logger?: HostLogger | false | undefined;
 }
 
 /** What a call is made with, complete; times in ms. */

@@ -1,5 +1,6 @@
 import { type AlertOptions, type CheckedAlerts, checkAlerts } from './alertOptions.ts';
 import type { Clock, Random } from './policy/clock.ts';
+import { checkLogger, type HostLogger } from './policy/hostLogger.ts';
 import type { Logger } from './policy/logger.ts';
 import {
   checkBoolean,
@@ -44,8 +45,12 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
   /** A source of chance in [0, 1). @defaultValue Math.random */
   readonly random?: Random | undefined;
-  /** Gets what the runtime has to say beyond its events, without secrets; nothing is printed without one. */
-  readonly logger?: Logger | undefined;
+  /**
+   * Hears in one line each, without secrets and bounded in number: a circuit that opened (with the cause) or closed, final failures, alerts,
+   * errors of hooks, a store that cannot be written, a child in quarantine. `console`, pino's, OpenClaw's, or anything like them.
+   * @defaultValue false: silence
+   */
+  readonly logger?: HostLogger | false | undefined;
   readonly supervisor?: RootOptions | undefined;
   /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
@@ -112,11 +117,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
   for (const method of ['now', 'wallNow', 'setTimeout', 'clearTimeout', 'nextTurn'] as const) {
     checkFunction(`clock.${method}`, (clock as Partial<Clock> | null)?.[method]);
   }
-  if (options.logger !== undefined) {
-    for (const level of ['debug', 'info', 'warn', 'error'] as const) {
-      checkFunction(`logger.${level}`, (options.logger as Partial<Logger> | null)?.[level]);
-    }
-  }
+  const logger = checkLogger(options.logger);
   const policies = checkPolicies(options.policies);
   const secrets = new KnownSecrets(process.env);
   const redact = createFactRedactor(secrets);
@@ -126,7 +127,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     childGuard: checkBoolean('childGuard', options.childGuard ?? true),
     clock,
     random,
-    logger: options.logger === undefined ? undefined : createRedactedLogger(options.logger, redact),
+    logger: logger === undefined ? undefined : createRedactedLogger(logger, redact),
     secrets,
     redact,
     redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),

@@ -15,6 +15,7 @@ import type { ToolPort } from './sessions/toolPort.ts';
 import type { SessionWhy } from './sessions/why.ts';
 import type { TreeNode } from './supervisor/tree.ts';
 import { superviseAlerts, type SupervisedAlerts } from './superviseAlerts.ts';
+import { logToHost } from './telemetry/hostLog.ts';
 import { createToolPort, type ToolTarget } from './toolPort.ts';
 import type { SupervisedWorkflow } from './workflow/workflow.ts';
 
@@ -62,6 +63,7 @@ export function composeGateway(checked: CheckedGatewayOptions): GatewayParts {
   const owner = createRuntime(checked, { retention: checked.retention ?? false });
   const { runtime } = owner;
   const { clock, bus, deadlines, root } = runtime;
+  logToHost(bus, clock, checked.logger);
   const paths: GatewayParts['paths'] = new Map();
   const serving = new Set<string>();
   const targets: GatewayParts['targets'] = new Map();

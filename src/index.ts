@@ -96,6 +96,7 @@ export {
   unwrap,
 } from './policy/failure.ts';
 export { type FailureResponse, httpResponseOf } from './policy/httpResponse.ts';
+export type { HostLogger } from './policy/hostLogger.ts';
 export type { Logger } from './policy/logger.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export type { IntegrationSettings, PoliciesOptions } from './policy/policies.ts';

@@ -1,6 +1,7 @@
 import { checkGatewayOptions, type GatewayOptions } from '../gatewayOptions.ts';
 import { checkObject } from '../policy/options.ts';
 import { createRuntime } from '../runtime.ts';
+import { logToHost } from '../telemetry/hostLog.ts';
 import { checkId, checkStart, superviseAgent } from './agent.ts';
 import type { Agent, AgentOptions } from './agentTypes.ts';
 
@@ -27,7 +28,9 @@ export interface CreateAgentOptions
 export function createAgent(options: CreateAgentOptions): Agent {
   checkObject('options', options);
   const { name = options.backend, store, clock, random, logger, ...own } = options;
-  const owner = createRuntime(checkGatewayOptions({ store, clock, random, logger, control: false }));
+  const checked = checkGatewayOptions({ store, clock, random, logger, control: false });
+  const owner = createRuntime(checked);
+  logToHost(owner.runtime.bus, owner.runtime.clock, checked.logger);
   const { agent, path } = superviseAgent(owner.runtime, name, own, () => owner.running);
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;

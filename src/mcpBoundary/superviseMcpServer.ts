@@ -1,5 +1,6 @@
 import type { FactType } from '../policy/facts.ts';
 import type { Clock } from '../policy/clock.ts';
+import { checkLogger, type HostLogger } from '../policy/hostLogger.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { checkBoolean, checkDuration, checkFunction, checkInteger, checkKeys, checkName } from '../policy/options.ts';
 import type { Listener } from '../telemetry/listener.ts';
@@ -19,9 +20,9 @@ export interface McpSupervisionOptions extends HandlerLimits {
   readonly store?: string | undefined;
   /**
    * Gets what the supervision has to say beyond its facts. Never the console: stdout is the protocol's.
-   * @defaultValue stderr, for warnings and errors of a process that is the server's; else none
+   * `false` is silence. @defaultValue stderr, for warnings and errors of a process that is the server's; else none
    */
-  readonly logger?: Logger | undefined;
+  readonly logger?: HostLogger | false | undefined;
   /**
    * Whether the process is the server's: it then goes on after an error that nobody caught, and ends when its stdin does or its stdout
    * breaks. `false` for a server inside something else, or over HTTP. @defaultValue true
@@ -91,7 +92,8 @@ const keys = [
  */
 export function superviseMcpServer(server: McpServerLike, options: McpSupervisionOptions = {}): McpSupervision {
   checkKeys('options', options, keys);
-  const { logger, onClose, idleMs, overallMs, clock: givenClock } = options;
+  const logger = options.logger === false ? undefined : (checkLogger(options.logger) ?? stderrLogger);
+  const { onClose, idleMs, overallMs, clock: givenClock } = options;
   const ownsProcess = checkBoolean('ownsProcess', options.ownsProcess ?? true);
   const uncaught = {
     most: checkInteger('mostUncaught', options.mostUncaught ?? 10, 0),
@@ -114,7 +116,7 @@ export function superviseMcpServer(server: McpServerLike, options: McpSupervisio
   };
   // First: what is no server is refused before a store is opened for it.
   wrapTools(server, (tool, handler) => bounded(handler, { ...(ofTools.get(tool) ?? base), tool, tell }));
-  const records = createServerRecords(clock, logger ?? (ownsProcess ? stderrLogger : undefined), path);
+  const records = createServerRecords(clock, logger === stderrLogger && !ownsProcess ? undefined : logger, path);
   const { bus } = records;
 
   const watched: ServerProcess | undefined = ownsProcess
@@ -123,7 +125,7 @@ export function superviseMcpServer(server: McpServerLike, options: McpSupervisio
         bus,
         uncaught,
         isServing: () => isConnected(server),
-        say: (line) => say(logger ?? stderrLogger, 'error', line),
+        say: (line) => say(logger, 'error', line),
         closeMs,
         onClose,
         flush: () => records.flush(),

@@ -112,7 +112,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const retention = checkRetention('retention', options.retention ?? false);
   const path = storePath(options.path, env);
   const redact = createRedactor(options.secrets ?? new KnownSecrets(env));
-  if (path === ':memory:') return createMemoryStore(redact, path, false);
+  if (path === ':memory:') {
+    say(logger, 'debug', 'The store is in memory: the last 10,000 events are kept, and end with this process.');
+    return createMemoryStore(redact, path, false);
+  }
 
   const found = await findDriver(options.drivers);
   if (!found.ok) {

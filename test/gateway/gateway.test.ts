@@ -136,7 +136,8 @@ describe('a gateway', () => {
 
   it.each([
     [{ stroe: 'x' }, 'Unknown option `options.stroe`'],
-    [{ logger: 5 }, 'Expected `logger.debug` to be a function, got undefined'],
+    [{ logger: 5 }, 'Expected `logger` to be a logger or false, got 5'],
+    [{ logger: { warn: 5, info() {} } }, 'Expected `logger.warn` to be a function, got 5'],
     [{ store: 5 }, 'Expected `store` to be a non-empty string, got 5'],
     [{ clock: {} }, 'Expected `clock.now` to be a function, got undefined'],
     [{ supervisor: { intensity: -1 } }, 'Expected `supervisor.intensity` to be an integer of at least 0, got -1'],

@@ -1,0 +1,49 @@
+import type { Logger, LogLevel } from './logger.ts';
+import { checkFunction, show } from './options.ts';
+
+/** A logger of the host: `console`, pino's, OpenClaw's, or anything with these methods. `debug` may be missing. */
+export type HostLogger = Omit<Logger, 'debug'> & Partial<Pick<Logger, 'debug'>>;
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/**
+ * The logger of a host as the runtime calls it; undefined where nothing is to be logged.
+ * @throws TypeError when `given` is neither a logger nor `false`.
+ */
+export function checkLogger(given: HostLogger | false | undefined): Logger | undefined {
+  if (given === undefined || given === false) return undefined;
+  const isObject = typeof given === 'object' || typeof given === 'function';
+  if (!isObject || given === null)
+    throw new TypeError(`Expected \`logger\` to be a logger or false, got ${show(given)}`);
+  for (const level of levels) {
+    if (level !== 'debug' || given.debug !== undefined) checkFunction(`logger.${level}`, given[level]);
+  }
+  const line = lineOf(given);
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}
+
+type Line = (level: LogLevel) => (message: string, fields?: object) => void;
+
+/** Called on the host's object, each time anew: hosts change levels and methods while they run. */
+function lineOf(given: HostLogger): Line {
+  if (takesFieldsFirst(given)) {
+    const log = given as Record<LogLevel, (fields: object | string, message?: string) => void>;
+    return (level) => (message, fields) =>
+      fields === undefined ? log[level]?.(message) : log[level]?.(fields, message);
+  }
+  const isConsole = hasMethod(given, 'table') && hasMethod(given, 'dir');
+  return (level) => (message, fields) => {
+    // Of an event the words say it all; a console would print its fields over several lines.
+    if (fields === undefined || (isConsole && 'event' in fields)) given[level]?.(message);
+    else given[level]?.(message, fields);
+  };
+}
+
+/** As pino (`bindings`) and bunyan (`addStream`) do. */
+function takesFieldsFirst(given: HostLogger): boolean {
+  return hasMethod(given, 'bindings') || hasMethod(given, 'addStream');
+}
+
+function hasMethod(given: HostLogger, name: string): boolean {
+  return typeof Reflect.get(given, name) === 'function';
+}

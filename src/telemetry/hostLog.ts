@@ -1,0 +1,112 @@
+import type { Clock } from '../policy/clock.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { failureKinds } from '../policy/failure.ts';
+import type { FactOf, FactType } from '../policy/facts.ts';
+import { type Logger, type LogLevel, say } from '../policy/logger.ts';
+import { sanitize } from '../policy/sanitize.ts';
+import type { Bus } from './bus.ts';
+import { LineRate } from './lineRate.ts';
+
+/** A line for people: how much it matters, whom it is about, and what it says. */
+interface Line {
+  readonly level: LogLevel;
+  readonly subject: string;
+  readonly text: string;
+}
+
+type Lines = { readonly [T in FactType]?: (fact: FactOf<T>) => Line | undefined };
+
+/** What a host hears of, besides what the store says of itself (O-11). */
+const lines: Lines = {
+  'breaker.opened': ({ integration, tool, openForMs, kind, cause }) => ({
+    level: 'warn',
+    subject: nameOf(integration, tool),
+    text:
+      kind === 'isolated'
+        ? `The circuit of ${nameOf(integration, tool)} is isolated: calls are refused until it is released`
+        : `The circuit of ${nameOf(integration, tool)} opened: ${cause ?? kind}; next try in ${formatDuration(openForMs)}`,
+  }),
+  'breaker.closed': ({ integration, tool }) => ({
+    level: 'info',
+    subject: nameOf(integration, tool),
+    text: `The circuit of ${nameOf(integration, tool)} closed`,
+  }),
+  'call.failed': ({ integration, label, failure }) => {
+    // A hook that failed and an item that did are told as that.
+    const isTold = integration.startsWith('hook:') || /^workflow:.*:items$/.test(integration);
+    if (isTold || failure.kind === 'cancelled') return undefined;
+    const what = label === undefined || label === integration ? 'A call' : `The call ${label}`;
+    return {
+      level: failureKinds[failure.kind].alerts ? 'warn' : 'info',
+      subject: integration,
+      text: `${what} of ${integration} failed (${failure.kind}, ${attemptsText(failure.attempts)}): ${failure.message}`,
+    };
+  },
+  'workflow.*.item_error': ({ workflow, item, attempt, final, error }) =>
+    final
+      ? {
+          level: 'error',
+          subject: workflow,
+          text: `Item ${item} PERMANENTLY FAILED after ${attemptsText(attempt)}: ${error}`,
+        }
+      : undefined,
+  'alert.raised': ({ integration, because, failures, crashes, windowMs, message }) => {
+    const what = because === 'crashes' ? `crashed ${crashes} times` : `failed ${failures} times`;
+    const text = `Alert: ${integration} ${what} within ${formatDuration(windowMs)}; last: ${message}`;
+    return { level: 'error', subject: integration, text };
+  },
+  'alert.cleared': ({ integration, by, afterMs }) => ({
+    level: 'info',
+    subject: integration,
+    text: `All clear: ${integration}, after ${formatDuration(afterMs)} (${by === 'quiet' ? 'it has been quiet' : 'its circuit closed'})`,
+  }),
+  'hook.failed': ({ hook, event, error }) => ({
+    level: 'warn',
+    subject: hook,
+    text: `The hook ${hook} failed on ${event}: ${error}`,
+  }),
+  'child.quarantined': ({ child, restarts, error }) => ({
+    level: 'error',
+    subject: child,
+    text: `${child} is in quarantine after ${restarts} restarts: ${error}`,
+  }),
+  'supervisor.gave_up': ({ supervisor, child, restarts, periodMs }) => ({
+    level: 'error',
+    subject: supervisor,
+    text: `The supervisor ${supervisor} gave up for ${child}: ${restarts} restarts within ${formatDuration(periodMs)}`,
+  }),
+};
+
+/** Characters of a line: what others said may be long. */
+const longest = 500;
+
+/** Has a host's logger hear, in one line each, what somebody should know; nothing is listened to without one. */
+export function logToHost(bus: Pick<Bus, 'on'>, clock: Clock, logger: Logger | undefined): void {
+  if (logger === undefined) return;
+  const rate = new LineRate(clock);
+  const listen = <T extends FactType>(type: T, lineOf: (fact: FactOf<T>) => Line | undefined): void => {
+    bus.on(type, (fact) => {
+      const line = lineOf(fact as FactOf<T>);
+      if (line === undefined) return;
+      const held = rate.admit(`${type} ${line.subject}`);
+      if (held === undefined) return;
+      const more = held === 0 ? '' : ` (${held} more like it were not logged)`;
+      say(logger, line.level, `${oneLine(line.text)}${more}`, { event: fact.type, subject: line.subject });
+    });
+  };
+  for (const type of Object.keys(lines) as (keyof typeof lines)[]) {
+    const lineOf = lines[type] as ((fact: FactOf<typeof type>) => Line | undefined) | undefined;
+    if (lineOf !== undefined) listen(type, lineOf);
+  }
+}
+
+function nameOf(integration: string, tool: string | undefined): string {
+  return tool === undefined ? integration : `the tool ${tool} of ${integration}`;
+}
+
+const attemptsText = (count: number): string => (count === 1 ? '1 attempt' : `${count} attempts`);
+
+/** Whatever others put into their messages, a line stays one. */
+function oneLine(text: string): string {
+  return sanitize(text.slice(0, longest).replaceAll(/\s+/g, ' '));
+}
