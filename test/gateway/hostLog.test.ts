@@ -26,7 +26,7 @@ function recordingLogger(more: object = {}): { readonly logger: HostLogger; read
 }
 
 /** A running gateway on a simulated clock, whose logger is heard from the start on. */
-async function startLogged(options: GatewayOptions = {}, more: object = {}, declare = (_: Gateway): void => undefined) {
+async function startLogged(options: GatewayOptions = {}, more: object = {}, declare?: (gateway: Gateway) => void) {
   const clock = new SimulatedClock();
   const { logger, said } = recordingLogger(more);
   const gateway = createGateway({ clock, random: () => 0.5, logger, ...options });
@@ -39,7 +39,7 @@ async function startLogged(options: GatewayOptions = {}, more: object = {}, decl
     if (answer === 'well') return answer;
     throw Object.assign(new Error(answer), { code: 'ECONNRESET' });
   });
-  declare(gateway);
+  declare?.(gateway);
   await gateway.start();
   await clock.settle();
   const begun = said.length;
