@@ -1,4 +1,5 @@
 import { agentExitFacts } from './actors/agentExit.ts';
+import { childEnvironment } from './actors/childEnvironment.ts';
 import { exitFacts } from './actors/processExit.ts';
 import { deliverPrompt } from './actors/promptDelivery.ts';
 import type { AttemptContext } from './calls/operation.ts';
@@ -171,7 +172,7 @@ function withoutOwnRetries(
   if (command?.agent === 'codex') return { args: withoutCodexRetries(args) };
   if (command === undefined) return {};
   const name = 'CLAUDE_CODE_MAX_RETRIES';
-  const passes = envMode !== 'only' && (envAllow === undefined || envAllow.includes(name));
-  const isSet = (env !== undefined && Object.hasOwn(env, name)) || (passes && process.env[name] !== undefined);
+  const isSet =
+    (env !== undefined && Object.hasOwn(env, name)) || childEnvironment({ envMode, envAllow }, '')[name] !== undefined;
   return isSet ? {} : { env: { ...env, [name]: '0' } };
 }

@@ -23,7 +23,14 @@ export function commandHookHandler(
   let runs = 0;
   return async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
     const stdin = inputOf(event, command.cwd ?? process.cwd());
-    const input: SubprocessInput = { ...command, stdin, graceMs, register: runtime.register, clock: runtime.clock };
+    const input: SubprocessInput = {
+      ...command,
+      envMode: command.envMode ?? runtime.environment,
+      stdin,
+      graceMs,
+      register: runtime.register,
+      clock: runtime.clock,
+    };
     const exit = await runProcess(runtime, { id: `hook:${name}:${++runs}`, input, graceMs }, context);
     if (exit.reason !== 'exit' || exit.exitCode === undefined) {
       throw new AttemptError(exitFacts(exit) ?? failure('unknown', exit.message));

@@ -52,6 +52,13 @@ export interface GatewayOptions {
    */
   readonly logger?: HostLogger | false | undefined;
   readonly supervisor?: RootOptions | undefined;
+  /**
+   * What the children of the gateway inherit, beside the `env` that each is given: the whole environment of this process, keys and tokens
+   * included (`extend`), or HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like (`safe`). It holds for subprocesses, command
+   * hooks, alert commands, agents and Codex; each may say otherwise by its `envMode`. MCP servers get the safe ones unless their own
+   * `envMode` is `extend`. @defaultValue 'extend'
+   */
+  readonly environment?: 'extend' | 'safe' | undefined;
   /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
   /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
@@ -81,6 +88,7 @@ export interface CheckedGatewayOptions {
   readonly logger: Logger | undefined;
   /** Those of the environment, and of what children are given. */
   readonly secrets: KnownSecrets;
+  readonly environment: 'extend' | 'safe';
   /** Takes secrets out of what leaves the runtime. */
   readonly redact: FactRedactor;
   /** The same for answers to commands of other processes, which may be long. */
@@ -104,6 +112,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     'random',
     'logger',
     'supervisor',
+    'environment',
     'control',
     'toolCallRetry',
     'policies',
@@ -129,6 +138,7 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     random,
     logger: logger === undefined ? undefined : createRedactedLogger(logger, redact),
     secrets,
+    environment: checkOneOf('environment', options.environment ?? 'extend', ['extend', 'safe']),
     redact,
     redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),
     supervisor: {

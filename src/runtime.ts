@@ -23,6 +23,8 @@ export interface Runtime {
   readonly bus: Bus;
   /** What must not leave it; who starts a child adds what the child is given. */
   readonly secrets: KnownSecrets;
+  /** What children inherit that are not given an `envMode` of their own. */
+  readonly environment: 'extend' | 'safe';
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
   readonly root: RootSupervisor;
@@ -84,6 +86,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     logger,
     redact,
     secrets,
+    environment,
     store: path,
     synchronous,
     supervisor,
@@ -112,6 +115,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       policies,
       bus,
       secrets,
+      environment,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       root,

@@ -24,7 +24,7 @@ export function superviseSubprocess(
   options: SubprocessOptions,
 ): CallPath<RunRequest, RunResult> {
   checkSubprocessOptions(name, options);
-  const { command, args, cwd, envMode, envAllow, maxOutputBytes, graceMs = 5000 } = options;
+  const { command, args, cwd, envMode = runtime.environment, envAllow, maxOutputBytes, graceMs = 5000 } = options;
   const agent = agentCommand(command, args ?? [], options.agent);
   const base = runtime.policies.policyOf(name, options.policy, presetOf(agent));
   const printsOnlyAtEnd = options.printsOnlyAtEnd ?? (agent?.agent === 'claude' && agent.format !== 'stream-json');
@@ -41,7 +41,7 @@ export function superviseSubprocess(
     const { createAgentRuns } = await import('./agentRuns.ts').catch((error: unknown) => {
       throw notStarted(command, error);
     });
-    agents ??= createAgentRuns(runtime.clock, options);
+    agents ??= createAgentRuns(runtime.clock, { ...options, envMode });
     return agents;
   }
 

@@ -6,6 +6,7 @@ import { toolLimits, type ToolOptions, type Tools } from './policy/toolOptions.t
 import type { Clock } from './policy/clock.ts';
 import { type Effect, saferOf } from './policy/effects.ts';
 import type { FailureFacts } from './policy/failure.ts';
+import { hasOwnAttempts } from './policy/policyParts.ts';
 import type { Limits, RetryPolicy } from './policy/policy.ts';
 import type { ToolCallRetry } from './policy/toolCallRetry.ts';
 import type { ToolPort } from './sessions/toolPort.ts';
@@ -25,7 +26,7 @@ export interface ToolTarget {
 /** Joins sessions to integrations. One owner retries: a session's tool call goes by its own policy, whatever its integration's policy says. */
 export function createToolPort(
   targets: ReadonlyMap<string, ToolTarget>,
-  { retry, patterns }: ToolCallRetry,
+  { retry, chosen, patterns }: ToolCallRetry,
   clock: Pick<Clock, 'now'>,
 ): ToolPort {
   return {
@@ -37,7 +38,7 @@ export function createToolPort(
       const own = target.tools.get(tool);
       const settings: CallSettings<unknown, unknown> = {
         ...limitsOf(target.path.policy.limits, own, options),
-        retry: tighter(retry, target.path.policy.retry),
+        retry: tighter(retry, chosen, target.path.policy.retry),
         effect: options.effect ?? own?.effect ?? target.effect,
         learnedEffect: own?.learnedEffect,
         label: tool,
@@ -83,10 +84,11 @@ export function createToolPort(
 }
 
 /** The session's policy retries, within what the integration allows: one that is not to be called again is not. */
-function tighter(session: RetryPolicy, integration: RetryPolicy): RetryPolicy {
+function tighter(session: RetryPolicy, chosen: boolean, integration: RetryPolicy): RetryPolicy {
+  const isBound = !chosen || hasOwnAttempts(integration);
   return {
     ...session,
-    maxAttempts: Math.min(session.maxAttempts, integration.maxAttempts),
+    maxAttempts: isBound ? Math.min(session.maxAttempts, integration.maxAttempts) : session.maxAttempts,
     repeatAfter: saferOf(session.repeatAfter, integration.repeatAfter),
   };
 }

@@ -30,6 +30,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       policies: checkPolicies(),
       bus,
       secrets: new KnownSecrets(),
+      environment: 'extend',
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       root,

@@ -28,6 +28,7 @@ const optionNames: readonly (keyof AgentOptions)[] = [
   'model',
   'cwd',
   'env',
+  'envMode',
   'policy',
   'approve',
   'approvalTimeoutMs',
@@ -138,7 +139,7 @@ export function checkStart(options: AgentStartOptions): void {
 
 function checkAgentOptions(name: string, options: AgentOptions): void {
   checkKeys(name, options, optionNames);
-  const { backend, model, cwd, env, approve, approvalTimeoutMs, fallback, fallBackAfterEffects } = options;
+  const { backend, model, cwd, env, envMode, approve, approvalTimeoutMs, fallback, fallBackAfterEffects } = options;
   checkOneOf(`${name}.backend`, backend, backends);
   if (model !== undefined) checkName(`${name}.model`, model);
   if (cwd !== undefined) checkName(`${name}.cwd`, cwd);
@@ -148,6 +149,7 @@ function checkAgentOptions(name: string, options: AgentOptions): void {
       if (value !== undefined) checkText(`${name}.env.${variable}`, value);
     }
   }
+  if (envMode !== undefined) checkOneOf(`${name}.envMode`, envMode, ['extend', 'safe']);
   if (approve !== undefined) checkFunction(`${name}.approve`, approve);
   if (approvalTimeoutMs !== undefined) checkDuration(`${name}.approvalTimeoutMs`, approvalTimeoutMs);
   if (fallback !== undefined && typeof read(fallback, 'start') !== 'function') {

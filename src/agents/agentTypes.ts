@@ -140,8 +140,16 @@ export interface AgentOptions {
   readonly model?: string | undefined;
   /** Where the agent works. @defaultValue the working directory of the runtime */
   readonly cwd?: string | undefined;
-  /** Adds to the environment of the runtime; a variable that is undefined is taken out. @defaultValue {} */
+  /**
+   * Variables set for the agent, beside what it inherits: by default the whole environment of the runtime, keys and tokens included. One that
+   * is undefined is taken out. @defaultValue {}
+   */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * What `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
+   * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
+   */
+  readonly envMode?: 'extend' | 'safe' | undefined;
   /** @defaultValue preset `sdk` for Claude, `codex` for Codex */
   readonly policy?: PolicyInput | undefined;
   /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */

@@ -1,3 +1,4 @@
+import { safeEnvironment } from '../actors/safeEnvironment.ts';
 import { type Approver, superviseApproval } from '../approvals.ts';
 import { Integration } from '../calls/integration.ts';
 import type { FailureReason } from '../policy/failure.ts';
@@ -68,7 +69,7 @@ export function superviseClaude(
     agent: name,
     settings,
     query: querySource(settings),
-    options: () => queryOptions(options, settings),
+    options: () => queryOptions({ ...options, envMode: options.envMode ?? runtime.environment }, settings),
     approver: approverOf(runtime, name, options, settings, isRunning),
     processId: () => `process:${name}:${++lastProcess}`,
   };
@@ -123,7 +124,10 @@ function approverOf(
 }
 
 /** The options of every query. One owner of retries: those inside Claude are switched off, but where the user has set them. */
-function queryOptions({ model, cwd, env }: AgentOptions, { options }: ClaudeSettings): Record<string, unknown> {
+function queryOptions(
+  { model, cwd, env, envMode }: AgentOptions,
+  { options }: ClaudeSettings,
+): Record<string, unknown> {
   const bundled = options['pathToClaudeCodeExecutable'] === undefined;
   return {
     // On the command line their secrets would be there for everyone to see, and their length would count.
@@ -131,7 +135,7 @@ function queryOptions({ model, cwd, env }: AgentOptions, { options }: ClaudeSett
     ...options,
     ...(model !== undefined && { model }),
     ...(cwd !== undefined && { cwd }),
-    env: { CLAUDE_CODE_MAX_RETRIES: '0', ...process.env, ...env },
+    env: { CLAUDE_CODE_MAX_RETRIES: '0', ...(envMode === 'safe' ? safeEnvironment() : process.env), ...env },
   };
 }
 

@@ -58,7 +58,7 @@ export function superviseCodex(
   options: CodexOptions,
   { isRunning, logger, close }: CodexOwner,
 ): SupervisedCodex {
-  const settings = checkCodexOptions(name, options);
+  const settings = checkCodexOptions(name, options, runtime.environment);
   const base = runtime.policies.policyOf(name, settings.policy, 'codex');
   // Letting go of a turn takes up to its limit; only then is it one that would not end.
   const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, settings.interruptMs + 2000) };

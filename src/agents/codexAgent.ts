@@ -49,6 +49,7 @@ export function superviseCodexAgent(
       ...own,
       cwd,
       env: environment(name, options.env),
+      envMode: options.envMode ?? own.envMode,
       policy,
       approvalMs: approvalTimeoutMs,
       ...(approve !== undefined && { approve: approverOf(approve) }),

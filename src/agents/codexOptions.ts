@@ -40,9 +40,15 @@ export interface CodexOptions {
    * `{'model_providers.NAME.request_max_retries': 1, 'model_providers.NAME.stream_max_retries': 1}`. @defaultValue {}
    */
   readonly config?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
-  /** Variables set for the app-server; their values are kept out of messages. @defaultValue {} */
+  /**
+   * Variables set for the app-server, beside what it inherits: by default the whole environment of the runtime, keys and tokens included.
+   * Their values are kept out of messages. @defaultValue {}
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** What `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone. @defaultValue 'extend' */
+  /**
+   * What `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
+   * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
+   */
   readonly envMode?: 'safe' | 'extend' | undefined;
   /** @defaultValue the working directory of the runtime */
   readonly cwd?: string | undefined;
@@ -96,8 +102,15 @@ const keys: readonly (keyof CodexOptions)[] = [
   'tap',
 ];
 
-/** @throws TypeError or RangeError that names the first option that is not as documented, and its value. */
-export function checkCodexOptions(name: string, options: CodexOptions): CodexSettings {
+/**
+ * @param environment - what it inherits where it does not say.
+ * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
+ */
+export function checkCodexOptions(
+  name: string,
+  options: CodexOptions,
+  environment: 'extend' | 'safe' = 'extend',
+): CodexSettings {
   checkKeys(name, options, keys);
   const duration = (key: 'handshakeMs' | 'closeMs' | 'interruptMs' | 'approvalMs', usual: number): number =>
     checkDuration(`${name}.${key}`, options[key] ?? usual);
@@ -111,7 +124,7 @@ export function checkCodexOptions(name: string, options: CodexOptions): CodexSet
       command: checkName(`${name}.command`, options.command ?? 'codex'),
       args: [...args, ...configArgs(`${name}.config`, options.config ?? {})],
       env: checkEnvironment(`${name}.env`, options.env ?? {}),
-      envMode: checkOneOf(`${name}.envMode`, options.envMode ?? 'extend', ['safe', 'extend']),
+      envMode: checkOneOf(`${name}.envMode`, options.envMode ?? environment, ['safe', 'extend']),
       cwd: options.cwd === undefined ? undefined : checkName(`${name}.cwd`, options.cwd),
       handshakeMs: duration('handshakeMs', 10_000),
       closeMs: duration('closeMs', 2000),

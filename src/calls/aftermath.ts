@@ -7,7 +7,7 @@ import type { Stations } from './stations.ts';
 /** What follows an attempt for its call: its end, or a wait and another attempt, as far as the budget of retries goes. */
 export class Aftermath<I, O> {
   readonly #on: Stations<I, O>;
-  /** Calls that are being tried again. */
+  /** Calls that are being tried again, but for those that a crash took with it. */
   #retrying = 0;
 
   constructor(stations: Stations<I, O>) {
@@ -17,14 +17,14 @@ export class Aftermath<I, O> {
   answered(call: Call<I, O>, value: O): void {
     const { budget, endings } = this.#on;
     if (call.attempts === 1) budget.succeededAtFirst();
-    else budget.succeededAfter(call.attempts - 1);
+    else budget.succeededAfter(call.trouble.retries);
     endings.succeed(call, value);
   }
 
   failed(call: Call<I, O>, facts: FailureFacts): void {
     if (call.failed) return;
     call.noteFailure(facts);
-    const { parts, link, waits, endings, probing, records, budget, draining, tools } = this.#on;
+    const { parts, link, waits, endings, probing, records, budget, draining, tools, gate } = this.#on;
     const now = parts.clock.now();
     const ofTool = tools.size > 0 && !link.isOpen ? tools.refusalOf(call, now, facts) : undefined;
     const next = nextStep(call, facts, {
@@ -34,19 +34,21 @@ export class Aftermath<I, O> {
       crashed: link.lastState === 'crashed',
       cutAt: draining.cutAt,
       circuitOpen: (cause) => ofTool ?? probing.circuitOpen(cause),
-      takeRetry: () => budget.tryRetry(call.trouble.retrying ? this.#retrying - 1 : this.#retrying),
+      takeRetry: () => budget.tryRetry(call.trouble.retries > 0 ? this.#retrying - 1 : this.#retrying),
     });
     if (next.step === 'end' || this.#on.stopped) {
       endings.fail(call, next.step === 'end' ? next.facts : refusal.stopped(parts.name));
       return;
     }
     const trouble = call.ownTrouble();
-    if (!trouble.retrying) this.#retrying++;
-    trouble.retrying = true;
     const delayMs = next.step === 'wait' ? next.delayMs : null;
-    trouble.waitedMs += delayMs ?? 0;
-    if (delayMs === null) waits.add(call, 'restart', call.overallDue);
-    else waits.add(call, 'backoff', now + delayMs);
+    if (delayMs === null) gate.awaitRestart(call, now);
+    else {
+      if (trouble.retries === 0) this.#retrying++;
+      trouble.retries++;
+      trouble.waitedMs += delayMs;
+      waits.add(call, 'backoff', now + delayMs);
+    }
     const { attempts } = call;
     records.callRetried(call, facts, delayMs);
     // Who heard of it may have ended the call, or had it go on.
@@ -57,7 +59,7 @@ export class Aftermath<I, O> {
   settled(call: Call<I, O>): void {
     const { scopes, probing, gate, draining } = this.#on;
     draining.settled();
-    if (call.trouble.retrying) this.#retrying--;
+    if (call.trouble.retries > 0) this.#retrying--;
     scopes.leave(call);
     // A circuit that is half-open no longer has forgotten its probe.
     if (call.settings.isProbe !== true || !probing.isTheProbe(call) || this.#on.stopped) return;

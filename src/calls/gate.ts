@@ -3,6 +3,10 @@ import * as refusal from './refusal.ts';
 import type { Stations } from './stations.ts';
 import type { Waiting } from './trouble.ts';
 
+/** So many calls that a crash took with it are repeated at once after the restart, and as many more every so often, in ms. */
+const repeatsAtOnce = 50;
+const repeatsEveryMs = 100;
+
 /** The gate before every attempt: a call passes, waits for what keeps it, or is refused. */
 export class Gate<I, O> {
   readonly #on: Stations<I, O>;
@@ -34,11 +38,14 @@ export class Gate<I, O> {
   /** The time of a waiting call has come. */
   waitExpired(call: Call<I, O>, now: number): void {
     const { parts, waits, endings, outage } = this.#on;
-    const { name, restartInMs } = parts;
+    const { name, policy, restartInMs } = parts;
+    const { lastFailure } = call.trouble;
     const gaveUpRestart = call.waiting === 'restart' && now < call.overallDue;
     const gaveUpScope = call.waiting === 'scope' && now < call.overallDue;
     waits.remove(call);
-    if (gaveUpScope) endings.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', call.trouble.lastFailure));
+    if (gaveUpScope) endings.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', lastFailure));
+    else if (gaveUpRestart && lastFailure !== undefined)
+      endings.fail(call, refusal.notBack(lastFailure, policy.repeatWaitMs, restartInMs?.()));
     else if (gaveUpRestart) endings.refuse(call, refusal.unavailable(name, restartInMs?.(), outage.last));
     else this.proceed(call);
   }
@@ -48,8 +55,33 @@ export class Gate<I, O> {
     this.#on.endings.fail(call, call.trouble.lastFailure ?? refusal.notStarted(call.settings.overallMs));
   }
 
+  /** Has a call wait for the restart, for as long as such calls may. */
+  awaitRestart(call: Call<I, O>, now: number): void {
+    const { parts, waits } = this.#on;
+    const { repeatWaitMs, restartWaitMs } = parts.policy;
+    const waitMs = call.attempts === 0 ? restartWaitMs : (call.trouble.repeatLeftMs ?? repeatWaitMs);
+    waits.add(call, 'restart', Math.min(now + waitMs, call.overallDue));
+  }
+
+  /** The integration is there again: those that waited for it go on, first come first, and repetitions no faster than it may bear. */
+  resumeAfterRestart(): void {
+    const { parts, link, waits } = this.#on;
+    const now = parts.clock.now();
+    let repeated = 0;
+    for (const call of waits.list('restart').toSorted((one, other) => one.number - other.number)) {
+      if (call.waiting !== 'restart') continue;
+      const leftMs = call.due - now;
+      waits.remove(call);
+      if (call.attempts > 0) call.ownTrouble().repeatLeftMs = Math.max(0, leftMs);
+      const round = call.attempts > 0 ? Math.floor(repeated++ / repeatsAtOnce) : 0;
+      // A circuit that has opened meanwhile keeps nobody waiting.
+      if (round === 0 || !link.closed) this.proceed(call);
+      else waits.add(call, 'backoff', Math.min(now + round * repeatsEveryMs, call.overallDue));
+    }
+  }
+
   /** What these calls waited for has come. */
-  resume(waiting: Waiting): void {
+  resume(waiting: Exclude<Waiting, 'restart'>): void {
     const { waits } = this.#on;
     for (const call of waits.list(waiting)) {
       if (call.waiting !== waiting) continue;
@@ -85,7 +117,7 @@ export class Gate<I, O> {
       if (call.waiting !== undefined && !isProbed && !mayProbe)
         endings.refuse(call, probing.circuitOpen(call.trouble.lastFailure));
     }
-    this.resume('restart');
+    this.resumeAfterRestart();
   }
 
   /** A probe neither closed nor opened the circuit (it was told to wait): it helps nobody who waited for it. */
@@ -99,7 +131,7 @@ export class Gate<I, O> {
 
   #proceedWhileNotClosed(call: Call<I, O>, now: number): void {
     if (this.#on.link.isOpen) this.#proceedWhileOpen(call, now);
-    else this.#awaitRestart(call, now);
+    else this.awaitRestart(call, now);
   }
 
   #proceedWhileOpen(call: Call<I, O>, now: number): void {
@@ -129,12 +161,6 @@ export class Gate<I, O> {
     else if (!probing.isUnderWay) endings.refuse(call, probing.circuitOpen(call.trouble.lastFailure));
     else if (waits.size < policy.maxInFlight) waits.add(call, 'probe', call.overallDue);
     else endings.refuse(call, refusal.tooMany(name, policy.maxInFlight));
-  }
-
-  #awaitRestart(call: Call<I, O>, now: number): void {
-    const { parts, waits } = this.#on;
-    const newUntil = Math.min(now + parts.policy.restartWaitMs, call.overallDue);
-    waits.add(call, 'restart', call.attempts > 0 ? call.overallDue : newUntil);
   }
 
   /** What ran in the scope before is being ended, which takes its grace at most. */

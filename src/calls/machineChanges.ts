@@ -27,12 +27,16 @@ export class MachineChanges<I, O> implements MachineWatcher {
     records.tell({ type: 'integration.changed', integration: parts.name, from, to });
     // Who heard of it may have changed it again.
     const { lastState, isOpen, closed } = link;
-    if (to === 'crashed' && lastState === to) gate.resume('probe');
+    if (to === 'crashed' && lastState === to) {
+      gate.resume('probe');
+      // No place is given out while it is away: they wait for the restart now, and no longer than others.
+      gate.resume('place');
+    }
     if (to === 'open' && isOpen) gate.refuseAll();
     // Or made a call: that leads on to `calling`, and others wait for this all the same.
     else if (closed && (from === 'half-open' || from === 'open' || from === 'crashed')) {
       records.callAdmitted();
-      gate.resume('restart');
+      gate.resumeAfterRestart();
       gate.resume('probe');
       gate.fillPlaces();
     }

@@ -5,7 +5,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { Call } from './call.ts';
 import { notTriedAgain } from './refusal.ts';
 
-/** What follows a failed attempt: the call ends, waits, or waits for the integration to restart. */
+/** What follows a failed attempt: the call ends, waits and draws on the budget, or waits for the restart, which costs nothing. */
 export type NextStep =
   | { readonly step: 'end'; readonly facts: FailureFacts }
   | { readonly step: 'wait'; readonly delayMs: number }
@@ -40,8 +40,10 @@ export function nextStep<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Mo
   const fits = call.trouble.waitedMs + delayMs <= retry.maxTotalWaitMs && moment.now + delayMs < call.overallDue;
   if (!fits) return { step: 'end', facts };
   if (moment.now + delayMs >= moment.cutAt) return { step: 'end', facts: notTriedAgain(facts) };
+  // What a crash took with it is no more load than there was before: the budget guards against retries that multiply.
+  if (awaitsRestart) return { step: 'restart' };
   if (!moment.takeRetry()) return { step: 'end', facts: { ...facts, reason: 'retry_budget' } };
-  return awaitsRestart ? { step: 'restart' } : { step: 'wait', delayMs };
+  return { step: 'wait', delayMs };
 }
 
 function retryDelayMs<I, O>(call: Call<I, O>, facts: FailureFacts, random: Random): number {

@@ -1,6 +1,7 @@
 import type { RecentFailures } from '../policy/breakerCause.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
+import { formatDuration } from '../policy/duration.ts';
 import { errorText } from './errorText.ts';
 
 /** The facts of every failure that the call path itself decides; none carries a stack. */
@@ -86,6 +87,12 @@ export function stopped(name: string): FailureFacts {
 /** New calls, while what is under way may end. */
 export function stopping(name: string): FailureFacts {
   return { kind: 'cancelled', reason: 'stopped', message: `${name} is stopping`, outcome: 'not_started' };
+}
+
+/** A call that was to be repeated after a restart which did not come in time. */
+export function notBack(lastFailure: FailureFacts, limitMs: number, restartInMs: number | undefined): FailureFacts {
+  const message = `${lastFailure.message}; it was not back within ${formatDuration(limitMs)}`;
+  return { ...lastFailure, message, retryAfterMs: restartInMs };
 }
 
 /** A call whose next attempt would come after the end. */

@@ -13,8 +13,10 @@ export class Trouble {
   waitedMs = 0;
   /** It was let wait, and so is accepted: it is not refused any more for want of a place. */
   accepted = false;
-  /** It is being tried again. */
-  retrying = false;
+  /** How often it was tried again on the budget of retries. */
+  retries = 0;
+  /** How much longer it may wait for restarts so as to be repeated, in ms; undefined before the first. */
+  repeatLeftMs: number | undefined = undefined;
   /** The last attempt's failure, kept as the cause of what ends the call later. */
   lastFailure: FailureFacts | undefined = undefined;
   /** What is known of the effect of all attempts together. */

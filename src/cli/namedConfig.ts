@@ -20,7 +20,7 @@ export const configOption = {
 export async function namedConfig(
   file: string | undefined,
   { env, endWithCommand, signal }: Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>,
-): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'retention' | 'alerts' | 'policies'>> {
+): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies'>> {
   const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
   if (named === undefined) return {};
   // A module that was run may leave timers behind.
@@ -30,8 +30,8 @@ export async function namedConfig(
   try {
     const read = () => readConfig({ file: named, env });
     const { options } = await duringModule({ file: named, exitCode: exitCodes.ownError, signal }, read);
-    const { store, synchronous, retention, alerts, policies } = options;
-    return { store, synchronous, retention, alerts, policies };
+    const { store, synchronous, environment, retention, alerts, policies } = options;
+    return { store, synchronous, environment, retention, alerts, policies };
   } catch (error) {
     if (error instanceof ConfigError) throw new CommandError(error.message.replaceAll('\n', '; '), { cause: error });
     throw error;

@@ -10,6 +10,7 @@ type ConfigName = Extract<
   | 'synchronous'
   | 'childGuard'
   | 'control'
+  | 'environment'
   | 'retention'
   | 'alerts'
   | 'supervisor'

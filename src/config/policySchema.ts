@@ -159,6 +159,9 @@ const policyShape = {
   restartWaitMs: duration('How long a new call waits for a crashed integration to restart.', {
     default: defaultPolicy.restartWaitMs,
   }),
+  repeatWaitMs: duration('How long a call that is to be repeated waits for restarts in all.', {
+    default: defaultPolicy.repeatWaitMs,
+  }),
 };
 
 const effect = (description: string, usually: string) =>

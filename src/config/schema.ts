@@ -60,15 +60,17 @@ const alertCommand = section(
       .record(z.string().regex(/^[^=]+$/), variableValue)
       .register(keyMeta, { description: 'Variables set for it.', expected: 'an object of strings', default: {} })
       .optional(),
-    envMode: oneOf(['extend', 'only'], 'Whether `env` adds to the environment or is all there is.', {
-      default: 'extend',
-    }),
+    envMode: oneOf(
+      ['extend', 'safe', 'only'],
+      'What `env` adds to: the whole environment, HOME, PATH and their like alone, or nothing.',
+      { usually: '`environment`' },
+    ),
     envAllow: list(
       variableName,
-      'The only variables of the environment that it gets, beside `env`; not with `envMode: "only"`.',
+      'Variables of the environment that it gets, beside `env`: with `safe` more than the safe ones, else these alone; not with `only`.',
       'a list of names',
       {
-        usually: 'all',
+        usually: 'all; none more with `safe`',
       },
     ),
     timeoutMs: duration('How long it may take.', { default: 10_000 }),
@@ -125,6 +127,11 @@ export const configSchema = section('The configuration of unwedge.', {
   control: boolean('Whether commands of the same user reach the running gateway over a Unix socket.', {
     usually: "true; false with the store `':memory:'`",
   }),
+  environment: oneOf(
+    ['extend', 'safe'],
+    'What children of a gateway inherit, but for MCP servers: the whole environment, keys and tokens included, or HOME, PATH and their like alone (`safe`). The program of `unwedge run` and `unwedge agent` gets all.',
+    { default: 'extend' },
+  ),
   retention: orOff(
     section('', {
       maxAgeMs: duration('Age at which records are deleted.', { default: 30 * day }),

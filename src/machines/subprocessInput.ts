@@ -22,11 +22,20 @@ export interface SubprocessInput {
   readonly args?: readonly string[] | undefined;
   /** @defaultValue the working directory of the runtime */
   readonly cwd?: string | undefined;
-  /** Variables set for the child; one that is undefined is taken out. @defaultValue {} */
+  /**
+   * Variables set for the child, beside what it inherits: by default the whole environment of the runtime, keys and tokens included
+   * (`envMode`). One that is undefined is taken out. Secrets among them are kept out of everything that leaves the runtime. @defaultValue {}
+   */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Whether `env` adds to the environment of the runtime or is all there is. @defaultValue 'extend' */
-  readonly envMode?: 'extend' | 'only' | undefined;
-  /** The only variables of the runtime's environment that pass to the child, beside `env`; not with `envMode: 'only'`. @defaultValue all */
+  /**
+   * What `env` adds to: the whole environment of the runtime (`extend`); HOME, LOGNAME, PATH, SHELL, TERM and USER, or on Windows their
+   * like (`safe`); nothing (`only`). @defaultValue the gateway's `environment`, which is 'extend' unless it is set
+   */
+  readonly envMode?: 'extend' | 'safe' | 'only' | undefined;
+  /**
+   * Variables of the runtime's environment that pass to the child: beside the safe ones with `safe`, else these alone; not with `only`.
+   * @defaultValue none more with `safe`, else all
+   */
   readonly envAllow?: readonly string[] | undefined;
   /** Written to the child, then closed; a stream as it comes. Without it the child's stdin is closed from the start. */
   readonly stdin?: string | Uint8Array | Readable | undefined;
@@ -67,7 +76,7 @@ export function checkSubprocess<T extends Omit<SubprocessInput, 'clock'>>(input:
   if (args !== undefined) checkTexts(`${prefix}args`, args);
   if (cwd !== undefined) checkName(`${prefix}cwd`, cwd);
   if (env !== undefined) checkEnvironment(`${prefix}env`, env);
-  if (envMode !== undefined) checkOneOf(`${prefix}envMode`, envMode, ['extend', 'only']);
+  if (envMode !== undefined) checkOneOf(`${prefix}envMode`, envMode, ['extend', 'safe', 'only']);
   if (envAllow !== undefined) checkAllowed(`${prefix}envAllow`, envAllow, envMode);
   if (stdin !== undefined && typeof stdin !== 'string' && !(stdin instanceof Uint8Array) && !isStream(stdin)) {
     throw new TypeError(`Expected \`${prefix}stdin\` to be a string or bytes, got ${show(stdin)}`);

@@ -45,6 +45,12 @@ export interface IntegrationPolicy {
   readonly maxAbandoned: number;
   /** A 429 hint up to this pauses the integration, a longer one is `quota`, in ms. @defaultValue 60000 */
   readonly maxPauseMs: number;
-  /** How long a new call waits for a crashed integration to restart, in ms. @defaultValue 5000 */
+  /** How long a new call waits for a crashed integration to restart, in ms above 0. @defaultValue 5000 */
   readonly restartWaitMs: number;
+  /**
+   * How long a call that is to be repeated waits for restarts in all, in ms above 0; then it ends with what it was lost by. Below the 30 s
+   * after which most clients give up.
+   * @defaultValue 20000
+   */
+  readonly repeatWaitMs: number;
 }

@@ -23,7 +23,16 @@ export function retryIn(
   const long = checkRetry(`${option}.retry`, given(retry, {}), base);
   if (maxAttempts === undefined) return long;
   refuseTwice(option, 'maxAttempts', 'retry.maxAttempts', retry?.maxAttempts);
-  return Object.freeze({ ...long, maxAttempts: checkInteger(`${option}.maxAttempts`, maxAttempts) });
+  const short = Object.freeze({ ...long, maxAttempts: checkInteger(`${option}.maxAttempts`, maxAttempts) });
+  withOwnAttempts.add(short);
+  return short;
+}
+
+const withOwnAttempts = new WeakSet<RetryPolicy>();
+
+/** Whether somebody chose how many attempts these are, rather than a preset that is built in. */
+export function hasOwnAttempts(retry: RetryPolicy): boolean {
+  return withOwnAttempts.has(retry);
 }
 
 /** Limits as they may be written short. */
@@ -73,7 +82,7 @@ function refuseTwice(option: string, short: string, long: string, value: unknown
 function checkRetry(name: string, input: RetryInput, base: RetryPolicy): RetryPolicy {
   checkKeys(name, input, Object.keys(base));
   const maxTotalWaitMs = given(input.maxTotalWaitMs, base.maxTotalWaitMs);
-  return Object.freeze({
+  const checked = Object.freeze({
     maxAttempts: checkInteger(`${name}.maxAttempts`, given(input.maxAttempts, base.maxAttempts)),
     backoff: checkBackoff(`${name}.backoff`, given(input.backoff, base.backoff)),
     maxTotalWaitMs: unlessInfinite(maxTotalWaitMs, () => checkNumber(`${name}.maxTotalWaitMs`, maxTotalWaitMs)),
@@ -81,6 +90,8 @@ function checkRetry(name: string, input: RetryInput, base: RetryPolicy): RetryPo
     retryUnknown: checkBoolean(`${name}.retryUnknown`, given(input.retryUnknown, base.retryUnknown)),
     overloadedFactor: checkNumber(`${name}.overloadedFactor`, given(input.overloadedFactor, base.overloadedFactor), 1),
   });
+  if (input.maxAttempts !== undefined || hasOwnAttempts(base)) withOwnAttempts.add(checked);
+  return checked;
 }
 
 function checkLimits(name: string, input: Given<Limits>, base: Limits): Limits {

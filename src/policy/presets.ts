@@ -38,6 +38,7 @@ export const defaultPolicy: IntegrationPolicy = frozen({
   maxAbandoned: 100,
   maxPauseMs: seconds(60),
   restartWaitMs: seconds(5),
+  repeatWaitMs: seconds(20),
 });
 
 /** The presets of docs/requirements.md, section 3. Every limit is finite; where the table has none, that of `sdk` holds. */
@@ -125,6 +126,7 @@ export interface PolicyInput {
   readonly maxAbandoned?: number | undefined;
   readonly maxPauseMs?: number | undefined;
   readonly restartWaitMs?: number | undefined;
+  readonly repeatWaitMs?: number | undefined;
 }
 
 /** The options of a policy. */
@@ -166,7 +168,7 @@ export function completePolicy(
   const start = named === undefined ? base : presetOf(named, known);
   const count = (key: 'maxInFlight' | 'queueLength' | 'maxAbandoned', min: number): number =>
     checkInteger(`${option}.${key}`, given(input[key], start[key]), min);
-  const duration = (key: 'abortGraceMs' | 'maxPauseMs' | 'restartWaitMs'): number =>
+  const duration = (key: 'abortGraceMs' | 'maxPauseMs' | 'restartWaitMs' | 'repeatWaitMs'): number =>
     checkDuration(`${option}.${key}`, given(input[key], start[key]));
   return Object.freeze({
     retry: retryIn(option, input, start.retry),
@@ -178,6 +180,7 @@ export function completePolicy(
     maxAbandoned: count('maxAbandoned', 0),
     maxPauseMs: duration('maxPauseMs'),
     restartWaitMs: duration('restartWaitMs'),
+    repeatWaitMs: duration('repeatWaitMs'),
   });
 }
 

@@ -3,13 +3,17 @@ import { read } from './errorChain.ts';
 import { checkBoolean, checkDuration, checkInteger, checkKeys, show } from './options.ts';
 import { isExpressionText } from './patternText.ts';
 import type { RetryPolicy } from './policy.ts';
+import { hasOwnAttempts } from './policyParts.ts';
 import { presets } from './presets.ts';
 
 /** How sessions' tool calls are tried again; the keys are those of `gateway.toolCallRetry` in an `openclaw.json`. */
 export interface ToolCallRetryOptions {
   /** Without it a call is made once; a session goes on after a failed call in any case. @defaultValue true */
   readonly enabled?: boolean | undefined;
-  /** Attempts in all, the first included. At least 1. @defaultValue 3 */
+  /**
+   * Attempts in all, the first included. At least 1. Given here it holds whatever the preset of an integration says, but not above the
+   * `maxAttempts` that an integration was given itself. @defaultValue 3, or less where the integration's preset has less
+   */
   readonly maxAttempts?: number | undefined;
   /** Wait before the second attempt, the third …, in ms; the last repeats. At least one. @defaultValue [100, 500, 2000] */
   readonly backoffMs?: readonly number[] | undefined;
@@ -22,6 +26,8 @@ export interface ToolCallRetryOptions {
 
 export interface ToolCallRetry {
   readonly retry: RetryPolicy;
+  /** Whether somebody chose how many attempts these are. */
+  readonly chosen: boolean;
   readonly patterns: readonly ErrorPattern[];
 }
 
@@ -43,6 +49,7 @@ export function checkToolCallRetry(
       : { ...base.backoff, backoff: { kind: 'list' as const, delaysMs: checkDelays(options.backoffMs) } };
   return {
     retry: { ...base, maxAttempts: enabled ? maxAttempts : 1, backoff },
+    chosen: options.maxAttempts !== undefined || hasOwnAttempts(base),
     patterns: patterns.map((pattern) => ({ pattern, kind: 'transient' })),
   };
 }

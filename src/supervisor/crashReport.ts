@@ -22,11 +22,15 @@ export type Outlook = Pick<Crash, 'next' | 'nextRestartInMs'>;
 /** Longest event type in a report, in characters. */
 const longestType = 100;
 
+/** What is known of an incarnation that failed, before it is decided what happens next. */
+export type Findings = Omit<Crash, keyof Outlook>;
+
 /**
- * The report on an incarnation that failed, made before anything is done about it. Undefined when it did not fail, or when
- * nobody listens. It carries no event but the type of the last one, and no context of a machine: both may hold secrets.
+ * Looks at an incarnation that failed, before anything is decided: the spec's `details` are of the user, who may stop or restart the child in
+ * them. Undefined when it did not fail, or when nobody listens. It carries no event but the type of the last one, and no context of a
+ * machine: both may hold secrets.
  */
-export function crashReport(supervision: Supervision, child: Child, death: Death, outlook: Outlook): Crash | undefined {
+export function examine(supervision: Supervision, child: Child, death: Death): Findings | undefined {
   const { surroundings, path } = supervision;
   if (death.exit.reason !== 'failure') return undefined;
   if (guard(surroundings, 'child.crashed', () => surroundings.facts?.wants('child.crashed')) !== true) return undefined;
@@ -50,8 +54,12 @@ export function crashReport(supervision: Supervision, child: Child, death: Death
     queued: child.held?.length ?? 0,
     restarts: child.restarts,
     ...(details !== undefined && { details }),
-    ...outlook,
   };
+}
+
+/** The report on an incarnation that failed, where there are findings. */
+export function crashReport(findings: Findings | undefined, outlook: Outlook): Crash | undefined {
+  return findings === undefined ? undefined : { ...findings, ...outlook };
 }
 
 /** Tells a report, where there is one. */

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import { type Crash, type Death, type Outlook, crashReport, tellCrash } from './crashReport.ts';
+import { type Crash, type Death, type Findings, type Outlook, crashReport, examine, tellCrash } from './crashReport.ts';
 import { type Exit, failedExit, messageOf } from './exit.ts';
 import { startIncarnation } from './incarnation.ts';
 import { discardHeld } from './mailbox.ts';
@@ -73,26 +73,28 @@ function childEnded(supervision: Supervision, child: Child, death: Death): void 
  * starts declines to run; it would do so again at once, so it is left at that, whatever its restart type.
  */
 function afterEnd(supervision: Supervision, child: Child, death: Death): void {
+  const findings = examine(supervision, child, death);
   const { plan } = child;
   const decided = child.state === 'stopping' || child.state === 'stopped' || child.next !== 'stopped';
   if (decided || plan !== undefined || !isActive(supervision)) {
-    rest(supervision, child, death, child.next);
+    rest(supervision, child, death, findings);
     if (plan !== undefined) resumePlan(supervision, plan);
   } else if (wantsRestart(child, death.exit) && !(death.inStart && death.exit.reason === 'normal')) {
-    comeBack(supervision, child, death);
+    comeBack(supervision, child, findings);
   } else {
-    rest(supervision, child, death, 'stopped');
+    rest(supervision, child, death, findings);
     shutDownIfSignificant(supervision, child);
   }
 }
 
 const nextOf = { stopped: 'stop', restarting: 'restart', quarantined: 'quarantine' } as const;
 
-function rest(supervision: Supervision, child: Child, death: Death, state: Child['next']): void {
+/** Nothing more than what the child waits for already. */
+function rest(supervision: Supervision, child: Child, death: Death, findings: Findings | undefined): void {
   const { surroundings } = supervision;
-  const { plan, spec } = child;
+  const { plan, spec, next: state } = child;
   const waits = plan !== undefined && { nextRestartInMs: Math.max(0, plan.at - surroundings.clock.now()) };
-  const crash = crashReport(supervision, child, death, { next: nextOf[state], ...waits });
+  const crash = crashReport(findings, { next: nextOf[state], ...waits });
   child.state = state;
   if (state === 'stopped' && spec.restart === 'temporary') removeChild(supervision, child);
   tellCrash(supervision, crash);
@@ -108,9 +110,9 @@ function wantsRestart({ spec }: Child, exit: Exit): boolean {
 }
 
 /** Whatever it comes to, the table is changed first and told of then: who listens may stop or restart the same child. */
-function comeBack(supervision: Supervision, child: Child, death: Death): void {
+function comeBack(supervision: Supervision, child: Child, findings: Findings | undefined): void {
   const verdict = judge(supervision, child);
-  const crash = crashReport(supervision, child, death, outlook(child, verdict));
+  const crash = crashReport(findings, outlook(child, verdict));
   switch (verdict.next) {
     case 'restart':
       return restart(supervision, child, verdict, crash);

@@ -17,6 +17,17 @@ describe('the environment of a child', () => {
     expect(childEnvironment(options, 'm', host)).toEqual({ PATH: '/bin', EMPTY: '', A: '1', UNWEDGE_RUN: 'm' });
   });
 
+  it('[O-8] holds what is safe of the host in mode safe, what is allowed besides, and what is set', () => {
+    const options = { envMode: 'safe', env: { A: '1' } } as const;
+    expect(childEnvironment(options, 'm', host)).toEqual({ PATH: '/bin', A: '1', UNWEDGE_RUN: 'm' });
+    expect(childEnvironment({ ...options, envAllow: ['TOKEN'] }, 'm', host)).toEqual({
+      PATH: '/bin',
+      TOKEN: 'secret',
+      A: '1',
+      UNWEDGE_RUN: 'm',
+    });
+  });
+
   it('[S-1] is nothing of the host when nothing is allowed', () => {
     expect(childEnvironment({ envAllow: [] }, 'm', host)).toEqual({ UNWEDGE_RUN: 'm' });
   });

@@ -379,7 +379,7 @@ describe('a crash behind an integration', () => {
     path.crashed(lost);
     expect(await mutating).toMatchObject({ failure: { kind: 'crash', reason: 'connection_lost', attempts: 1 } });
     expect(integration.state).toBe('crashed');
-    await clock.advance(60_000);
+    await clock.advance(19_999);
     path.restarted();
     expect(seen).toHaveLength(3);
     attempt(2).resolve('read at last');

@@ -130,6 +130,7 @@ describe('the defaults of the schema', () => {
   const known: Readonly<Record<string, unknown>> = {
     store: real.store,
     synchronous: real.synchronous,
+    environment: real.environment,
     childGuard: real.childGuard,
     'retention.maxAgeMs': real.retention?.maxAgeMs,
     'retention.maxBytes': real.retention?.maxBytes,

@@ -16,6 +16,7 @@ describe('the environment', () => {
     ['UNWEDGE_CONTROL', 'true', { control: true }],
     ['UNWEDGE_CONTROL', '0', { control: false }],
     ['UNWEDGE_SYNCHRONOUS', 'FULL', { synchronous: 'FULL' }],
+    ['UNWEDGE_ENVIRONMENT', 'safe', { environment: 'safe' }],
     ['UNWEDGE_SESSIONS_WATCHDOG_TOOL_CALL', ' 1m ', { sessions: { watchdog: { toolCallMs: 60_000 } } }],
   ])('sets a value: %s=%s', async (variable, text, options) => {
     const loaded = await load({ [variable]: text });

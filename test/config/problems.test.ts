@@ -215,7 +215,7 @@ describe('the problems of a configuration', () => {
     ],
     [
       { clock: () => 0 },
-      'unknown key clock; known: store, synchronous, childGuard, control, retention, alerts, supervisor, toolCallRetry, policies, sessions',
+      'unknown key clock; known: store, synchronous, childGuard, control, environment, retention, alerts, supervisor, toolCallRetry, policies, sessions',
     ],
     [
       { policies: { presets: { a: { extends: 'b', preset: 'sdk' }, b: {} } } },

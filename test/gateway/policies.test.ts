@@ -138,6 +138,15 @@ describe('policies of a gateway', () => {
     expect(await toolCallIn(both)).toMatchObject({ status: 'error', retries: 0 });
   });
 
+  it.each([
+    ['the preset of the integration', {}, 4],
+    ['a preset that makes one attempt', { extends: 'codex' }, 4],
+    ['that the integration was given itself', { maxAttempts: 2 }, 1],
+  ])('[G-10] have toolCallRetry.maxAttempts: 5 hold against the attempts of %s', async (_, policy, retries) => {
+    const gateway = makeGateway({ toolCallRetry: { maxAttempts: 5, backoffMs: [1] } });
+    expect(await toolCallIn(gateway, policy)).toMatchObject({ status: 'error', retries });
+  });
+
   it('[H-1] limit hooks, each limit on its own', async () => {
     const clock = new SimulatedClock();
     const gateway = makeGateway({
@@ -210,8 +219,8 @@ describe('policies of a gateway', () => {
   });
 });
 
-const toolCallIn = async (gateway: Gateway): Promise<unknown> => {
-  gateway.integration('kb', {}, never);
+const toolCallIn = async (gateway: Gateway, policy: PolicyInput = {}): Promise<unknown> => {
+  gateway.integration('kb', { policy }, never);
   const session = gateway.session('s', { onMessage: (_message, turn) => turn.tool('kb', 'query') });
   await gateway.start();
   const acceptance = await session.send({ kind: 'user' });

@@ -140,7 +140,7 @@ describe('a tool call of a session', () => {
 
   it('[G-13] [G-6] ended by the watchdog in its backoff says how often it was tried', async () => {
     const { session, clock, tool, results } = startCaller();
-    const path = tool('kb', () => Promise.reject(fault('transient')));
+    const path = tool('kb', () => Promise.reject(fault('transient')), { policy: { repeatWaitMs: 1e9 } });
     void session.send({ kind: 'user' });
     await clock.settle();
     path.crashed(fault('crash').facts);
@@ -163,7 +163,7 @@ describe('a tool call of a session', () => {
   it('[I-1] [I-3] leaves nothing behind when a listener ends the session in the middle of it', async () => {
     const facts = new ReactingFacts();
     const { session, clock, tool, results, deadlines } = startCaller(facts);
-    const path = tool('kb', () => Promise.reject(fault('transient')));
+    const path = tool('kb', () => Promise.reject(fault('transient')), { policy: { repeatWaitMs: 1e9 } });
     facts.once('call.retried', () => void session.ended());
     const done = processed(session.send({ kind: 'user' }));
     await clock.settle();

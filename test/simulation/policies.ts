@@ -38,6 +38,7 @@ export function randomPolicy(chance: Chance): PolicyInput {
     maxAbandoned: chance.happens(0.7) ? chance.integer(0, 3) : 100,
     maxPauseMs: chance.span(10, 60_000),
     restartWaitMs: chance.span(10, 5000),
+    repeatWaitMs: chance.span(10, 20_000),
   };
 }
 

@@ -19,8 +19,8 @@ export function recordingToolPort(world: World): ToolPort {
       },
     ]),
   );
-  const { retry, patterns } = checkToolCallRetry();
-  const port = createToolPort(targets, { retry, patterns }, world.clock);
+  const toolCallRetry = checkToolCallRetry();
+  const port = createToolPort(targets, toolCallRetry, world.clock);
   return {
     longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
     effect: (integration, tool) => port.effect(integration, tool),
@@ -37,7 +37,7 @@ export function recordingToolPort(world: World): ToolPort {
         limits,
         ownLimits: target.policy.limits,
         dueAt: world.clock.now() + limits.overallMs,
-        maxAttempts: retry.maxAttempts,
+        maxAttempts: toolCallRetry.retry.maxAttempts,
         effect: options.effect,
         signal: options.signal,
         ofSession: true,

@@ -80,6 +80,7 @@ export class World {
       policies: checkPolicies(),
       bus,
       secrets: new KnownSecrets(),
+      environment: 'extend',
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),
       root: this.root,

@@ -260,3 +260,43 @@ describe('the report on a child that failed', () => {
     expect(JSON.parse(json)).toMatchObject({ machine_state: '{"busy":"reading"}', queued: 0, restarts: 0 });
   });
 });
+
+describe('a details hook that acts on its supervisor', () => {
+  const acting = (act: (started: StartedRoot) => unknown): StartedRoot => {
+    let acted = false;
+    const started: StartedRoot = startRoot([
+      {
+        id: 'a',
+        logic: worker,
+        details() {
+          if (!acted) {
+            acted = true;
+            void act(started);
+          }
+          return {};
+        },
+      },
+      { id: 'b', logic: worker },
+    ]);
+    started.crash('a');
+    return started;
+  };
+
+  it.each([
+    ['stops the root', ({ root }: StartedRoot) => root.stop(), ['+a', '+b', '-b', '!a', '-a']],
+    ['stops the child', ({ root }: StartedRoot) => root.stopChild('a'), ['+a', '+b', '!a', '-a']],
+  ])('[V-5] [I-3] is obeyed when it %s: the child does not come back', async (_, act, journal) => {
+    const started = acting(act);
+    await started.clock.advance(60_000);
+    expect(started.journal).toEqual(journal);
+    expect(crashesOf(started)).toMatchObject([{ child: 'a', next: 'stop' }]);
+    expect(started.clock.pending).toBe(0);
+  });
+
+  it('[V-5] is obeyed when it restarts the child by hand, once', async () => {
+    const started = acting(({ root }) => root.restartChild('a'));
+    await started.clock.advance(60_000);
+    expect(started.journal).toEqual(['+a', '+b', '!a', '-a', '+a']);
+    expect(crashesOf(started)).toMatchObject([{ child: 'a', next: 'restart', nextRestartInMs: 0 }]);
+  });
+});
