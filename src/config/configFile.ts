@@ -6,6 +6,7 @@ import { formatDuration } from '../policy/duration.ts';
 import { readString } from '../policy/errorChain.ts';
 import { isPlainObject } from './layers.ts';
 import { plainCopy } from './plainCopy.ts';
+import { excessOf, maxFileBytes } from './size.ts';
 
 /** The names of a configuration file, of which a directory may have one. */
 const fileNames = ['unwedge.config.mjs', 'unwedge.config.js', 'unwedge.config.json'] as const;
@@ -62,6 +63,7 @@ export async function textOf(file: string): Promise<string> {
     // Who opens a pipe waits for its writer, and cannot be interrupted.
     const found = await stat(file);
     if (!found.isFile() && !found.isDirectory()) throw new ConfigFileError('cannot be read: it is no regular file');
+    if (found.size > maxFileBytes) throw new ConfigFileError(`is larger than ${maxFileBytes} bytes`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (error instanceof ConfigFileError) throw error;
@@ -133,6 +135,8 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
 }
 
 function objectOf(value: unknown): ConfigFile['value'] {
+  const excess = excessOf(value);
+  if (excess !== undefined) throw new ConfigFileError(excess);
   if (isPlainObject(value)) return value;
   const got = value === null ? 'null' : Array.isArray(value) ? 'an array' : kindOf(value);
   throw new ConfigFileError(`expected an object, got ${got}`);

@@ -2,6 +2,7 @@ import { nearest } from '../policy/nearest.ts';
 import type { SchemaNode } from './schemaTree.ts';
 import { keyOfVariable, variablesByGuess } from './keys.ts';
 import { type Layer, layerOf } from './layers.ts';
+import { maxProblems } from './size.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,19 +23,22 @@ export function environmentLayers(env: Environment): {
   const layers: Layer[] = [];
   const switches: Layer[] = [];
   const warnings: string[] = [];
+  let unknown = 0;
   for (const variable of Object.keys(env).sort()) {
     const text = env[variable]?.trim();
     if (!variable.startsWith(prefix) || variable === fileVariable || internalVariables.has(variable)) continue;
     // One that is set to nothing counts as not set.
     if (text === undefined || text === '') continue;
     const key = keyOfVariable(variable);
-    if (key === undefined) warnings.push(unknownVariable(variable));
-    else {
+    if (key === undefined) {
+      if (unknown++ < maxProblems) warnings.push(unknownVariable(variable));
+    } else {
       const layer = layerOf({ from: 'environment', variable }, key.path, valueOf(key.node, text));
       // Switching off wins over figures of what is off.
       (key.node.anyOf?.some(isOff) === true ? switches : layers).push(layer);
     }
   }
+  if (unknown > maxProblems) warnings.push(`${unknown - maxProblems} more unknown variables are not told`);
   return { layers: [...layers, ...switches], warnings };
 }
 

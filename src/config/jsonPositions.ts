@@ -21,11 +21,12 @@ const bare = /[^\s,:{}[\]"'/]+/y;
  */
 export function createLocator(text: string): (path: Path) => Position | undefined {
   let found: ReadonlyMap<string, number> | undefined;
+  const positionOf = createPositions(text);
   return (path) => {
     found ??= offsetsIn(text);
     for (let length = path.length; length > 0; length--) {
       const offset = found.get(JSON.stringify(path.slice(0, length)));
-      if (offset !== undefined) return positionOf(text, offset);
+      if (offset !== undefined) return positionOf(offset);
     }
     return undefined;
   };
@@ -42,15 +43,26 @@ export interface RepeatedKey {
 /** The keys that are given more than once in a text that JSON5 could read. */
 export function repeatedKeys(text: string): readonly RepeatedKey[] {
   const repeated: RepeatedKey[] = [];
+  const positionOf = createPositions(text);
   offsetsIn(text, (path, first, last) => {
-    repeated.push({ path, first: positionOf(text, first), last: positionOf(text, last) });
+    repeated.push({ path, first: positionOf(first), last: positionOf(last) });
   });
   return repeated;
 }
 
-function positionOf(text: string, offset: number): Position {
-  const lines = text.slice(0, offset).split(/\r\n|[\n\r\u2028\u2029]/);
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+/** Where offsets are; the lines are looked for once. */
+function createPositions(text: string): (offset: number) => Position {
+  let starts: readonly number[] | undefined;
+  return (offset) => {
+    starts ??= [0, ...Array.from(text.matchAll(/\r\n|[\n\r\u2028\u2029]/g), ({ index, 0: end }) => index + end.length)];
+    let [from, to] = [0, starts.length];
+    while (to - from > 1) {
+      const middle = (from + to) >> 1;
+      if ((starts[middle] ?? 0) <= offset) from = middle;
+      else to = middle;
+    }
+    return { line: from + 1, column: offset - (starts[from] ?? 0) + 1 };
+  };
 }
 
 /** Where each key and each item begins. Tells of each key that an object has more than once, when the object ends. */

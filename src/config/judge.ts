@@ -2,12 +2,13 @@ import type { TextTest } from '../policy/classify.ts';
 import { readPattern } from '../readPattern.ts';
 import type { LoadedConfig } from './configTypes.ts';
 import { contradictions, type TellerOf } from './contradictions.ts';
-import { contradiction, findingsOf, problemOf, type Teller, valueAt } from './issues.ts';
+import { contradiction, fileProblem, type Finding, findingsOf, problemOf, type Teller, valueAt } from './issues.ts';
 import { isWhole } from './keys.ts';
 import { isPlainObject, type Layer, mergeLayers } from './layers.ts';
 import { type ConfigProblem, type ConfigSource, pathText } from './problems.ts';
 import { type Pruned, prune } from './prune.ts';
 import { configSchema } from './schema.ts';
+import { maxProblems } from './size.ts';
 
 /** A layer, and how its problems are told. */
 export interface ToldLayer extends Layer {
@@ -40,7 +41,9 @@ export async function judge(
     findings.some((finding) => pathText(finding.path.slice(0, -1)) === pathText(path.slice(0, -1)));
   const origins = Object.fromEntries(merged.set.map(({ path, source }) => [pathText(path), source]));
   const together = [
-    ...missing.map((finding) => problemOf(finding, value, tellerOf(finding.path))),
+    ...told(missing, tell({ from: 'default' }, 'configuration'), (finding) =>
+      problemOf(finding, value, tellerOf(finding.path)),
+    ),
     ...problems,
     ...contradictions(options, tellerOf, isDoubtful),
   ];
@@ -62,9 +65,8 @@ function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
   const { value, set } = mergeLayers([layer]);
   const { error } = configSchema.safeParse(value);
   const odd = set.filter(({ path }) => !isWhole(path) && isInstance(valueAt(value, path)));
-  const isOdd = (path: readonly (string | number)[]): boolean =>
-    odd.some((each) => pathText(each.path) === pathText(path));
-  const found = findingsOf(error, value).filter(({ what, path }) => what !== 'missing' && !isOdd(path));
+  const oddPlaces = new Set(odd.map(({ path }) => pathText(path)));
+  const found = findingsOf(error, value).filter(({ what, path }) => what !== 'missing' && !oddPlaces.has(pathText(path)));
   // No name for anything: objects have it already.
   const reserved = new Map(
     set
@@ -73,11 +75,24 @@ function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
       .map((path) => [pathText(path), { path, what: 'unknown', message: '' } as const]),
   );
   return [
-    ...[...found, ...reserved.values()].map((finding) => problemOf(finding, value, layer.teller)),
+    ...told([...found, ...reserved.values()], layer.teller, (finding) => problemOf(finding, value, layer.teller)),
     ...odd.map(({ path }) =>
       contradiction(path, undefined, 'a plain object', 'expected a plain object, got one of a class', layer.teller),
     ),
   ];
+}
+
+/** The first findings as problems; to tell one takes longer than to find it. The others are counted in one more. */
+function told(
+  findings: readonly Finding[],
+  teller: Teller,
+  tellOne: (finding: Finding) => ConfigProblem,
+): readonly ConfigProblem[] {
+  const problems = findings.slice(0, maxProblems).map(tellOne);
+  const more = findings.length - problems.length;
+  if (more === 0) return problems;
+  // After the last that is told.
+  return [...problems, { ...fileProblem(`${more} more problems are not told`, teller), at: problems.at(-1)?.at }];
 }
 
 /** A class has more to it than the fields that would be read: those of a Map or of Headers are none. */

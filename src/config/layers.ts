@@ -38,10 +38,9 @@ export function mergeLayers(layers: readonly Layer[]): Merged {
     value: (valueOf(root) ?? {}) as Readonly<Record<string, unknown>>,
     set,
     sourceOf(path) {
-      const length = (other: readonly string[]): number => other.findIndex((key, index) => key !== path[index]);
-      const shared = (other: readonly string[]): number => (length(other) < 0 ? other.length : length(other));
-      const [nearest] = [...set].sort((one, other) => shared(other.path) - shared(one.path));
-      return nearest?.source ?? { from: 'default' };
+      let branch = root;
+      for (const key of path) branch = branch.children.get(String(key)) ?? branch;
+      return firstIn(branch)?.source ?? { from: 'default' };
     },
   };
 }
@@ -93,6 +92,12 @@ function put(root: Branch, path: readonly string[], leaf: Leaf): void {
 function valueOf({ leaf, children }: Branch): unknown {
   if (leaf !== undefined) return leaf.value;
   return Object.fromEntries([...children].map(([key, child]) => [key, valueOf(child)]));
+}
+
+function firstIn({ leaf, children }: Branch): Leaf | undefined {
+  if (leaf !== undefined) return leaf;
+  for (const child of children.values()) return firstIn(child);
+  return undefined;
 }
 
 function setIn({ leaf, children }: Branch, path: readonly string[]): Merged['set'] {

@@ -1,6 +1,7 @@
 import { ConfigFileError, parseJson, textOf } from './configFile.ts';
 import { createLocator, type Position, type RepeatedKey, repeatedKeys } from './jsonPositions.ts';
 import { isPlainObject, type Layer } from './layers.ts';
+import { excessOf } from './size.ts';
 
 type Path = readonly (string | number)[];
 
@@ -41,5 +42,7 @@ function partOf(config: unknown): Layer['value'] {
   if (gateway === undefined) return {};
   if (!isPlainObject(gateway)) throw new ConfigFileError('gateway: expected an object');
   const { toolCallRetry } = gateway;
+  const excess = excessOf(toolCallRetry);
+  if (excess !== undefined) throw new ConfigFileError(`gateway.toolCallRetry: ${excess}`);
   return toolCallRetry === undefined ? {} : { toolCallRetry };
 }

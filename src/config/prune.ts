@@ -35,7 +35,7 @@ export function prune(value: Values): Pruned {
       // A property that every object inherits cannot be taken out of any.
       if (Object.keys(fewer).length === Object.keys(rest).length) return { parsed: {}, findings, missing };
       rest = fewer;
-    } else rest = found.reduce((each, finding) => (without(each, placeOf(finding), 0) ?? {}) as Values, rest);
+    } else rest = (without(rest, cutsAt(found.map(placeOf)), []) ?? {}) as Values;
     for (const place of places) tried.add(place);
     findings.push(...found);
   }
@@ -46,23 +46,47 @@ function placeOf({ path, what }: Finding): Path {
   return what === 'missing' ? path.slice(0, -1) : path;
 }
 
-function without(value: unknown, path: Path, depth: number): unknown {
-  const key = path[depth];
-  if (key === undefined) return undefined;
-  const isLast = depth + 1 === path.length;
+/** What is taken out below a place; `all` where the place itself is. */
+type Cut = Map<string | number, Cut> | 'all';
+
+/** All places together, so that a configuration is gone through once, however much of it is wrong. */
+function cutsAt(paths: readonly Path[]): Cut {
+  const root: Cut = new Map();
+  if (paths.some((path) => path.length === 0)) return 'all';
+  for (const path of paths) {
+    let cut: Cut = root;
+    for (const [depth, key] of path.entries()) {
+      const inner: Cut | undefined = cut.get(key);
+      if (inner === 'all') break;
+      if (depth + 1 === path.length) {
+        cut.set(key, 'all');
+        break;
+      }
+      const next: Exclude<Cut, 'all'> = inner ?? new Map<string | number, Cut>();
+      cut.set(key, next);
+      cut = next;
+    }
+  }
+  return root;
+}
+
+function without(value: unknown, cut: Cut, path: Path): unknown {
+  if (cut === 'all') return undefined;
   if (Array.isArray(value)) {
     // The others keep their places.
-    const items = value as readonly unknown[];
-    return items.map((item, index) =>
-      index === key ? (isLast ? placeholder(path) : without(item, path, depth + 1)) : item,
-    );
+    return (value as readonly unknown[]).map((item, index) => {
+      const inner = cut.get(index);
+      if (inner === undefined) return item;
+      return inner === 'all' ? placeholder([...path, index]) : without(item, inner, [...path, index]);
+    });
   }
   if (!isPlainObject(value)) return undefined;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
-      if (name !== key) return [[name, each]];
-      const inner = isLast ? emptied(path) : without(each, path, depth + 1);
-      return inner === undefined ? [] : [[name, inner]];
+      const inner = cut.get(name);
+      if (inner === undefined) return [[name, each]];
+      const rest = inner === 'all' ? emptied([...path, name]) : without(each, inner, [...path, name]);
+      return rest === undefined ? [] : [[name, rest]];
     }),
   );
 }

@@ -12,6 +12,7 @@ import { isPlainObject, type Layer } from './layers.ts';
 import { readOpenClaw } from './openClaw.ts';
 import { ConfigError, type ConfigProblem, type ConfigSource } from './problems.ts';
 import { judge, type ToldLayer } from './judge.ts';
+import { excessOf } from './size.ts';
 
 /**
  * Reads the configuration from its sources; see `loadConfig`.
@@ -70,6 +71,8 @@ export async function readConfig(
   for (const layer of environment.layers) layers.push({ ...layer, teller: tell(layer.source, variableIn(layer)) });
   if (overrides !== undefined) {
     const source = { from: 'override' } as const;
+    const excess = excessOf(overrides);
+    if (excess !== undefined) throw new RangeError(`Expected \`options.overrides\` to be a configuration: it ${excess}`);
     layers.push({ source, value: overrides as Layer['value'], teller: tell(source, 'overrides') });
   }
 

@@ -8,6 +8,8 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
+    // At least as many letters have to come or go: a word of a megabyte is not compared.
+    if (Math.abs(word.length - candidate.length) >= least) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     // Two short words with nothing in common are also two edits apart.
     if (distance < least && distance < Math.max(word.length, candidate.length)) {
