@@ -15,6 +15,26 @@ const refusal = (text: unknown): Promise<Error> =>
   );
 
 describe('a pattern of a configuration', () => {
+  it('[G-10] is a text or an expression where it is written as neither', async () => {
+    const weird = await expression('weird \\(9[0-9]\\)');
+    expect([weird.test('WEIRD (95)'), weird.test('weird \\(9[0-9]\\)'), weird.test('weird (85)')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const closed = await expression('gateway closed (1012)');
+    expect([closed.test('Gateway closed (1012): restart'), closed.test('gateway closed')]).toEqual([true, false]);
+    expect(String(closed)).toBe('gateway closed (1012)');
+  });
+
+  it('[G-10] is text with a warning where it is no expression', async () => {
+    const warnings: string[] = [];
+    expect(await readPattern('patterns[0]', 'odd (thing', (warning) => warnings.push(warning))).toBe('odd (thing');
+    expect(warnings).toEqual([
+      expect.stringMatching(/`patterns\[0\]`.*got "odd \(thing".*; it is looked for as text$/),
+    ]);
+  });
+
   it.each(['warming up', '/', '//', '/v1/messages failed', 'a/b/'])(
     '[G-10] is a text where it is none between slashes: %j',
     async (text) => {
@@ -71,12 +91,17 @@ describe('a pattern of a configuration', () => {
   });
 
   // An engine that goes back would not be done with any of these in a lifetime.
-  it.each(['/(a+)+$/', '/^(a|a)*$/', '/(a|aa)+$/', '/(.*a){20}$/', '/^(([a-z])+.)+[A-Z]([a-z])+$/'])(
-    '[G-10] takes steps in proportion to the text, however it is nested: %s',
-    async (text) => {
-      expect((await expression(text)).test(`${'a'.repeat(100_000)}!`)).toBe(false);
-    },
-  );
+  it.each([
+    '(a+)+$',
+    '(.*a){20}$',
+    '/(a+)+$/',
+    '/^(a|a)*$/',
+    '/(a|aa)+$/',
+    '/(.*a){20}$/',
+    '/^(([a-z])+.)+[A-Z]([a-z])+$/',
+  ])('[G-10] takes steps in proportion to the text, however it is nested: %s', async (text) => {
+    expect((await expression(text)).test(`${'a'.repeat(100_000)}!`)).toBe(false);
+  });
 
   it('[G-10] makes an error transient, and none that is permanent', async () => {
     const patterns = [{ pattern: await expression('/model is (warming|loading)/'), kind: 'transient' as const }];

@@ -1,5 +1,5 @@
 import type { TextTest } from '../policy/classify.ts';
-import { readPattern } from '../readPattern.ts';
+import { readForeignPattern, readPattern } from '../readPattern.ts';
 import type { LoadedConfig } from './configTypes.ts';
 import { contradictions, type TellerOf } from './contradictions.ts';
 import { contradiction, fileProblem, type Finding, findingsOf, problemOf, type Teller, valueAt } from './issues.ts';
@@ -18,7 +18,7 @@ export interface ToldLayer extends Layer {
 }
 
 /** What the layers say together, or what is wrong with it. */
-interface Judged extends Pick<LoadedConfig, 'options' | 'origins'> {
+interface Judged extends Pick<LoadedConfig, 'options' | 'origins' | 'warnings'> {
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -35,7 +35,7 @@ export async function judge(
   const { value } = merged;
   const alone = layers.flatMap((layer) => [...(layer.problems ?? []), ...inLayer(layer)]);
   const { parsed, findings, missing } = prune(value);
-  const { options, problems } = await complete(parsed, tellerOf);
+  const { options, problems, warnings } = await complete(parsed, tellerOf);
   // What stood beside something wrong may be right with it.
   const isDoubtful = (path: readonly (string | number)[]): boolean =>
     findings.some((finding) => pathText(finding.path.slice(0, -1)) === pathText(path.slice(0, -1)));
@@ -47,7 +47,7 @@ export async function judge(
     ...problems,
     ...contradictions(options, tellerOf, isDoubtful),
   ];
-  return { problems: inOrder([...alone, ...together], layers), options, origins };
+  return { problems: inOrder([...alone, ...together], layers), options, origins, warnings };
 }
 
 /** Source by source, and as they stand in the text of one. */
@@ -66,7 +66,9 @@ function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
   const { error } = configSchema.safeParse(value);
   const odd = set.filter(({ path }) => !isWhole(path) && isInstance(valueAt(value, path)));
   const oddPlaces = new Set(odd.map(({ path }) => pathText(path)));
-  const found = findingsOf(error, value).filter(({ what, path }) => what !== 'missing' && !oddPlaces.has(pathText(path)));
+  const found = findingsOf(error, value).filter(
+    ({ what, path }) => what !== 'missing' && !oddPlaces.has(pathText(path)),
+  );
   // No name for anything: objects have it already.
   const reserved = new Map(
     set
@@ -106,24 +108,23 @@ async function complete(parsed: Pruned['parsed'], tellerOf: TellerOf) {
   delete options.$schema;
   const { toolCallRetry } = options;
   const problems: ConfigProblem[] = [];
-  if (toolCallRetry?.transientPatterns === undefined) return { options, problems };
+  const warnings: string[] = [];
+  if (toolCallRetry?.transientPatterns === undefined) return { options, problems, warnings };
   const transientPatterns: (string | TextTest)[] = [];
   for (const [index, pattern] of toolCallRetry.transientPatterns.entries()) {
     const path = ['toolCallRetry', 'transientPatterns', index];
     try {
-      transientPatterns.push(typeof pattern === 'string' ? await compiled(pathText(path), pattern) : pattern);
+      if (typeof pattern === 'string') {
+        const teller = tellerOf(path);
+        const reading = teller.source.from === 'openclaw' ? readForeignPattern : readPattern;
+        const warn = (warning: string): void => void warnings.push(`${teller.name}: ${teller.hide(warning)}`);
+        transientPatterns.push(await reading(pathText([...(teller.prefix ?? []), ...path]), pattern, warn));
+      } else transientPatterns.push(pattern);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       const said = text.replace(/^Expected `[^`]*` to be /, 'expected ');
       problems.push(contradiction(path, pattern, 'a regular expression of RE2', said, tellerOf(path)));
     }
   }
-  return { options: { ...options, toolCallRetry: { ...toolCallRetry, transientPatterns } }, problems };
-}
-
-/** A pattern that can be shown as it was written. */
-async function compiled(option: string, text: string): Promise<string | TextTest> {
-  const pattern = await readPattern(option, text);
-  if (typeof pattern === 'string') return pattern;
-  return Object.assign({ test: (each: string) => pattern.test(each) }, { toString: () => text });
+  return { options: { ...options, toolCallRetry: { ...toolCallRetry, transientPatterns } }, problems, warnings };
 }

@@ -72,7 +72,8 @@ export async function readConfig(
   if (overrides !== undefined) {
     const source = { from: 'override' } as const;
     const excess = excessOf(overrides);
-    if (excess !== undefined) throw new RangeError(`Expected \`options.overrides\` to be a configuration: it ${excess}`);
+    if (excess !== undefined)
+      throw new RangeError(`Expected \`options.overrides\` to be a configuration: it ${excess}`);
     layers.push({ source, value: overrides as Layer['value'], teller: tell(source, 'overrides') });
   }
 
@@ -80,7 +81,8 @@ export async function readConfig(
   const all = [...problems, ...judged.problems];
   if (all.length > 0) throw new ConfigError(all);
   const { options: gatewayOptions, origins } = judged;
-  return { options: gatewayOptions, origins, files, warnings: environment.warnings };
+  const warnings = [...environment.warnings, ...judged.warnings];
+  return { options: gatewayOptions, origins, files, warnings };
 }
 
 function checkOptions(options: LoadConfigOptions) {

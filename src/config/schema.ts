@@ -173,7 +173,7 @@ export const configSchema = section('The configuration of unwedge.', {
         .optional(),
       transientPatterns: list(
         pattern,
-        'Errors worth another attempt, besides those that are known: texts in any case, or `/regex/flags` in RE2 syntax.',
+        'Errors worth another attempt, besides those that are known: texts in any case, or regular expressions in RE2 syntax.',
         'a list of strings',
         { default: [] },
       ),

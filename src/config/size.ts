@@ -10,12 +10,15 @@ export const maxProblems = 100;
 /** Why data is more than a configuration is; undefined when it is not. Takes no longer than its first {@link maxValues} values. */
 export function excessOf(data: unknown): string | undefined {
   let level: readonly unknown[] = [data];
+  // What holds itself is wrong, but not for its size.
+  const seen = new Set<unknown>();
   let values = 0;
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > deepest) return `is more than ${deepest} levels deep`;
     const inner: unknown[] = [];
     for (const each of level) {
-      if (typeof each !== 'object' || each === null) continue;
+      if (typeof each !== 'object' || each === null || seen.has(each)) continue;
+      seen.add(each);
       const own: readonly unknown[] = Array.isArray(each) ? each : Object.values(each);
       values += own.length;
       if (values > maxValues) return `holds more than ${maxValues} values`;

@@ -18,8 +18,8 @@ export interface ToolCallRetryOptions {
   /** Wait before the second attempt, the third …, in ms; the last repeats. At least one. @defaultValue [100, 500, 2000] */
   readonly backoffMs?: readonly number[] | undefined;
   /**
-   * Texts, in any case, of errors that are worth another attempt, besides those that are known; what is permanent wins. In a file one
-   * that is written `/…/` is a regular expression, in code that is a RegExp.
+   * Texts, in any case, of errors that are worth another attempt, besides those that are known; what is permanent wins. In a file a text may
+   * as well be the source of a regular expression, in code that is a RegExp or what `readPattern` makes of it.
    */
   readonly transientPatterns?: readonly (string | TextTest)[] | undefined;
 }

@@ -186,6 +186,18 @@ describe('what a configuration holds', () => {
     expect(others).toEqual(['plain', own]);
   });
 
+  it('[G-10] matches a pattern as text or as an expression, and warns of one that is none, with its file', async () => {
+    const toolCallRetry = "{ transientPatterns: ['weird \\\\(9[0-9]\\\\)', 'odd (', '/odd(?=x)/'] }";
+    const cwd = folderWith({ 'openclaw.json': `{ gateway: { toolCallRetry: ${toolCallRetry} } }` });
+    const { options, warnings } = await loadConfig({ cwd, env: {}, openclaw: 'openclaw.json' });
+    const [weird] = options.toolCallRetry?.transientPatterns ?? [];
+    expect(typeof weird === 'object' && weird.test('weird (95)')).toBe(true);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^openclaw\.json: .*`gateway\.toolCallRetry\.transientPatterns\[1\]`.* as text$/),
+      expect.stringMatching(/^openclaw\.json: .*`gateway\.toolCallRetry\.transientPatterns\[2\]`.* as text$/),
+    ]);
+  });
+
   it('[U-1] is what a gateway takes, and steers it', async () => {
     const text = `{ policies: {
       presets: { slow: { extends: 'sdk', timeoutMs: '15m' } },
