@@ -11,8 +11,15 @@ const escapes = new RegExp(
   'g',
 );
 
-/** Control characters, and those that change the direction of text that follows. */
-const controls = /[\p{Cc}\p{Bidi_Control}]/gu;
+/**
+ * What is not seen: control characters, those that change the direction of text that follows, and those that take no room, by which one name
+ * passes for another. The joiners stay where scripts and emoji need them.
+ */
+const unseen = '(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\u115f\\u1160\\u3164\\uffa0]|(?<=[\\0-\\x7f])[\\u200c\\u200d]';
+const controls = new RegExp(`${unseen}|^[\\u200c\\u200d]+`, 'gu');
+const controlsInLines = new RegExp(`(?![\\n\\t])(?:${unseen})`, 'gu');
+/** Line and paragraph separators are no characters of a line either. */
+const controlsInJson = new RegExp(`(?!\\n)(?:${unseen}|[\\u2028\\u2029])`, 'gu');
 
 /** Text of others as one harmless line: no terminal escapes, no control characters, white space as single spaces. */
 export function sanitize(text: string): string {
@@ -21,4 +28,20 @@ export function sanitize(text: string): string {
     .replace(/[\s\u0085]+/g, ' ')
     .replace(controls, '')
     .trim();
+}
+
+/** Text of others in its own lines: nothing that steers a terminal or is not seen, so that what is left of a sequence is only words. */
+export function plainText(text: string): string {
+  return text.replace(controlsInLines, '');
+}
+
+/** JSON in which what is not seen, and JSON lets through, is written as escapes. */
+export function plainJson(json: string): string {
+  return json.replace(controlsInJson, escapeUnicode);
+}
+
+function escapeUnicode(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+    .join('');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quoted, sanitize, toJson } from '../../src/cli/sanitize.ts';
+import { plainText, quoted, sanitize, toJson } from '../../src/cli/sanitize.ts';
 
 describe('text of others', () => {
   it.each([
@@ -14,13 +14,16 @@ describe('text of others', () => {
     ['an escape cut off', 'a\u001b[', 'a'],
     ['control characters', 'a\u0000\u0008\u007f\u0085b', 'a b'],
     ['reversed text', 'a\u202ecod.exe\u2066', 'acod.exe'],
+    ['what takes no room', 'k\u200bb\u2060 \ufeffx\u00ad\u3164\u{e0041}', 'kb x'],
+    ['joiners where no script needs them', '\u200dk\u200db\u200c', 'kb'],
     ['line breaks and tabs', ' a\r\n\tb\u2028c ', 'a b c'],
   ])('[L-2] loses %s', (_, text, clean) => {
     expect(sanitize(text)).toBe(clean);
   });
 
   it('[L-2] keeps letters, signs and emoji of every script', () => {
-    expect(sanitize('naïve 日本 👩‍💻 [31m ±0.2')).toBe('naïve 日本 👩‍💻 [31m ±0.2');
+    const text = 'naïve 日本 👩‍💻 می‌خواهم [31m ±0.2';
+    expect([sanitize(text), plainText(text)]).toEqual([text, text]);
   });
 
   it('is quoted up to 100 characters', () => {
@@ -29,7 +32,7 @@ describe('text of others', () => {
   });
 
   it('[L-2] in JSON cannot steer a terminal and is read back as it was', () => {
-    const text = 'a\u001b[31m\u009b31m\u202e\u2028"b"\n';
+    const text = 'a\u001b[31m\u009b31m\u202e\u2028\u200b\u{e0041}"b"\n';
     const json = toJson({ text });
     expect(json).toMatch(/^[\n -~]*$/);
     expect(JSON.parse(json)).toEqual({ text });

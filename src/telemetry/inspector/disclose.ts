@@ -1,3 +1,5 @@
+import { plainText } from '../../policy/sanitize.ts';
+
 /** What may be shown of the data of an actor: plain, bounded, without secrets or what people and programs say. Never throws. */
 export type Disclose = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 
@@ -15,7 +17,7 @@ const functionMark = '[function]';
 const maxTextChars = 1000;
 
 /**
- * What an inspector is shown of data: what `redact` leaves of it, without what was said. Text that is no single word is shown by its
+ * What an inspector is shown of data: what `redact` leaves of it, without what was said and without characters that are not seen. Text that is no single word is shown by its
  * length only, unless it goes under a name that explains.
  *
  * @param redact - gives bounded JSON without secrets, and never throws.
@@ -26,7 +28,9 @@ export function createDisclose(redact: (data: Readonly<Record<string, unknown>>)
 
 function withoutSpeech(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === functionMark ? [] : [[name, shown(name, value)]])),
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === functionMark ? [] : [[plainText(name), shown(name, value)]],
+    ),
   );
 }
 
@@ -38,7 +42,8 @@ function shown(name: string, value: unknown): unknown {
   return withoutSpeech(value as Readonly<Record<string, unknown>>);
 }
 
-function shownText(name: string, text: string): string {
+function shownText(name: string, given: string): string {
+  const text = plainText(given);
   if (explained.test(name)) return text.length > maxTextChars ? `${text.slice(0, maxTextChars)}…` : text;
   const isWord = text.length <= 200 && (!/\s/.test(text) || /^(\[[a-z0-9 ]+\]|… \d+ more)$/.test(text));
   return isWord ? text : withheld(text);

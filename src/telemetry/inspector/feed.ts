@@ -1,3 +1,4 @@
+import { sanitize } from '../../policy/sanitize.ts';
 import type { Readable } from 'node:stream';
 import type { AnyActorRef, AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { Clock } from '../../policy/clock.ts';
@@ -47,7 +48,7 @@ export function createFeed(options: FeedOptions): FrameFeed {
   const write = () => (writer ??= createFrameWriter(root.actor.sessionId, options.disclose(), () => clock.wallNow()));
 
   function* replay(known: Set<number>): Generator<string, void, undefined> {
-    yield own({ type: 'unwedge.hello', name, pid });
+    yield own({ type: 'unwedge.hello', name: sanitize(name), pid });
     // A viewer that missed something may have missed drawings.
     known.clear();
     let shown = 0;

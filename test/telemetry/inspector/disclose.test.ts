@@ -12,6 +12,11 @@ describe('what an inspector is shown', () => {
     expect(shown(context)).toEqual(context);
   });
 
+  it('[O-6] has no characters that steer a terminal, turn text round or are not seen', () => {
+    const stack = 'Error: a\u001b[31m\n\tat b\u202e\u200b';
+    expect(shown({ 'na\u202eme': 'k\u200bb\u0000', stack })).toEqual({ name: 'kb', stack: 'Error: a[31m\n\tat b' });
+  });
+
   it.each([
     ['by its name', { apiKey: 'abc' }, { apiKey: '[redacted]' }],
     ['by its shape', { url: 'https://me:hunter2@db.test/x' }, { url: 'https://me:[redacted]@db.test/x' }],
