@@ -29,7 +29,10 @@ export async function readPattern(
 ): Promise<string | TextTest> {
   const found = expressionIn(checkText(option, text));
   const pattern = text as string;
-  if (found !== undefined) return shownAs(pattern, (await compile(option, pattern, found)).test);
+  if (found !== undefined) {
+    const expression = await compile(option, pattern, found);
+    return shownAs(pattern, (each) => expression.test(each));
+  }
   if (!operators.test(pattern)) return pattern;
   try {
     const expression = await compile(option, pattern, { source: pattern, flags: 'i' });

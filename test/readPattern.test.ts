@@ -24,7 +24,6 @@ describe('a pattern of a configuration', () => {
     ]);
     const closed = await expression('gateway closed (1012)');
     expect([closed.test('Gateway closed (1012): restart'), closed.test('gateway closed')]).toEqual([true, false]);
-    expect(String(closed)).toBe('gateway closed (1012)');
   });
 
   it('[G-10] is text with a warning where it is no expression', async () => {
