@@ -49,8 +49,11 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly options: O;
   /** Words that are no options, in order, by the name of each; those in brackets may be missing, the last ones. @defaultValue none */
   readonly operands?: readonly string[] | undefined;
-  /** Whether the words after `--` are a command line of somebody else's. @defaultValue false */
-  readonly takesCommand?: boolean | undefined;
+  /**
+   * Whether the words after `--` are a command line of somebody else's; `bare`: without a `--` anywhere, also those from the first word on
+   * that is no option. @defaultValue false
+   */
+  readonly takesCommand?: boolean | 'bare' | undefined;
   /** Whether its stdout is somebody else's, so that it prints no data for machines. @defaultValue false */
   readonly ownsNoOutput?: boolean | undefined;
   /** Exit code of wrong usage and of what could not be done, where 1 and 2 mean something else. */

@@ -55,6 +55,12 @@ export function parseWords<O extends OptionSpecs>(
   return { help: false, args: values as Args<O> };
 }
 
+/** Where the first word is that is neither an option of these nor the value of one; -1 when there is none. */
+export function firstOperand(options: OptionSpecs, words: readonly string[]): number {
+  const tokens = tokenize({ ...options, ...commonOptions }, words);
+  return tokens.find(({ kind }) => kind === 'positional')?.index ?? -1;
+}
+
 // Not strict: its own messages are several lines long and know no nearest option.
 function tokenize(specs: OptionSpecs, words: readonly string[]) {
   const options: NonNullable<ParseArgsConfig['options']> = {};

@@ -5,7 +5,7 @@ import { CommandError, UsageError } from './errors.ts';
 import type { Command } from './command.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
-import { parseWords } from './parse.ts';
+import { firstOperand, parseWords } from './parse.ts';
 import { sanitize, toJson } from './sanitize.ts';
 
 /**
@@ -40,14 +40,23 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
 }
 
 async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
-  const end = command.takesCommand === true ? words.indexOf('--') : -1;
-  const own = end < 0 ? words : words.slice(0, end);
-  const hint = command.takesCommand === true ? '; the command comes after --' : '';
+  const { own, rest } = splitCommand(command, words);
+  const hint = takesCommand(command) ? '; the command comes after --' : '';
   const parsed = parseWords(command.options, own, `unwedge ${command.name} --help`, command.operands, hint);
-  if (!parsed.help) return command.run(parsed.args, io, end < 0 ? [] : words.slice(end + 1));
+  if (!parsed.help) return command.run(parsed.args, io, rest);
   io.stdout.write(commandHelp(command, parsed.json));
   return 0;
 }
+
+/** The words of the command itself, and those of the command line that it takes. */
+function splitCommand(command: Command, words: readonly string[]): Record<'own' | 'rest', readonly string[]> {
+  const end = takesCommand(command) ? words.indexOf('--') : -1;
+  if (end >= 0) return { own: words.slice(0, end), rest: words.slice(end + 1) };
+  const begin = command.takesCommand === 'bare' ? firstOperand(command.options, words) : -1;
+  return begin < 0 ? { own: words, rest: [] } : { own: words.slice(0, begin), rest: words.slice(begin) };
+}
+
+const takesCommand = (command: Command): boolean => (command.takesCommand ?? false) !== false;
 
 const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
 

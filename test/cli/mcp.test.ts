@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { execa } from 'execa';
@@ -71,6 +72,16 @@ describe('unwedge mcp', () => {
     await client.connect(transport);
     await client.close();
     await expect.poll(() => processesWith(`HOME=${directory}`)).toEqual([]);
+  });
+
+  it('[P-3] takes the first word that is no option for the command where the client has swallowed the --', async () => {
+    const home = makeHome();
+    const fixture = fileURLToPath(new URL('../fixtures/mcpScripted.mjs', import.meta.url));
+    const mcp = startMcp(home, ['--name', 'kb', process.execPath, fixture, home.directory, '--name', 'its own'], []);
+    await mcp.open();
+    await mcp.call({ do: 'crash' });
+    expect(textOf(await mcp.call({ do: 'start' }))).toBe('2');
+    expect(mcp.stderr()).toContain('unwedge: kb was restarted');
   });
 
   it('[P-3] ends when its client reads no more', async () => {
@@ -160,7 +171,9 @@ describe('unwedge mcp', () => {
     [['mcp', '--tool-timeout', 'x=1', '--', 'x'], '`--tool-timeout` to be a duration'],
     [['mcp', '--tool-timeout', 'x=0s', '--', 'x'], '`--tool-timeout` to be above 0'],
     [['mcp', '--tool-timeout'], '--tool-timeout needs a value'],
-    [['mcp', 'server'], 'the command comes after --'],
+    [['mcp', 'kb', '--', 'server'], 'the command comes after --'],
+    [['mcp', '--nmae', 'kb', 'server'], 'did you mean --name?'],
+    [['mcp', '--when-alive', 'never', '--', 'x'], '"never"; it takes end, wait'],
   ])('[L-1] [P-3] refuses wrong usage with 2 and one line: %j', async (words, message) => {
     const { code, stdout, stderr } = await runBuilt(words);
     expect([code, stdout]).toEqual([2, '']);

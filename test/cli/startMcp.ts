@@ -44,13 +44,15 @@ export function makeHome(): McpHome {
   };
 }
 
-/** `unwedge mcp` over the scripted server, or over the command that is given, as a process of its own. */
+/** `unwedge mcp` over the scripted server, or over the command that is given (none: without `--`), as a process of its own. */
 export function startMcp(
   { directory, env }: McpHome,
   words: readonly string[] = [],
   command: readonly string[] = [process.execPath, scripted, directory],
 ): StartedMcp {
-  const child = spawn(process.execPath, [main, 'mcp', ...words, '--', ...command], { env });
+  const child = spawn(process.execPath, [main, 'mcp', ...words, ...(command.length === 0 ? [] : ['--', ...command])], {
+    env,
+  });
   const exited = once(child, 'exit').then(([code, signal]) => ({
     code: code as number | null,
     signal: signal as string | null,

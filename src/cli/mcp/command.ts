@@ -5,9 +5,10 @@ import { mcpOptions } from './options.ts';
 export const mcp = defineCommand({
   name: 'mcp',
   summary: 'stand between a client and its MCP server, and keep the server alive',
-  usage: 'mcp [OPTION...] -- COMMAND [ARG...]',
+  usage: 'mcp [OPTION...] [--] COMMAND [ARG...]',
   details: [
     'Put it before the command of a server in the configuration of a client. Messages pass as they are; the client never sees a disconnect.',
+    'Where no -- is left (some clients swallow it) the first word that is no option begins the command; options come before it.',
     'A server that crashes is started again and brought to where it was (handshake, log level, subscriptions; the client is told when its',
     'lists have changed). When a call is silent the server is pinged: one that does not answer is killed and started again.',
     'Calls that were in flight get a result that says so; what can safely be repeated is.',
@@ -18,7 +19,7 @@ export const mcp = defineCommand({
     'An alert is raised when calls of it fail or it crashes again and again; see `unwedge alerts --help`.',
     'Exit codes: 0 when the client has ended its side, 2 wrong usage, 128+n ended by signal n.',
   ].join('\n'),
-  takesCommand: true,
+  takesCommand: 'bare',
   ownsNoOutput: true,
   errorCode: 2,
   options: mcpOptions,
