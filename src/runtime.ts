@@ -116,7 +116,9 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       bus,
       secrets,
       environment,
-      deadlines: new DeadlineQueue(clock),
+      deadlines: new DeadlineQueue(clock, (stalledMs) =>
+        bus.tell({ type: 'runtime.stalled', stalledMs: Math.round(stalledMs) }),
+      ),
       signals: new SignalFanout(),
       root,
       register: children.register,

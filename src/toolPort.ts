@@ -27,7 +27,7 @@ export interface ToolTarget {
 export function createToolPort(
   targets: ReadonlyMap<string, ToolTarget>,
   { retry, chosen, patterns }: ToolCallRetry,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'now' | 'stalls'>,
 ): ToolPort {
   return {
     call(integration, tool, input, options, settled) {
@@ -59,7 +59,7 @@ export function createToolPort(
       let attempts = (): number => 0;
       const call = target.path.start(target.request(tool, input), settings, (outcome) => settled(outcome, attempts()));
       attempts = () => call.attempts;
-      return { end: (facts) => target.path.end(call, judged(facts)), why: () => whyOf(call, clock.now()) };
+      return { end: (facts) => target.path.end(call, judged(facts)), why: () => whyOf(call, clock) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     effect(integration, tool) {

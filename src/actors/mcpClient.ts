@@ -160,7 +160,7 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
           if (!answer) own.abort('no answer in time');
         };
         // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
-        const timer = clock.setTimeout(() => clock.nextTurn(() => settle(false)), timeoutMs);
+        const timer = clock.setTimeout(() => clock.nextTurn(() => settle(false)), timeoutMs, { running: true });
         void answers(client, own.signal, lost).then(settle);
       });
     },

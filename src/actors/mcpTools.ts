@@ -77,7 +77,7 @@ export function createToolList({ clock, limitMs, changed }: ToolListOptions): To
   /** Nobody waits for this list: who needs one that did not come asks again, and is told why it does not. */
   const refresh = (asked: McpConnection): void => {
     const own = new AbortController();
-    const timer = clock.setTimeout(() => own.abort('the list took too long'), limitMs);
+    const timer = clock.setTimeout(() => own.abort('the list took too long'), limitMs, { running: true });
     void ask(asked, { signal: own.signal, touch: () => undefined })
       .catch(() => undefined)
       .finally(() => clock.clearTimeout(timer));

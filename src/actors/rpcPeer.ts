@@ -168,7 +168,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
         if (limitMs !== undefined) {
           // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
           const expire = (): void => request.settle('timeout', { facts: timedOut(method, limitMs) });
-          timer = clock.setTimeout(() => clock.nextTurn(expire), limitMs);
+          timer = clock.setTimeout(() => clock.nextTurn(expire), limitMs, { running: true });
         }
         signal?.addEventListener('abort', giveUp, { once: true });
         tell(() => listener.requested?.(id, method, params));

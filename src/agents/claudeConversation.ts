@@ -159,7 +159,7 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
   /** Whether a promise settles in time. */
   function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = clock.setTimeout(() => resolve(false), limitMs, { ref: true });
+      const timer = clock.setTimeout(() => resolve(false), limitMs, { ref: true, running: true });
       void promise.then(() => {
         clock.clearTimeout(timer);
         resolve(true);

@@ -193,7 +193,8 @@ export class RunningTurn {
     if (this.id === undefined) return;
     const { clock } = this.#parts;
     clock.clearTimeout(this.#idleTimer);
-    this.#idleTimer = clock.setTimeout(() => clock.nextTurn(() => this.finish({ how: 'silent' })), lastWordMs);
+    const silent = (): void => this.finish({ how: 'silent' });
+    this.#idleTimer = clock.setTimeout(() => clock.nextTurn(silent), lastWordMs, { running: true });
   }
 
   #keepOff(): void {

@@ -127,7 +127,7 @@ async function letGo(work: TurnWork, turn: RunningTurn, begun: Promise<Begun>): 
   const expired = new Promise<'expired'>((resolve) => {
     expire = () => resolve('expired');
   });
-  const timer = clock.setTimeout(() => clock.nextTurn(expire), interruptMs, { ref: true });
+  const timer = clock.setTimeout(() => clock.nextTurn(expire), interruptMs, { ref: true, running: true });
   try {
     const named = turn.named.then(() => 'named' as const);
     const answered = begun.then<'named' | Refused>((it) => ('refused' in it ? it : named));

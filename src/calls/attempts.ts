@@ -1,5 +1,5 @@
 import { breakerOutcome } from '../policy/breaker.ts';
-import type { FailureFacts } from '../policy/failure.ts';
+import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 import { Attempt } from './attempt.ts';
 import { attemptFacts } from './attemptFacts.ts';
 import type { Call } from './call.ts';
@@ -9,6 +9,9 @@ import { dueOf, type ExpiredLimit, expiredLimit, firstDueOf } from './limits.ts'
 import { isThenable } from './observe.ts';
 import * as refusal from './refusal.ts';
 import type { Stations } from './stations.ts';
+
+/** What a stall of our own event loop can make of a call. */
+const ofOurStalls: ReadonlySet<FailureKind> = new Set(['timeout', 'transient', 'crash', 'watchdog', 'unknown']);
 
 /**
  * The attempts of an integration, from their dispatch to their verdict. The caller never waits for work: an attempt that is given up is
@@ -83,14 +86,14 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
   expired(attempt: Attempt<I, O>, now: number): void {
     const { parts, doubt, aftermath } = this.#on;
     const { call } = attempt;
-    const due = dueOf(attempt);
+    const due = dueOf(attempt, parts.clock);
     if (due > now) {
       // It showed a sign of life since; only now is its place in the queue worth moving.
       call.due = due;
       parts.deadlines.set(call);
       return;
     }
-    const limit = expiredLimit(attempt, now);
+    const limit = expiredLimit(attempt, now, parts.clock);
     if (this.#mayWait(limit)) {
       attempt.vouch(now);
       doubt.raise();
@@ -168,11 +171,19 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     // Before anybody hears of it: a listener that ends the call finds it judged.
     attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
-    if (isLimit && breakerOutcome(facts) === 'failure' && doubt.holds(attempt)) doubt.hold(attempt, facts);
-    else verdicts.failed(attempt, facts, isLimit);
+    const judged: FailureFacts = this.#isInWake(attempt, facts) ? { ...facts, breaker: 'ignored' } : facts;
+    if (isLimit && breakerOutcome(judged) === 'failure' && doubt.holds(attempt)) doubt.hold(attempt, judged);
+    else verdicts.failed(attempt, judged, isLimit);
     if (attempt.ended) this.#leave(attempt);
     else this.#giveUp(attempt, facts);
     if (facts.kind === 'rate_limit') verdicts.pause(facts.retryAfterMs ?? 0);
+  }
+
+  /** Whether it may have failed because our own event loop stood still: a limit passed, the other side gave up a connection meanwhile. */
+  #isInWake({ startedAt }: Attempt<I, O>, { kind, status }: FailureFacts): boolean {
+    // A status is an answer, whenever it came.
+    if (!ofOurStalls.has(kind) || status !== undefined) return false;
+    return startedAt < (this.#on.parts.clock.stalls?.wakeUntil ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Ends an attempt whose work goes on. */

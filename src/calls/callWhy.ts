@@ -1,5 +1,7 @@
 import type { FailureKind, FailureReason } from '../policy/failure.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
+import { attemptDueOf, idleDueOf } from './limits.ts';
 import type { Waiting } from './trouble.ts';
 
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
@@ -17,8 +19,9 @@ export interface CallWhy {
 }
 
 /** Says what a call waits for; undefined once it is settled. */
-export function whyOf<I, O>(call: Call<I, O>, now: number): CallWhy | undefined {
+export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls'>): CallWhy | undefined {
   if (call.settled) return undefined;
+  const now = clock.now();
   const { attempt, settings, attempts, waiting = 'place' } = call;
   const { lastFailure } = call.trouble;
   const overall = { rule: 'overall_timeout' as const, inMs: call.overallDue - now };
@@ -33,8 +36,8 @@ export function whyOf<I, O>(call: Call<I, O>, now: number): CallWhy | undefined 
     return { phase: waiting, ...shared, next: soonest([next, overall]) };
   }
   const limits = [
-    { rule: 'idle_timeout' as const, inMs: attempt.lastSignAt + settings.idleMs - now },
-    { rule: 'attempt_timeout' as const, inMs: attempt.startedAt + attempt.limitMs - now },
+    { rule: 'idle_timeout' as const, inMs: idleDueOf(attempt, clock) - now },
+    { rule: 'attempt_timeout' as const, inMs: attemptDueOf(attempt, clock) - now },
     overall,
   ];
   return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, next: soonest(limits) };

@@ -19,6 +19,9 @@ export interface Deadline {
  */
 export class DeadlineQueue {
   readonly #clock: Clock;
+  readonly #stalled: ((stalledMs: number) => void) | undefined;
+  /** Of the watch over stalls of the event loop, which goes on as long as something is due. */
+  #release: (() => void) | undefined = undefined;
   readonly #heap: Deadline[] = [];
   #timer: Timer | undefined = undefined;
   #armedFor = Number.POSITIVE_INFINITY;
@@ -27,8 +30,10 @@ export class DeadlineQueue {
   /** Whether a deadline was set in this turn. */
   #used = false;
 
-  constructor(clock: Clock) {
+  /** @param stalled - told of each stall of a second or more while something was due, once it is over. Must not throw. */
+  constructor(clock: Clock, stalled?: (stalledMs: number) => void) {
     this.#clock = clock;
+    this.#stalled = stalled;
   }
 
   get size(): number {
@@ -79,7 +84,10 @@ export class DeadlineQueue {
       return;
     }
     this.#tidying = false;
-    if (this.#heap.length === 0) this.#disarm();
+    if (this.#heap.length > 0) return;
+    this.#disarm();
+    this.#release?.();
+    this.#release = undefined;
   };
 
   #arm(): void {
@@ -87,6 +95,7 @@ export class DeadlineQueue {
     const head = this.#heap[0];
     if (head === undefined) return;
     this.#armedFor = head.due;
+    this.#release ??= this.#clock.stalls?.watch(this.#stalled);
     // A pending call holds the process: its promise is owed. Every limit is finite, and stop() empties the queue.
     this.#timer = this.#clock.setTimeout(this.#wake, Math.max(1, Math.ceil(head.due - this.#clock.now())), {
       ref: true,

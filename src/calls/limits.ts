@@ -1,10 +1,26 @@
+import type { Clock } from '../policy/clock.ts';
 import type { FailureReason } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 
+/** What is known of stalls of the event loop: limits on silence and on attempts leave them out. */
+type StallClock = Pick<Clock, 'stalls'>;
+
+const stalledSince = ({ stalls }: StallClock, at: number): number => stalls?.since(at) ?? 0;
+
+/** When an attempt will have been silent for too long, in monotonic ms. */
+export function idleDueOf<I, O>({ call, lastSignAt }: Attempt<I, O>, clock: StallClock): number {
+  return lastSignAt + call.settings.idleMs + stalledSince(clock, lastSignAt);
+}
+
+/** When an attempt will have had its whole time, or its lease, in monotonic ms. */
+export function attemptDueOf<I, O>({ startedAt, limitMs }: Attempt<I, O>, clock: StallClock): number {
+  return startedAt + limitMs + stalledSince(clock, startedAt);
+}
+
 /** When the first limit of an attempt runs out, in whole ms and as far as is known now: a sign of life moves it. */
-export function dueOf<I, O>({ call, lastSignAt, startedAt, limitMs }: Attempt<I, O>): number {
-  return Math.ceil(Math.min(lastSignAt + call.settings.idleMs, startedAt + limitMs, call.overallDue));
+export function dueOf<I, O>(attempt: Attempt<I, O>, clock: StallClock): number {
+  return Math.ceil(Math.min(idleDueOf(attempt, clock), attemptDueOf(attempt, clock), attempt.call.overallDue));
 }
 
 /** The same for an attempt that starts now: to read it back from the attempt would make numbers that V8 has to allocate. */
@@ -21,13 +37,15 @@ export interface ExpiredLimit {
 }
 
 /** Which limit of an attempt has run out; of two that tie the inner one. */
-export function expiredLimit<I, O>({ call, lastSignAt, startedAt, limitMs }: Attempt<I, O>, now: number): ExpiredLimit {
+export function expiredLimit<I, O>(attempt: Attempt<I, O>, now: number, clock: StallClock): ExpiredLimit {
+  const { call, startedAt, limitMs } = attempt;
   const { idleMs, attemptMs, overallMs, ownLimits = call.settings } = call.settings;
   const passed = (reason: FailureReason, limit: number, own: number): ExpiredLimit => {
     return { reason, limitMs: limit, isShortened: limit < own };
   };
-  if (now >= lastSignAt + idleMs) return passed('idle_timeout', idleMs, ownLimits.idleMs);
-  if (now >= startedAt + attemptMs) return passed('attempt_timeout', attemptMs, ownLimits.attemptMs);
+  if (now >= idleDueOf(attempt, clock)) return passed('idle_timeout', idleMs, ownLimits.idleMs);
+  if (now >= startedAt + attemptMs + stalledSince(clock, startedAt))
+    return passed('attempt_timeout', attemptMs, ownLimits.attemptMs);
   if (now >= call.overallDue) return passed('overall_timeout', overallMs, ownLimits.overallMs);
   return passed('lease_expired', limitMs, limitMs);
 }

@@ -5,7 +5,7 @@ import type { Deadline } from './deadlineQueue.ts';
 /** What is done for an attempt. */
 export interface AttemptKeeper<I, O> {
   /** Its work outlived its grace. */
-  workOverstayed(attempt: Attempt<I, O>, overstay: Overstay<I, O>): void;
+  workOverstayed(attempt: Attempt<I, O>, overstay: Overstay<I, O>, now: number): void;
 }
 
 /** Work that goes on after its attempt was given up: the deadline for writing it off. Few attempts ever need one. */
@@ -33,7 +33,7 @@ export class Overstay<I, O> implements Deadline {
     this.due = since + graceMs;
   }
 
-  expire(): void {
-    this.#keeper.workOverstayed(this.#attempt, this);
+  expire(now: number): void {
+    this.#keeper.workOverstayed(this.#attempt, this, now);
   }
 }

@@ -41,8 +41,15 @@ export class Overstays<I, O> implements AttemptKeeper<I, O> {
     gate.fillPlaces();
   }
 
-  workOverstayed(attempt: Attempt<I, O>, overstay: Overstay<I, O>): void {
-    const { places, records, outage, gate } = this.#on;
+  workOverstayed(attempt: Attempt<I, O>, overstay: Overstay<I, O>, now: number): void {
+    const { parts, places, records, outage, gate } = this.#on;
+    const { clock, policy, deadlines } = parts;
+    const due = overstay.since + policy.abortGraceMs + (clock.stalls?.since(overstay.since) ?? 0);
+    if (due > now) {
+      overstay.due = Math.ceil(due);
+      deadlines.set(overstay);
+      return;
+    }
     this.#watched.delete(attempt);
     overstay.abandoned = true;
     const isReplaceable = places.abandon();

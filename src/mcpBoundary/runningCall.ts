@@ -73,7 +73,10 @@ export function startCall(
     waiters.clear();
   };
 
-  const dueAt = (): number => Math.min(asking > 0 ? Infinity : lastSignAt + idleMs, startedAt + overallMs);
+  const dueAt = (): number => {
+    const idleDueAt = lastSignAt + idleMs + (clock.stalls?.since(lastSignAt) ?? 0);
+    return Math.min(asking > 0 ? Infinity : idleDueAt, startedAt + overallMs);
+  };
 
   // After a blocked event loop timers run before the I/O that would have shown a sign of life.
   const arm = (): void => {

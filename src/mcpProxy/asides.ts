@@ -34,6 +34,7 @@ interface Aside {
 }
 
 /** A server may be busy; the client only wants to know whether somebody is there, in ms. */
+const awaited = { ref: true, running: true } as const;
 const pingMs = 5000;
 /** How long a server may take to say of which era it is, from its first sign of life and in all, in ms. */
 const discoverMs = 3000;
@@ -98,7 +99,7 @@ export class Asides {
       const aside: Aside = { request, line, question: undefined, timer: undefined, spoken: false, acknowledged: false };
       this.#asides.set(key, aside);
       const limitMs = method === 'ping' ? pingMs : method === 'server/discover' ? discoverAtMostMs : undefined;
-      if (limitMs !== undefined) aside.timer = clock.setTimeout(() => this.#expired(aside), limitMs, { ref: true });
+      if (limitMs !== undefined) aside.timer = clock.setTimeout(() => this.#expired(aside), limitMs, awaited);
       this.#ask(aside);
     }
   }
@@ -127,7 +128,7 @@ export class Asides {
       if (aside.request.method !== 'server/discover' || aside.spoken) continue;
       aside.spoken = true;
       clock.clearTimeout(aside.timer);
-      aside.timer = clock.setTimeout(() => this.#expired(aside), discoverMs, { ref: true });
+      aside.timer = clock.setTimeout(() => this.#expired(aside), discoverMs, awaited);
     }
   }
 

@@ -86,7 +86,8 @@ export function createServerChild(parts: ServerChildParts): ServerChild {
   function answersPing(of: Wire, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
-      const timer = clock.setTimeout(() => clock.nextTurn(() => resolve(parts.isUnread())), timeoutMs);
+      const unanswered = (): void => resolve(parts.isUnread());
+      const timer = clock.setTimeout(() => clock.nextTurn(unanswered), timeoutMs, { running: true });
       const answered = (alive: boolean): void => {
         clock.clearTimeout(timer);
         resolve(alive);

@@ -24,11 +24,12 @@ export function createStandstill({ clock, limitMs, suspect }: StandstillOptions)
   let stands = false;
 
   const watch = (): void => {
-    timer = clock.setTimeout(() => {
+    const suspected = (): void => {
       void suspect().then(() => {
         if (stands) watch();
       });
-    }, limitMs);
+    };
+    timer = clock.setTimeout(suspected, limitMs, { running: true });
   };
   return {
     begin() {

@@ -15,11 +15,40 @@ export interface Clock {
   clearTimeout(timer: Timer | undefined): void;
   /** Calls `callback` once in the next turn of the event loop, after pending I/O was read (`setImmediate`). */
   nextTurn(callback: () => void): void;
+  /** When nothing of this process could run. A clock without it is taken for one whose event loop never stands still. */
+  readonly stalls?: Stalls | undefined;
 }
+
+/**
+ * The times in which the event loop stood still: it was blocked, or the process was stopped. Who waits for a sign of life does not count
+ * them: nobody could hear one.
+ */
+export interface Stalls {
+  /** How much of the time since `at` (monotonic, in ms) nothing ran, in ms. */
+  since(at: number): number;
+  /**
+   * Monotonic time in ms: what began before it ends in the wake of a stall of {@link longStallMs} or more, and says nothing about the
+   * other side. `-Infinity` when there was none.
+   */
+  readonly wakeUntil: number;
+  /**
+   * Has stalls noticed until the returned release is called: a clock may look for them only then. `heard` is told of each of
+   * {@link longStallMs} or more once it is over, and must not throw.
+   */
+  watch(heard?: (stalledMs: number) => void): () => void;
+}
+
+/** From how long on a stall is told, and what ends in its wake is nobody's failure, in ms. */
+export const longStallMs = 1000;
 
 export interface TimerOptions {
   /** Whether the timer keeps the process alive. @defaultValue false */
   readonly ref?: boolean | undefined;
+  /**
+   * Whether only time counts in which the event loop ran: for who waits for a sign of life. A clock without stalls need not know it.
+   * @defaultValue false
+   */
+  readonly running?: boolean | undefined;
 }
 
 /** A handle that only the clock that made it understands. */

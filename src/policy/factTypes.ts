@@ -76,6 +76,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'child.stopped': true,
   'supervisor.gave_up': true,
   'message.dead_letter': true,
+  'runtime.stalled': true,
   'store.degraded': true,
   'store.recovered': true,
   'store.pruned': true,

@@ -377,6 +377,8 @@ export interface FactMap {
   /** An alert did not reach where it was to go; it is not tried again. */
   'alert.undelivered': AlertFact & { to: 'command' | 'webhook'; error: string };
 
+  /** The event loop stood still: what ends in the wake of that counts for no breaker, and limits on silence are longer by as much. */
+  'runtime.stalled': { stalledMs: number };
   /** The store cannot be written: what it is given waits in memory. */
   'store.degraded': { reason: string; fix: string };
   /** It can be written again, and what waited is written. */

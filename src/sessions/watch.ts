@@ -48,7 +48,8 @@ export class TurnWatch implements Deadline {
 
   /** When it fires if nothing progresses and no call is pending, in ms. */
   inMs(now: number): number {
-    return this.#progressAt + this.#limitMs - now;
+    const stalledMs = this.#clock.stalls?.since(this.#progressAt) ?? 0;
+    return this.#progressAt + this.#limitMs + stalledMs - now;
   }
 
   stop(): void {
@@ -56,7 +57,7 @@ export class TurnWatch implements Deadline {
   }
 
   expire(now: number): void {
-    const due = (this.pendingCalls > 0 ? now : this.#progressAt) + this.#limitMs;
+    const due = now + (this.pendingCalls > 0 ? this.#limitMs : this.inMs(now));
     if (due <= now) {
       this.#fired();
       return;

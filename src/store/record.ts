@@ -142,6 +142,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'child.stopped': ['child', 'stopped', asTold],
   'supervisor.gave_up': ['supervisor', 'gave_up', asTold],
   'message.dead_letter': ['message', 'dead_letter', asTold],
+  'runtime.stalled': ['runtime', 'stalled', asTold],
   'store.degraded': ['store', 'degraded', asTold],
   'store.recovered': ['store', 'recovered', asTold],
   'store.pruned': ['store', 'pruned', asTold],

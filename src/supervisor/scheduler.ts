@@ -3,6 +3,9 @@ import type { Clock, Timer } from '../policy/clock.ts';
 
 type System = ActorSystem<ActorSystemInfo>;
 
+/** The delays of machines that wait for a sign of life: while the event loop stands still, nobody could hear one. */
+const awaitsSign = /^xstate\.after\.(?:silence|handshake)\./;
+
 /**
  * A scheduler of delayed events that finds an actor's timers by the actor. XState's own walks every timer of the system
  * whenever any actor stops: 4 ms each with 10,000 pending. Give it to the root before its start.
@@ -40,7 +43,7 @@ export function indexedScheduler(clock: Clock): System['scheduler'] {
             target.send(event);
           },
           delay,
-          { ref: true },
+          { ref: true, running: awaitsSign.test(id) },
         ),
       );
     },

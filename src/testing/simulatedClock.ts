@@ -1,9 +1,11 @@
-import type { Clock, Timer } from '../policy/clock.ts';
+import { type Clock, longStallMs, type Stalls, type Timer, type TimerOptions } from '../policy/clock.ts';
+import { StallRecord } from '../policy/stallRecord.ts';
 import { checkNumber } from '../policy/options.ts';
 
 interface Entry {
-  readonly at: number;
+  at: number;
   readonly order: number;
+  readonly running: boolean;
   readonly callback: () => void;
 }
 
@@ -23,10 +25,25 @@ export class SimulatedClock implements Clock {
   #order = 0;
   #timers: Entry[] = [];
   #turns: (() => void)[] = [];
+  readonly #stalls = new StallRecord();
+  readonly #watchers = new Set<{ readonly heard: ((stalledMs: number) => void) | undefined }>();
+  readonly #measure: Stalls;
 
   /** @param wallStart - wall time at the start, in ms since the epoch. */
   constructor(wallStart = Date.UTC(2026, 0, 1)) {
     this.#wallOffset = wallStart;
+    const [stalls, watchers] = [this.#stalls, this.#watchers];
+    this.#measure = {
+      since: (at) => stalls.since(at),
+      get wakeUntil() {
+        return stalls.wakeUntil;
+      },
+      watch(heard) {
+        const watcher = { heard };
+        watchers.add(watcher);
+        return () => watchers.delete(watcher);
+      },
+    };
   }
 
   now(): number {
@@ -37,8 +54,9 @@ export class SimulatedClock implements Clock {
     return this.#wallOffset + this.#now;
   }
 
-  setTimeout(callback: () => void, delayMs: number): Timer {
-    const entry: Entry = { at: this.#now + Math.max(0, delayMs), order: this.#order++, callback };
+  setTimeout(callback: () => void, delayMs: number, options?: TimerOptions): Timer {
+    const at = this.#now + Math.max(0, delayMs);
+    const entry: Entry = { at, order: this.#order++, running: options?.running === true, callback };
     let index = this.#timers.length;
     while (index > 0 && (this.#timers[index - 1] as Entry).at > entry.at) index--;
     this.#timers.splice(index, 0, entry);
@@ -94,9 +112,19 @@ export class SimulatedClock implements Clock {
     await this.settle();
   }
 
-  /** Moves time on by `ms` without firing anything: the event loop was blocked, or the machine slept. Timers fire late, at the next `advance`. */
+  /** Moves time on by `ms` without firing anything: the event loop was blocked, or the process stopped. Timers fire late, at the next `advance`. */
   stall(ms: number): void {
+    const from = this.#now;
     this.#now += checkNumber('ms', ms);
+    this.#stalls.add(from, this.#now);
+    for (const entry of this.#timers) if (entry.running) entry.at += ms;
+    this.#timers.sort((one, other) => one.at - other.at || one.order - other.order);
+    if (ms >= longStallMs) for (const { heard } of [...this.#watchers]) heard?.(ms);
+  }
+
+  /** Those of {@link stall}, to the millisecond. */
+  get stalls(): Stalls {
+    return this.#measure;
   }
 }
 

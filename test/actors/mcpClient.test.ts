@@ -197,6 +197,20 @@ describe('a ping', () => {
     expect(received.at(-1)).toMatchObject({ method: 'notifications/cancelled' });
   });
 
+  it('[G-6] [P-1] waits for as long in time in which our own event loop ran', async () => {
+    const { connection, clock } = await silent();
+    let answer: boolean | undefined;
+    void connection.ping().then((value) => {
+      answer = value;
+    });
+    await clock.advance(1000);
+    clock.stall(10_000);
+    await clock.advance(3999);
+    expect(answer).toBeUndefined();
+    await clock.advance(1);
+    expect(answer).toBe(false);
+  });
+
   it('[P-1] takes an answer that was only read after the limit because the event loop was blocked', async () => {
     let answer = (): void => undefined;
     const { connection, clock } = await startSimulated((message, reply) => {

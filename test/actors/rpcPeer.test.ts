@@ -117,6 +117,17 @@ describe('a request to the other side', () => {
     expect(ended).toMatchObject([{ id: 1, how: 'timeout', elapsedMs: 100 }]);
   });
 
+  it('[G-6] [F-7] has its whole limit in time in which our own event loop ran', async () => {
+    const { peer, clock } = startPeer();
+    const late = facts(peer.request('a', {}, { limitMs: 100 }));
+    await clock.advance(50);
+    clock.stall(5000);
+    await clock.advance(49);
+    expect(peer.inFlight).toBe(1);
+    await clock.advance(1);
+    expect(await late).toMatchObject({ kind: 'timeout' });
+  });
+
   it('[F-7] is answered by what was in the pipe while the event loop was blocked', async () => {
     // What is in the pipe is read right behind the timers that are due.
     class BusyClock extends SimulatedClock {

@@ -314,6 +314,28 @@ describe('a turn of a session', () => {
     expect(turn?.signal.aborted).toBe(true);
   });
 
+  it('[G-6] [G-8] is charged only with time in which the event loop ran', async () => {
+    const { session, clock, facts } = startSession({ onMessage: never });
+    void session.send({ kind: 'hangs' });
+    await clock.advance(100_000);
+    clock.stall(900_000);
+    await clock.advance(499_999);
+    expect(facts.of('session.watchdog_fired')).toEqual([]);
+    await clock.advance(1);
+    expect(facts.of('session.watchdog_fired')).toMatchObject([{ rule: 'turn' }]);
+  });
+
+  it('[G-6] has its tool call end by the watchdog whether the event loop ran or not, and no breaker counts that', async () => {
+    const { session, clock, tool, facts } = startSession({ onMessage: (_message, turn) => turn.tool('kb', 'query') });
+    const path = tool('kb', never, { policy: { breaker: { consecutiveFailures: 1 } } });
+    void session.send({ kind: 'user' });
+    await clock.advance(1000);
+    clock.stall(299_000);
+    await clock.advance(0);
+    expect(facts.of('session.watchdog_fired')).toMatchObject([{ rule: 'tool_call' }]);
+    expect(path.link.isOpen).toBe(false);
+  });
+
   it('[G-8] is not judged while a tool call is pending: that has its own limit', async () => {
     const { session, clock, tool, facts } = startSession({
       onMessage: (_message, turn) => turn.tool('kb', 'query'),

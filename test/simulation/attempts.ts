@@ -1,5 +1,5 @@
 import type { AttemptContext } from '../../src/calls/operation.ts';
-import { AttemptError, type FailureFacts } from '../../src/policy/failure.ts';
+import { AttemptError, type FailureFacts, type FailureKind } from '../../src/policy/failure.ts';
 import { type CallRow, isShortened } from './callRow.ts';
 import { meaningOf } from './circuitModel.ts';
 import { randomPlan } from './plans.ts';
@@ -82,12 +82,13 @@ export class Attempts implements WorkBooks {
       if (row !== undefined) row.answer = ending.value;
       return;
     }
-    const { kind, outcome, hintMs, ignored } = ending.fault;
+    const { kind, outcome, hintMs, ignored, status } = ending.fault;
     if (row !== undefined) {
       row.last = { kind, outcome };
       row.retryAt = clock.now() + (hintMs ?? 0);
     }
-    const meaning = ignored === true ? 'ignored' : meaningOf(kind);
+    const isOurs = status === undefined && this.#isOurs(work, kind);
+    const meaning = ignored === true || isOurs ? 'ignored' : meaningOf(kind);
     if (meaning === 'alive') model.alive(generation, clock.now());
     else if (meaning === 'failure') model.failed(generation, clock.now(), kind, hintMs);
     else model.ignored(generation);
@@ -107,9 +108,16 @@ export class Attempts implements WorkBooks {
       row.last = { kind, outcome };
       this.#judgeTimeout(work, row, reason);
     }
-    const isBlamed = meaningOf(kind) === 'failure' && (row === undefined || !isShortened(row, kind, reason));
+    const isOurs = this.#isOurs(work, kind) || (row !== undefined && isShortened(row, kind, reason));
+    const isBlamed = meaningOf(kind) === 'failure' && !isOurs;
     if (isBlamed) model.failed(generation, clock.now(), kind, undefined);
     else model.ignored(generation);
+  }
+
+  /** Whether a stall of the event loop may be what it failed of. */
+  #isOurs({ startedAt }: Work, kind: FailureKind): boolean {
+    const kinds: readonly FailureKind[] = ['timeout', 'transient', 'crash', 'watchdog', 'unknown'];
+    return kinds.includes(kind) && this.#world.judge.isInWake(startedAt);
   }
 
   /** The place of work that would not end was given to others. */
@@ -164,8 +172,8 @@ export class Attempts implements WorkBooks {
   #judgeTimeout(work: Work, row: CallRow, reason: string | undefined): void {
     const { judge, clock } = this.#world;
     const limits: Readonly<Record<string, number>> = {
-      idle_timeout: work.lastSignAt + row.limits.idleMs,
-      attempt_timeout: work.startedAt + row.limits.attemptMs,
+      idle_timeout: work.lastSignAt + row.limits.idleMs + judge.stalledSince(work.lastSignAt),
+      attempt_timeout: work.startedAt + row.limits.attemptMs + judge.stalledSince(work.startedAt),
       overall_timeout: row.dueAt,
     };
     const limit = limits[reason ?? ''] ?? 0;
@@ -176,8 +184,10 @@ export class Attempts implements WorkBooks {
   #occupied(toleratedMs: number): number {
     let count = 0;
     for (const work of this.works.keys()) {
-      const writtenOffAt = (work.abortedAt ?? Number.POSITIVE_INFINITY) + this.#integration.policy.abortGraceMs;
-      if (!work.writtenOff && !this.#world.judge.overdue(writtenOffAt, toleratedMs)) count++;
+      const { judge } = this.#world;
+      const { abortedAt = Number.POSITIVE_INFINITY, writtenOff } = work;
+      const writtenOffAt = abortedAt + this.#integration.policy.abortGraceMs + judge.stalledSince(abortedAt);
+      if (!writtenOff && !judge.overdue(writtenOffAt, toleratedMs)) count++;
     }
     return count;
   }

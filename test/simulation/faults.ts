@@ -10,6 +10,8 @@ export interface Fault {
   readonly hintMs?: number;
   /** What the breaker makes of it, where that is not as its kind says. */
   readonly ignored?: boolean;
+  /** What it answered, where a stall of ours may make of the same kind what is no answer. */
+  readonly status?: number;
 }
 
 export type FaultMaker = (chance: Chance, maxPauseMs: number) => Fault;
@@ -30,8 +32,8 @@ export const outages: readonly FaultMaker[] = [
   () => fault(new AggregateError([withCode('ENOTFOUND')], 'all failed'), 'transient', 'not_started'),
   () => fault(new Error('outer', { cause: withCode('EPIPE') }), 'transient'),
   () => fault(new Error('gateway closed (1012)'), 'transient'),
-  () => fault({ status: 503 }, 'transient', 'failed'),
-  () => fault({ status: 502, message: 'bad gateway' }, 'transient'),
+  () => ({ ...fault({ status: 503 }, 'transient', 'failed'), status: 503 }),
+  () => ({ ...fault({ status: 502, message: 'bad gateway' }, 'transient'), status: 502 }),
   () => fault({ status: 529 }, 'overloaded', 'failed'),
   () => fault(Object.assign(new Error('slow'), { name: 'TimeoutError' }), 'timeout'),
   () => fault(new AttemptError({ kind: 'crash', message: 'gone', outcome: 'unknown' }), 'crash'),

@@ -19,7 +19,9 @@ function checkOpen({ judge }: World, integration: SimulatedIntegration, row: Cal
   const { label, dueAt, work, limits } = row;
   judge.expect(!judge.overdue(dueAt), 'I-1', () => `${label} was due at ${dueAt} and has not settled`);
   if (work !== undefined) {
-    const limit = Math.min(work.lastSignAt + limits.idleMs, work.startedAt + limits.attemptMs, dueAt);
+    const idleDueAt = work.lastSignAt + limits.idleMs + judge.stalledSince(work.lastSignAt);
+    const attemptDueAt = work.startedAt + limits.attemptMs + judge.stalledSince(work.startedAt);
+    const limit = Math.min(idleDueAt, attemptDueAt, dueAt);
     judge.expect(
       !judge.overdue(limit),
       'R-9',
@@ -82,7 +84,7 @@ function checkFailure(
 function checkPlaces({ judge, stopped }: World, { attempts, policy, name }: SimulatedIntegration): void {
   for (const { abortedAt, writtenOff } of attempts.works.keys()) {
     if (abortedAt === undefined || writtenOff) continue;
-    const dueAt = abortedAt + policy.abortGraceMs;
+    const dueAt = abortedAt + policy.abortGraceMs + judge.stalledSince(abortedAt);
     judge.expect(stopped || !judge.overdue(dueAt), 'M-9', () => `work of ${name} goes on and is not written off`);
   }
 }

@@ -20,12 +20,31 @@ export class Judge {
   violation: Violation | undefined = undefined;
   /** When the event loop last ran again after it was blocked: nothing can be judged in time before. */
   resumedAt = 0;
+  readonly #stalls: { readonly from: number; readonly until: number }[] = [];
   readonly #clock: SimulatedClock;
   readonly #trace: Trace;
 
   constructor(clock: SimulatedClock, trace: Trace) {
     this.#clock = clock;
     this.#trace = trace;
+  }
+
+  /** The event loop stood still until now. */
+  resumed(stalledMs: number): void {
+    const now = this.#clock.now();
+    this.resumedAt = now;
+    this.#stalls.push({ from: now - stalledMs, until: now });
+  }
+
+  /** How much of the time since `at` the event loop stood still, in ms: no limit on silence or on an attempt counts it (G-6). */
+  stalledSince(at: number): number {
+    const late = this.#stalls.filter(({ until }) => until > at);
+    return late.reduce((sum, { from, until }) => sum + until - Math.max(from, at), 0);
+  }
+
+  /** Whether what began then ends in the wake of a stall of a second or more: no breaker counts it (G-6). */
+  isInWake(startedAt: number): boolean {
+    return this.#stalls.some(({ from, until }) => until - from >= 1000 && until + 1000 > startedAt);
   }
 
   violate(requirement: string, what: string): void {

@@ -226,7 +226,8 @@ export class SimulatedSession {
     const { judge } = this.#world;
     if (pendingTools > 0) return;
     // Judged from when the loop ran again: the release has its whole time from there.
-    const stalledAt = Math.max(progressAt + this.watchdog.turnMs, judge.resumedAt);
+    const turnMs = this.watchdog.turnMs + judge.stalledSince(progressAt);
+    const stalledAt = Math.max(progressAt + turnMs, judge.resumedAt);
     const late = judge.overdue(stalledAt + this.watchdog.releaseMs);
     judge.expect(!late, 'I-2', () => `the turn of ${name} has not progressed since ${progressAt} and was not released`);
   }

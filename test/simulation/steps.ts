@@ -52,5 +52,5 @@ function stall(world: World): void {
   const ms = world.chance.span(10, 600_000);
   world.trace.note(`the event loop stands still for ${ms}`);
   world.clock.stall(ms);
-  world.judge.resumedAt = world.clock.now();
+  world.judge.resumed(ms);
 }

@@ -1,4 +1,4 @@
-import type { Clock, Timer, TimerOptions } from '../../src/policy/clock.ts';
+import type { Clock, Stalls, Timer, TimerOptions } from '../../src/policy/clock.ts';
 import type { Judge } from './judge.ts';
 
 interface Watched {
@@ -54,6 +54,10 @@ export class WatchedClock implements Clock {
     this.#clock.nextTurn(() => {
       this.#run('turn', callback);
     });
+  }
+
+  get stalls(): Stalls | undefined {
+    return this.#clock.stalls;
   }
 
   #run(what: string, callback: () => void): void {

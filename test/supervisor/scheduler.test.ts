@@ -33,6 +33,30 @@ describe('the indexed scheduler', () => {
     expect(actor.getSnapshot().value).toBe('c');
   });
 
+  it.each([
+    ['silence', false],
+    ['handshake', false],
+    ['overall', true],
+  ] as const)(
+    '[G-6] counts only time in which the event loop ran for the delay `%s`: fired by then %s',
+    async (name, fired) => {
+      const clock = new SimulatedClock();
+      const waiting = setup({ delays: { [name]: 100 } }).createMachine({
+        initial: 'waiting',
+        states: { waiting: { after: { [name]: 'over' } }, over: {} },
+      });
+      const actor = createActor(waiting, { clock: xstateClock(clock) });
+      actor.system.scheduler = indexedScheduler(clock);
+      actor.start();
+      await clock.advance(50);
+      clock.stall(1000);
+      await clock.advance(49);
+      expect(actor.getSnapshot().value).toBe(fired ? 'over' : 'waiting');
+      await clock.advance(1);
+      expect(actor.getSnapshot().value).toBe('over');
+    },
+  );
+
   it('[V-8] cancels a delay when its state is left', async () => {
     const { actor, clock } = startAlarm();
     await clock.advance(100);

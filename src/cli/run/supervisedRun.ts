@@ -12,7 +12,7 @@ import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
 import { storePath } from '../../store/paths.ts';
 import type { RunRequest } from '../../subprocessOptions.ts';
 import { runProcess } from '../../subprocessRun.ts';
-import { systemClock } from '../../systemClock.ts';
+import { loopClock } from '../../systemClock.ts';
 import { superviseIntegration } from '../../superviseIntegration.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Environment } from '../../store/paths.ts';
@@ -29,7 +29,7 @@ const lastingMs = 1000;
 const lockWaitMs = 1000;
 
 /** Also monotonic: `performance` is loaded when it is first used, which takes longer than the rest of a short run's reckoning. */
-const lightClock: Clock = { ...systemClock, now: () => process.uptime() * 1000 };
+const lightClock = loopClock(() => process.uptime() * 1000);
 
 /** What a run is given. */
 export interface RunSurroundings {
