@@ -2,15 +2,7 @@ import { type AlertOptions, type CheckedAlerts, checkAlerts } from './alertOptio
 import type { Clock, Random } from './policy/clock.ts';
 import { checkLogger, type HostLogger } from './policy/hostLogger.ts';
 import type { Logger } from './policy/logger.ts';
-import {
-  checkBoolean,
-  checkDuration,
-  checkFunction,
-  checkInteger,
-  checkKeys,
-  checkName,
-  checkOneOf,
-} from './policy/options.ts';
+import { checkBoolean, checkDuration, checkFunction, checkInteger, checkKeys, checkOneOf } from './policy/options.ts';
 import { checkPolicies, type Policies, type PoliciesOptions } from './policy/policies.ts';
 import { checkRetention, type Retention, type RetentionOptions } from './policy/retention.ts';
 import { checkToolCallRetry, type ToolCallRetry, type ToolCallRetryOptions } from './policy/toolCallRetry.ts';
@@ -18,14 +10,16 @@ import { checkSessionDefaults, type SessionDefaults } from './sessions/sessionDe
 import { KnownSecrets } from './store/knownSecrets.ts';
 import { createFactRedactor, type FactRedactor } from './store/redactFact.ts';
 import { createRedactedLogger } from './store/redactLogger.ts';
+import { checkStore, type StoreLocation } from './store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 
 export interface GatewayOptions {
   /**
-   * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only.
+   * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only. A file that cannot be
+   * had is an error of `start()`, unless it is given as `{ path, required: false }`.
    * @defaultValue ':memory:'
    */
-  readonly store?: string | undefined;
+  readonly store?: string | StoreLocation | undefined;
   /**
    * How long records are kept, and how much of them; `false` keeps everything. Only what is over is deleted: of sessions ended messages and
    * settled calls. @defaultValue 30 days, 1 GB
@@ -81,6 +75,8 @@ export interface RootOptions {
 
 export interface CheckedGatewayOptions {
   readonly store: string;
+  /** Whether a store that cannot be had is an error of the start. */
+  readonly storeRequired: boolean;
   readonly synchronous: 'NORMAL' | 'FULL';
   readonly childGuard: boolean;
   readonly clock: Clock;
@@ -127,11 +123,13 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     checkFunction(`clock.${method}`, (clock as Partial<Clock> | null)?.[method]);
   }
   const logger = checkLogger(options.logger);
+  const store = checkStore('store', options.store ?? ':memory:');
   const policies = checkPolicies(options.policies);
   const secrets = new KnownSecrets(process.env);
   const redact = createFactRedactor(secrets);
   return {
-    store: checkName('store', options.store ?? ':memory:'),
+    store: store.path,
+    storeRequired: store.required,
     synchronous: checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']),
     childGuard: checkBoolean('childGuard', options.childGuard ?? true),
     clock,
@@ -150,6 +148,6 @@ export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOpti
     sessions: checkSessionDefaults(options.sessions),
     retention: checkRetention('retention', options.retention),
     alerts: checkAlerts(options.alerts),
-    control: checkBoolean('control', options.control ?? (options.store ?? ':memory:') !== ':memory:'),
+    control: checkBoolean('control', options.control ?? store.path !== ':memory:'),
   };
 }

@@ -93,7 +93,11 @@ export interface Gateway {
   guardProcess(options?: ProcessGuardOptions): () => void;
   /** The session of this id; made with `options` when there is none yet. */
   session(id: string, options?: SessionOptions): Session;
-  /** Opens the store and starts what was declared, in order. What is declared later starts at once. */
+  /**
+   * Opens the store and starts what was declared, in order. What is declared later starts at once.
+   * @throws Error with the code `UNWEDGE_STORE_UNAVAILABLE` when the `store` cannot be had, as no SQLite driver works or the file cannot be
+   * used; nothing has started then, and it may be started again. Its message names the file and the fix.
+   */
   start(): Promise<void>;
   /**
    * Ends every call, session and child, in reverse order; with `drainMs` only when what is under way had the time to end by itself. Always

@@ -62,9 +62,13 @@ export interface RuntimeOwner {
   readonly running: boolean;
   /** Whether it was told to stop; nothing may be added then. */
   readonly stopped: boolean;
-  /** Opens the store and starts what was added, in order. @throws Error when it was started or stopped before. */
+  /**
+   * Opens the store and starts what was added, in order.
+   * @throws Error when it was started or stopped before.
+   * @throws StoreUnavailableError when a store that is required cannot be had; it may be started again then.
+   */
   start(options?: StartOptions): Promise<void>;
-  /** Opens the store of a runtime that was started without; later calls join the first. Never rejects. */
+  /** Opens the store of a runtime that was started without; later calls join the first. Never rejects where the store is not required. */
   readonly openStore: () => Promise<void>;
   /** Ends the children of runtimes that have died since the start; goes on behind. */
   readonly reap: () => void;
@@ -88,6 +92,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     secrets,
     environment,
     store: path,
+    storeRequired: required,
     synchronous,
     supervisor,
     policies,
@@ -137,8 +142,13 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     async start({ storeLater = false } = {}) {
       if (state !== 'new') throw new Error(`The gateway ${state === 'stopped' ? 'is stopped' : 'was started already'}`);
       state = 'starting';
-      if (storeLater) bus.on('*', keepEarly);
-      else await open();
+      try {
+        if (storeLater) bus.on('*', keepEarly);
+        else await open();
+      } catch (error) {
+        if (stopping === undefined) state = 'new';
+        throw error;
+      }
       // Stopped while the store was opening: stop() closes it.
       if (stopping !== undefined) return;
       state = 'running';
@@ -167,6 +177,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     opening ??= import('./store/store.ts').then(({ openStore }) =>
       openStore({
         path,
+        required,
         clock,
         facts: bus,
         logger,
@@ -177,7 +188,11 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
         runtimePid: process.pid,
       }),
     );
-    const opened = await opening;
+    const opened = await opening.catch((error: unknown) => {
+      // What can be mended can be tried again.
+      opening = undefined;
+      throw error;
+    });
     const { storedTypes } = await import('./store/store.ts');
     const { sweepPrompts } = await import('./actors/promptSweep.ts');
     if (opened.children !== undefined) reapChildren = (await import('./actors/orphans.ts')).reapOrphans;

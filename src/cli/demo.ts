@@ -7,8 +7,9 @@ import { faults } from '../demo/faults.ts';
 import { runTour } from '../demo/tour.ts';
 import type { Logger } from '../index.ts';
 import { createDemoScreen } from './demoScreen.ts';
-import { unknown } from './errors.ts';
+import { CommandError, unknown } from './errors.ts';
 import type { Io } from './io.ts';
+import { StoreUnavailableError } from '../store/storeOption.ts';
 import { sanitize, toJson } from './sanitize.ts';
 
 /** What `unwedge demo` is given. */
@@ -25,6 +26,7 @@ export interface DemoArgs {
 /**
  * Runs the fault tour. 0 when every fault ended as it should, else 1; 130 when it was ended by Ctrl-C.
  * @throws UsageError for an unknown fault.
+ * @throws CommandError when the database of `--db` cannot be had.
  */
 export async function run(args: DemoArgs, io: Io): Promise<number> {
   const chosen = chooseFaults(args.only);
@@ -39,7 +41,7 @@ export async function run(args: DemoArgs, io: Io): Promise<number> {
     screen?.begin(chosen);
     const report = await runTour({
       faults: chosen,
-      store: args.db ?? join(home, 'demo.sqlite'),
+      store: args.db ?? { path: join(home, 'demo.sqlite'), required: false },
       control: args.db !== undefined,
       directory,
       signal: io.signal,
@@ -57,6 +59,9 @@ export async function run(args: DemoArgs, io: Io): Promise<number> {
     if (args.json) io.stdout.write(toJson({ ...report, store: { ...report.store, kept } }));
     else screen?.end(report, kept);
     return report.ok ? 0 : 1;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw new CommandError(error.message, { cause: error });
+    throw error;
   } finally {
     rmSync(keep ? directory : home, { recursive: true, force: true });
   }

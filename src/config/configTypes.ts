@@ -2,11 +2,13 @@ import type { GatewayOptions } from '../gatewayOptions.ts';
 import type { ConfigSource } from './problems.ts';
 
 /** The options of a gateway that a configuration may hold. */
-export type ConfigOptions = Pick<GatewayOptions, ConfigName>;
+export interface ConfigOptions extends Pick<GatewayOptions, ConfigName> {
+  /** SQLite file, or `':memory:'`; one that cannot be had is an error of the gateway's start. */
+  readonly store?: string | undefined;
+}
 
 type ConfigName = Extract<
   keyof GatewayOptions,
-  | 'store'
   | 'synchronous'
   | 'childGuard'
   | 'control'

@@ -1,4 +1,4 @@
-import { createGateway, type Logger, systemClock } from '../index.ts';
+import { createGateway, type GatewayOptions, type Logger, systemClock } from '../index.ts';
 import type { Fault, LaneName, Stage } from './fault.ts';
 import { startHttpUpstream } from './httpUpstream.ts';
 import { createLane, type Lane } from './lane.ts';
@@ -13,7 +13,7 @@ export interface TourOptions {
   /** In the order of their injection within each lane. */
   readonly faults: readonly Fault[];
   /** SQLite file that records it. */
-  readonly store: string;
+  readonly store: GatewayOptions['store'];
   /** Whether commands of the same user can reach it. @defaultValue false */
   readonly control?: boolean | undefined;
   /** For the files of the tour; private, and its owner removes it. */
@@ -86,7 +86,7 @@ export async function runTour(options: TourOptions): Promise<TourReport> {
     sessions: lanes.length,
     messages,
     processes: { started: processes.count, left },
-    store: { kind: gateway.store?.kind ?? 'none', path: gateway.store?.path ?? options.store },
+    store: { kind: gateway.store?.kind ?? 'none', path: gateway.store?.path ?? 'none' },
     problems,
   };
 }

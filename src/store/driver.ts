@@ -22,7 +22,7 @@ export async function findDriver(loaders: readonly DriverLoader[] = driverLoader
   return {
     ok: false,
     reason: `no SQLite driver works (${reasons.join('; ')})`,
-    fix: 'run `npm rebuild better-sqlite3`, or use Node 22.13 or newer',
+    fix: 'run `npm rebuild better-sqlite3` (with pnpm `pnpm approve-builds`), or use Node 22.13 or newer',
   };
 }
 

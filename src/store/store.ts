@@ -9,7 +9,7 @@ import type { SessionStore } from '../sessions/sessionStore.ts';
 import { createAlertRecords } from './alerts.ts';
 import { type BreakerStates, createBreakerStates } from './breakerState.ts';
 import { createChildRecords } from './children.ts';
-import { createConnection } from './connection.ts';
+import { type Connection, createConnection } from './connection.ts';
 import type { DriverLoader } from './database.ts';
 import { KnownSecrets } from './knownSecrets.ts';
 import { findDriver } from './driver.ts';
@@ -22,6 +22,8 @@ import { createRedactor } from './redact.ts';
 import { startPruner } from './retention.ts';
 import { createRuntimes, type Runtimes } from './runtimes.ts';
 import { createSessionStore, type RuntimeIdentity } from './sessionStore.ts';
+import { StoreUnavailableError } from './storeOption.ts';
+import { diagnose } from './trouble.ts';
 import { createWriteQueue } from './writeQueue.ts';
 
 // Loaded with the store, by who subscribes it.
@@ -33,6 +35,8 @@ export interface StoreOptions {
    * @defaultValue `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory
    */
   readonly path?: string | undefined;
+  /** Whether it is an error when the file cannot be had, for other reasons than a lock. @defaultValue false */
+  readonly required?: boolean | undefined;
   readonly clock: Clock;
   /** Is told `store.degraded` and `store.recovered`. */
   readonly facts: Facts;
@@ -87,6 +91,7 @@ export interface Store {
 
 const optionNames = [
   'path',
+  'required',
   'clock',
   'facts',
   'logger',
@@ -101,12 +106,13 @@ const optionNames = [
 
 /**
  * Opens the store. Waits up to 5 s for the lock of another process; a file that cannot be used gives a degraded store that
- * tries again, no driver gives one in memory. Both are said once.
- * @throws TypeError or RangeError when an option is wrong, and for nothing else.
+ * tries again, no driver gives one in memory. Both are said once, or are errors where it is `required`.
+ * @throws TypeError or RangeError when an option is wrong.
+ * @throws {@link StoreUnavailableError} when it is `required` and cannot be had.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   checkKeys('options', options, optionNames);
-  const { clock, facts, logger, env = process.env } = options;
+  const { clock, facts, logger, required = false, env = process.env } = options;
   const synchronous = checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']);
   const lockWaitMs = options.lockWaitMs === undefined ? undefined : checkNumber('lockWaitMs', options.lockWaitMs);
   const retention = checkRetention('retention', options.retention ?? false);
@@ -120,12 +126,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const found = await findDriver(options.drivers);
   if (!found.ok) {
     const { reason, fix } = found;
+    if (required) throw new StoreUnavailableError(`${path}: ${reason}`, fix);
     say(logger, 'warn', `Nothing is stored: ${reason}; the last 10,000 events are kept in memory. Fix: ${fix}.`);
     facts.tell({ type: 'store.degraded', reason, fix });
     return createMemoryStore(redact, path, true);
   }
 
   const connection = createConnection(found.driver, path, synchronous, lockWaitMs);
+  if (required) haveToUse(connection, path);
   const queue = createWriteQueue({ connection, path, clock, facts, logger });
   const log = createEventLog({ connection, queue, redact, runtimePid: options.runtimePid });
   await queue.start();
@@ -152,4 +160,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       runtimes.closed();
     },
   };
+}
+
+/** A lock is waited for later: whoever holds it can use the file. @throws {@link StoreUnavailableError} */
+function haveToUse(connection: Connection, path: string): void {
+  try {
+    connection.use(() => undefined);
+  } catch (error) {
+    const { busy, reason, fix } = diagnose(error, path);
+    if (busy) return;
+    connection.close();
+    throw new StoreUnavailableError(reason, fix, error);
+  }
 }

@@ -83,7 +83,7 @@ describe('the search for a driver', () => {
     expect(found).toEqual({
       ok: false,
       reason: `no SQLite driver works (better-sqlite3: Could not locate the bindings file; node:sqlite: not in Node ${process.versions.node})`,
-      fix: 'run `npm rebuild better-sqlite3`, or use Node 22.13 or newer',
+      fix: 'run `npm rebuild better-sqlite3` (with pnpm `pnpm approve-builds`), or use Node 22.13 or newer',
     });
   });
 

@@ -88,7 +88,11 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
   const warn = (line: string): void => own.say(sanitize(line));
   const logger = { debug: ignore, info: ignore, warn, error: warn };
   const owner = createRuntime(
-    checkGatewayOptions({ store: storePath(plan.db, io.env), logger, policies: plan.policies }),
+    checkGatewayOptions({
+      store: { path: storePath(plan.db, io.env), required: false },
+      logger,
+      policies: plan.policies,
+    }),
     {
       records: tellsOfTrouble,
     },

@@ -30,8 +30,8 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
   const logger = { debug: ignore, info: ignore, warn: say, error: say };
   const config = await namedConfig(args.config, io);
-  const store = storePath(args.db ?? config.store, io.env);
-  const prepared = createMcpProxyRuntime({ ...config, store, logger });
+  const path = storePath(args.db ?? config.store, io.env);
+  const prepared = createMcpProxyRuntime({ ...config, store: { path, required: false }, logger });
   const { owner, checked } = prepared;
   const { runtime } = owner;
   const redactor = createTextRedactor(checked.secrets);

@@ -59,7 +59,7 @@ export interface RunEnd {
 export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
   const { env, signal, logger } = given;
   const path = storePath(plan.db, env);
-  const owner = createRuntime(checkGatewayOptions({ store: path, logger, clock: lightClock }), {
+  const owner = createRuntime(checkGatewayOptions({ store: { path, required: false }, logger, clock: lightClock }), {
     lockWaitMs,
     records: tellsOfTrouble,
   });
