@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../src/gatewayOptions.ts';
 import type { Gateway } from '../../src/gatewayTypes.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import type { Message } from '../../src/sessions/mailbox.ts';
@@ -18,7 +19,7 @@ const program = fileURLToPath(new URL('../fixtures/keptGateway.mjs', import.meta
 const freshPath = (): string => join(temporaryDirectory(), 'gateway.sqlite');
 
 /** A gateway whose session takes messages by `onMessage`; every fact it tells is kept. */
-function makeGateway(store: string, onMessage: MessageHandler, clock?: SkippingClock) {
+function makeGateway(store: GatewayOptions['store'], onMessage: MessageHandler, clock?: SkippingClock) {
   const gateway = createGateway({ store, control: false, clock });
   const facts: Told<Fact>[] = [];
   gateway.on('*', (fact) => void facts.push(fact));
@@ -205,7 +206,7 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
   ])('[I-5] goes on without being kept, and says so, when the store %s', async (_, damage) => {
     const store = freshPath();
     damage(store);
-    const { gateway, session, facts } = makeGateway(store, ({ text }) => text);
+    const { gateway, session, facts } = makeGateway({ path: store, required: false }, ({ text }) => text);
     await gateway.start();
     const acceptance = await accept(session, { kind: 'user', text: 'hello' });
     expect(acceptance).toMatchObject({ durable: false });
@@ -224,7 +225,7 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     const version = Number(openDatabase(store).prepare('PRAGMA user_version').get()?.['user_version']);
     openDatabase(store).exec('PRAGMA user_version = 99');
     const clock = new SkippingClock();
-    const { gateway, session } = makeGateway(store, () => undefined, clock);
+    const { gateway, session } = makeGateway({ path: store, required: false }, () => undefined, clock);
     await gateway.start();
     expect(await accept(session, { kind: 'user' })).toMatchObject({ durable: false });
     openDatabase(store).exec(`PRAGMA user_version = ${version}`);
