@@ -1,23 +1,31 @@
 import { agentExitFacts } from './actors/agentExit.ts';
-import { childEnvironment } from './actors/childEnvironment.ts';
 import { exitFacts } from './actors/processExit.ts';
 import { deliverPrompt } from './actors/promptDelivery.ts';
 import type { AttemptContext } from './calls/operation.ts';
 import type { ProcessExit } from './machines/subprocessExit.ts';
 import type { SubprocessInput } from './machines/subprocessInput.ts';
 import type { Clock } from './policy/clock.ts';
-import type { Effect } from './policy/effects.ts';
+import { mayRetry } from './policy/effects.ts';
 import { AttemptError, type FailureFacts } from './policy/failure.ts';
+import type { RetryPolicy } from './policy/policy.ts';
+import { boundRetries } from './agentRetries.ts';
 import {
   type AgentCommand,
   agentCommand,
   beginsNamedSession,
   keepsSession,
   resumeArgs,
-  withoutCodexRetries,
 } from './protocol/agentCommand.ts';
 import { type AgentReport, answer } from './protocol/agentReport.ts';
 import { type AgentStream, createAgentStream } from './protocol/agentStream.ts';
+import {
+  AgentTrail,
+  isHarmless,
+  type Left,
+  refuseRepetition,
+  type Repetition,
+  withEffects,
+} from './protocol/agentTrail.ts';
 import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
 
 /** How a run of a subprocess ended, with what its agent said where it is one. */
@@ -43,13 +51,27 @@ export interface AgentRuns {
   readonly amendTimeout: (facts: FailureFacts, context: AttemptContext) => FailureFacts;
 }
 
-/** What one attempt of a call leaves to the next. */
-interface Trail {
-  command: AgentCommand | undefined;
-  args: readonly string[];
+/** How runs of a command may be repeated. */
+export interface Repeating {
+  /** That of the integration: what would be tried again. */
+  readonly retry: RetryPolicy;
+  /** Whether another attempt was asked for whatever the ones before did. @defaultValue false */
+  readonly always?: boolean | undefined;
+  /** Told once a call why there is no further attempt of it, in a few words: what an attempt did stands in the way. Never throws. */
+  readonly onRefused: (why: string) => void;
+}
+
+/** One call, over all its attempts. */
+interface AgentCall {
+  readonly trail: AgentTrail;
+  readonly command: AgentCommand | undefined;
+  /** Of the first attempt, without what was added to resume. */
+  readonly args: readonly string[];
   stream: AgentStream | undefined;
-  /** Resolves when its process is gone: two at once in one session would get in each other's way. */
+  /** Resolves when the process of the last attempt is gone: two at once in one session would get in each other's way. */
   ended: Promise<void>;
+  /** Whether it was told that there is no further attempt. */
+  refused: boolean;
 }
 
 /** What a session is told that goes on after its run was cut short; the request itself is in its history. */
@@ -58,41 +80,91 @@ const resumePrompt =
   'check what was done before doing it again.';
 
 /** Delivers prompts to the runs of a command, and understands what agents' command lines print. */
-export function createAgentRuns(clock: Clock, options: SubprocessOptions): AgentRuns {
-  const trails = new WeakMap<object, Trail>();
+export function createAgentRuns(clock: Clock, options: SubprocessOptions, repeating: Repeating): AgentRuns {
+  const calls = new WeakMap<object, AgentCall>();
+
+  function callOf(request: RunRequest, { call }: AttemptContext): AgentCall {
+    const known = calls.get(call);
+    if (known !== undefined) return known;
+    const args = [...(options.args ?? []), ...(request.args ?? [])];
+    const command = agentCommand(options.command, args, options.agent);
+    const started: AgentCall = {
+      trail: new AgentTrail(),
+      command,
+      args,
+      stream: undefined,
+      ended: Promise.resolve(),
+      refused: false,
+    };
+    calls.set(call, started);
+    return started;
+  }
+
+  function repetition(call: AgentCall, left: Left, { effect }: AttemptContext): Repetition {
+    return { effect, resumable: sessionToResume(call, left) !== undefined, asked: repeating.always };
+  }
+
+  /** Whether there may be another attempt at all: what an attempt did that printed text is not known. */
+  function mayRepeat({ command }: AgentCall, { maxAttempts, effect }: AttemptContext): boolean {
+    return maxAttempts > 1 && (command?.format !== 'text' || repeating.always === true || isHarmless(effect));
+  }
+
+  /** What is known of a failed attempt besides how it ended. */
+  function judged(facts: FailureFacts, call: AgentCall, context: AttemptContext): FailureFacts {
+    const wallNow = clock.wallNow();
+    const left = call.trail.left(wallNow);
+    const known = withEffects(facts, left, repetition(call, left, context));
+    // Codex has repeated it in vain, or may go on to do so.
+    const isOwned = call.stream?.report(wallNow).failure?.shouldRetry === false;
+    const judgement = {
+      ...known,
+      shouldRetry: repeating.always === true ? undefined : isOwned ? false : known.shouldRetry,
+    };
+    // Whether it would be, did nothing count but how it failed.
+    const isRefused =
+      judgement.shouldRetry === false && mayRetry({ ...known, shouldRetry: undefined }, 'idempotent', repeating.retry);
+    if (isRefused && context.attempt < context.maxAttempts && !call.refused) {
+      call.refused = true;
+      repeating.onRefused(reason(call, left, isOwned));
+    }
+    return judgement;
+  }
 
   return {
     async prepare(request, context) {
-      const before = trails.get(context.call);
-      await before?.ended;
-      const given = [...(options.args ?? []), ...(request.args ?? [])];
-      const command = agentCommand(options.command, given, options.agent);
-      const sessionId = before === undefined ? undefined : sessionToResume(before, given, clock.wallNow());
-      refuseRepetition(before, sessionId, context, clock.wallNow());
-      const asked = sessionId === undefined ? request : resumedRequest(request, before, clock.wallNow());
-      const args = sessionId === undefined ? given : resumeArgs(given, sessionId);
+      const call = callOf(request, context);
+      await call.ended;
+      const { trail, command } = call;
+      const left = trail.left(clock.wallNow());
+      refuseRepetition(left, repetition(call, left, context));
+      const sessionId = context.attempt > 1 ? sessionToResume(call, left) : undefined;
+      const asked = sessionId === undefined ? request : resumedRequest(request, left);
+      const args = sessionId === undefined ? call.args : resumeArgs(call.args, sessionId);
       const delivered =
         asked.prompt === undefined
           ? { args, stdin: asked.stdin, remove: () => Promise.resolve() }
           : await deliverPrompt(asked.prompt, { args, stdin: asked.stdin, promptBy: options.promptBy });
-      const bounded = context.maxAttempts > 1 ? withoutOwnRetries(command, delivered.args, options) : {};
-      const stream = command === undefined ? undefined : createAgentStream(command);
+      const bounded = await boundRetries(command, delivered.args, options, mayRepeat(call, context));
+      const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself);
       let release = (): void => undefined;
-      const ended = new Promise<void>((resolve) => {
+      call.stream = stream;
+      call.ended = new Promise<void>((resolve) => {
         release = resolve;
       });
-      const trail: Trail = { command, args: given, stream, ended };
-      trails.set(context.call, trail);
+      if (stream !== undefined) trail.begin(stream, clock.wallNow());
       return {
         input: {
-          args: bounded.args ?? delivered.args,
+          args: bounded.args,
           stdin: delivered.stdin,
-          env: bounded.env ?? options.env,
+          env: bounded.env,
           onOutput(chunk, from) {
             if (from === 'stdout') stream?.push(chunk);
           },
         },
-        conclude: (exit) => conclude(exit, trail, context, options),
+        conclude(exit) {
+          if (exit.reason === 'spawn-error') trail.forget();
+          return conclude(exit, call, options, (facts) => judged(facts, call, context));
+        },
         async end() {
           release();
           await delivered.remove();
@@ -100,14 +172,18 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions): Agent
       };
     },
     amendTimeout(facts, context) {
-      const trail = trails.get(context.call);
-      return trail === undefined ? facts : withEffects(facts, trail, context, clock.wallNow());
+      const call = calls.get(context.call);
+      return call?.stream === undefined ? facts : judged(facts, call, context);
     },
   };
 }
 
-function conclude(exit: ProcessExit, trail: Trail, context: AttemptContext, options: SubprocessOptions): RunResult {
-  const { command, stream } = trail;
+function conclude(
+  exit: ProcessExit,
+  { command, stream }: AgentCall,
+  options: SubprocessOptions,
+  judged: (facts: FailureFacts) => FailureFacts,
+): RunResult {
   if (command === undefined || stream === undefined) {
     const facts = exitFacts(exit, options);
     if (facts !== undefined) throw new AttemptError(facts);
@@ -116,63 +192,31 @@ function conclude(exit: ProcessExit, trail: Trail, context: AttemptContext, opti
   stream.end();
   const told = stream.report(exit.endedAt);
   const facts = agentExitFacts(exit, command, told, stream.missed);
-  if (facts !== undefined) throw new AttemptError(withEffects(facts, trail, context, exit.endedAt));
+  if (facts !== undefined) throw new AttemptError(judged(facts));
   const text = command.format === 'text' ? answer(exit.stdout.text.trim()) : told.text;
   return { ...exit, agent: { ...told, text, concluded: true } };
 }
 
-/** Says what is known of the effect of a failed run, and whether the next one goes on where it ended. */
-function withEffects(facts: FailureFacts, trail: Trail, { effect }: AttemptContext, wallNow: number): FailureFacts {
-  const { effects } = trail.stream?.report(wallNow) ?? { effects: 'unknown' };
-  if (facts.outcome === 'not_started' || facts.outcome === 'cancelled') return facts;
-  // What was refused in the end may have begun with an act, where nothing tells that it has not.
-  if (effects === 'unknown') return effect === 'mutating' ? { ...facts, outcome: 'unknown' } : facts;
-  if (effects === 'none') return facts.kind === 'cancelled' ? facts : { ...facts, outcome: 'failed' };
-  if (sessionToResume(trail, trail.args, wallNow) !== undefined)
-    return { ...facts, outcome: 'unknown', resumable: true };
-  return { ...facts, outcome: 'unknown', ...(!isHarmless(effect) && { shouldRetry: false }) };
-}
-
-const isHarmless = (effect: Effect | undefined): boolean => effect === 'readOnly' || effect === 'idempotent';
-
-/** A run that is told to end may act before it does, after its call was promised another attempt. */
-function refuseRepetition(
-  before: Trail | undefined,
-  sessionId: string | undefined,
-  { effect }: AttemptContext,
-  wallNow: number,
-): void {
-  if (before?.stream?.report(wallNow).effects !== 'possible' || isHarmless(effect)) return;
-  if (sessionId !== undefined && effect !== 'mutating') return;
-  const message = 'It is not tried again: the run before may have changed something while it was ended';
-  throw new AttemptError({ kind: 'unknown', message, outcome: 'unknown', shouldRetry: false, breaker: 'ignored' });
+/** Why there is no further attempt, for people. */
+function reason({ command }: AgentCall, { effects }: Left, isOwned: boolean): string {
+  const name = command?.agent === 'codex' ? 'Codex' : 'Claude';
+  if (effects === 'possible') return `${name} may have changed something, and there is no session to go on with`;
+  const better = name === 'Codex' ? '--json' : '--output-format stream-json --verbose';
+  if (isOwned && name === 'Codex') return `${name} has asked again by itself`;
+  if (isOwned) return `${name} has asked again where the wait was short; ${better} tells more`;
+  return `this output of ${name} does not tell what it has done; ${better} does`;
 }
 
 /** The session in which the next attempt goes on; undefined when it begins from the start. */
-function sessionToResume({ command, stream }: Trail, args: readonly string[], wallNow: number): string | undefined {
-  const { sessionId, effects } = stream?.report(wallNow) ?? {};
+function sessionToResume({ command, args }: AgentCall, { effects, sessionId }: Left): string | undefined {
   if (command?.agent !== 'claude' || sessionId === undefined || !keepsSession(args)) return undefined;
   return effects === 'possible' || beginsNamedSession(args) ? sessionId : undefined;
 }
 
 /** The session knows the request already: what is left to say is that it was interrupted. */
-function resumedRequest(request: RunRequest, before: Trail | undefined, wallNow: number): RunRequest {
-  if (before?.stream?.report(wallNow).effects !== 'possible') return request;
+function resumedRequest(request: RunRequest, { effects }: Left): RunRequest {
+  if (effects !== 'possible') return request;
   if (request.prompt !== undefined) return { ...request, prompt: resumePrompt };
   // With a prompt among the arguments Claude reads both.
   return { ...request, stdin: resumePrompt };
-}
-
-/** One owner of retries: those inside an agent are switched off, but where the user has set them. */
-function withoutOwnRetries(
-  command: AgentCommand | undefined,
-  args: readonly string[],
-  { env, envMode, envAllow }: SubprocessOptions,
-): Partial<Pick<SubprocessInput, 'args' | 'env'>> {
-  if (command?.agent === 'codex') return { args: withoutCodexRetries(args) };
-  if (command === undefined) return {};
-  const name = 'CLAUDE_CODE_MAX_RETRIES';
-  const isSet =
-    (env !== undefined && Object.hasOwn(env, name)) || childEnvironment({ envMode, envAllow }, '')[name] !== undefined;
-  return isSet ? {} : { env: { ...env, [name]: '0' } };
 }

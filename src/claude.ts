@@ -11,6 +11,7 @@ import {
 import { createGateway } from './gateway.ts';
 import { type Failure, type FailureKind, failureKinds } from './policy/failure.ts';
 import type { IntegrationPolicy } from './policy/policy.ts';
+import { boundedClaudeRetries, claudeRetriesName } from './protocol/claudeRetries.ts';
 import type { RunRequest } from './subprocessOptions.ts';
 import { systemClock } from './systemClock.ts';
 
@@ -71,7 +72,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     args: [...(options.args ?? []), '-p', '--output-format', 'stream-json', '--verbose'],
     cwd,
     // One owner of retries, also where there is but one attempt: those inside take minutes.
-    env: { CLAUDE_CODE_MAX_RETRIES: process.env['CLAUDE_CODE_MAX_RETRIES'] ?? '0', ...options.env },
+    env: { [claudeRetriesName]: process.env[claudeRetriesName] ?? boundedClaudeRetries, ...options.env },
     agent: 'claude',
     // The limit of this client, which one call may shorten further.
     policy: options.timeout === undefined ? undefined : { limits: { attemptMs: timeoutMs } },
@@ -151,7 +152,8 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
       const whole = { wait_time: totalWaitTime, response_time: since(invocation.startedAt) };
       note(invocation, { attempt: attempts, status: 'exhausted', error_type: errorType, ...whole });
     }
-    return { success: false, output: null, error: message, attempts, totalWaitTime, errorType };
+    const error = errorType === 'rate_limit' ? `Rate limit - retry later: ${message}` : message;
+    return { success: false, output: null, error, attempts, totalWaitTime, errorType };
   }
 
   return {

@@ -5,6 +5,7 @@ import { SignalFanout } from './calls/signalFanout.ts';
 import type { CheckedGatewayOptions } from './gatewayOptions.ts';
 import type { RegisterChild } from './policy/childRecord.ts';
 import type { Clock, Random } from './policy/clock.ts';
+import type { Logger } from './policy/logger.ts';
 import type { Policies } from './policy/policies.ts';
 import { factTypes } from './policy/factTypes.ts';
 import type { Fact, Told } from './policy/facts.ts';
@@ -30,6 +31,8 @@ export interface Runtime {
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;
+  /** Where diagnostics of what runs in it go. */
+  readonly logger?: Logger | undefined;
   /** Open while the gateway runs. */
   store(): Store | undefined;
   /** Has the root supervisor start a child: now when it runs, else when it does, in the order of adding. */
@@ -127,6 +130,7 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       signals: new SignalFanout(),
       root,
       register: children.register,
+      logger,
       store: () => store,
       supervise(spec) {
         if (state === 'running') root.startChild(spec);

@@ -1,7 +1,8 @@
 import type { AgentRuns, RunResult } from './agentRuns.ts';
 import type { CallPath } from './calls/callPath.ts';
 import type { SubprocessInput } from './machines/subprocess.ts';
-import type { FailureReason } from './policy/failure.ts';
+import { describeTimeout } from './machines/subprocessExit.ts';
+import { say } from './policy/logger.ts';
 import { type AgentCommand, agentCommand } from './protocol/agentCommand.ts';
 import type { Runtime } from './runtime.ts';
 import {
@@ -34,6 +35,7 @@ export function superviseSubprocess(
   // Killing takes up to its grace; only then is a process that goes on one that would not end.
   const policy = { ...base, limits, abortGraceMs: Math.max(base.abortGraceMs, graceMs + 2000) };
   let lastRun = 0;
+  let said = false;
   let agents: AgentRuns | undefined;
 
   /** Loaded at the first run: many gateways run no command. */
@@ -41,8 +43,15 @@ export function superviseSubprocess(
     const { createAgentRuns } = await import('./agentRuns.ts').catch((error: unknown) => {
       throw notStarted(command, error);
     });
-    agents ??= createAgentRuns(runtime.clock, { ...options, envMode });
+    agents ??= createAgentRuns(runtime.clock, { ...options, envMode }, { retry: policy.retry, onRefused });
     return agents;
+  }
+
+  /** Said once: it is so for every call of it that fails. */
+  function onRefused(why: string): void {
+    if (!said)
+      say(runtime.logger, 'warn', `${name} is not tried again: ${why}; a call of effect idempotent begins anew`);
+    said = true;
   }
 
   return superviseIntegration(runtime, {
@@ -77,11 +86,4 @@ export function superviseSubprocess(
 function presetOf(agent: AgentCommand | undefined): 'subprocess' | 'claudeCli' | 'codex' {
   if (agent === undefined) return 'subprocess';
   return agent.agent === 'claude' ? 'claudeCli' : 'codex';
-}
-
-function describeTimeout(reason: FailureReason, limitMs: number): string {
-  const seconds = Math.round(limitMs / 100) / 10;
-  return reason === 'idle_timeout'
-    ? `CLI produced no output for ${seconds}s and was terminated.`
-    : `CLI exceeded timeout (${seconds}s) and was terminated.`;
 }

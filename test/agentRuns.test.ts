@@ -3,6 +3,7 @@ import { createAgentRuns } from '../src/agentRuns.ts';
 import type { AttemptContext } from '../src/calls/operation.ts';
 import type { Effect } from '../src/policy/effects.ts';
 import type { FailureFacts } from '../src/policy/failure.ts';
+import { presets } from '../src/policy/presets.ts';
 import { SimulatedClock } from '../src/testing/simulatedClock.ts';
 
 const timedOut: FailureFacts = { kind: 'timeout', message: 'x', outcome: 'unknown' };
@@ -18,7 +19,8 @@ const claude = ['claude', '-p', '--output-format', 'stream-json'];
 
 /** An attempt that ran into its limit before it did anything, and then acted while it was being ended. */
 async function startLateAct([command = '', ...args]: readonly string[], act: object, effect?: Effect) {
-  const runs = createAgentRuns(new SimulatedClock(), { command, args });
+  const onRefused = (): void => undefined;
+  const runs = createAgentRuns(new SimulatedClock(), { command, args }, { retry: presets.claudeCli.retry, onRefused });
   const call = {};
   const context: AttemptContext = {
     signal: new AbortController().signal,
@@ -64,15 +66,19 @@ describe("an agent's run that acts while it is being ended", () => {
 
 describe("an agent's run that tells nothing of what it did", () => {
   it.each([
-    ['mutating', 'unknown'],
-    [undefined, 'failed'],
-  ] as const)('[R-12] has an outcome, for a call that is %s, of %s', async (effect, outcome) => {
+    ['mutating', false],
+    [undefined, false],
+    ['idempotent', undefined],
+  ] as const)('[R-12] may have acted, for a call that is %s', async (effect, shouldRetry) => {
     const { facts, next } = await startLateAct(['claude', '-p'], {}, effect);
-    expect(facts.outcome).toBe('unknown');
+    expect(facts).toMatchObject({ outcome: 'unknown' });
+    expect(facts.shouldRetry).toBe(shouldRetry);
     const exit = { reason: 'exit', exitCode: 1, elapsedMs: 1, endedAt: 0, message: 'CLI exited.' } as const;
     const said = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 });
     const run = await next;
     const conclude = () => run.conclude({ ...exit, stdout: said('API Error: 529 Overloaded'), stderr: said('') });
-    expect(conclude).toThrow(expect.objectContaining({ facts: expect.objectContaining({ outcome }) as unknown }));
+    expect(conclude).toThrow(
+      expect.objectContaining({ facts: expect.objectContaining({ outcome: 'unknown' }) as unknown }),
+    );
   });
 });

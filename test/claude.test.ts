@@ -58,12 +58,22 @@ describe('a call of Claude', () => {
     expect(await invoke()).toMatchObject({ success: true, output: 'hello', attempts: 3, totalWaitTime: 6 });
   });
 
+  it('[R-12] [C-2] goes on where it acted, also after an attempt that failed before it did', async () => {
+    const { invoke, fake } = await startClaude([{ ...rateLimited, tools: ['Bash'] }, rateLimited, { text: 'done' }]);
+    expect(await invoke()).toMatchObject({ success: true, output: 'done', attempts: 3 });
+    const [, second, third] = fake.runs();
+    for (const later of [second, third]) {
+      expect(later?.args).toContain('--resume');
+      expect(later?.stdin).toContain('Go on');
+    }
+  });
+
   it('[C-4] whose attempts are used up by rate limits says to come back later', async () => {
     const { invoke, fake } = await startClaude([rateLimited]);
     expect(await invoke()).toMatchObject({
       success: false,
       output: null,
-      error: 'API Error: Request rejected (429) · slow down',
+      error: 'Rate limit - retry later: API Error: Request rejected (429) · slow down',
       attempts: 5,
       totalWaitTime: 30,
       errorType: 'rate_limit',

@@ -44,14 +44,18 @@ export function exitFacts(exit: ProcessExit, { expectsOutput = false }: Expected
 
 /** It says that all went well, and nothing else: what it did is not known. */
 function emptyFacts({ stderr }: ProcessExit): FailureFacts {
-  const message = lastLines(tailOf(stderr.text)) ?? 'CLI failed.';
+  const message = lastLines(tailOf(stderr.text)) ?? noText;
   return { kind: 'unknown', reason: 'empty_response', message, outcome: 'unknown', code: 0 };
 }
 
-/** Exit code first, then the text of stderr. */
-function codeFacts({ exitCode, stderr, endedAt }: ProcessExit): FailureFacts {
-  const text = tailOf(stderr.text);
-  const message = lastLines(text) ?? 'CLI failed.';
+const noText = 'CLI failed.';
+
+/** Exit code first, then the text of stderr, and where that is empty the last lines of stdout. */
+function codeFacts({ exitCode, stderr, stdout, endedAt }: ProcessExit): FailureFacts {
+  const errors = tailOf(stderr.text);
+  // Of what is output, not errors, only the end may say what went wrong.
+  const text = errors === '' ? (lastLines(tailOf(stdout.text)) ?? '') : errors;
+  const message = lastLines(text) ?? noText;
   const signal = signalOf(exitCode);
   // A shell, or a program that handles the signal itself, reports 128 and its number.
   if (signal !== undefined) return { kind: 'crash', message: killedBy(signal), outcome: 'unknown', code: exitCode };

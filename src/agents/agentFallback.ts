@@ -1,6 +1,6 @@
 import type { Effect } from '../policy/effects.ts';
 import { type Failure, type FailureKind, IntegrationError } from '../policy/failure.ts';
-import { isHarmless } from './claudeTrail.ts';
+import { isHarmless } from '../protocol/agentTrail.ts';
 
 /** What another agent cannot cure: it was asked for, or the request is wrong. */
 const incurable: ReadonlySet<FailureKind> = new Set(['permanent', 'cancelled', 'watchdog']);

@@ -3,6 +3,8 @@ import { type Approver, superviseApproval } from '../approvals.ts';
 import { Integration } from '../calls/integration.ts';
 import type { FailureReason } from '../policy/failure.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { AgentTrail } from '../protocol/agentTrail.ts';
+import { boundedClaudeRetries, claudeRetriesName } from '../protocol/claudeRetries.ts';
 import type { Runtime } from '../runtime.ts';
 import { superviseIntegration } from '../superviseIntegration.ts';
 import type { BackendConversation, SupervisedBackend } from './agentBackend.ts';
@@ -11,8 +13,8 @@ import type { AgentOptions, AgentResult } from './agentTypes.ts';
 import { handlerOf } from './claudeApprovals.ts';
 import { checkClaudeBackend, type ClaudeSettings } from './claudeBackendOptions.ts';
 import type { ClaudeConversation, ClaudeParts } from './claudeConversation.ts';
-import type { Trail } from './claudeTrail.ts';
 import { importQuery } from './claudeSdkModule.ts';
+import type { TurnTrail } from './claudeTurn.ts';
 
 /** One turn, as the call path has it. */
 interface TurnRequest {
@@ -41,7 +43,7 @@ export function superviseClaude(
   const { interruptMs, graceMs } = settings;
   // Interrupting and killing take their time; only then is it a process that would not end.
   const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, interruptMs + graceMs + endingMs) };
-  const trails = new WeakMap<object, { readonly trail: Trail; readonly conversation: ClaudeConversation }>();
+  const trails = new WeakMap<object, { readonly trail: TurnTrail; readonly conversation: ClaudeConversation }>();
   const conversations = new Set<ClaudeConversation>();
   let lastProcess = 0;
 
@@ -54,7 +56,11 @@ export function superviseClaude(
       return known === undefined ? facts : known.conversation.amend(facts, known.trail, context);
     },
     operation({ conversation, prompt, sink }, context) {
-      const trail = trails.get(context.call)?.trail ?? { readers: [], heardBy: undefined, lastFailure: undefined };
+      const trail = trails.get(context.call)?.trail ?? {
+        attempts: new AgentTrail(),
+        heardBy: undefined,
+        lastFailure: undefined,
+      };
       trails.set(context.call, { trail, conversation });
       if (context.attempt > 1) {
         const message = trail.lastFailure ?? 'it took too long';
@@ -123,7 +129,7 @@ function approverOf(
   return superviseApproval(runtime, isRunning, `agent:${name}`, handler, { timeoutMs: approvalTimeoutMs });
 }
 
-/** The options of every query. One owner of retries: those inside Claude are switched off, but where the user has set them. */
+/** The options of every query. One owner of retries: those inside Claude are bounded, but where the user has set them. */
 function queryOptions(
   { model, cwd, env, envMode }: AgentOptions,
   { options }: ClaudeSettings,
@@ -135,7 +141,11 @@ function queryOptions(
     ...options,
     ...(model !== undefined && { model }),
     ...(cwd !== undefined && { cwd }),
-    env: { CLAUDE_CODE_MAX_RETRIES: '0', ...(envMode === 'safe' ? safeEnvironment() : process.env), ...env },
+    env: {
+      [claudeRetriesName]: boundedClaudeRetries,
+      ...(envMode === 'safe' ? safeEnvironment() : process.env),
+      ...env,
+    },
   };
 }
 

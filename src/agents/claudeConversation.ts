@@ -2,7 +2,9 @@ import type { Approver } from '../approvals.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { keepsSession } from '../protocol/agentCommand.ts';
-import { textIn } from '../protocol/agentReport.ts';
+import { recordIn, textIn } from '../protocol/agentReport.ts';
+import { refuseRepetition, withEffects } from '../protocol/agentTrail.ts';
+import { claudeRetriesName, mayRetryItself } from '../protocol/claudeRetries.ts';
 import type { Runtime } from '../runtime.ts';
 import type { SdkMessage, SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
 import type { Sink } from './agentStream.ts';
@@ -11,8 +13,7 @@ import { createCanUseTool } from './claudeApprovals.ts';
 import type { ClaudeSettings } from './claudeBackendOptions.ts';
 import { type ClaudeLink, openLink } from './claudeLink.ts';
 import { type RunningTurn, runTurn } from './claudeRunningTurn.ts';
-import { effectsOf, isHarmless, notRepeated, type Trail, withEffects } from './claudeTrail.ts';
-import { userMessage } from './claudeTurn.ts';
+import { type TurnTrail, userMessage } from './claudeTurn.ts';
 
 /** What all conversations of an agent have in common. */
 export interface ClaudeParts {
@@ -30,9 +31,9 @@ export interface ClaudeParts {
 /** One conversation: a process of Claude while it lives, and what it takes to go on in another. */
 export interface ClaudeConversation {
   readonly id: string | undefined;
-  attempt(prompt: string, trail: Trail, sink: Sink, context: AttemptContext): Promise<AgentResult>;
+  attempt(prompt: string, trail: TurnTrail, sink: Sink, context: AttemptContext): Promise<AgentResult>;
   /** What is known of a failed attempt. */
-  amend(facts: FailureFacts, trail: Trail, context: AttemptContext): FailureFacts;
+  amend(facts: FailureFacts, trail: TurnTrail, context: AttemptContext): FailureFacts;
   released(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -106,12 +107,13 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
     }
   }
 
-  async function attempt(prompt: string, trail: Trail, sink: Sink, context: AttemptContext): Promise<AgentResult> {
+  async function attempt(prompt: string, trail: TurnTrail, sink: Sink, context: AttemptContext): Promise<AgentResult> {
     const { signal, effect } = context;
     await ending;
     signal.throwIfAborted();
-    const mayHaveActed = effectsOf(trail, clock.wallNow()) === 'possible';
-    if (mayHaveActed && !canResume() && !isHarmless(effect)) throw notRepeated();
+    const left = trail.attempts.left(clock.wallNow());
+    refuseRepetition(left, { effect, resumable: canResume() });
+    const mayHaveActed = left.effects === 'possible';
     const wasOpen = link?.isOpen === true;
     const open = wasOpen && link !== undefined ? link : await connect(mayHaveActed, signal);
     // Given up in between, its turn would be nobody's to end; the query is there for the next.
@@ -127,9 +129,10 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
         sink,
         context,
         retryLifeMs: settings.retryLifeMs,
+        retriesItself: mayRetryItself(variableIn(parts.options()['env'])),
         amend: (facts) => amend(facts, trail, context),
         giveUp: (obeyed) => {
-          kept ||= effectsOf(trail, clock.wallNow()) === 'possible';
+          kept ||= trail.attempts.left(clock.wallNow()).effects === 'possible';
           ending = windDown(open, obeyed, signal);
           return ending;
         },
@@ -141,7 +144,7 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
         running = turn;
       },
     );
-    const effects = effectsOf(trail, clock.wallNow());
+    const { effects } = trail.attempts.left(clock.wallNow());
     return { text, id, backend: 'claude', agent: parts.agent, effects, usage };
   }
 
@@ -152,8 +155,8 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
     if (!(await within(obeyed, settings.interruptMs)) || isSilent || stopped) await open.close();
   }
 
-  function amend(facts: FailureFacts, trail: Trail, { effect }: AttemptContext): FailureFacts {
-    return withEffects(facts, effectsOf(trail, clock.wallNow()), effect, canResume());
+  function amend(facts: FailureFacts, trail: TurnTrail, { effect }: AttemptContext): FailureFacts {
+    return withEffects(facts, trail.attempts.left(clock.wallNow()), { effect, resumable: canResume() });
   }
 
   /** Whether a promise settles in time. */
@@ -181,6 +184,8 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
     },
   };
 }
+
+const variableIn = (env: unknown): string | undefined => textIn(recordIn(env)?.[claudeRetriesName]);
 
 function stoppedError(agent: string): AttemptError {
   const message = `The conversation with ${agent} was stopped`;

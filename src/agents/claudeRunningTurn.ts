@@ -9,8 +9,7 @@ import type { AskingTurn } from './claudeApprovals.ts';
 import { createClaudeEvents } from './claudeEvents.ts';
 import { createClaudeLife } from './claudeLife.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
-import type { Trail } from './claudeTrail.ts';
-import { answersPrompt, lossFacts, usageIn } from './claudeTurn.ts';
+import { answersPrompt, lossFacts, type TurnTrail, usageIn } from './claudeTurn.ts';
 
 /** The turn that a query works on. */
 export interface RunningTurn extends AskingTurn {
@@ -29,7 +28,9 @@ export interface RunningTurnParts {
   readonly clock: Clock;
   readonly link: ClaudeLink;
   readonly message: SdkUserMessage;
-  readonly trail: Trail;
+  readonly trail: TurnTrail;
+  /** Whether Claude may repeat a failed request by itself. */
+  readonly retriesItself: boolean;
   readonly sink: Sink;
   readonly context: AttemptContext;
   readonly retryLifeMs: number;
@@ -50,8 +51,8 @@ export function runTurn(parts: RunningTurnParts, started: (turn: RunningTurn) =>
   const { signal } = context;
   const life = createClaudeLife(clock, context.touch, parts.retryLifeMs);
   const tell = createClaudeEvents(sink);
-  const reader = createClaudeReader();
-  trail.readers.push(reader);
+  const reader = createClaudeReader({ isStream: true, retriesItself: parts.retriesItself });
+  trail.attempts.begin(reader, clock.wallNow());
 
   return new Promise((resolve, reject) => {
     let over = false;

@@ -5,8 +5,18 @@ import type { Random } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { recordIn } from '../protocol/agentReport.ts';
 import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
+import type { AgentTrail } from '../protocol/agentTrail.ts';
 import type { AgentUsage } from './agentTypes.ts';
-import type { LinkEnd } from './claudeLink.ts';
+import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
+
+/** What the attempts of a turn leave to the next one. */
+export interface TurnTrail {
+  readonly attempts: AgentTrail;
+  /** The query that has heard the prompt and told how it ended: its history has the prompt. */
+  heardBy: ClaudeLink | undefined;
+  /** Why the last attempt failed. */
+  lastFailure: string | undefined;
+}
 
 /** A prompt as the SDK takes it. */
 export function userMessage(prompt: string, random: Random): SdkUserMessage {

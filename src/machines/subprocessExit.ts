@@ -1,3 +1,5 @@
+import { limitText } from '../policy/duration.ts';
+import type { FailureReason } from '../policy/failure.ts';
 import type { SubprocessInput } from './subprocessInput.ts';
 
 /** Why a run ended; the first reason wins. */
@@ -59,7 +61,7 @@ export function conclusion(run: RunFacts): ProcessExit {
     pid,
     stdout: captured?.stdout ?? nothing,
     stderr: captured?.stderr ?? nothing,
-    elapsedMs: input.clock.now() - startedAt,
+    elapsedMs: Math.round(input.clock.now() - startedAt),
     endedAt: input.clock.wallNow(),
     error,
     message: messageOf(reason, run),
@@ -73,9 +75,9 @@ function messageOf(reason: ProcessExitReason, { input, exitCode, signal, error }
     case 'signal':
       return `CLI was ended by ${signal ?? 'a signal'}.`;
     case 'overall-timeout':
-      return `CLI exceeded timeout${input.overallMs === undefined ? '' : ` (${seconds(input.overallMs)}s)`} and was terminated.`;
+      return overallExceeded(input.overallMs);
     case 'no-output-timeout':
-      return `CLI produced no output${input.idleMs === undefined ? '' : ` for ${seconds(input.idleMs)}s`} and was terminated.`;
+      return outputMissing(input.idleMs);
     case 'cancelled':
       return 'CLI was cancelled and terminated.';
     case 'output-limit':
@@ -85,4 +87,17 @@ function messageOf(reason: ProcessExitReason, { input, exitCode, signal, error }
   }
 }
 
-const seconds = (ms: number): number => Math.round(ms) / 1000;
+/** @param limitMs - undefined when another than the machine held the limit. */
+export function overallExceeded(limitMs: number | undefined): string {
+  return `CLI exceeded timeout${limitMs === undefined ? '' : ` (${limitText(limitMs)})`} and was terminated.`;
+}
+
+/** @param limitMs - undefined when another than the machine held the limit. */
+export function outputMissing(limitMs: number | undefined): string {
+  return `CLI produced no output${limitMs === undefined ? '' : ` for ${limitText(limitMs)}`} and was terminated.`;
+}
+
+/** What a limit that the call path holds is told as. */
+export function describeTimeout(reason: FailureReason, limitMs: number): string {
+  return reason === 'idle_timeout' ? outputMissing(limitMs) : overallExceeded(limitMs);
+}

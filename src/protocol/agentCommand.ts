@@ -50,7 +50,7 @@ function formatOf(agent: AgentName, own: readonly string[]): AgentFormat {
 }
 
 /** What comes after `--` are no options. */
-function beforeDashes(args: readonly string[]): readonly string[] {
+export function beforeDashes(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
   return end < 0 ? args : args.slice(0, end);
 }
@@ -89,26 +89,3 @@ export function resumeArgs(args: readonly string[], sessionId: string): readonly
   const at = kept.findIndex((word) => word === '-p' || word === '--print');
   return [...kept.toSpliced(at < 0 ? kept.length : at, 0, '--resume', sessionId), ...args.slice(own.length)];
 }
-
-/** The arguments of Codex with its own retries switched off, where they name a provider of the user's own and say nothing of retries. */
-export function withoutCodexRetries(args: readonly string[]): readonly string[] {
-  const at = args.findIndex((word) => word === 'exec' || word === 'e') + 1;
-  return [...args.slice(0, at), ...retrySettings(args), ...args.slice(at)];
-}
-
-function retrySettings(args: readonly string[]): readonly string[] {
-  const settings = beforeDashes(args).flatMap((word, index, words) => {
-    if (word === '-c' || word === '--config') return [words[index + 1] ?? ''];
-    return word.startsWith('--config=') ? [word.slice('--config='.length)] : [];
-  });
-  const named = settings.findLast((each) => /^model_provider\s*=/.test(each));
-  const provider = /=\s*["']?([\w-]+)["']?\s*$/.exec(named ?? '')?.[1];
-  if (provider === undefined || ownProviders.has(provider)) return [];
-  return ['request_max_retries', 'stream_max_retries'].flatMap((count) => {
-    const key = `model_providers.${provider}.${count}`;
-    return settings.some((each) => each.startsWith(key)) ? [] : ['-c', `${key}=0`];
-  });
-}
-
-/** Codex refuses changes to those it brings itself. */
-const ownProviders: ReadonlySet<string> = new Set(['openai', 'ollama', 'lmstudio', 'oss', 'amazon-bedrock']);

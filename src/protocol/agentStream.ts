@@ -19,10 +19,15 @@ export interface AgentStream {
   readonly missed: boolean;
 }
 
-/** Reads the output of an agent; of plain text it tells nothing but whose it is. */
-export function createAgentStream({ agent, format }: AgentCommand): AgentStream {
+/**
+ * Reads the output of an agent; of plain text it tells nothing but whose it is.
+ * @param retriesItself - whether the agent may repeat a failed request by itself, where that is known.
+ */
+export function createAgentStream({ agent, format }: AgentCommand, retriesItself?: boolean): AgentStream {
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
-  const reader: AgentReader = agent === 'claude' ? createClaudeReader() : createCodexReader();
+  const isStream = format === 'stream-json';
+  const reader: AgentReader =
+    agent === 'claude' ? createClaudeReader({ isStream, retriesItself }) : createCodexReader();
   let missed = false;
   /** What was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
   let unread = false;

@@ -3,6 +3,7 @@ import { longestMessage } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { clampHint } from '../policy/hints.ts';
 import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
+import { ClaudeRetries } from './claudeRetries.ts';
 import { ToolUses } from './claudeTools.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -12,14 +13,23 @@ export interface ClaudeReader extends AgentReader {
   take(message: Message): void;
 }
 
+/** What is known of a run of Claude before it prints anything. */
+export interface ClaudeReaderOptions {
+  /** Whether it tells all that it does, as it does it: one that has said nothing has then done nothing. @defaultValue told by its first message */
+  readonly isStream?: boolean | undefined;
+  /** Whether Claude may repeat a failed request by itself. @defaultValue not known */
+  readonly retriesItself?: boolean | undefined;
+}
+
 /**
  * Reads what `claude -p` prints with `--output-format json` (one result, or with `--verbose` an array of all messages) or
  * `stream-json` (a message a line). Judged by the last result: `subtype` is `success` for failures of the API too, the exit code
  * 0 for an interrupted run.
  */
-export function createClaudeReader(): ClaudeReader {
+export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeReader {
   const tools = new ToolUses();
-  let isStream = false;
+  const retries = new ClaudeRetries();
+  let { isStream = false } = options;
   let sessionId: string | undefined;
   let result: Message | undefined;
   /** When a limit of the account resets, in s since the epoch. */
@@ -32,10 +42,13 @@ export function createClaudeReader(): ClaudeReader {
       case 'system':
         isStream = true;
         if (message['subtype'] === 'permission_denied') tools.notRun(message['tool_use_id']);
+        if (message['subtype'] === 'init') retries.began(message);
+        if (message['subtype'] === 'api_retry') retries.told(message);
         block = blockOf(message) ?? block;
         break;
       case 'assistant':
         isStream = true;
+        if (message['is_api_error_message'] !== true) retries.answered();
         tools.asked(message);
         break;
       case 'user':
@@ -66,7 +79,9 @@ export function createClaudeReader(): ClaudeReader {
           : turns === 0 || turns === 1
             ? 'none'
             : 'possible';
-      const failure = result === undefined ? undefined : failureOf(result, { wallNow, resetsAt, block });
+      const said = result === undefined ? undefined : failureOf(result, { wallNow, resetsAt, block });
+      const isOpenLimit = said?.kind === 'rate_limit' && said.retryAfterMs === undefined;
+      const failure = isOpenLimit && options.retriesItself === true ? retries.judge(said, isStream) : said;
       const text = failure === undefined ? textIn(result?.['result']) : undefined;
       return {
         agent: 'claude',

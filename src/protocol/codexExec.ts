@@ -11,16 +11,29 @@ const acting: ReadonlySet<string> = new Set([
   'mcp_tool_call',
 ]);
 
+/** How Codex begins the notice that it asks again, whatever failed. */
+const asksAgain = /^Reconnecting\.\.\. /;
+
 /**
  * Reads what `codex exec --json` prints, an event a line. Judged by the last event that ends a turn: the exit code is 0 for failed
  * turns of some releases. A run may hold the same answer once for each of Codex's own attempts; the last one counts.
+ * @param retriesItself - whether Codex may repeat a failed request by itself, where that is known. What it has repeated in vain is not
+ * to be tried again: its attempts would be multiplied by ours (R-6).
  */
-export function createCodexReader(): AgentReader {
+export function createCodexReader(retriesItself?: boolean): AgentReader {
   let sessionId: string | undefined;
   let text: string | undefined;
   let effects: AgentEffects = 'none';
   let ended: 'completed' | 'failed' | undefined;
   let error: string | undefined;
+  let askedAgain = false;
+
+  const failureOf = (wallNow: number): FailureFacts => {
+    const facts = classify(new Error(error ?? 'Codex says that its turn failed'), { wallNow });
+    const isOwned =
+      askedAgain || (retriesItself === true && (facts.kind === 'transient' || facts.kind === 'overloaded'));
+    return { ...facts, cause: undefined, ...(isOwned && { shouldRetry: false }) };
+  };
 
   return {
     line(line) {
@@ -32,6 +45,7 @@ export function createCodexReader(): AgentReader {
         case 'turn.started':
           ended = undefined;
           error = undefined;
+          askedAgain = false;
           break;
         case 'item.started':
         case 'item.updated':
@@ -52,12 +66,12 @@ export function createCodexReader(): AgentReader {
         case 'error':
           // Before the end of the turn it is a notice of a retry; what ends the turn says whether it was more.
           error = textIn(event['message']) ?? error;
+          askedAgain ||= asksAgain.test(error ?? '');
           break;
       }
     },
     report(wallNow) {
-      const failure =
-        ended === 'failed' ? failureOf(error, wallNow) : ended === undefined ? undefined : emptiness(text);
+      const failure = ended === 'failed' ? failureOf(wallNow) : ended === undefined ? undefined : emptiness(text);
       return {
         agent: 'codex',
         text: failure === undefined && ended === 'completed' && text !== undefined ? answer(text) : undefined,
@@ -65,15 +79,10 @@ export function createCodexReader(): AgentReader {
         effects,
         concluded: ended !== undefined,
         // A run that ends without a turn's end says why in its last error.
-        failure: failure ?? (ended === undefined && error !== undefined ? failureOf(error, wallNow) : undefined),
+        failure: failure ?? (ended === undefined && error !== undefined ? failureOf(wallNow) : undefined),
       };
     },
   };
-}
-
-function failureOf(error: string | undefined, wallNow: number): FailureFacts {
-  const facts = classify(new Error(error ?? 'Codex says that its turn failed'), { wallNow });
-  return { ...facts, cause: undefined };
 }
 
 function emptiness(text: string | undefined): FailureFacts | undefined {

@@ -7,7 +7,7 @@ const captured = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 
 
 const exit = (facts: Partial<ProcessExit>, stderr = ''): ProcessExit => ({
   reason: 'exit',
-  stdout: captured('Error: 529 Overloaded'),
+  stdout: captured(''),
   stderr: captured(stderr),
   elapsedMs: 10,
   endedAt: Date.UTC(2026, 0, 1),
@@ -45,7 +45,26 @@ describe('the end of a run as a failure', () => {
     expect(facts).toMatchObject({ kind: 'unknown', reason: 'empty_response', message: 'Error: 529 Overloaded' });
   });
 
-  it('[S-9] takes the kind from stderr, never from stdout', () => {
+  it('[S-9] takes kind and text from stderr, whatever stdout says', () => {
+    const stdout = captured('HTTP 503');
+    expect(exitFacts(exit({ exitCode: 1, stdout }, 'no such file'))).toMatchObject({
+      kind: 'unknown',
+      message: 'no such file',
+    });
+  });
+
+  it('[S-9] takes kind and text from the last lines of stdout where stderr is empty', () => {
+    const said = (text: string, stderr = ' \n') => exitFacts(exit({ exitCode: 1, stdout: captured(text) }, stderr));
+    expect(said('asking\nError: 529 Overloaded\n')).toMatchObject({
+      kind: 'overloaded',
+      message: 'asking\nError: 529 Overloaded',
+      outcome: 'failed',
+    });
+    expect(said('two tests failed')).toMatchObject({ kind: 'unknown', message: 'two tests failed', code: 1 });
+    expect(said(`HTTP 503\n${'a line of output\n'.repeat(100)}`)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('[S-9] takes the kind from stderr', () => {
     expect(exitFacts(exit({ exitCode: 1 }, 'API Error: 529 Overloaded'))).toMatchObject({ kind: 'overloaded' });
     expect(exitFacts(exit({ exitCode: 1 }, 'Invalid API key'))).toMatchObject({ kind: 'auth' });
     expect(exitFacts(exit({ exitCode: 1 }, 'something else'))).toMatchObject({

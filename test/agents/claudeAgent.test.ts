@@ -336,11 +336,11 @@ describe('an agent over the Claude Agent SDK', () => {
     expect(await outcome).toMatchObject({ ok: true, value: { text: 'one!' } });
   });
 
-  it('[R-6] [C-6] switches off the retries inside Claude, but where they are set', async () => {
+  it('[R-6] [C-6] bounds the retries inside Claude, but where they are set', async () => {
     const { clock, sdk, converse } = await startAgent();
     void (await converse()).send('one');
     await clock.settle();
-    expect(sdk.at(0).options['env']).toMatchObject({ CLAUDE_CODE_MAX_RETRIES: '0', PATH: process.env['PATH'] });
+    expect(sdk.at(0).options['env']).toMatchObject({ CLAUDE_CODE_MAX_RETRIES: '1', PATH: process.env['PATH'] });
     const other = await startAgent({ env: { CLAUDE_CODE_MAX_RETRIES: '3' } });
     void (await other.converse()).send('one');
     await other.clock.settle();

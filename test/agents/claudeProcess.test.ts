@@ -51,7 +51,7 @@ describe('the process behind an agent', () => {
     expect(child).toMatchObject({ restart: 'temporary' });
     expect(await conversation.send('say more').outcome).toMatchObject({ ok: true, value: { text: 'more' } });
     expect(fake.starts()).toHaveLength(1);
-    expect(fake.starts()[0]).toMatchObject({ retries: '0' });
+    expect(fake.starts()[0]).toMatchObject({ retries: '1' });
   });
 
   it('[I-1] answers in a turn of a session though its gateway drains, and nobody else', async () => {

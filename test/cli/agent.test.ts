@@ -143,7 +143,9 @@ describe('unwedge agent', () => {
   it('[L-4] exits with 1 for what the agent failed of, and says it in a line', async () => {
     const { code, stdout, stderr } = await ask(['fail 401 Invalid API key']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('unwedge: auth: Invalid API key\n');
+    expect(stderr).toContain(
+      'unwedge: auth: Invalid API key; trying again does not help before the credentials are right\n',
+    );
   });
 
   it('[L-4] exits with 75 when it is to be tried later', async () => {
@@ -162,7 +164,10 @@ describe('unwedge agent', () => {
     const fake = withCodex(fakeAgent(), { initialize: [[]] });
     const words = ['agent', '--db', ':memory:', '--backend', 'codex', '--timeout', '1500ms', 'hi'];
     const { code, stderr } = await startWith(fake, words).ended;
-    expect({ code, stderr }).toEqual({ code: 124, stderr: 'unwedge: timeout: codex had not started within 1.5s\n' });
+    expect({ code, stderr }).toEqual({
+      code: 124,
+      stderr: 'unwedge: timeout: codex had not started within 1.5s; trying again may help\n',
+    });
   });
 
   it('[L-4] exits with 127 when there is no such program, and names it', async () => {
@@ -200,7 +205,9 @@ describe('unwedge agent', () => {
     const words = ['--fallback', 'codex', 'fail 401 Invalid API key'];
     const { code, stderr } = await start(fake, words).ended;
     expect(code).toBe(1);
-    expect(stderr).toContain('unwedge: claude failed: auth: Invalid API key\n');
+    expect(stderr).toContain(
+      'unwedge: claude failed: auth: Invalid API key; trying again does not help before the credentials are right\n',
+    );
     expect(stderr).toMatch(/unwedge: codex failed too: \w+: .*no credit at codex\n/);
   });
 

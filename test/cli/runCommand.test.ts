@@ -33,9 +33,9 @@ describe('unwedge run', () => {
   });
 
   it.each([
-    ['--timeout', 'not done within 200ms'],
-    ['--no-output-timeout', 'no output for 200ms'],
-    ['--attempt-timeout', 'not done within 200ms'],
+    ['--timeout', 'CLI exceeded timeout (200ms) and was terminated'],
+    ['--no-output-timeout', 'CLI produced no output for 200ms and was terminated'],
+    ['--attempt-timeout', 'CLI exceeded timeout (200ms) and was terminated'],
   ])('[L-4] [S-2] exits with 124 when %s passes', async (option, message) => {
     const { code, stderr } = await startPlace().run([option, '200ms', '--', node, fixture('silent.mjs')]);
     expect(code).toBe(124);

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type RunRequest, type SubprocessOptions } from '../../src/index.ts';
 import { badKey, fakeClaude, type FakeRun, overloaded } from '../support/fakeClaude.ts';
 
@@ -9,9 +9,11 @@ async function startClaude(
   script: readonly FakeRun[],
   args: readonly string[],
   options: Partial<SubprocessOptions> = {},
+  warn: (line: string) => void = () => undefined,
 ) {
   const fake = fakeClaude(...script);
-  const gateway = createGateway();
+  const ignore = (): void => undefined;
+  const gateway = createGateway({ logger: { debug: ignore, info: ignore, error: ignore, warn } });
   onTestFinished(() => gateway.stop());
   const claude = gateway.subprocess('claude', {
     command: fake.command,
@@ -56,7 +58,8 @@ describe('a run of claude', () => {
 
   it('[S-9] as text is judged by what it prints instead of an answer', async () => {
     const { run } = await startClaude([overloaded, { text: 'hello' }], ['-p']);
-    expect(await run()).toMatchObject({ ok: true, value: { agent: { text: 'hello' } } });
+    const harmless = { effect: 'idempotent' } as const;
+    expect(await run(undefined, harmless)).toMatchObject({ ok: true, value: { agent: { text: 'hello' } } });
     const { run: again } = await startClaude([badKey], ['-p']);
     expect(await again()).toMatchObject({ failure: { kind: 'auth', message: badKey.error, attempts: 1 } });
   });
@@ -83,10 +86,10 @@ describe('a run of claude', () => {
 });
 
 describe('the retries inside of claude', () => {
-  it('[R-6] are switched off where ours are on', async () => {
+  it('[R-6] are bounded to one where ours are on', async () => {
     const { run, fake } = await startClaude([overloaded, { text: 'hello' }], stream);
     await run();
-    expect(fake.runs().map(({ retries }) => retries)).toEqual(['0', '0']);
+    expect(fake.runs().map(({ retries }) => retries)).toEqual(['1', '1']);
   });
 
   it('[R-6] are left alone where ours are off, or where the user has set them', async () => {
@@ -111,6 +114,40 @@ describe('a run of claude that may have changed something', () => {
     expect(first).toMatchObject({ args: stream, stdin: 'say hi' });
     expect(second?.args).toEqual([...fake.args.slice(1), '--resume', 's-1', ...stream]);
     expect(second?.stdin).toContain('Go on');
+  });
+
+  it.each([
+    ['fails', overloaded],
+    ['dies without a word', { silent: true, exit: 1, stderr: 'HTTP 503' }],
+  ])('[R-12] is gone on with still after a second attempt that %s before it acts', async (_, before) => {
+    const script = [{ ...overloaded, tools: ['Bash'] }, before, before, { text: 'done' }];
+    const { run, fake } = await startClaude(script, stream);
+    expect(await run()).toMatchObject({ ok: true, value: { agent: { text: 'done' } } });
+    for (const later of fake.runs().slice(1)) {
+      expect(later.args).toContain('--resume');
+      expect(later.stdin).toContain('Go on');
+    }
+  });
+
+  it('[R-12] as text, which does not tell, is tried once, and that is said once', async () => {
+    const warn = vi.fn<(line: string) => void>();
+    const { run, fake } = await startClaude([overloaded], ['-p'], {}, warn);
+    const failure = { kind: 'overloaded', outcome: 'unknown', attempts: 1 };
+    expect(await run()).toMatchObject({ failure });
+    expect(await run()).toMatchObject({ failure });
+    expect(fake.runs()).toHaveLength(2);
+    const said = warn.mock.calls.map(([line]) => line).filter((line) => line.includes('not tried again'));
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain('--output-format stream-json --verbose');
+    expect(said[0]).toContain('effect idempotent');
+  });
+
+  it('[R-12] says nothing of attempts where none would be made', async () => {
+    const warn = vi.fn<(line: string) => void>();
+    const { run } = await startClaude([badKey], ['-p'], {}, warn);
+    await run();
+    await run(undefined, { maxAttempts: 1 });
+    expect(warn.mock.calls.filter(([line]) => line.includes('not tried again'))).toEqual([]);
   });
 
   it('[R-12] [I-1] is gone on with after it was killed by its limit', async () => {

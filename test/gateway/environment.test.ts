@@ -61,19 +61,19 @@ describe('what the children of a gateway inherit', () => {
     expect(() => createGateway({ environment: 'none' })).toThrow(/environment.*extend.*safe.*"none"/);
   });
 
-  it("[R-6] keeps Claude's own retries off, where the host's setting does not reach it", async () => {
+  it("[R-6] bounds Claude's own retries, where the host's setting does not reach it", async () => {
     vi.stubEnv('CLAUDE_CODE_MAX_RETRIES', '7');
     const claude = fakeClaude({ text: 'done' });
     let run: ReturnType<Gateway['subprocess']> | undefined;
     await start({ environment: 'safe' }, (gateway) => {
       run = gateway.subprocess('claude', {
         command: claude.command,
-        args: claude.args,
+        args: [...claude.args, '-p', '--output-format', 'stream-json', '--verbose'],
         env: claude.env,
         agent: 'claude',
       });
     });
     await run?.call({ prompt: 'hello' });
-    expect(claude.runs()[0]?.retries).toBe('0');
+    expect(claude.runs()[0]?.retries).toBe('1');
   });
 });

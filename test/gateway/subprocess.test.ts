@@ -28,7 +28,7 @@ describe('a command', () => {
     const outcome = await cli.call({ args: [fixture('silent.mjs')] }, { idleMs: 400, maxAttempts: 1 });
     expect(outcome).toMatchObject({
       ok: false,
-      failure: { kind: 'timeout', message: 'CLI produced no output for 0.4s and was terminated.' },
+      failure: { kind: 'timeout', message: 'CLI produced no output for 400ms and was terminated.' },
     });
     expect(await exited).toMatchObject({ reason: 'no-output-timeout' });
     expect(isAlive((await started).pid)).toBe(false);
@@ -37,7 +37,7 @@ describe('a command', () => {
   it('[S-2] that takes too long is ended with the message of its overall limit', async () => {
     const { cli, exited } = await startCommand();
     const outcome = await cli.call({ args: [fixture('silent.mjs')] }, { attemptMs: 400, maxAttempts: 1 });
-    expect(outcome).toMatchObject({ failure: { message: 'CLI exceeded timeout (0.4s) and was terminated.' } });
+    expect(outcome).toMatchObject({ failure: { message: 'CLI exceeded timeout (400ms) and was terminated.' } });
     expect(await exited).toMatchObject({ reason: 'overall-timeout' });
   });
 

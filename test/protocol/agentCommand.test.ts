@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  agentCommand,
-  beginsNamedSession,
-  keepsSession,
-  resumeArgs,
-  withoutCodexRetries,
-} from '../../src/protocol/agentCommand.ts';
+import { agentCommand, beginsNamedSession, keepsSession, resumeArgs } from '../../src/protocol/agentCommand.ts';
 
 describe('the agent behind a command', () => {
   it.each([
@@ -54,22 +48,5 @@ describe('the arguments of a resumed run', () => {
   it('[R-12] are needed where the session was named beforehand', () => {
     expect(beginsNamedSession(['-p', '--session-id=A'])).toBe(true);
     expect(beginsNamedSession(['-p', '--resume', 'A'])).toBe(false);
-  });
-});
-
-describe("Codex's own retries", () => {
-  it('[R-6] are switched off for a provider that the arguments name', () => {
-    const keys = '-c model_providers.mine.request_max_retries=0 -c model_providers.mine.stream_max_retries=0';
-    const args = 'exec -c model_provider="mine" --json hi';
-    expect(withoutCodexRetries(args.split(' ')).join(' ')).toBe(`exec ${keys} -c model_provider="mine" --json hi`);
-  });
-
-  it.each([
-    'exec --json hi',
-    'exec -c model_provider=openai hi',
-    'exec -c model_provider=a -c model_providers.a.request_max_retries=3 -c model_providers.a.stream_max_retries=1',
-    'exec -- -c model_provider=a',
-  ])('[R-6] are left as they are by: %s', (args) => {
-    expect(withoutCodexRetries(args.split(' ')).join(' ')).toBe(args);
   });
 });

@@ -208,3 +208,76 @@ describe('the tools of a run of claude', () => {
     expect(read({ type: 'assistant', message: { content } }, ...denials).effects).toBe('possible');
   });
 });
+
+/** What Claude prints at first, of a release that tells of its own retries. */
+const begins = { ...init, claude_code_version: '2.1.329' };
+const asksAgain = (fields: object = {}) => ({
+  type: 'system',
+  subtype: 'api_retry',
+  attempt: 1,
+  max_retries: 1,
+  retry_delay_ms: 560,
+  error_status: 429,
+  ...fields,
+});
+const synthetic = { type: 'assistant', is_api_error_message: true, message: { model: '<synthetic>', content: [] } };
+const limited = [synthetic, apiError(429, 'API Error: Request rejected (429) · slow down')];
+
+function readRun(messages: readonly object[], options = { isStream: true, retriesItself: true }) {
+  const reader = createClaudeReader(options);
+  for (const message of messages) reader.take(message as Readonly<Record<string, unknown>>);
+  return reader.report(wallNow).failure;
+}
+
+describe('a 429 that Claude ends with', () => {
+  it('[M-13] is a quota when it did not ask again itself: the API asked for more than a minute', () => {
+    expect(readRun([begins, ...limited])).toMatchObject({
+      kind: 'quota',
+      message: expect.stringMatching(/slow down; .*does not tell how long.* over 1m/) as string,
+      retryAfterMs: undefined,
+    });
+  });
+
+  it('[M-13] is a rate limit when it asked again itself', () => {
+    expect(readRun([begins, asksAgain(), ...limited])).toMatchObject({ kind: 'rate_limit', retryAfterMs: undefined });
+  });
+
+  it('[R-3] has the hint of the API when that was longer than its own wait', () => {
+    const told = asksAgain({ retry_delay_ms: 31_642.4 });
+    expect(readRun([begins, told, ...limited])).toMatchObject({ kind: 'rate_limit', retryAfterMs: 31_643 });
+    const other = asksAgain({ retry_delay_ms: 31_642, error_status: 503 });
+    expect(readRun([begins, other, ...limited])).toMatchObject({ retryAfterMs: undefined });
+    const late = asksAgain({ retry_delay_ms: 35_000, attempt: 10, max_retries: 10 });
+    expect(readRun([begins, late, ...limited])).toMatchObject({ kind: 'rate_limit', retryAfterMs: undefined });
+  });
+
+  it('[M-13] is a quota when it had asked again for an earlier request alone', () => {
+    expect(readRun([begins, asksAgain(), uses('Read'), ...limited])).toMatchObject({ kind: 'quota' });
+    const some = asksAgain({ attempt: 2, max_retries: 10 });
+    expect(readRun([begins, some, ...limited])).toMatchObject({ kind: 'quota' });
+  });
+
+  it('[M-13] is what it says where nothing can be told by that', () => {
+    const plain = { kind: 'rate_limit', message: 'API Error: Request rejected (429) · slow down' };
+    expect(readRun([begins, ...limited], { isStream: true, retriesItself: false })).toMatchObject(plain);
+    expect(readRun([{ ...init, claude_code_version: '2.1.260' }, ...limited])).toMatchObject(plain);
+    expect(readRun([init, ...limited])).toMatchObject(plain);
+    expect(readRun([{ ...init, claude_code_version: '2.2' }, ...limited])).toMatchObject({ kind: 'quota' });
+    const other = apiError(529, 'API Error: Overloaded');
+    expect(readRun([begins, other])).toMatchObject({ kind: 'overloaded', message: 'API Error: Overloaded' });
+  });
+
+  it('[R-12] in json is not asked again: Claude has done so already where the wait was short', () => {
+    const result = limited.slice(1);
+    expect(readRun(result, { isStream: false, retriesItself: true })).toMatchObject({
+      kind: 'rate_limit',
+      shouldRetry: false,
+      message: expect.stringContaining('does not tell how long') as string,
+    });
+  });
+
+  it('[R-12] that has said nothing has done nothing where it tells as it goes', () => {
+    expect(createClaudeReader({ isStream: true }).report(wallNow).effects).toBe('none');
+    expect(createClaudeReader().report(wallNow).effects).toBe('unknown');
+  });
+});

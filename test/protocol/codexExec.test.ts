@@ -93,3 +93,28 @@ describe('the output of codex exec --json', () => {
     );
   });
 });
+
+function readRun(retriesItself: boolean | undefined, ...events: readonly object[]) {
+  const reader = createCodexReader(retriesItself);
+  for (const event of events) reader.line(JSON.stringify(event));
+  return reader.report(wallNow).failure;
+}
+
+const away = failed('unexpected status 503 Service Unavailable: no');
+const asksAgain = { type: 'error', message: 'Reconnecting... 5/5 (unexpected status 503 Service Unavailable: no)' };
+const limitedOnce = failed('exceeded retry limit, last status: 429 Too Many Requests');
+
+describe('a failure that Codex has repeated itself', () => {
+  it('[R-6] is not to be tried again by anybody else', () => {
+    expect(readRun(undefined, started, asksAgain, away)).toMatchObject({ kind: 'transient', shouldRetry: false });
+    expect(readRun(false, started, asksAgain, limitedOnce)).toMatchObject({ kind: 'rate_limit', shouldRetry: false });
+    expect(readRun(true, started, away)).toMatchObject({ kind: 'transient', shouldRetry: false });
+  });
+
+  it('[R-6] is ours to try again when it has not', () => {
+    expect(readRun(false, started, away)?.shouldRetry).toBeUndefined();
+    expect(readRun(true, started, limitedOnce)?.shouldRetry).toBeUndefined();
+    const before = [started, asksAgain, completed, { type: 'turn.started' }];
+    expect(readRun(false, ...before, away)?.shouldRetry).toBeUndefined();
+  });
+});

@@ -12,7 +12,7 @@ const loops = callsTool('Bash', { command: 'echo $$ > shell; until false; do sle
 const claude = { command: claudePath };
 
 describe.skipIf(!hasClaude)('an agent over the real claude, without the SDK', () => {
-  it('[U-4] [R-6] answers, streams, and makes one request for each of our attempts', async () => {
+  it('[U-4] [R-6] answers, streams, and asks again once inside an attempt of ours', async () => {
     const { conversation, upstream } = await startRealAgent([limited, says('hello'), says('again')], { claude });
     const turn = conversation.send('say hi');
     const events = eventsOf(turn);

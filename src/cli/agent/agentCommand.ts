@@ -18,6 +18,7 @@ import { CommandError, UsageError } from '../errors.ts';
 import type { EndedBySignal, Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
 import { exitCodes } from '../run/exitCode.ts';
+import { failureLine } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
@@ -187,21 +188,20 @@ function tellsOfTrouble(fact: Told<Fact>): boolean {
 function failureLines(failure: Failure, plan: AgentPlan): readonly string[] {
   const failures = failuresOf(failure);
   const [only] = failures;
-  if (failures.length === 1 && only !== undefined) return [failureLine(only, plan)];
+  if (failures.length === 1 && only !== undefined) return [lineOf(only, plan)];
   return failures.map(
-    (each, place) => `${sanitize(each.integration)} failed${place === 0 ? '' : ' too'}: ${failureLine(each, plan)}`,
+    (each, place) => `${sanitize(each.integration)} failed${place === 0 ? '' : ' too'}: ${lineOf(each, plan)}`,
   );
 }
 
-function failureLine({ kind, message, retryAfterMs, code, integration }: Failure, plan: AgentPlan): string {
+function lineOf(failure: Failure, plan: AgentPlan): string {
+  const { kind, code, integration } = failure;
   const { command, name, backend } = plan;
   const isClaude = integration === (backend === 'claude' ? name : 'claude');
   const missing = kind === 'spawn' && code === 'ENOENT' && isClaude && (command === undefined || backend !== 'claude');
   if (missing)
     return `claude is not there: npm install ${sdkPackage} beside unwedge, or put the program claude on the PATH`;
-  const later =
-    retryAfterMs === undefined ? '' : `; try again in ${formatDuration(Math.ceil(retryAfterMs / 1000) * 1000)}`;
-  return `${kind}: ${sanitize(message)}${later}`;
+  return failureLine(failure);
 }
 
 /** The exit code of a process that was told to end, whatever the turn made of it. */

@@ -10,6 +10,11 @@ export const runOptions = {
   },
   'no-output-timeout': { kind: 'duration', help: 'limit on silence; else that of the policy' },
   attempts: { kind: 'count', max: 100, defaultValue: 1, help: 'attempts in all' },
+  retry: {
+    kind: 'text',
+    value: 'WHEN',
+    help: 'whether an agent that may have acted is begun anew: always, or safe (only where its output tells that it has not); else safe',
+  },
   policy: {
     kind: 'text',
     value: 'PRESET',

@@ -4,7 +4,7 @@ import { commandKey } from '../../policy/commandKey.ts';
 import type { IntegrationPolicy } from '../../policy/policy.ts';
 import { checkPolicies } from '../../policy/policies.ts';
 import { type PresetName, resolvePolicy } from '../../policy/presets.ts';
-import { unknown, UsageError } from '../errors.ts';
+import { unknown, unknownValue, UsageError } from '../errors.ts';
 import type { RunArgs } from './options.ts';
 
 /** What `unwedge run` is to do, checked. */
@@ -14,6 +14,8 @@ export interface RunPlan {
   /** What its failures are counted under. */
   readonly name: string;
   readonly agent: AgentOption;
+  /** Whether another attempt may begin anew whatever the ones before did. */
+  readonly retriesAlways: boolean;
   readonly policy: IntegrationPolicy;
   /** Whence each attempt gets its stdin; `-` is ours. */
   readonly promptFile: string | undefined;
@@ -59,6 +61,7 @@ export function planRun(
     args: words,
     name,
     agent,
+    retriesAlways: retryOf(args.retry) === 'always',
     policy: policyOf(args, agentCommand(command, words, agent), onTerminal, { name, policies: config.policies }),
     promptFile: args['prompt-file'],
     inheritsStdin,
@@ -75,6 +78,14 @@ const agentOptions: readonly AgentOption[] = ['auto', 'none', 'claude', 'codex']
 function agentOf(word: string | undefined): AgentOption {
   const found = word === undefined ? 'auto' : agentOptions.find((option) => option === word);
   if (found === undefined) throw unknown('agent', word ?? '', agentOptions, 'unwedge run --help');
+  return found;
+}
+
+const retryOptions = ['safe', 'always'] as const;
+
+function retryOf(word = 'safe'): (typeof retryOptions)[number] {
+  const found = retryOptions.find((option) => option === word);
+  if (found === undefined) throw unknownValue('--retry', word, retryOptions);
   return found;
 }
 

@@ -9,6 +9,7 @@ import { exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
 import { ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
+import { lastWords } from './lastWords.ts';
 import type { RunArgs } from './options.ts';
 import { planRun, type RunPlan } from './request.ts';
 import { type RunEnd, superviseRun } from './supervisedRun.ts';
@@ -63,7 +64,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const ownCode = exitCodeFor(end, io.signal);
   // Half of an output must not pass for the whole.
   const exitCode = ownCode === 0 && trouble !== undefined ? exitCodes.ownError : ownCode;
-  for (const line of lastWords(plan, end, io.signal)) own.say(line);
+  if (!io.signal.aborted) for (const line of lastWords(plan, end)) own.say(line);
   if (plan.json) io.stdout.write(toJson(report(plan, end, exitCode)));
   return exitCode;
 }
@@ -71,20 +72,6 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
 function exitCodeFor({ outcome, exit }: RunEnd, { aborted, reason }: AbortSignal): number {
   if (aborted && reason instanceof Error && 'code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
   return outcome.ok ? 0 : exitCodeOf(outcome.failure, exit);
-}
-
-/** Why there is no other output, in one line; an exit code of the command's own speaks for itself. */
-function lastWords({ name }: RunPlan, { outcome }: RunEnd, { aborted }: AbortSignal): readonly string[] {
-  if (outcome.ok || aborted) return [];
-  const { kind, message, retryAfterMs, attempts } = outcome.failure;
-  const later =
-    retryAfterMs === undefined ? '' : `; try again in ${formatDuration(Math.ceil(retryAfterMs / 1000) * 1000)}`;
-  if (kind === 'circuit_open') {
-    if (attempts === 0) return [`${sanitize(message).replace(/^The /, 'the ')}; the command was not run`];
-    return [`the circuit of ${sanitize(name)} is open after this failure${later}`];
-  }
-  if (kind === 'unknown' || kind === 'permanent' || kind === 'auth' || kind === 'protocol') return [];
-  return [`${kind}: ${sanitize(message)}${later}`];
 }
 
 /** What `--json` prints. Output is text: bytes that are no UTF-8 are replaced. */

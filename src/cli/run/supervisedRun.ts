@@ -3,9 +3,10 @@ import type { AttemptContext } from '../../calls/operation.ts';
 import { Integration } from '../../calls/integration.ts';
 import { checkGatewayOptions } from '../../gatewayOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
+import { describeTimeout } from '../../machines/subprocessExit.ts';
 import type { Clock, Timer } from '../../policy/clock.ts';
 import type { Fact, FactOf, Told } from '../../policy/facts.ts';
-import { AttemptError, type FailureReason, type Outcome } from '../../policy/failure.ts';
+import { AttemptError, type Outcome } from '../../policy/failure.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { RegisterChild } from '../../policy/childRecord.ts';
 import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
@@ -14,7 +15,6 @@ import type { RunRequest } from '../../subprocessOptions.ts';
 import { runProcess } from '../../subprocessRun.ts';
 import { loopClock } from '../../systemClock.ts';
 import { superviseIntegration } from '../../superviseIntegration.ts';
-import { formatDuration } from '../../policy/duration.ts';
 import type { Environment } from '../../store/paths.ts';
 import { circuitTrace } from './circuitTrace.ts';
 import { asRun } from './outcome.ts';
@@ -49,6 +49,8 @@ export interface RunEnd {
   /** How the process of the last attempt ended; undefined when there was none. */
   readonly exit: ProcessExit | undefined;
   readonly attempts: number;
+  /** Why there was no further attempt though one was left, where what an agent may have done stood in the way. */
+  readonly notRepeated: string | undefined;
   readonly elapsedMs: number;
 }
 
@@ -67,7 +69,12 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const { clock, bus } = runtime;
   runtime.secrets.learn(env);
   const trace = circuitTrace(path, plan.name);
-  const agents = createAgentRuns(clock, { command: plan.command, args: plan.args, agent: plan.agent });
+  let notRepeated: string | undefined;
+  const agents = createAgentRuns(
+    clock,
+    { command: plan.command, args: plan.args, agent: plan.agent },
+    { retry: plan.policy.retry, always: plan.retriesAlways, onRefused: (why) => (notRepeated = why) },
+  );
   let exit: ProcessExit | undefined;
   let attempts = 0;
 
@@ -114,7 +121,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   trace.update(runtime.store(), outcome.ok);
   await owner.stop({ first: () => call.stop() });
   process.off('exit', giveBack);
-  return { outcome, exit, attempts, elapsedMs };
+  return { outcome, exit, attempts, notRepeated, elapsedMs };
 }
 
 function inputOf(
@@ -190,11 +197,4 @@ function tellsOfTrouble(fact: Told<Fact>): boolean {
 function isWorthARecord(outcome: Outcome<unknown>, { reason }: AbortSignal): boolean {
   const isBrokenPipe = reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
   return !outcome.ok && !isBrokenPipe;
-}
-
-function describeTimeout(reason: FailureReason, limitMs: number): string {
-  const limit = formatDuration(limitMs);
-  return reason === 'idle_timeout'
-    ? `no output for ${limit}; the command was terminated`
-    : `not done within ${limit}; the command was terminated`;
 }

@@ -1,0 +1,68 @@
+import type { FailureFacts } from '../policy/failure.ts';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** The variable that bounds how often Claude repeats a failed request by itself. */
+export const claudeRetriesName = 'CLAUDE_CODE_MAX_RETRIES';
+
+/**
+ * How often it may where we try again ourselves: once, not never. Claude prints no header of the API, but it repeats a request that was
+ * limited only when the API asks for 60 s or less (measured with 2.1.329): so that it does, or does not, is all that tells of a longer wait.
+ */
+export const boundedClaudeRetries = '1';
+
+/** Whether Claude may repeat a request by itself, with that value of its variable; without one it does so ten times. */
+export const mayRetryItself = (value: string | undefined): boolean => value === undefined || Number(value) > 0;
+
+/** Above this a delay is what the API asked for; Claude's own first one is shorter, in ms. */
+const longestOwnDelayMs = 2000;
+
+/** The first release of which it is known that it tells of its own retries. */
+const tellingRelease = [2, 1, 261];
+
+function tells(release: unknown): boolean {
+  const parts = typeof release === 'string' ? release.split('.').map(Number) : [];
+  for (const [place, least] of tellingRelease.entries()) {
+    const part = parts[place] ?? 0;
+    if (part !== least) return part > least;
+  }
+  return true;
+}
+
+/** What Claude told of its own retries of the request under way. */
+export class ClaudeRetries {
+  #tells = false;
+  #last: Message | undefined;
+
+  /** The run begins. @param message - names the release. */
+  began(message: Message): void {
+    this.#tells = tells(message['claude_code_version']);
+  }
+
+  /** It is about to ask the API again. */
+  told(notice: Message): void {
+    this.#last = notice;
+  }
+
+  /** The request was answered. */
+  answered(): void {
+    this.#last = undefined;
+  }
+
+  /**
+   * A limit of the API that ended the run, with what can be known of its length.
+   * @param isStream - whether all that Claude told was heard.
+   */
+  judge(facts: FailureFacts, isStream: boolean): FailureFacts {
+    // Nothing tells whether the API asked for a second or for an hour: Claude has asked again already where it was short.
+    if (!isStream) return { ...facts, shouldRetry: false, message: `${facts.message}; ${untold}` };
+    if (!this.#tells) return facts;
+    const { attempt, max_retries: most, retry_delay_ms: delayMs, error_status: status } = this.#last ?? {};
+    const stopped = typeof attempt !== 'number' || typeof most !== 'number' || attempt < most;
+    if (stopped) return { ...facts, kind: 'quota', message: `${facts.message}; ${untold}, only that it is over 1m` };
+    const isHint = attempt === 1 && status === 429 && typeof delayMs === 'number' && delayMs > longestOwnDelayMs;
+    return isHint ? { ...facts, retryAfterMs: Math.ceil(delayMs) } : facts;
+  }
+}
+
+const untold = 'Claude does not tell how long the API asks to wait';
