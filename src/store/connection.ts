@@ -1,8 +1,9 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Driver } from './database.ts';
+import { type FileMarks, identityOf, isCut, markFiles, setAside } from './fileMarks.ts';
 import { prepareSchema, type Schema } from './schema.ts';
-import { diagnose, FileGoneError } from './trouble.ts';
+import { diagnose, FileDamagedError, FileGoneError } from './trouble.ts';
 
 /**
  * How long one statement may block the event loop on a lock, in ms. In a database without WAL a transaction can wait twice, at
@@ -25,8 +26,8 @@ export interface Connection {
 interface Opened {
   readonly database: Database;
   readonly schema: Schema;
-  /** Device and inode, by which a file is known again. */
   readonly identity: string;
+  marks: FileMarks;
 }
 
 /**
@@ -45,7 +46,8 @@ export function createConnection(
     createPrivateFile(path);
     const database = driver.open(path, { busyTimeoutMs: lockWaitMs });
     try {
-      return { database, schema: prepareSchema(database, synchronous), identity: identify(path) };
+      const schema = prepareSchema(database, synchronous);
+      return { database, schema, identity: identify(path), marks: markFiles(database, path) };
     } catch (error) {
       closeQuietly(database);
       throw error;
@@ -64,9 +66,17 @@ export function createConnection(
         close();
         throw new FileGoneError();
       }
+      if (opened !== undefined && isCut(opened.database, path, opened.marks)) {
+        // Moved first: of a file that is not at its path SQLite writes nothing back when it is closed.
+        const aside = setAside(path);
+        close();
+        throw new FileDamagedError(aside);
+      }
       opened ??= open();
       try {
-        return work(opened.database, opened.schema);
+        const result = work(opened.database, opened.schema);
+        opened.marks = markFiles(opened.database, path);
+        return result;
       } catch (error) {
         const { busy, refusedRow } = diagnose(error, path);
         if (!busy && !refusedRow) close();
@@ -80,7 +90,8 @@ export function createConnection(
 // SQLite gives its -wal and -shm files the mode of the database.
 function createPrivateFile(path: string): void {
   makeDirectory(dirname(path));
-  closeSync(openSync(path, 'a', 0o600));
+  // To close a file that is there would take the locks off it that another database of this process has.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
 /** Node's own recursion never ends where a directory cannot be made though its parent is there, as in `/proc`. */
@@ -97,7 +108,7 @@ function makeDirectory(path: string): void {
 
 function identify(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 'gone' : `${stat.dev}:${stat.ino}`;
+  return stat === undefined ? 'gone' : identityOf(stat);
 }
 
 function closeQuietly(database: Database): void {

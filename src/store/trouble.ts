@@ -17,6 +17,16 @@ export class FileGoneError extends Error {
   }
 }
 
+/** The open file, or its log, was cut or replaced; it is out of the way now. */
+export class FileDamagedError extends Error {
+  readonly code = 'UNWEDGE_FILE_DAMAGED';
+
+  /** @param aside - where it is. */
+  constructor(aside: string) {
+    super(`the file or its log was cut while it was open; it was set aside as ${aside}`);
+  }
+}
+
 /** Written by a newer version of this package. */
 export class NewerSchemaError extends Error {
   readonly code = 'UNWEDGE_NEWER_SCHEMA';
@@ -61,6 +71,7 @@ const fixes: Readonly<Record<string, string>> = {
   EDQUOT: space,
   EISDIR: 'name a file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`',
   UNWEDGE_FILE_GONE: 'nothing to do: a new file is started',
+  UNWEDGE_FILE_DAMAGED: 'a new file is started; see who cuts files that are in use, a cleaner or a copy over them',
   UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
 };
 

@@ -161,6 +161,44 @@ describe.skipIf(!hasSqlite)('sessions in a store that gets out of order', () => 
     expect(recovered.waiting.map(({ number }) => number)).toEqual([2, 3]);
   });
 
+  const cuts: readonly (readonly [string, (path: string) => void])[] = [
+    ['whose log is cut', (path) => truncateSync(`${path}-wal`, 0)],
+    ['whose log is cut in the middle', (path) => truncateSync(`${path}-wal`, 5000)],
+    ['whose log is deleted', (path) => rmSync(`${path}-wal`)],
+    ['that is cut', (path) => truncateSync(path, 0)],
+  ];
+
+  it.each(cuts)('[I-5] sets a file aside %s, says so, and goes on in a new one', async (_, cut) => {
+    const started = await startStore();
+    const { ledger } = await own(started);
+    await post(started, ledger, 1);
+    openDatabase(started.path).exec('PRAGMA wal_checkpoint(PASSIVE)');
+    expect(await post(started, ledger, 2)).toBe('durable');
+    cut(started.path);
+    expect(await post(started, ledger, 3)).toBe('volatile');
+    const aside = `${started.path}.damaged-1`;
+    expect(started.facts.of('store.degraded')).toMatchObject([{ reason: expect.stringContaining(aside) as string }]);
+    expect(statSync(aside).isFile()).toBe(true);
+    await started.clock.advance(1000);
+    expect(started.facts.of('store.recovered')).toHaveLength(1);
+    expect(await post(started, ledger, 4)).toBe('durable');
+    const { recovered } = await own(await restart(started), 'b');
+    expect(recovered.waiting.map(({ number }) => number)).toEqual([3, 4]);
+  });
+
+  it('[I-5] goes on in the same file whose log another connection has begun anew', async () => {
+    const started = await startStore();
+    const { ledger } = await own(started);
+    await post(started, ledger, 1);
+    const other = openDatabase(started.path);
+    for (let number = 2; number < 6; number++) {
+      other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      expect(statSync(`${started.path}-wal`).size).toBe(0);
+      expect(await post(started, ledger, number)).toBe('durable');
+    }
+    expect(started.facts.of('store.degraded')).toEqual([]);
+  });
+
   it('[M-11] is lost to who has claimed it first in a new file', async () => {
     const started = await startStore();
     const { ledger } = await own(started);
