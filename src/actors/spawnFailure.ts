@@ -27,7 +27,11 @@ export function spawnFailure(thrown: unknown, { command, cwd }: SpawnCommand): F
   const error = withoutArguments(thrown, code);
   const shortage = shortages.get(code ?? '');
   if (shortage !== undefined)
-    return facts('transient', code, `Cannot start ${show(command)}: ${shortage} (${code})`, error);
+    // Ours, not the command's: its breaker does not count it (table 1).
+    return {
+      ...facts('transient', code, `Cannot start ${show(command)}: ${shortage} (${code})`, error),
+      breaker: 'ignored',
+    };
   return facts('spawn', code, `Cannot start ${show(command)}: ${explanation(code, command, cwd, error)}`, error);
 }
 

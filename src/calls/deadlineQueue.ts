@@ -25,6 +25,10 @@ export class DeadlineQueue {
   readonly #heap: Deadline[] = [];
   #timer: Timer | undefined = undefined;
   #armedFor = Number.POSITIVE_INFINITY;
+  /** Whether the timer keeps the process alive. */
+  #isHolding = false;
+  /** Deadlines that keep nothing alive. */
+  readonly #loose = new Set<Deadline>();
   #judging = false;
   #tidying = false;
   /** Whether a deadline was set in this turn. */
@@ -55,13 +59,21 @@ export class DeadlineQueue {
       this.#siftUp(deadline);
       this.#siftDown(deadline);
     }
-    if (deadline.due < this.#armedFor && !this.#judging) this.#arm();
+    const isEarlier = deadline.due < this.#armedFor;
+    if ((isEarlier || (!this.#isHolding && this.#heap.length > this.#loose.size)) && !this.#judging) this.#arm();
+  }
+
+  /** The same for a deadline whose coming nobody is owed: it does not keep the process alive. */
+  setLoose(deadline: Deadline): void {
+    if (deadline.due !== Number.POSITIVE_INFINITY) this.#loose.add(deadline);
+    this.set(deadline);
   }
 
   remove(deadline: Deadline): void {
     const index = deadline.heapIndex;
     if (index < 0) return;
     deadline.heapIndex = -1;
+    if (this.#loose.size > 0) this.#loose.delete(deadline);
     const last = this.#heap.pop();
     if (last !== undefined && last !== deadline) {
       last.heapIndex = index;
@@ -71,20 +83,25 @@ export class DeadlineQueue {
     }
     // The timer is left for the next call to share, even one of the next turn; after a turn without any it goes, or it would keep the
     // process alive.
-    if (this.#heap.length === 0 && !this.#tidying) {
+    if (this.#heap.length <= this.#loose.size && !this.#tidying) {
       this.#tidying = true;
       this.#clock.nextTurn(this.#tidy);
     }
   }
 
   readonly #tidy = (): void => {
-    if (this.#heap.length === 0 && this.#used) {
+    const mustHold = this.#heap.length > this.#loose.size;
+    if (!mustHold && this.#used) {
       this.#used = false;
       this.#clock.nextTurn(this.#tidy);
       return;
     }
     this.#tidying = false;
-    if (this.#heap.length > 0) return;
+    if (mustHold) return;
+    if (this.#heap.length > 0) {
+      if (this.#isHolding && !this.#judging) this.#arm();
+      return;
+    }
     this.#disarm();
     this.#release?.();
     this.#release = undefined;
@@ -97,8 +114,9 @@ export class DeadlineQueue {
     this.#armedFor = head.due;
     this.#release ??= this.#clock.stalls?.watch(this.#stalled);
     // A pending call holds the process: its promise is owed. Every limit is finite, and stop() empties the queue.
+    this.#isHolding = this.#heap.length > this.#loose.size;
     this.#timer = this.#clock.setTimeout(this.#wake, Math.max(1, Math.ceil(head.due - this.#clock.now())), {
-      ref: true,
+      ref: this.#isHolding,
     });
   }
 

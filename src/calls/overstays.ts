@@ -23,7 +23,8 @@ export class Overstays<I, O> implements AttemptKeeper<I, O> {
     attempt.overstay = overstay;
     if (!this.#on.stopped) {
       this.#watched.add(attempt);
-      deadlines.set(overstay);
+      // Its caller has been told: a hung call must not keep the process alive for its grace.
+      deadlines.setLoose(overstay);
     }
     attempt.abort(facts);
   }
@@ -47,7 +48,7 @@ export class Overstays<I, O> implements AttemptKeeper<I, O> {
     const due = overstay.since + policy.abortGraceMs + (clock.stalls?.since(overstay.since) ?? 0);
     if (due > now) {
       overstay.due = Math.ceil(due);
-      deadlines.set(overstay);
+      deadlines.setLoose(overstay);
       return;
     }
     this.#watched.delete(attempt);

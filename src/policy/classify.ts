@@ -74,6 +74,7 @@ function examined(error: unknown, context: ClassifyContext): FailureFacts {
     shouldRetry: hint.shouldRetry,
     status: found.status,
     code: found.code,
+    ...(found.breaker !== undefined && { breaker: found.breaker }),
     cause: error,
   };
 }

@@ -18,11 +18,17 @@ const errnos = new Map<string, Row>([
   ...all('ERR_TLS_CERT_ALTNAME_INVALID EPROTO', 'permanent', 'not_started'),
 ]);
 
-/** Names that mean something else where no process is started: a missing file, too many open files. */
-const spawnErrnos = new Map<string, Row>([
-  ...all('EAGAIN EMFILE ENFILE ENOMEM', 'transient', 'not_started'),
-  ...all('ENOENT EACCES EPERM E2BIG ENOEXEC ENOTDIR', 'spawn', 'not_started'),
-]);
+/** Names that mean something else where no process is started: a missing file. */
+const spawnErrnos = new Map<string, Row>([...all('ENOENT EACCES EPERM E2BIG ENOEXEC ENOTDIR', 'spawn', 'not_started')]);
+
+/** Of this machine where a process is started, elsewhere of whoever was asked. */
+const shortages: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+/** Of ours it says nothing about the other side. What the other side tells of its own is no error of this system, which has a number. */
+function shortage(error: unknown, code: string): Finding {
+  const isOurs = error instanceof Error && readInteger(error, 'errno') !== undefined;
+  return { kind: 'transient', outcome: 'not_started', code, breaker: isOurs ? 'ignored' : undefined };
+}
 
 const certificate = /^CERT_|^UNABLE_TO_(?:VERIFY|GET_ISSUER)|SELF_SIGNED_CERT/;
 
@@ -35,6 +41,7 @@ export function byName(error: unknown): Finding | undefined {
   if (code === undefined) return undefined;
   if (certificate.test(code)) return { kind: 'permanent', outcome: 'not_started', code };
   const spawning = readString(error, 'syscall')?.startsWith('spawn') === true;
+  if (spawning && shortages.has(code)) return shortage(error, code);
   return finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
 }
 

@@ -10,6 +10,8 @@ export interface Finding {
   readonly status?: number | undefined;
   /** errno name, JSON-RPC code, close code, exit code, signal, or the error type of an API. */
   readonly code?: string | number | undefined;
+  /** What it means to the breaker where that is not what its kind means. */
+  readonly breaker?: 'ignored' | undefined;
   readonly hint?: RetryHint | undefined;
   /** The structure is known and its text would mislead: text says nothing more about it. */
   readonly settled?: true | undefined;

@@ -7,20 +7,19 @@ import { fixture } from './startProcess.ts';
 const errno = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
 
 describe('a failed start', () => {
-  it.each(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])('[S-4] is transient for %s', (code) => {
+  it.each(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])('[S-4] is transient and of ours for %s', (code) => {
     expect(spawnFailure(errno(code), { command: 'cli' })).toMatchObject({
       kind: 'transient',
       code,
       outcome: 'not_started',
+      breaker: 'ignored',
     });
   });
 
   it.each(['ENOENT', 'EACCES', 'E2BIG', 'ERR_INVALID_ARG_VALUE'])('[S-4] is of kind spawn for %s', (code) => {
-    expect(spawnFailure(errno(code), { command: 'cli' })).toMatchObject({
-      kind: 'spawn',
-      code,
-      outcome: 'not_started',
-    });
+    const failure = spawnFailure(errno(code), { command: 'cli' });
+    expect(failure).toMatchObject({ kind: 'spawn', code, outcome: 'not_started' });
+    expect(failure.breaker).toBeUndefined();
   });
 
   it('[S-4] names the missing interpreter of a script that is there', () => {

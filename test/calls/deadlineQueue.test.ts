@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Deadline, DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
+import type { Timer, TimerOptions } from '../../src/policy/clock.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 
@@ -27,6 +28,44 @@ describe('the queue of deadlines', () => {
     expect(fired).toEqual(['fast@100']);
     await clock.advance(30_000);
     expect(fired).toEqual(['fast@100', 'middle@5000', 'slow@30000']);
+  });
+
+  it('[I-3] keeps the process alive only while something is due that somebody is owed', async () => {
+    /** Whether each pending timer keeps the process alive. */
+    const refs = new Map<object | number, boolean>();
+    class RefClock extends SimulatedClock {
+      override setTimeout(callback: () => void, delayMs: number, options?: TimerOptions): Timer {
+        const timer = super.setTimeout(callback, delayMs, options);
+        refs.set(timer, options?.ref === true);
+        return timer;
+      }
+      override clearTimeout(timer: Timer | undefined): void {
+        super.clearTimeout(timer);
+        if (timer !== undefined) refs.delete(timer);
+      }
+    }
+    const clock = new RefClock();
+    const queue = new DeadlineQueue(clock);
+    const deadline = (due: number): Deadline => ({ due, heapIndex: -1, expire: () => undefined });
+    const held = (): readonly boolean[] => [...refs.values()];
+
+    const [owed, grace, later] = [deadline(1000), deadline(5000), deadline(6000)];
+    queue.set(owed);
+    queue.setLoose(grace);
+    expect(held()).toEqual([true]);
+    queue.remove(owed);
+    await clock.settle();
+    expect(held()).toEqual([false]);
+    queue.set(later);
+    expect(held()).toEqual([true]);
+    queue.remove(later);
+    await clock.settle();
+    expect(held()).toEqual([false]);
+    queue.remove(grace);
+    await clock.settle();
+    expect(held()).toEqual([]);
+    queue.set(deadline(7000));
+    expect(held()).toEqual([true]);
   });
 
   it('keeps one timer however many deadlines there are', () => {

@@ -125,6 +125,21 @@ describe('a process that cannot start', () => {
     expect(facts(coded(code, 'no', { syscall: 'spawn foo' }))).toMatchObject({ kind, outcome: 'not_started', code });
   });
 
+  it.each(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])('[R-5] for %s says nothing about the other side', (code) => {
+    const error = coded(code, `spawn foo ${code}`, { syscall: 'spawn foo', errno: -24 });
+    expect(facts(error)).toMatchObject({ kind: 'transient', breaker: 'ignored' });
+    expect(facts(new Error('no process', { cause: error }))).toMatchObject({ kind: 'transient', breaker: 'ignored' });
+  });
+
+  it.each([
+    { code: 'EMFILE', syscall: 'spawn git', errno: -24, message: 'spawn git EMFILE' },
+    new Error('spawn git EMFILE'),
+    new Error('The server said', { cause: { code: 'EMFILE', syscall: 'spawn git', errno: -24 } }),
+    coded('EMFILE', 'too many open files', { syscall: 'open', errno: -24 }),
+  ])('[R-5] counts for the breaker where the other side tells of it, or no process was started: %o', (thrown) => {
+    expect(facts(thrown).breaker).toBeUndefined();
+  });
+
   it('[R-5] is no missing file', () => {
     expect(kindOf(coded('ENOENT', 'no such file', { syscall: 'open' }))).toBe('unknown');
   });
