@@ -156,7 +156,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
       if (answer.result !== undefined) record.answered(call.request, answer.result);
       outlet.write(line);
       firstServed();
-      runtime.root.markStable(server.id);
+      server.served();
     },
     refuse,
     retained: (bytes) => {

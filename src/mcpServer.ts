@@ -1,4 +1,6 @@
 import { type McpConnection, mcpChild, type McpServerOptions } from './actors/mcpConnection.ts';
+import { checkMcpServer } from './actors/mcpServerOptions.ts';
+import { StartLimit } from './actors/startLimit.ts';
 import { createHangWatch } from './actors/hangWatch.ts';
 import { toolResult } from './actors/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from './actors/mcpTools.ts';
@@ -77,6 +79,7 @@ export function superviseMcp(
     register: runtime.register,
     onReady(ready) {
       connection = ready;
+      startLimit.worked();
       // Before the calls that wait, so that what they may do is known when one of them fails.
       list.ready(ready);
       path.restarted();
@@ -84,6 +87,7 @@ export function superviseMcp(
     onLost(facts: FailureFacts) {
       lateAnswers += connection?.lateAnswers ?? 0;
       connection = undefined;
+      startLimit.lost(facts);
       list.lost();
       // A gateway that stops has ended its calls before its servers.
       path.crashed(facts.reason === 'stopped' ? restarted(name) : facts);
@@ -93,6 +97,8 @@ export function superviseMcp(
       runtime.bus.tell({ type: 'process.stray_output', process: childId, stream, line });
     },
   });
+
+  const startLimit = new StartLimit(runtime.clock, checkMcpServer(server).handshakeMs);
 
   const path = superviseIntegration<McpRequest, McpAnswer>(runtime, {
     name,
@@ -124,6 +130,7 @@ export function superviseMcp(
   runtime.supervise({
     id: childId,
     ...child,
+    input: { ...child.input, handshakeMs: () => startLimit.begins() },
     // A server that is killed twice a second must still answer in between, and is never given up for good.
     backoff: { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 },
     intensity: Number.POSITIVE_INFINITY,

@@ -4,8 +4,8 @@ import type { FailureFacts } from '../policy/failure.ts';
 export interface ConnectionInput {
   /** What is run; for the record only. */
   readonly command: string;
-  /** Limit on the handshake, in ms above 0. @defaultValue 10000 */
-  readonly handshakeMs?: number | undefined;
+  /** Limit on the handshake, in ms above 0, or what gives that of the incarnation that begins. @defaultValue 10000 */
+  readonly handshakeMs?: number | (() => number) | undefined;
   /** What the machine ends with when the connection was lost. @defaultValue a {@link ConnectionExit} */
   readonly lostOutput?: ((facts: FailureFacts) => unknown) | undefined;
 }
@@ -126,7 +126,7 @@ export const connectionMachine = setup({
   id: 'connection',
   context: ({ input }) => ({
     command: input.command,
-    handshakeMs: input.handshakeMs ?? 10_000,
+    handshakeMs: typeof input.handshakeMs === 'function' ? input.handshakeMs() : (input.handshakeMs ?? 10_000),
     lostOutput: input.lostOutput ?? ((facts): ConnectionExit => ({ exit: 'failure', facts })),
     server: undefined,
     facts: undefined,

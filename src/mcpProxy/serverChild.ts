@@ -1,4 +1,5 @@
 import { createHangWatch, type HangWatch, type Suspect } from '../actors/hangWatch.ts';
+import { StartLimit } from '../actors/startLimit.ts';
 import { withStderr } from '../actors/serverEnd.ts';
 import { type McpRelay, type McpRelayHost, mcpRelayLogic } from '../actors/mcpRelay.ts';
 import type { ConnectionEmitted } from '../machines/connection.ts';
@@ -44,6 +45,8 @@ export interface ServerChild {
   want(): void;
   /** Time to the next start, in ms; undefined when none is planned. */
   readonly nextStartInMs: number | undefined;
+  /** It gave the client an answer. */
+  served(): void;
   /** No server is wanted any more. */
   stop(): void;
 }
@@ -51,8 +54,8 @@ export interface ServerChild {
 /** A request has a start that is planned for later come at once, but not more often than so, in ms. */
 const hastenEveryMs = 5000;
 
-/** An MCP server that is killed twice a second must still answer in between, and one that cannot start is not tried for ever in vain. */
-const backoff = { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 60_000, jitter: 0.2, resetAfterMs: 10_000 };
+/** An MCP server that is killed twice a second must still answer in between. */
+const backoff = { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 };
 
 export function createServerChild(parts: ServerChildParts): ServerChild {
   const { runtime, settings } = parts;
@@ -64,7 +67,9 @@ export function createServerChild(parts: ServerChildParts): ServerChild {
   let lastStderr = '';
   let hastening: Timer | undefined;
   let isExpected = false;
+  let isGreeted = false;
   let startedAt = Number.NEGATIVE_INFINITY;
+  const startLimit = new StartLimit(clock, settings.server.handshakeMs);
 
   const hangWatch = createHangWatch({
     connection: () => (wire === undefined ? undefined : suspect(wire)),
@@ -106,16 +111,21 @@ export function createServerChild(parts: ServerChildParts): ServerChild {
     hide: parts.hide,
     started(relay: McpRelay) {
       wire = new Wire(relay, parts.wire);
-      return parts.started(wire);
+      const greeting = parts.started(wire);
+      isGreeted = greeting !== undefined;
+      return greeting;
     },
     ready() {
       if (wire === undefined) return;
       wire.ready = true;
+      // Without a greeting of ours it is up as soon as it runs; that it works is known once it answers.
+      if (isGreeted) startLimit.worked();
       parts.ready(wire);
     },
     lost(facts, stderr) {
       const gone = wire;
       wire = undefined;
+      startLimit.lost(facts);
       lastStderr = stderr;
       if (gone !== undefined) gone.ready = false;
       isExpected = parts.lost(facts, stderr, gone);
@@ -133,7 +143,7 @@ export function createServerChild(parts: ServerChildParts): ServerChild {
     logic: mcpRelayLogic(settings.server, host),
     input: {
       command: settings.server.command,
-      handshakeMs: settings.server.handshakeMs,
+      handshakeMs: () => startLimit.begins(),
       // Nobody was given service and nobody waits: it is started when somebody asks again.
       lostOutput: (facts: FailureFacts): unknown =>
         !isExpected && (parts.isEstablished() || parts.isNeeded())
@@ -187,6 +197,10 @@ export function createServerChild(parts: ServerChildParts): ServerChild {
     want,
     get nextStartInMs() {
       return root.node(id)?.nextRestartInMs;
+    },
+    served() {
+      startLimit.worked();
+      root.markStable(id);
     },
     stop() {
       isStopped = true;

@@ -9,6 +9,8 @@ export interface McpChaosReport {
   readonly lost: number;
   /** Of these: answered with another failure. */
   readonly refused: number;
+  /** Longest time from the death of a server to the answer of a request that was open then, in ms. */
+  readonly slowestMs: number;
   readonly violations: readonly string[];
 }
 

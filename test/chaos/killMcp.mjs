@@ -46,7 +46,7 @@ export async function killMcp({ times, seed, progress = () => undefined }) {
     { name: 'memory', server: [installed('memory')], calls: memoryCalls() },
   ];
   const violations = [];
-  const sums = { requests: 0, lost: 0, refused: 0 };
+  const sums = { requests: 0, lost: 0, refused: 0, slowestMs: 0 };
   try {
     await Promise.all(
       loads.map(async ({ name, server, calls }) => {
@@ -58,6 +58,7 @@ export async function killMcp({ times, seed, progress = () => undefined }) {
         sums.requests += judge.answered;
         sums.lost += judge.lost;
         sums.refused += judge.refused;
+        sums.slowestMs = Math.max(sums.slowestMs, judge.slowestMs);
       }),
     );
     for (const pid of await leftBehind(mark)) violations.push(`process ${pid} is left behind`);
@@ -134,6 +135,7 @@ async function harm({ serverPid, judge }, stop, hangs) {
   const isThere = () => listProcessesNow().some((entry) => entry.pid === pid && !entry.zombie);
   const deadline = Date.now() + goneMs;
   while (isThere() && Date.now() < deadline) await wait(20);
+  judge.serverDied();
   if (isThere())
     judge.wrong(`a server that was ${stop ? 'stopped' : 'killed'} is still there after ${goneMs / 1000} s`);
 }

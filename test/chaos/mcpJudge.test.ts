@@ -74,6 +74,36 @@ describe('the judge of chaos under MCP servers', () => {
     expect(judge.violations).toHaveLength(1);
   });
 
+  it('[M-6] notices an answer that came more than 25 s after the death of the server', () => {
+    let now = 0;
+    const judge = new McpJudge('kb', () => now);
+    const ask = (id: number): void => judge.sent({ id, method: 'tools/call' });
+    ask(1);
+    ask(2);
+    now = 40_000;
+    judge.serverDied();
+    ask(3);
+    now = 65_000;
+    judge.received({ id: 1, result: {} });
+    expect(judge).toMatchObject({ violations: [], slowestMs: 25_000 });
+    now = 65_001;
+    judge.received({ id: 2, result: {} });
+    judge.received({ id: 3, result: {} });
+    expect(judge.violations).toEqual(['kb: 2 (tools/call) was answered 25001 ms after its server had died']);
+  });
+
+  it('[M-6] counts from the last death that a request met', () => {
+    let now = 0;
+    const judge = new McpJudge('kb', () => now);
+    judge.sent({ id: 1, method: 'tools/call' });
+    judge.serverDied();
+    now = 20_000;
+    judge.serverDied();
+    now = 40_000;
+    judge.received({ id: 1, result: {} });
+    expect(judge).toMatchObject({ violations: [], slowestMs: 20_000 });
+  });
+
   it('[P-3] notices that the client was disconnected', () => {
     const judge = judgeOf(answer);
     judge.disconnected();

@@ -14,11 +14,11 @@ const scenarios = {
   },
   mcp: {
     about:
-      'kill -9 and -STOP of MCP servers behind the proxy; every request must be answered once, no client disconnected',
+      'kill -9 and -STOP of MCP servers behind the proxy; every request must be answered once and within 25 s of the death of its server, no client disconnected',
     harm: async (options) => (await import('./killMcp.mjs')).killMcp(options),
-    said: ({ kills, stops, requests, lost, refused }) =>
+    said: ({ kills, stops, requests, lost, refused, slowestMs }) =>
       `MCP servers killed ${kills} times and stopped ${stops} times: ${requests} requests answered, ` +
-      `${lost} of them as lost and ${refused} as refused`,
+      `${lost} of them as lost and ${refused} as refused, the slowest ${(slowestMs / 1000).toFixed(1)} s after the death of its server`,
   },
   claude: {
     about:

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type McpIntegrationOptions } from '../../src/index.ts';
 import type { FaultyMcpServerOptions } from '../../src/testing/faultyMcpServer.ts';
 import type { McpFault, McpFaultRule } from '../../src/testing/mcpFaults.ts';
 import { faultyServer } from '../support/faultyServer.ts';
+import { SkippingClock } from '../support/skippingClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A gateway with a server that does wrong what the script says. */
@@ -141,6 +142,34 @@ describe('an MCP call whose answer was lost', () => {
     const lost = gateway.wait('integration.crashed').then(() => kb.call(search, { effect: 'mutating' }));
     await kb.call(search, { effect: 'mutating' });
     expect(await lost).toMatchObject({ ok: true });
+  });
+});
+
+describe('an MCP server that hangs in its restart', () => {
+  it('[M-6] is given up after 5 s and started again, though its first start may take a minute', async () => {
+    const clock = new SkippingClock();
+    const gateway = createGateway({ clock });
+    onTestFinished(() => gateway.stop());
+    const startsFile = join(temporaryDirectory(), 'starts');
+    const starts = (): number => readFileSync(startsFile).length;
+    const faults: McpFaultRule[] = [
+      { tool: 'search', start: 1, do: 'crash' },
+      { on: 'initialize', start: 2, do: 'hang' },
+    ];
+    const kb = gateway.mcpServer('kb', { ...faultyServer({ startsFile, faults }), handshakeMs: 60_000 });
+    // Its first start takes no time then, however busy the machine is.
+    clock.stop();
+    await gateway.start();
+    const outcome = kb.call(search, { effect: 'readOnly' });
+    const failed = gateway.wait('integration.restart_failed');
+    await gateway.wait('integration.crashed');
+    await vi.waitUntil(() => starts() === 2, { timeout: 20_000 });
+    clock.skip(4999);
+    expect(kb.state).toBe('crashed');
+    clock.skip(1);
+    expect((await failed).message).toContain('No answer to initialize within 5');
+    expect(await outcome).toMatchObject({ ok: true });
+    expect(starts()).toBe(3);
   });
 });
 

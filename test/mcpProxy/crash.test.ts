@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkAlertRules } from '../../src/policy/alerts.ts';
 import type { FactType } from '../../src/policy/facts.ts';
 import { restartNamed } from '../../src/restartNamed.ts';
@@ -131,20 +131,66 @@ describe('a server that does not come back', () => {
     expect(answer).toMatch(/try again in \S+\. Last lines of the server on stderr: no luck at start \d/);
   });
 
-  it('[P-3] is tried less and less often, but a request has it tried at once', async () => {
+  it('[P-1] is tried on the next turn, then after 250 ms doubling to 5 s', async () => {
     const proxy = await startProxy();
     await proxy.open();
     proxy.breaks(true);
     await proxy.call('act', { do: 'crash' });
-    for (let restart = 1; restart <= 12; restart++) {
-      await proxy.told('child.restarting', restart);
-      proxy.clock.skip(60_000);
+    const delays: number[] = [];
+    for (let restart = 1; restart <= 8; restart++) {
+      delays.push((await proxy.told('child.restarting', restart)).delayMs);
+      proxy.clock.skip(5000);
     }
-    const { delayMs } = await proxy.told('child.restarting', 13);
-    expect(delayMs).toBe(60_000);
+    expect(delays).toEqual([0, 250, 500, 1000, 2000, 4000, 5000, 5000]);
     proxy.breaks(false);
-    proxy.clock.skip(5000);
     expect(textIn(await proxy.call('act', { do: 'start' }))).toBe(String(proxy.starts()));
+    // One answer is enough for the next series to begin anew.
+    await proxy.call('act', { do: 'crash' });
+    expect((await proxy.told('child.restarting', delays.length + 1)).delayMs).toBe(0);
+  });
+
+  it('[M-6] that hangs in its restart is given up after 5 s, though its first start may take a minute', async () => {
+    const proxy = await startProxy({ env: { STALL_STARTS: '2' } });
+    // Its first start takes no time then, however busy the machine is.
+    proxy.clock.stop();
+    await proxy.open();
+    await proxy.call('act', { do: 'kill' });
+    // Its starts are counted by the server itself, first of all.
+    await vi.waitUntil(() => proxy.starts() === 2, { timeout: 20_000 });
+    proxy.clock.skip(4999);
+    expect(proxy.facts.filter(({ type }) => type === 'integration.restart_failed')).toEqual([]);
+    proxy.clock.skip(1);
+    expect(await proxy.told('integration.restart_failed')).toMatchObject({
+      message: expect.stringContaining('No answer to initialize within 5') as string,
+    });
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('3');
+  });
+
+  it('[P-3] is tried at once by a request when its last start was 5 s ago', async () => {
+    const proxy = await startProxy({ env: { STALL_STARTS: '9' } });
+    proxy.clock.stop();
+    await proxy.open();
+    proxy.breaks(true);
+    await proxy.call('act', { do: 'crash' });
+    for (let restart = 1; restart <= 8; restart++) {
+      await proxy.told('child.restarting', restart);
+      if (restart === 8) proxy.breaks(false);
+      proxy.clock.skip(5000);
+    }
+    await vi.waitUntil(() => proxy.starts() === 9, { timeout: 20_000 });
+    proxy.clock.skip(5000);
+    expect((await proxy.told('child.restarting', 9)).delayMs).toBe(5000);
+    // The clock stands still: nothing but the request brings it back.
+    expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('10');
+  });
+
+  it('[R-4] has 200 reading calls that it took with it repeated, each once', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    const calls = Array.from({ length: 200 }, () => proxy.call('peek', { do: 'hang', onStart: 1, then: 'start' }));
+    await proxy.call('plain', { do: 'kill' });
+    expect((await Promise.all(calls)).map(textIn)).toEqual(calls.map(() => '2'));
+    expect(proxy.facts.filter(({ type }) => type === 'call.retried')).toHaveLength(200);
   });
 
   it('[P-3] is not tried more often than every 5 s by requests', async () => {
