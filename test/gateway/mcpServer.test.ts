@@ -89,12 +89,12 @@ describe('an MCP server', () => {
   });
 
   it('[P-1] that hangs ends its call at the idle limit, is killed when it answers no ping, and comes back', async () => {
-    const { gateway, kb, echo, pid } = await startServer({ pingMs: 300 });
+    const { gateway, kb, echo, pid } = await startServer({ pingMs: 300, policy: { limits: { idleMs: 2000 } } });
     await echo();
     const hung = pid();
     process.kill(hung, 'SIGSTOP');
     const crashed = gateway.wait('integration.crashed');
-    const outcome = await kb.call(long, { idleMs: 300, maxAttempts: 1 });
+    const outcome = await kb.call(long, { maxAttempts: 1 });
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'timeout', reason: 'idle_timeout' } });
     expect((await crashed).message).toContain('hung');
     expect(await echo()).toMatchObject({ ok: true });
