@@ -17,6 +17,7 @@ import {
   resumeArgs,
 } from './protocol/agentCommand.ts';
 import { type AgentReport, answer } from './protocol/agentReport.ts';
+import { createRetryLife } from './protocol/retryLife.ts';
 import { type AgentStream, createAgentStream } from './protocol/agentStream.ts';
 import {
   AgentTrail,
@@ -37,6 +38,8 @@ export interface RunResult extends ProcessExit {
 export interface PreparedRun {
   /** What the prompt and the agent change about the command. */
   readonly input: Pick<SubprocessInput, 'args' | 'stdin' | 'env' | 'onOutput'>;
+  /** Whether it tells its own signs of life: what it prints besides is none. */
+  readonly tellsLife: boolean;
   /** @throws {@link AttemptError} when the run failed, by its agent's word or by its exit. */
   conclude(exit: ProcessExit): RunResult;
   /** The process has ended, however. Removes what was made for it; never rejects. */
@@ -73,6 +76,9 @@ interface AgentCall {
   /** Whether it was told that there is no further attempt. */
   refused: boolean;
 }
+
+/** How long announced retries count as life after the last progress, in ms: an agent may be told to retry for hours. */
+const retryLifeMs = 300_000;
 
 /** What a session is told that goes on after its run was cut short; the request itself is in its history. */
 const resumePrompt =
@@ -145,7 +151,9 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions, repeat
           ? { args, stdin: asked.stdin, remove: () => Promise.resolve() }
           : await deliverPrompt(asked.prompt, { args, stdin: asked.stdin, promptBy: options.promptBy });
       const bounded = await boundRetries(command, delivered.args, options, mayRepeat(call, context));
-      const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself);
+      const tellsLife = command?.format === 'stream-json';
+      const heard = tellsLife ? createRetryLife(clock, context.touch, retryLifeMs) : undefined;
+      const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself, heard);
       let release = (): void => undefined;
       call.stream = stream;
       call.ended = new Promise<void>((resolve) => {
@@ -153,6 +161,7 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions, repeat
       });
       if (stream !== undefined) trail.begin(stream, clock.wallNow());
       return {
+        tellsLife,
         input: {
           args: bounded.args,
           stdin: delivered.stdin,

@@ -74,7 +74,9 @@ export function superviseSubprocess(
           register: runtime.register,
           clock: runtime.clock,
         };
-        const exit = await runProcess(runtime, { id: `process:${name}:${++lastRun}`, input, graceMs }, context);
+        const { tellsLife } = prepared;
+        const id = `process:${name}:${++lastRun}`;
+        const exit = await runProcess(runtime, { id, input, graceMs, tellsLife }, context);
         return prepared.conclude(exit);
       } finally {
         await prepared.end();

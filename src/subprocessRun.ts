@@ -13,6 +13,8 @@ export interface ProcessRun {
   readonly input: SubprocessInput;
   /** Time between SIGTERM and SIGKILL, in ms. */
   readonly graceMs: number;
+  /** Whether its output is no sign of life by itself: what reads it tells. @defaultValue false */
+  readonly tellsLife?: boolean | undefined;
 }
 
 /**
@@ -24,7 +26,7 @@ export async function runProcess(
   run: ProcessRun,
   context: Pick<AttemptContext, 'signal' | 'touch'>,
 ): Promise<ProcessExit> {
-  const { id, input, graceMs } = run;
+  const { id, input, graceMs, tellsLife = false } = run;
   // The environment may have changed since the gateway was made.
   for (const variables of [process.env, input.env]) runtime.secrets.learn(variables);
   // Loaded now: what starts processes takes longer than all of ours, and who starts none is spared it.
@@ -67,8 +69,8 @@ export async function runProcess(
     }
 
     function tell(event: SubprocessEmitted): void {
-      if (event.type === 'process.output') context.touch();
-      else runtime.bus.tell({ ...event, process: id });
+      if (event.type !== 'process.output') runtime.bus.tell({ ...event, process: id });
+      else if (!tellsLife) context.touch();
     }
   });
 }

@@ -82,3 +82,51 @@ describe("an agent's run that tells nothing of what it did", () => {
     );
   });
 });
+
+describe("the signs of life of an agent's run", () => {
+  const ping = { type: 'stream_event', event: { type: 'ping' } };
+  const token = { type: 'stream_event', event: { type: 'content_block_delta', delta: { text: 'h' } } };
+
+  it.each([
+    [claude, [ping, ping], 0],
+    [claude, [token, ping, token], 2],
+    [claude, [{ type: 'assistant' }], 1],
+    [codex, [{ type: 'error', message: 'Reconnecting... 1/5' }], 0],
+    [codex, [{ type: 'item.started' }], 1],
+  ])('[C-6] %j are of %j: %i', async ([command = '', ...args], messages, count) => {
+    const { say, touches } = await startHeard(command, args);
+    for (const message of messages) say(`${JSON.stringify(message)}\n`);
+    expect(touches()).toBe(count);
+  });
+
+  it('[C-6] are none while a line drips', async () => {
+    const { say, touches, tellsLife } = await startHeard('claude', claude.slice(1));
+    expect(tellsLife).toBe(true);
+    for (const byte of JSON.stringify(token)) say(byte);
+    expect(touches()).toBe(0);
+    say('\n');
+    expect(touches()).toBe(1);
+  });
+
+  it('[S-2] are its output where that is no stream of messages', async () => {
+    expect((await startHeard('claude', ['-p'])).tellsLife).toBe(false);
+    expect((await startHeard('make', [])).tellsLife).toBe(false);
+  });
+});
+
+async function startHeard(command: string, args: readonly string[]) {
+  const onRefused = (): void => undefined;
+  const runs = createAgentRuns(new SimulatedClock(), { command, args }, { retry: presets.claudeCli.retry, onRefused });
+  let touches = 0;
+  const context: AttemptContext = {
+    signal: new AbortController().signal,
+    attempt: 1,
+    maxAttempts: 1,
+    effect: undefined,
+    call: {},
+    touch: () => void touches++,
+  };
+  const { input, tellsLife } = await runs.prepare({}, context);
+  const say = (text: string): unknown => input.onOutput?.(Buffer.from(text), 'stdout');
+  return { say, tellsLife, touches: () => touches };
+}

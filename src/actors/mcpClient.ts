@@ -1,4 +1,5 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
@@ -7,12 +8,14 @@ import {
   type JSONRPCMessage,
   JSONRPCMessageSchema,
   ListToolsResultSchema,
+  type Progress,
   ResultSchema,
   type Tool,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { ProgressMark } from '../protocol/mcp/progressMark.ts';
 import { callFacts, plain, unlimitedMs } from './mcpCall.ts';
 
 /** What a request hears from its caller, and tells it. */
@@ -93,15 +96,19 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
   /** Runs one request of the client; `context` ends it and hears of its progress. */
   const run = async <T>(
     context: McpRequestContext | undefined,
-    request: (options: { signal: AbortSignal; timeout: number; onprogress: () => void }) => Promise<T>,
+    request: (options: Required<Pick<RequestOptions, 'signal' | 'timeout' | 'onprogress'>>) => Promise<T>,
   ): Promise<T> => {
     // The client never takes its listener off a signal, and would cancel a request that has long been answered.
     const own = new AbortController();
+    const mark = new ProgressMark();
+    const onprogress = (progress: Progress): void => {
+      if (mark.moves({ ...progress })) context?.touch();
+    };
     const abort = (): void => own.abort(plain(context?.signal.reason ?? 'cancelled'));
     if (context?.signal.aborted === true) throw new AttemptError(notStarted(context.signal.reason));
     context?.signal.addEventListener('abort', abort, { once: true });
     try {
-      return await request({ signal: own.signal, timeout: unlimitedMs, onprogress: () => context?.touch() });
+      return await request({ signal: own.signal, timeout: unlimitedMs, onprogress });
     } catch (error) {
       throw new AttemptError(callFacts(error, { aborted: own.signal.aborted, lost: lost() }));
     } finally {

@@ -1,4 +1,6 @@
 import type { Clock, Timer } from '../policy/clock.ts';
+import { claudeSign } from '../protocol/claudeSigns.ts';
+import { createRetryLife } from '../protocol/retryLife.ts';
 import type { SdkMessage } from './agentSdkTypes.ts';
 
 /** The signs of life of one turn. */
@@ -14,11 +16,11 @@ export interface ClaudeLife {
 const personMs = 1000;
 
 /**
- * Every message is a sign of life. Announced retries (`api_retry`) are for as long as `retryLifeMs` after the last other one: Claude
+ * Every message that gets on is a sign of life; pings are none. Announced retries (`api_retry`) are for as long as `retryLifeMs` after the last other one: Claude
  * may be told to retry for hours, and is as good as silent then.
  */
 export function createClaudeLife(clock: Clock, touch: () => void, retryLifeMs: number): ClaudeLife {
-  let lastOtherAt = clock.now();
+  const heard = createRetryLife(clock, touch, retryLifeMs);
   let waiting = 0;
   let timer: Timer | undefined;
 
@@ -32,19 +34,14 @@ export function createClaudeLife(clock: Clock, touch: () => void, retryLifeMs: n
   };
 
   return {
-    heard(message) {
-      const now = clock.now();
-      if (message['type'] !== 'system' || message['subtype'] !== 'api_retry') lastOtherAt = now;
-      if (now - lastOtherAt < retryLifeMs) touch();
-    },
+    heard: (message) => heard(claudeSign(message)),
     waitForPerson() {
       if (++waiting === 1) again();
       let released = false;
       return () => {
         if (released) return;
         released = true;
-        lastOtherAt = clock.now();
-        touch();
+        heard('progress');
         if (--waiting === 0) stop();
       };
     },

@@ -99,7 +99,7 @@ export class RunningTurn {
     if (this.#over) return;
     if (notice.kind === 'turnStarted' && notice.turn !== undefined) this.nameIt(notice.turn);
     if (notice.turn !== undefined && notice.turn !== this.id) return;
-    const progress = isProgress(method);
+    const progress = isProgress(method) && !saysNothing(notice);
     if (progress) this.#parts.touch();
     // A thread that is active again was idle after the turn before.
     if (progress || method === 'thread/status/changed') this.#parts.clock.clearTimeout(this.#idleTimer);
@@ -202,4 +202,9 @@ export class RunningTurn {
     touch();
     if (Number.isFinite(idleMs)) this.#holdTimer = clock.setTimeout(() => this.#keepOff(), idleMs / 2);
   }
+}
+
+/** A piece of an answer or of output that is empty: a stalled server may send it for ever. */
+function saysNothing(notice: CodexNotice): boolean {
+  return (notice.kind === 'text' || notice.kind === 'reasoning' || notice.kind === 'output') && notice.text === '';
 }

@@ -2,8 +2,9 @@ import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { Effect } from '../policy/effects.ts';
 import { AttemptError } from '../policy/failure.ts';
-import type { McpAnswer, McpRequest } from '../protocol/mcp/message.ts';
+import type { McpAnswer, McpParams, McpRequest } from '../protocol/mcp/message.ts';
 import { effectOfMethod, isModern } from '../protocol/mcp/methods.ts';
+import { ProgressMark } from '../protocol/mcp/progressMark.ts';
 import type { Line } from './outlet.ts';
 import type { Asker, Question, Wire } from './wire.ts';
 
@@ -36,6 +37,7 @@ export class ClientCall implements Asker {
   settle: ((answer: McpAnswer) => void) | undefined = undefined;
   reject: ((error: Error) => void) | undefined = undefined;
   context: AttemptContext | undefined = undefined;
+  readonly #mark = new ProgressMark();
   #progress = Number.NEGATIVE_INFINITY;
   readonly #deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
 
@@ -80,8 +82,9 @@ export class ClientCall implements Asker {
     this.context?.touch();
   }
 
-  progressed(progress: unknown): boolean {
-    this.context?.touch();
+  progressed(params: McpParams): boolean {
+    if (this.#mark.moves(params)) this.context?.touch();
+    const { progress } = params;
     // A second server begins to count anew; what the client sees must not go back.
     const isNews = typeof progress !== 'number' || progress > this.#progress;
     if (typeof progress === 'number' && isNews) this.#progress = progress;

@@ -12,7 +12,7 @@ export interface Asker {
   /** Gets the answer as the server wrote it, with the id the request came with. */
   answered(line: Line, answer: McpAnswer, question: Question): void;
   /** The server shows that it works on it. @returns whether that is news to who asked. */
-  progressed?(progress: unknown): boolean;
+  progressed?(params: McpParams): boolean;
   /** The server has logged something while it worked on this alone. */
   logged?(): void;
   /** No answer will come any more. */
@@ -171,7 +171,7 @@ export class Wire {
     const token = progressKey(params);
     const question = token === undefined ? undefined : this.#tokens.get(token);
     if (question === undefined) return token !== undefined && this.#taskTokens.has(token) ? 'pass' : 'drop';
-    const isNews = question.asker.progressed?.(params['progress']) !== false;
+    const isNews = question.asker.progressed?.(params) !== false;
     return isNews && !question.ownToken ? 'pass' : 'drop';
   }
 

@@ -24,10 +24,16 @@ export interface AgentReport {
   readonly failure?: FailureFacts | undefined;
 }
 
+/**
+ * What a message of an agent says of its liveness: it gets on (`progress`), it announces that it will try again (`retry`), or it only
+ * shows that a connection stands (`traffic`).
+ */
+export type AgentSign = 'progress' | 'retry' | 'traffic';
+
 /** Hears the stdout of one run, line by line, and keeps only what judging it needs. */
 export interface AgentReader {
   /** One line without its end; what is no message of the protocol is passed over. Never throws. */
-  line(text: string): void;
+  line(text: string): AgentSign;
   /** What is known so far. @param wallNow - wall time in ms, for limits that reset at a date. */
   report(wallNow: number): AgentReport;
 }

@@ -1,5 +1,5 @@
 import type { AgentCommand } from './agentCommand.ts';
-import type { AgentReader, AgentReport } from './agentReport.ts';
+import type { AgentReader, AgentReport, AgentSign } from './agentReport.ts';
 import { createClaudeReader } from './claudeOutput.ts';
 import { createCodexReader } from './codexExec.ts';
 import { createLineSplitter } from './lines.ts';
@@ -22,8 +22,13 @@ export interface AgentStream {
 /**
  * Reads the output of an agent; of plain text it tells nothing but whose it is.
  * @param retriesItself - whether the agent may repeat a failed request by itself, where that is known.
+ * @param heard - told of the liveness of each message of a stream, once it is whole: half a line is none. Must not throw.
  */
-export function createAgentStream({ agent, format }: AgentCommand, retriesItself?: boolean): AgentStream {
+export function createAgentStream(
+  { agent, format }: AgentCommand,
+  retriesItself?: boolean,
+  heard?: (sign: AgentSign) => void,
+): AgentStream {
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
   const isStream = format === 'stream-json';
   const reader: AgentReader =
@@ -34,8 +39,10 @@ export function createAgentStream({ agent, format }: AgentCommand, retriesItself
   const splitter = createLineSplitter({
     maxBytes: longestLineBytes,
     onLine(line) {
-      if (line.length <= longestCheapLine || ends(line)) reader.line(line);
+      let sign: AgentSign = 'progress';
+      if (line.length <= longestCheapLine || ends(line)) sign = reader.line(line);
       else if (agent === 'codex') unread = true;
+      heard?.(sign);
     },
     onTooLong() {
       missed = true;

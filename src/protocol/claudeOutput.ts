@@ -4,6 +4,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import { clampHint } from '../policy/hints.ts';
 import { type AgentReader, answer, messageIn, recordIn, textIn } from './agentReport.ts';
 import { ClaudeRetries } from './claudeRetries.ts';
+import { claudeSign } from './claudeSigns.ts';
 import { ToolUses } from './claudeTools.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -69,6 +70,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
       const message = messageIn(text);
       if (message !== undefined) take(message);
       else if (text.startsWith('[{')) for (const each of messagesIn(text)) take(each);
+      return message === undefined ? 'traffic' : claudeSign(message);
     },
     report(wallNow) {
       const turns = result?.['num_turns'];

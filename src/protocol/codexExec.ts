@@ -67,8 +67,9 @@ export function createCodexReader(retriesItself?: boolean): AgentReader {
           // Before the end of the turn it is a notice of a retry; what ends the turn says whether it was more.
           error = textIn(event['message']) ?? error;
           askedAgain ||= asksAgain.test(error ?? '');
-          break;
+          return 'traffic';
       }
+      return event === undefined ? 'traffic' : 'progress';
     },
     report(wallNow) {
       const failure = ended === 'failed' ? failureOf(wallNow) : ended === undefined ? undefined : emptiness(text);

@@ -110,7 +110,22 @@ describe('an agent over the Claude Agent SDK', () => {
     expect(sdk.queries).toHaveLength(1);
   });
 
-  it('[C-6] [G-7] lives on any message', async () => {
+  it('[C-6] [G-7] does not live on pings, however many come', async () => {
+    const { clock, sdk, converse } = await startAgent({ policy: { retry: { maxAttempts: 1 } } });
+    const { outcome } = (await converse()).send('say hi');
+    await clock.settle();
+    for (let seconds = 0; seconds < 115; seconds += 5) {
+      await clock.advance(5000);
+      sdk.at(0).say({ type: 'stream_event', event: { type: 'ping' }, parent_tool_use_id: null });
+      await clock.settle();
+    }
+    await clock.advance(4999);
+    expect(sdk.at(0).interrupts).toBe(0);
+    await clock.advance(1);
+    expect(await outcome).toMatchObject({ failure: { kind: 'timeout', reason: 'idle_timeout' } });
+  });
+
+  it('[C-6] [G-7] lives on any message that gets on', async () => {
     const { clock, sdk, converse } = await startAgent();
     const { outcome } = (await converse()).send('say hi');
     for (let count = 0; count < 4; count++) {

@@ -328,6 +328,21 @@ describe('a turn that does not end', () => {
     expect(!outcome.ok && outcome.failure.message).toContain('Reconnecting... waiting for network (Connection failed)');
   });
 
+  it('[G-7] though it goes on saying nothing: an empty piece of an answer is no progress', async () => {
+    const { codex, thread, clock } = await startThread({
+      'turn/start': [begins],
+      'x/y': [[says.delta(''), ['send', { id: '$id', result: 1 }]]],
+    });
+    const turn = thread.send('hi', { stallMs: 10_000 });
+    for await (const event of turn) if (event.type === 'turn.started') break;
+    await clock.advance(6000);
+    await codex.request('x/y');
+    await clock.advance(3999);
+    expect(await isSettled(turn.outcome)).toBe(false);
+    await clock.advance(1);
+    expect(await turn.outcome).toMatchObject({ failure: { reason: 'idle_timeout' } });
+  });
+
   it('[I-1] though it makes progress is ended at its overall limit', async () => {
     const { codex, thread, clock } = await startThread({
       'turn/start': [begins],

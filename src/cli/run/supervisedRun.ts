@@ -93,7 +93,12 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
         const register = registerLater(owner, plan);
         exit = await runProcess(
           runtime,
-          { id: `process:${plan.name}:${context.attempt}`, input: { ...process, register }, graceMs },
+          {
+            id: `process:${plan.name}:${context.attempt}`,
+            input: { ...process, register },
+            graceMs,
+            tellsLife: prepared.tellsLife,
+          },
           context,
         );
         return prepared.conclude(exit);

@@ -1,0 +1,25 @@
+import { type AgentSign, recordIn } from './agentReport.ts';
+
+/**
+ * What a message of Claude says of its liveness. A stalled upstream goes on sending pings, and empty deltas move nothing: what it says has
+ * to grow.
+ */
+export function claudeSign(message: Readonly<Record<string, unknown>>): AgentSign {
+  switch (message['type']) {
+    case 'stream_event':
+      return streamed(recordIn(message['event'])) ? 'progress' : 'traffic';
+    case 'keep_alive':
+      return 'traffic';
+    case 'system':
+      return message['subtype'] === 'api_retry' ? 'retry' : 'progress';
+    default:
+      return 'progress';
+  }
+}
+
+function streamed(event: Readonly<Record<string, unknown>> | undefined): boolean {
+  if (event === undefined || event['type'] === 'ping') return false;
+  if (event['type'] !== 'content_block_delta') return true;
+  const { type: _type, ...delta } = recordIn(event['delta']) ?? {};
+  return Object.values(delta).some((value) => value !== '' && value !== null && value !== undefined);
+}
