@@ -66,6 +66,17 @@ describe('a kept session', () => {
     expect([calls, store.writes.slice(-2)]).toEqual([1, ['settle agent:main-1-1 ok', 'done 1']]);
   });
 
+  it('[G-6] keeps with a call when it was made and when the watchdog ends it', async () => {
+    const { session, clock, store } = await startKept((_message, turn) => turn.tool('kb', 'query'), {
+      watchdog: { toolCallMs: 7_000 },
+    });
+    void session.send({ kind: 'user' });
+    await clock.settle();
+    store.commit();
+    await clock.settle();
+    expect(store.calls).toMatchObject([{ at: clock.wallNow(), deadlineAt: clock.wallNow() + 7_000 }]);
+  });
+
   it('[G-6] answers a call whose commit never comes, and does not dispatch it after that', async () => {
     const results: unknown[] = [];
     const { session, clock, store, tool } = await startKept(async (_message, turn) => {

@@ -51,6 +51,17 @@ describe('the restart type', () => {
     expect(root.ref('a') !== undefined).toBe(restarted);
   });
 
+  it('[V-1] permanent: restarted however often it ends normally', async () => {
+    const { root, clock, node, told } = startRoot([{ id: 'a', logic: worker, restart: 'permanent', intensity: never }], {
+      intensity: never,
+    });
+    for (let ends = 1; ends <= 4; ends++) {
+      root.send('a', { type: 'finish' });
+      await clock.advance(node('a')?.nextRestartInMs ?? 0);
+      expect([ends, root.ref('a') !== undefined, told('child.restarting').length]).toEqual([ends, true, ends]);
+    }
+  });
+
   it.each<Restart>(['permanent', 'transient', 'temporary'])('[V-1] %s: not restarted when stopped', async (restart) => {
     const { root, clock } = startRoot([{ id: 'a', logic: worker, restart }]);
     await root.stopChild('a');

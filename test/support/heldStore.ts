@@ -24,6 +24,8 @@ const nothing: Recovered = {
 export class HeldStore implements SessionStore {
   /** What was written, in order: `post 1`, `open c-1` … */
   readonly writes: string[] = [];
+  /** The calls that were opened. */
+  readonly calls: StoredCall[] = [];
   held: string | undefined = undefined;
   /** Whether it cannot be read now. */
   outOfOrder = false;
@@ -64,7 +66,10 @@ export class HeldStore implements SessionStore {
       take: (message) => this.#write(`take ${message}`),
       putBack: (message, begun) => this.#write(`put back ${message}${begun ? ' begun' : ''}`),
       finish: (message, end) => this.#write(`${end} ${message}`),
-      open: ({ call }: StoredCall) => this.#write(`open ${call}`),
+      open: (call: StoredCall) => {
+        this.calls.push(call);
+        return this.#write(`open ${call.call}`);
+      },
       settle: (call, { status }) => this.#write(`settle ${call} ${status}`),
       forget: (turn) => void this.writes.push(`forget ${turn}`),
       release: () => {

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { createActor } from 'xstate';
+import type { IntegrationEvent } from '../../src/machines/integrationEvents.ts';
+import { integrationMachine } from '../../src/machines/integration.ts';
+import { resolvePolicy } from '../../src/policy/presets.ts';
+
+/** The machine alone, after these events; nothing around it keeps an event from it. */
+function stateAfter(...events: readonly IntegrationEvent[]): unknown {
+  const { breaker } = resolvePolicy('kb', {});
+  const ref = createActor(integrationMachine, { input: { name: 'kb', breaker: { ...breaker, probes: 2 } } }).start();
+  for (const event of events) ref.send(event);
+  return ref.getSnapshot().value;
+}
+
+const open: IntegrationEvent = { type: 'breaker.restore', openUntil: 1000, openings: 1 };
+const paused = (until: number): IntegrationEvent => ({ type: 'integration.paused', until });
+const probe = (at: number): IntegrationEvent => ({ type: 'probe.requested', at });
+const answered = (generation: number): IntegrationEvent => ({ type: 'attempt.ignored', generation });
+
+describe('the machine of an integration alone', () => {
+  it('[M-2] [M-10] is probed from the moment at which its circuit is due, not before', () => {
+    expect([stateAfter(open, probe(999)), stateAfter(open, probe(1000))]).toEqual(['open', 'half-open']);
+  });
+
+  it('[M-13] [M-10] is not probed while it is paused, though its circuit is due', () => {
+    expect(stateAfter(open, paused(3000), probe(2999))).toBe('open');
+    expect(stateAfter(open, paused(3000), probe(3000))).toBe('half-open');
+  });
+
+  it('[M-13] [M-10] keeps the later of two pauses', () => {
+    expect(stateAfter(open, paused(3000), paused(2000), probe(2999))).toBe('open');
+  });
+
+  it('[M-3] [M-13] admits a second probe only when no pause has come with the first', () => {
+    const probing = (...events: readonly IntegrationEvent[]): number => {
+      const { breaker } = resolvePolicy('kb', {});
+      const ref = createActor(integrationMachine, { input: { name: 'kb', breaker: { ...breaker, probes: 2 } } }).start();
+      for (const event of events) ref.send(event);
+      return ref.getSnapshot().context.probing;
+    };
+    expect(probing(open, probe(1000), probe(1001))).toBe(2);
+    expect(probing(open, probe(1000), paused(3000), probe(2999))).toBe(1);
+    expect(probing(open, probe(1000), paused(3000), probe(3000))).toBe(2);
+    expect(probing(open, probe(1000), answered(2))).toBe(0);
+  });
+
+  it('[M-8] [M-10] is not probed while it is isolated', () => {
+    expect(stateAfter(open, { type: 'breaker.isolate' }, probe(5000))).toBe('open');
+  });
+});
