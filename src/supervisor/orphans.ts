@@ -1,12 +1,12 @@
-import type { AnyActorRef, Snapshot } from 'xstate';
+import type { AnyActorLogic, AnyActorRef, AnyActorScope, Snapshot } from 'xstate';
 
 type Children = Readonly<Record<string, AnyActorRef | undefined>>;
 
 const none: Children = {};
 
 /**
- * An observer that stops what a machine leaves running when it throws in an action, as XState does not. It watches the
- * machine's own machines as well, down to the leaves. Costs a comparison per event until a child comes or goes.
+ * An observer that stops what a machine leaves running when it throws in an action, and runs the cleanup of a callback whose `receive`
+ * threw; XState does neither. It watches what the machine invokes as well, down to the leaves. Costs a comparison per event until a child comes or goes.
  */
 export class Guardian {
   readonly #actor: AnyActorRef;
@@ -29,6 +29,7 @@ export class Guardian {
     // One that throws at its start is heard of for the first time.
     this.next(this.#actor.getSnapshot());
     for (const orphan of Object.values(this.#known)) stopOrphan(orphan);
+    cleanUp(this.#actor);
   }
 }
 
@@ -39,6 +40,17 @@ function stopOrphan(orphan: AnyActorRef | undefined): void {
     if (status === 'active') orphan.send({ type: 'xstate.stop' });
   } catch {
     // One that cannot be read or stopped must not keep the others alive.
+  }
+}
+
+/** Logic that is made of a function takes a stop as the order to let go of what it holds; a machine holds only its children. */
+function cleanUp(actor: AnyActorRef): void {
+  try {
+    const { logic } = actor as AnyActorRef & { readonly logic?: AnyActorLogic };
+    if (typeof logic?.config !== 'function') return;
+    logic.transition(actor.getSnapshot(), { type: 'xstate.stop' }, { self: actor } as AnyActorScope);
+  } catch {
+    // A cleanup that throws has done what it could.
   }
 }
 

@@ -24,7 +24,8 @@ export class TracedLogic implements AnyActorLogic {
   }
 
   transition(snapshot: unknown, event: EventObject, scope: AnyActorScope): unknown {
-    this.#traced.lastEvent = event.type;
+    // One that has failed is told to clean up: that is not what made it fail.
+    if (event.type !== 'xstate.stop') this.#traced.lastEvent = event.type;
     return this.#logic.transition(snapshot, event, scope);
   }
 

@@ -34,7 +34,9 @@ describe('the machine of an integration alone', () => {
   it('[M-3] [M-13] admits a second probe only when no pause has come with the first', () => {
     const probing = (...events: readonly IntegrationEvent[]): number => {
       const { breaker } = resolvePolicy('kb', {});
-      const ref = createActor(integrationMachine, { input: { name: 'kb', breaker: { ...breaker, probes: 2 } } }).start();
+      const ref = createActor(integrationMachine, {
+        input: { name: 'kb', breaker: { ...breaker, probes: 2 } },
+      }).start();
       for (const event of events) ref.send(event);
       return ref.getSnapshot().context.probing;
     };

@@ -90,3 +90,51 @@ describe('the children of a machine that threw', () => {
     expect([...open]).toEqual([]);
   });
 });
+
+describe('a callback whose `receive` throws', () => {
+  /** Has something open until its cleanup runs. */
+  const startCallback = (isInvoked: boolean, cleanup: () => void = () => undefined) => {
+    const open: string[] = [];
+    const logic = fromCallback(({ receive }) => {
+      open.push('opened');
+      receive(({ type }) => {
+        if (type === 'crash') throw new Error('boom');
+      });
+      return () => {
+        open.push('closed');
+        cleanup();
+      };
+    });
+    const machine = setup({ actors: { logic } }).createMachine({
+      invoke: { src: 'logic', id: 'inner' },
+      on: { crash: crashInner },
+    });
+    return { ...startRoot([{ id: 'a', logic: isInvoked ? machine : logic, restart: 'temporary' }]), open };
+  };
+
+  it.each([
+    ['a child itself', false],
+    ['invoked by a child', true],
+  ])('[I-3] has its cleanup run once, where XState runs none: %s', (_, isInvoked) => {
+    const { root, open, told } = startCallback(isInvoked);
+    root.send('a', { type: 'ask' });
+    root.send('a', { type: 'crash' });
+    expect(open).toEqual(['opened', 'closed']);
+    expect(root.ref('a')).toBeUndefined();
+    expect(told('child.crashed')).toMatchObject([{ lastEvent: isInvoked ? expect.anything() : 'crash' }]);
+  });
+
+  it('[I-3] may throw in its cleanup too', () => {
+    const { root, open } = startCallback(false, () => {
+      throw new Error('cannot close');
+    });
+    root.send('a', { type: 'crash' });
+    expect([open, root.ref('a')]).toEqual([['opened', 'closed'], undefined]);
+  });
+
+  it('[I-3] has its cleanup run once when it is stopped in order', async () => {
+    const { root, open } = startCallback(false);
+    await root.stopChild('a');
+    expect(open).toEqual(['opened', 'closed']);
+  });
+});

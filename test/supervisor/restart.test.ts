@@ -52,9 +52,12 @@ describe('the restart type', () => {
   });
 
   it('[V-1] permanent: restarted however often it ends normally', async () => {
-    const { root, clock, node, told } = startRoot([{ id: 'a', logic: worker, restart: 'permanent', intensity: never }], {
-      intensity: never,
-    });
+    const { root, clock, node, told } = startRoot(
+      [{ id: 'a', logic: worker, restart: 'permanent', intensity: never }],
+      {
+        intensity: never,
+      },
+    );
     for (let ends = 1; ends <= 4; ends++) {
       root.send('a', { type: 'finish' });
       await clock.advance(node('a')?.nextRestartInMs ?? 0);
