@@ -65,7 +65,10 @@ const optionNames = [
 export interface BreakerHandle {
   /** As of now, also within an event-loop turn. */
   readonly state: 'closed' | 'open' | 'half-open' | 'isolated' | 'crashed';
-  /** Forces the circuit open until the returned release is called (once; more calls do nothing). Isolations are counted. */
+  /**
+   * Forces the circuit open until the returned release is called (once; more calls do nothing). Isolations are counted. A circuit that was
+   * open before goes back to `open` with its old time: the next call after that time probes it. Else it closes.
+   */
   isolate(): () => void;
   /** Closes the circuit, whoever holds it open, and those of its tools, and forgets what was counted. */
   reset(): void;

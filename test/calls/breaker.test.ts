@@ -301,6 +301,26 @@ describe('the state of an integration', () => {
   });
 });
 
+describe('a call whose circuit opens with its attempt', () => {
+  const breaker = { consecutiveFailures: 1 };
+
+  it('[M-5] ends as circuit_open with its last failure, also when the wait for its next attempt would not fit', async () => {
+    const { integration, attempt } = startIntegration({ breaker, retry: { maxAttempts: 4 } });
+    const outcome = integration.call('ask', { overallMs: 500 });
+    attempt(0).reject(fault('transient'));
+    expect(await outcome).toMatchObject({
+      failure: { kind: 'circuit_open', attempts: 1, retryAfterMs: 60_000, cause: { kind: 'transient' } },
+    });
+  });
+
+  it('[M-5] reports the failure itself when it was its last attempt', async () => {
+    const { integration, attempt } = startIntegration({ breaker, retry: { maxAttempts: 1 } });
+    const outcome = integration.call('ask', { overallMs: 500 });
+    attempt(0).reject(fault('transient'));
+    expect(await outcome).toMatchObject({ failure: { kind: 'transient', attempts: 1 } });
+  });
+});
+
 describe('an isolated circuit', () => {
   it('[M-8] refuses all calls until the last of its holders releases it', async () => {
     const { integration, clock } = startIntegration({}, () => 'fine');
@@ -329,6 +349,23 @@ describe('an isolated circuit', () => {
     await openCircuit(started);
     started.integration.breaker.isolate()();
     expect(started.integration.breaker.state).toBe('open');
+  });
+
+  it('[M-8] keeps the time at which it may be tried from before: a release neither shortens nor begins it anew', async () => {
+    const started = startIntegration();
+    const { integration, clock, seen } = started;
+    await openCircuit(started);
+    const release = integration.breaker.isolate();
+    await clock.advance(20_000);
+    release();
+    expect(await integration.call('early')).toMatchObject({ failure: { kind: 'circuit_open', retryAfterMs: 40_000 } });
+    const again = integration.breaker.isolate();
+    await clock.advance(50_000);
+    again();
+    expect(integration.breaker.state).toBe('open');
+    const before = seen.length;
+    void integration.call('probe');
+    expect([integration.breaker.state, seen.length]).toEqual(['half-open', before + 1]);
   });
 
   it('[M-8] [M-11] is not left by an attempt that succeeds after all', async () => {
