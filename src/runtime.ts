@@ -10,6 +10,7 @@ import type { Policies } from './policy/policies.ts';
 import { factTypes } from './policy/factTypes.ts';
 import type { Fact, Told } from './policy/facts.ts';
 import type { KnownSecrets } from './store/knownSecrets.ts';
+import { inSlices } from './slices.ts';
 import type { Store, StoreOptions } from './store/store.ts';
 import type { ChildSpec } from './supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from './supervisor/supervisor.ts';
@@ -157,10 +158,11 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
       if (stopping !== undefined) return;
       state = 'running';
       root.start();
-      for (const spec of pending.splice(0)) {
+      await inSlices(clock, pending.splice(0), (spec) => {
         // Who hears of one that has started may stop them all.
         if (stopping === undefined) root.startChild(spec);
-      }
+        return stopping === undefined;
+      });
     },
     openStore: open,
     reap,

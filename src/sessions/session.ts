@@ -47,6 +47,8 @@ export class Session implements Drainable {
   readonly #release: Release;
   readonly #turns: Turns;
   #ref: SessionRef | undefined = undefined;
+  #needed: (() => void) | undefined = undefined;
+  #isSentTo = false;
   #stopped = false;
   #drain: DrainOrder | undefined = undefined;
 
@@ -103,7 +105,7 @@ export class Session implements Drainable {
     return this.#mailbox.length;
   }
 
-  /** Messages, tool calls and their results, oldest first. */
+  /** Messages, tool calls and their results, oldest first; of an earlier run once the session is open: among more than 1,000 with its first message. */
   get history(): readonly HistoryEntry[] {
     return this.#history.entries;
   }
@@ -129,6 +131,9 @@ export class Session implements Drainable {
     checkKeys('options', options, ['key']);
     if (options.key !== undefined) checkName('options.key', options.key);
     this.#keeping.check(message);
+    this.#isSentTo = true;
+    this.#needed?.();
+    this.#needed = undefined;
     return this.#door.send(message, options.key);
   }
 
@@ -149,6 +154,12 @@ export class Session implements Drainable {
     if (this.#keeping.unclaimed && !this.#keeping.held) this.#numberByTime();
     this.#keeping.opened();
     if (this.#stopped) await this.#keeping.release();
+  }
+
+  /** Whoever opens the session does so when it gets its first message. */
+  openWhenNeeded(open: () => void): void {
+    if (this.#isSentTo) open();
+    else this.#needed = open;
   }
 
   /** Nothing is kept after all: messages that wait are accepted as such. */

@@ -133,6 +133,11 @@ export interface LostCall {
 export interface SessionStore {
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
+  /**
+   * Up to `most` sessions after this one, in their order, of which something waits: they have an owner, or a message that was not
+   * processed. Undefined when the store is out of order.
+   */
+  unfinished(after: string, most: number): Promise<readonly string[] | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims. */
   recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]>;
 }

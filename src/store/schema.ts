@@ -133,6 +133,13 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
   // Deliveries that an orderly stop ended: they do not speak against the message.
   (database) => database.exec('ALTER TABLE unwedge_messages ADD COLUMN stops INTEGER NOT NULL DEFAULT 0'),
   (database) => database.exec('ALTER TABLE unwedge_breakers ADD COLUMN cause TEXT'),
+  // What a start looks for among any number of sessions.
+  (database) => {
+    database.exec('CREATE INDEX unwedge_sessions_owned ON unwedge_sessions (id) WHERE owner IS NOT NULL');
+    database.exec(
+      "CREATE INDEX unwedge_messages_unprocessed ON unwedge_messages (session) WHERE state IN ('waiting', 'taken')",
+    );
+  },
 ];
 
 interface EventTable {

@@ -64,6 +64,20 @@ export function createSessionStore(
       const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence });
       return { held: false, ledger, recovered: claimed.recovered };
     },
+    unfinished: (after, most) =>
+      transact((database) =>
+        database
+          .prepare(
+            `SELECT id FROM (
+               SELECT id FROM (SELECT id FROM unwedge_sessions WHERE owner IS NOT NULL AND id > ? ORDER BY id LIMIT ?)
+               UNION
+               SELECT id FROM (SELECT DISTINCT session AS id FROM unwedge_messages
+                 WHERE state IN ('waiting', 'taken') AND session > ? ORDER BY session LIMIT ?)
+             ) ORDER BY id LIMIT ?`,
+          )
+          .all(after, most, after, most, most)
+          .map((row) => String(row['id'])),
+      ),
     async recoverCalls(limits) {
       const lost = await transact((database, schema) => {
         const pending = database

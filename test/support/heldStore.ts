@@ -56,6 +56,10 @@ export class HeldStore implements SessionStore {
     return Promise.resolve({ held: false, ledger: this.#ledger(), recovered: { ...nothing, ...this.recovered } });
   }
 
+  unfinished(): Promise<[]> {
+    return Promise.resolve([]);
+  }
+
   recoverCalls(): Promise<[]> {
     return Promise.resolve([]);
   }
