@@ -222,7 +222,12 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
   function reap(): void {
     const records = store?.children;
     if (records === undefined || reapChildren === undefined || stopping !== undefined) return;
-    const more = reapChildren({ records, clock, facts: bus, logger });
+    const more = reapChildren({ records, clock, facts: bus, logger }).then(async () => {
+      // What was forgotten is to be committed first.
+      await store?.flush();
+      const { clearChildMarks } = await import('./store/childMarks.ts');
+      clearChildMarks(path, new Set(records.list().map(({ ownerPid }) => ownerPid)));
+    });
     reaping = Promise.all([reaping, more]).then(() => undefined);
   }
 

@@ -1,4 +1,5 @@
 import type { ChildRecord, ChildRecords } from '../policy/childRecord.ts';
+import { createChildMark } from './childMarks.ts';
 import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
 import type { WriteQueue } from './writeQueue.ts';
@@ -6,12 +7,17 @@ import type { WriteQueue } from './writeQueue.ts';
 export interface ChildrenOptions {
   readonly connection: Connection;
   readonly queue: WriteQueue;
+  /** Absolute, of the database. */
+  readonly path: string;
 }
 
 /** The rows of live children, of all runtimes that share the database. */
-export function createChildRecords({ connection, queue }: ChildrenOptions): ChildRecords {
+export function createChildRecords({ connection, queue, path }: ChildrenOptions): ChildRecords {
   /** What waits to be written; taken out again by a child that ends first. */
   const pending = new Set<string>();
+  /** Those that were added here and not removed. */
+  const own = new Set<string>();
+  const mark = createChildMark(path);
 
   return {
     list() {
@@ -27,6 +33,8 @@ export function createChildRecords({ connection, queue }: ChildrenOptions): Chil
       if (queue.refuses()) return;
       const key = keyOf(child);
       pending.add(key);
+      if (own.size === 0) mark.leave({ pid: child.ownerPid, start: child.ownerStart });
+      own.add(key);
       queue.add({
         run: (database) => {
           if (pending.has(key)) insertChild(database, child);
@@ -37,8 +45,13 @@ export function createChildRecords({ connection, queue }: ChildrenOptions): Chil
       void queue.flush();
     },
     remove(child) {
-      if (pending.delete(keyOf(child)) || queue.refuses()) return;
-      queue.add({ run: (database) => deleteChild(database, child) });
+      const key = keyOf(child);
+      // What is written before the row is deleted is only a mark too many.
+      const committed = (): void => {
+        if (own.delete(key) && own.size === 0) mark.remove();
+      };
+      if (pending.delete(key)) committed();
+      else if (!queue.refuses()) queue.add({ run: (database) => deleteChild(database, child), committed });
     },
   };
 }

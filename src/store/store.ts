@@ -151,7 +151,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     breakers: createBreakerStates({ connection, queue, redact }),
     runtimes,
     sessions: (runtime) => createSessionStore(queue, runtime, { log, left }),
-    children: createChildRecords({ connection, queue }),
+    children: createChildRecords({ connection, queue, path }),
     alerts: createAlertRecords({ connection, queue }),
     flush: () => queue.flush(),
     async close() {

@@ -1,30 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../src/index.ts';
 import { allGone, fixture, isAlive, nextTurn } from '../actors/startProcess.ts';
 import { hasSqlite, openDatabase } from '../store/startStore.ts';
+import { startDoomed } from '../support/startDoomed.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-
-/** A gateway in a process of its own, with three children that outlive it. */
-async function startDoomed() {
-  const store = join(temporaryDirectory(), 'gateway.sqlite');
-  const words = [fixture('doomedGateway'), store, temporaryDirectory()];
-  const host = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = once(host, 'exit');
-  const [line] = (await once(createInterface(host.stdout), 'line')) as [string];
-  const pids = JSON.parse(line) as number[];
-  onTestFinished(() => {
-    for (const left of [host.pid ?? 0, ...pids].filter(isAlive)) process.kill(left, 'SIGKILL');
-  });
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    host.kill(signal);
-    await exited;
-  };
-  return { store, pids, end };
-}
 
 async function startNext(store: string) {
   const gateway = createGateway({ store });

@@ -17,6 +17,7 @@ import { createTextRedactor } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { EndedBySignal, Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
+import { createOwnLogger } from '../ownLogger.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { failureLine } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
@@ -86,8 +87,7 @@ async function promptOf({ prompt }: AgentPlan, signal: AbortSignal): Promise<str
 
 /** One conversation of one turn, on a runtime of its own. Resolves when nothing of it is left. */
 async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show: Printer['show']): Promise<TurnEnd> {
-  const warn = (line: string): void => own.say(sanitize(line));
-  const logger = { debug: ignore, info: ignore, warn, error: warn };
+  const logger = createOwnLogger((line) => own.say(sanitize(line)));
   const owner = createRuntime(
     checkGatewayOptions({
       store: { path: storePath(plan.db, io.env), required: false },
@@ -239,5 +239,3 @@ function failureData(failure: Failure, hide: (text: string) => string): Record<s
   const { kind, reason, message, attempts, retryable, retryAfterMs, outcome: effect } = failure;
   return snakeCase({ kind, reason, message: hide(message), effect, attempts, retryable, retryAfterMs });
 }
-
-function ignore(): void {}

@@ -4,11 +4,13 @@ import { superviseMcpProxy } from '../../mcpProxy.ts';
 import { createMcpProxyRuntime } from '../../mcpProxyRuntime.ts';
 import { createTrafficLog } from '../../mcpProxy/trafficLog.ts';
 import { restartNamed } from '../../restartNamed.ts';
+import { mayHaveOrphans } from '../../store/childMarks.ts';
 import { storePath } from '../../store/paths.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
 import { systemClock } from '../../systemClock.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
+import { createOwnLogger } from '../ownLogger.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { sanitize } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
@@ -28,7 +30,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   io.leaveErrors?.();
   const { name } = options;
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
-  const logger = { debug: ignore, info: ignore, warn: say, error: say };
+  const logger = createOwnLogger(say);
   const config = await namedConfig(args.config, io);
   const path = storePath(args.db ?? config.store, io.env);
   const prepared = createMcpProxyRuntime({ ...config, store: { path, required: false }, logger });
@@ -37,7 +39,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const redactor = createTextRedactor(checked.secrets);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
 
-  await owner.start({ storeLater: true });
+  await owner.start({ storeLater: !mayHaveOrphans(store) });
   const proxy = superviseMcpProxy(runtime, options, {
     input: process.stdin,
     output: process.stdout,
@@ -106,5 +108,3 @@ type Path = Pick<CallPath<never, never>, 'name' | 'link' | 'stats' | 'restart'>;
 function passErrors(chunk: Uint8Array | string): void {
   if (process.stderr.writableLength < mostUnreadErrors) process.stderr.write(chunk);
 }
-
-function ignore(): void {}

@@ -4,6 +4,7 @@ import type { Outcome } from '../../policy/failure.ts';
 import type { RunRequest } from '../../subprocessOptions.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
+import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { exitCodeOf, exitCodes } from './exitCode.ts';
 import { type HeldOutput, holdOutput } from './heldOutput.ts';
@@ -42,12 +43,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
       held.set(attempt, output);
       return output;
     },
-    logger: {
-      debug: ignore,
-      info: ignore,
-      warn: (line) => own.say(sanitize(line)),
-      error: (line) => own.say(sanitize(line)),
-    },
+    logger: createOwnLogger((line) => own.say(sanitize(line))),
     onRetry({ attempt, kind, message, delayMs }) {
       const next = `attempt ${attempt + 1} of ${plan.policy.retry.maxAttempts} in ${formatDuration(delayMs ?? 0)}`;
       own.say(`attempt ${attempt} failed (${kind}: ${sanitize(message)}); ${next}`);
@@ -97,5 +93,3 @@ function failureReport(outcome: Outcome<RunResult>) {
   const { kind, reason, message, retryable, retryAfterMs } = outcome.failure;
   return { kind, reason: reason ?? null, message, retryable, retry_after_ms: retryAfterMs ?? null };
 }
-
-function ignore(): void {}

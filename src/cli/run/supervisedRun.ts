@@ -10,6 +10,7 @@ import { AttemptError, type Outcome } from '../../policy/failure.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { RegisterChild } from '../../policy/childRecord.ts';
 import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
+import { mayHaveOrphans } from '../../store/childMarks.ts';
 import { storePath } from '../../store/paths.ts';
 import type { RunRequest } from '../../subprocessOptions.ts';
 import { runProcess } from '../../subprocessRun.ts';
@@ -119,7 +120,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   bus.on('breaker.closed', given.onBreaker);
 
   const startedAt = clock.now();
-  await owner.start({ storeLater: !trace.isThere() });
+  await owner.start({ storeLater: !trace.isThere() && !mayHaveOrphans(path) });
   const outcome = await new Integration(call).call(request, { signal });
   const elapsedMs = clock.now() - startedAt;
   if (isWorthARecord(outcome, signal) || trace.isThere()) await owner.openStore();

@@ -1,0 +1,17 @@
+import type { Logger } from '../policy/logger.ts';
+
+/**
+ * What a command says on stderr of what its runtime logs: warnings and errors, one line each. A store that is out of order is one line,
+ * told when that is found; what it adds at its end, how many events it could not keep, is left out then.
+ */
+export function createOwnLogger(say: (line: string) => void): Logger {
+  let saidDegraded = false;
+  const tell = (line: string): void => {
+    if (saidDegraded && line.startsWith('The store closed with ')) return;
+    saidDegraded ||= line.startsWith('The store is degraded');
+    say(line);
+  };
+  return { debug: ignore, info: ignore, warn: tell, error: tell };
+}
+
+function ignore(): void {}
