@@ -20,8 +20,8 @@ export interface ChildMark {
 export function createChildMark(database: string): ChildMark {
   const path = `${database}${infix}${process.pid}.${++lastNumber}`;
   return {
-    leave: ({ start }) => void quietly(() => writeFileSync(path, start, { mode: 0o600 })),
-    remove: () => void quietly(() => rmSync(path, { force: true })),
+    leave: ({ start }) => quietly(() => writeFileSync(path, start, { mode: 0o600 })),
+    remove: () => quietly(() => rmSync(path, { force: true })),
   };
 }
 

@@ -22,7 +22,10 @@ const broken: readonly (readonly [what: string, make: (directory: string) => str
   [
     'is no database',
     (directory) => {
-      writeFileSync(join(directory, 'db'), 'not a database, and long enough not to be taken for an empty one'.repeat(20));
+      writeFileSync(
+        join(directory, 'db'),
+        'not a database, and long enough not to be taken for an empty one'.repeat(20),
+      );
       return join(directory, 'db');
     },
   ],

@@ -97,6 +97,21 @@ describe('unwedge hook', () => {
     await noneLeft();
   });
 
+  it.runIf(process.platform === 'linux').each([
+    ['a session of its own', ['setsid']],
+    ['a session of its own and an empty environment', ['env', '-i', 'setsid']],
+  ])('[H-3] [I-3] ends what it left in %s, unless told to keep it', async (_, words) => {
+    const { run, directory } = startHook();
+    const leave = (file: string): string =>
+      `${words.join(' ')} sh -c 'echo $$ > ${file}.new; mv ${file}.new ${file}; exec sleep 1000' >/dev/null 2>&1 & while [ ! -e ${file} ]; do :; done`;
+    const [ended = '', kept = ''] = ['ended', 'kept'].map((name) => join(directory, name));
+    expect(await run(['--', 'sh', '-c', leave(ended)])).toMatchObject({ code: 0, stderr: '' });
+    await allGone(Number(readFileSync(ended, 'utf8')));
+    await run(['--keep-background', '--', 'sh', '-c', leave(kept)]);
+    const pid = Number(readFileSync(kept, 'utf8'));
+    expect(() => process.kill(pid, 'SIGKILL')).not.toThrow();
+  });
+
   it('[H-3] leaves the background alone when told to', async () => {
     const { run } = startHook();
     const { stdout } = await run(['--keep-background', '--', 'sh', '-c', 'sleep 1000 >/dev/null 2>&1 & echo $!']);
@@ -197,6 +212,47 @@ describe('a hook that fails', () => {
     }
   });
 
+  it.each([
+    ['starts like JSON and is none', '{"decision": "block"', /Its output starts like JSON and is none; it is a guard/],
+    ['has a decision nobody knows', '{"decision":"deny"}', /decision is not one of approve, block; it is a guard/],
+  ])(
+    '[H-3] because its JSON %s blocks with --on-failure block, and passes as it is without',
+    async (_, json, reason) => {
+      const { run, events } = startHook();
+      const guard = await run(['--on-failure', 'block', '--', ...program('print', json)], request('PreToolUse'));
+      expect(guard).toEqual({
+        code: 2,
+        signal: undefined,
+        stdout: '',
+        stderr: expect.stringMatching(reason) as string,
+      });
+      expect(await events()).toMatchObject([{ event: 'hook/error' }]);
+      const observer = await run(['--', ...program('print', json)], request('PreToolUse'));
+      expect(observer).toMatchObject({ code: 0, stdout: json, stderr: '' });
+      // What is no JSON at all, or an answer as documented, is none of this.
+      for (const text of ['all is well', '', '{"decision":"approve"}']) {
+        const answer = await run(['--on-failure', 'block', '--', ...program('print', text)], request('PreToolUse'));
+        expect(answer).toMatchObject({ code: 0, stdout: text });
+      }
+    },
+  );
+
+  it('[H-3] because its host waits less than it takes declines before the host gives up on it', async () => {
+    const { run, directory } = startHook();
+    mkdirSync(join(directory, '.claude'));
+    const hooks = [{ type: 'command', command: 'unwedge hook --on-failure block -- "$DIR"/guard.mjs', timeout: 1 }];
+    writeFileSync(join(directory, '.claude', 'settings.json'), JSON.stringify({ hooks: { PreToolUse: [{ hooks }] } }));
+    const guard = join(directory, 'guard.mjs');
+    writeFileSync(guard, '#!/usr/bin/env node\nsetInterval(() => undefined, 1e6);\n', { mode: 0o755 });
+    const said = await run(['--timeout', '1h', '--on-failure', 'block', '--', guard], request('PreToolUse'));
+    expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining('It did not end within 700ms') as string });
+    const told = await run(
+      ['--host-timeout', '500ms', '--on-failure', 'block', '--', ...program('hang')],
+      request('PreToolUse'),
+    );
+    expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('It did not end within 250ms') as string });
+  });
+
   it('[H-3] because it floods is ended', async () => {
     const { run } = startHook();
     const { code, stdout, stderr } = await run(['--', ...program('flood')]);
@@ -288,6 +344,7 @@ describe('unwedge hook itself', () => {
       'Expected `--timeout` to be a duration such as 500ms, 30s, 5m or 1h, got "soon"',
     ],
     [['--timeout', '0s', '--', 'x'], 'Expected `--timeout` to be above 0'],
+    [['--host-timeout', '0s', '--', 'x'], 'Expected `--host-timeout` to be above 0'],
     [['--hlep'], 'Unknown option "--hlep"; did you mean --help?'],
     [['--timeout', '5s', 'guard.sh'], 'Unexpected argument "guard.sh"; the command comes after --'],
     [['--timeout', '5s'], 'No command given'],

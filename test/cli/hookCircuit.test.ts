@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createHookCircuit, openHookStore } from '../../src/cli/hook/hookCircuit.ts';
 import { leaseOwner } from '../../src/leaseOwner.ts';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { hasSqlite, openDatabase } from '../store/startStore.ts';
+import { deferred } from '../support/deferred.ts';
 import { RecordedFacts } from '../support/facts.ts';
 import { program, request, startHook } from './startHook.ts';
 
@@ -178,5 +180,47 @@ describe.skipIf(!hasSqlite)('the circuit of a wrapped hook', () => {
     expect(await guard.run('--name', 'other')).toMatchObject({
       stderr: expect.stringContaining('hook other: It crashed') as string,
     });
+  });
+});
+
+describe.skipIf(!hasSqlite)('the record of a failed hook', () => {
+  it('[H-3] [I-4] is said to be missing only where it is: what was given up is not written later', async () => {
+    const { db, events } = startHook();
+    const gate = deferred<void>();
+    const closed = deferred<void>();
+    const slow = createHookCircuit({
+      name: 'guard',
+      database: db,
+      budgetMs: () => 1,
+      async open(path, note) {
+        await gate.promise;
+        const store = await openHookStore(path, note);
+        return { ...store, close: () => store.close().finally(() => closed.resolve()) };
+      },
+    });
+    const circuit = createHookCircuit({ name: 'guard', database: db, budgetMs: () => 60_000 });
+    const fail = (of: typeof circuit, message: string) =>
+      of.failed({ kind: 'crash', message, counts: true }, undefined, { admitted: true });
+    expect(await fail(slow, 'first')).toContain('did not answer within 1ms');
+    gate.resolve();
+    await closed.promise;
+    expect(await fail(circuit, 'second')).toBeUndefined();
+    expect(await events()).toMatchObject([{ error: 'second' }]);
+  });
+
+  it('[H-3] [I-4] is not said to be missing for what the database has to say on the way', async () => {
+    const { db, events } = startHook();
+    const circuit = createHookCircuit({
+      name: 'guard',
+      database: db,
+      budgetMs: () => 60_000,
+      open(path, note) {
+        note('The store was slow');
+        return openHookStore(path, note);
+      },
+    });
+    const failed = circuit.failed({ kind: 'crash', message: 'first', counts: true }, undefined, { admitted: true });
+    expect(await failed).toBeUndefined();
+    expect(await events()).toMatchObject([{ error: 'first' }]);
   });
 });

@@ -26,10 +26,12 @@ export interface HookCircuitOptions {
   readonly database: string;
   /** How long the database may keep the hook waiting from now, in ms. */
   readonly budgetMs: () => number;
+  /** @defaultValue that of this file */
+  readonly open?: typeof openHookStore;
 }
 
 /** The store is opened only when there is something to write, or the marker says that there is something to read. */
-export function createHookCircuit({ name, database, budgetMs }: HookCircuitOptions): HookCircuit {
+export function createHookCircuit({ name, database, budgetMs, open = openHookStore }: HookCircuitOptions): HookCircuit {
   const run = {
     key: `hook:${name}`,
     // Costs a look at the process table, which the usual run has no need of.
@@ -50,7 +52,7 @@ export function createHookCircuit({ name, database, budgetMs }: HookCircuitOptio
     let isLate = false;
     // What was given up is not begun later: it would be on record though somebody was told that it is not.
     const inTime = async (store: Store): Promise<T | undefined> => (isLate ? undefined : work(store));
-    const done = withStore(database, note, inTime).catch((error: unknown) => {
+    const done = withStore(() => open(database, note), inTime).catch((error: unknown) => {
       note(String(error));
       return undefined;
     });
@@ -99,14 +101,15 @@ function probeOf(admission: HookAdmission) {
   return admission.admitted ? admission.probe : undefined;
 }
 
-async function withStore<T>(
-  path: string,
-  note: (message: string) => void,
-  work: (store: Store) => T | Promise<T>,
-): Promise<T> {
+/** Opens the database of a hook; `note` hears what is wrong with it. */
+export async function openHookStore(path: string, note: (message: string) => void): Promise<Store> {
   const { openStore } = await import('../../store/store.ts');
   const logger: Logger = { debug: ignore, info: ignore, warn: note, error: note };
-  const store = await openStore({ path, clock: systemClock, facts: nobody, logger });
+  return openStore({ path, clock: systemClock, facts: nobody, logger });
+}
+
+async function withStore<T>(open: () => Promise<Store>, work: (store: Store) => T | Promise<T>): Promise<T> {
+  const store = await open();
   try {
     return await work(store);
   } finally {

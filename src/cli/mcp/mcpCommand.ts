@@ -39,7 +39,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const redactor = createTextRedactor(checked.secrets);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
 
-  await owner.start({ storeLater: !mayHaveOrphans(store) });
+  await owner.start({ storeLater: !mayHaveOrphans(path) });
   const proxy = superviseMcpProxy(runtime, options, {
     input: process.stdin,
     output: process.stdout,
