@@ -14,7 +14,7 @@ export interface CallWhy {
   /** How long the attempt in flight has shown no sign of life. */
   readonly silentMs?: number | undefined;
   /** What happens next if nothing else does. */
-  readonly next: { readonly rule: FailureReason | 'next_attempt'; readonly inMs: number };
+  readonly next: { readonly rule: FailureReason | 'next_attempt' | 'restart_wait'; readonly inMs: number };
   readonly lastFailure?: { readonly kind: FailureKind; readonly message: string } | undefined;
 }
 
@@ -31,8 +31,8 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
     ...(lastFailure !== undefined && { lastFailure: { kind: lastFailure.kind, message: lastFailure.message } }),
   };
   if (attempt === undefined) {
-    const isRetry = waiting === 'backoff' || waiting === 'pause';
-    const next = isRetry ? { rule: 'next_attempt' as const, inMs: call.due - now } : overall;
+    const rule = ruleOf(waiting);
+    const next = rule === undefined ? overall : { rule, inMs: call.due - now };
     return { phase: waiting, ...shared, next: soonest([next, overall]) };
   }
   const limits = [
@@ -41,6 +41,12 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
     overall,
   ];
   return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, next: soonest(limits) };
+}
+
+/** What the end of a wait leads to, where that is not the end of the call's time. */
+function ruleOf(waiting: Waiting): 'next_attempt' | 'restart_wait' | undefined {
+  if (waiting === 'backoff' || waiting === 'pause') return 'next_attempt';
+  return waiting === 'restart' ? 'restart_wait' : undefined;
 }
 
 /** The inner limit names the reason where two tie, as it does when they fire. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { whyOf } from '../../src/calls/callWhy.ts';
 import { RetryBudget } from '../../src/policy/retryBudget.ts';
 import type { PolicyInput } from '../../src/policy/presets.ts';
 import { deferred, isSettled } from '../support/deferred.ts';
 import { fault, type Seen, startIntegration } from '../support/startIntegration.ts';
 
+const noOptions = { label: undefined, session: undefined, signal: undefined, fallback: undefined };
 const gone = fault('crash', { reason: 'connection_lost', message: 'The server was ended by SIGKILL' }).facts;
 
 describe('a call that is to be repeated after a crash', () => {
@@ -69,6 +71,17 @@ describe('a call that is to be repeated after a crash', () => {
     expect(await isSettled(outcome)).toBe(false);
     await clock.advance(1);
     expect(await outcome).toMatchObject({ failure: { kind: 'transient', attempts: 1 } });
+  });
+});
+
+describe('why a call waits for a restart', () => {
+  it('[L-5] [M-6] is told with the time at which it is given up', async () => {
+    const { path, clock } = startIntegration();
+    const settings = { ...path.policy.limits, ...noOptions, retry: path.policy.retry, effect: 'readOnly' } as const;
+    const call = path.start('read', settings, () => undefined);
+    path.crashed(gone);
+    await clock.advance(5000);
+    expect(whyOf(call, clock)).toMatchObject({ phase: 'restart', next: { rule: 'restart_wait', inMs: 15_000 } });
   });
 });
 
