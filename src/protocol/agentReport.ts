@@ -39,11 +39,11 @@ export interface AgentReader {
 }
 
 /** Longest answer that is kept, in characters. */
-const longestText = 1024 * 1024;
+export const longestAnswer = 1024 * 1024;
 
 /** The beginning of an answer, as long as is kept. */
 export function answer(text: string): string {
-  return text.length > longestText ? text.slice(0, longestText) : text;
+  return text.length > longestAnswer ? text.slice(0, longestAnswer) : text;
 }
 
 /** A line as an object of the protocol; undefined when it is anything else. */

@@ -148,6 +148,16 @@ describe('unwedge agent', () => {
     );
   });
 
+  it.each([
+    [[], /^3 and more: \d+ characters\n$/],
+    [['--stream'], /^a fragment\n3 and more: \d+ characters\n$/],
+  ])('[L-4] keeps what a failed attempt said out of stdout, but with --stream: %j', async (options, expected) => {
+    const { code, stdout, stderr } = await ask([...options, 'stutter a fragment']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(expected);
+    expect(stderr).toContain('unwedge: trying again');
+  });
+
   it('[L-4] exits with 75 when it is to be tried later', async () => {
     const { code, stdout } = await ask(['--json', 'fail 400 Credit balance is too low']);
     expect(code).toBe(75);
@@ -288,7 +298,7 @@ describe('unwedge agent', () => {
 
   it('[I-1] [I-3] ends the agent by Ctrl-C though nobody reads its answer', async () => {
     const fake = fakeAgent();
-    const { child, ended } = start(fake, ['flood']);
+    const { child, ended } = start(fake, ['--stream', 'flood']);
     child.stdout.pause();
     await vi.waitUntil(() => child.stdout.readableLength > 0, patient);
     child.kill('SIGINT');

@@ -9,7 +9,7 @@ import { checkGatewayOptions } from '../../gatewayOptions.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
 import { AttemptError, type Failure, type Outcome } from '../../policy/failure.ts';
-import type { AgentName } from '../../protocol/agentReport.ts';
+import { type AgentName, longestAnswer } from '../../protocol/agentReport.ts';
 import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
 import { storePath } from '../../store/paths.ts';
 import { KnownSecrets } from '../../store/knownSecrets.ts';
@@ -56,12 +56,13 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const redactor = createTextRedactor(new KnownSecrets(io.env));
   const hide = (text: string): string => redactor.text(text);
   const isTerminal = io.isTTY && process.stderr.isTTY;
-  const printer = createPrinter(own, { json: plan.json, isTerminal, hide });
+  const streams = args.stream || io.isTTY;
+  const printer = createPrinter(own, { json: plan.json, streams, isTerminal, hide });
   const end = await ask(plan, prompt, io, own, (event) => printer.show(event));
-  printer.end();
+  const { outcome, id } = end;
+  printer.end(outcome.ok ? outcome.value.text : undefined);
 
-  const { outcome, id, missed } = end;
-  const trouble = own.trouble ?? (missed > 0 ? `${missed} events came faster than they could be written` : undefined);
+  const trouble = own.trouble ?? lossOf(end, streams || plan.json);
   if (trouble !== undefined) own.say(`the output is not complete: ${sanitize(trouble)}`);
   const ownCode = outcome.ok ? 0 : agentExitCode(outcome.failure);
   // Half of an answer must not pass for the whole.
@@ -75,6 +76,12 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   else if (resumable !== undefined && (outcome.ok || outcome.failure.reason !== 'not_found'))
     own.say(`go on with: unwedge agent --backend ${backend}${named} --resume ${shellWord(sanitize(resumable))} PROMPT`);
   return exitCode;
+}
+
+/** Why not all of the answer was shown; undefined when it was. */
+function lossOf({ outcome, missed }: TurnEnd, streams: boolean): string | undefined {
+  if (streams) return missed > 0 ? `${missed} events came faster than they could be written` : undefined;
+  return outcome.ok && outcome.value.text.length >= longestAnswer ? 'the answer is longer than is kept' : undefined;
 }
 
 async function promptOf({ prompt }: AgentPlan, signal: AbortSignal): Promise<string> {

@@ -7,7 +7,8 @@ export const agent = defineCommand({
   summary: 'ask Claude or Codex once, under supervision, and watch it work',
   usage: 'agent --backend claude|codex [OPTION...] PROMPT',
   details: [
-    'The answer goes to stdout as it comes; tools, retries and what was declined are told on stderr, the id to resume by at the end.',
+    'The answer goes to stdout: on a terminal as it comes, else at the end, so that nothing of a failed attempt gets into it. Tools,',
+    'retries and what was declined are told on stderr, the id to resume by at the end.',
     'With --json each event is a line, and the result is the last. PROMPT may be - for stdin.',
     'What the agent asks leave for is declined, unless --approve all. Ctrl-C interrupts the turn; a second ends everything at once.',
     'Exit codes: 0 answered, 1 it failed, 2 wrong usage, 124 a limit passed, 125 an error of unwedge, 126 and 127 the agent cannot be',

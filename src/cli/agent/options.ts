@@ -26,6 +26,7 @@ export const agentOptions = {
   },
   timeout: { kind: 'duration', help: 'limit on the whole, retries and fallback included; else 30m' },
   'no-output-timeout': { kind: 'duration', help: 'limit on silence; else 2m for claude, 5m for codex' },
+  stream: { kind: 'flag', help: 'show the answer as it comes also where stdout is no terminal' },
   'prompt-file': { kind: 'text', value: 'FILE', help: 'the prompt, in place of PROMPT; - is stdin' },
 } as const satisfies OptionSpecs;
 

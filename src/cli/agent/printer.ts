@@ -7,8 +7,8 @@ import { plainText, sanitize, toJsonLine } from '../sanitize.ts';
 export interface Printer {
   /** A promise says when more can be shown: the reader is slow. */
   show(event: AgentEvent): Promise<void> | undefined;
-  /** Ends the line that the answer left open. */
-  end(): void;
+  /** Shows the answer where its pieces were held back, and ends the line that it left open. */
+  end(answer: string | undefined): void;
   /** Uses of tools that were declined. */
   readonly declined: number;
 }
@@ -16,13 +16,15 @@ export interface Printer {
 /** How events are shown. */
 export interface PrinterOptions {
   readonly json: boolean;
+  /** Whether pieces of the answer are shown as they come, those of an attempt that fails later included. */
+  readonly streams: boolean;
   /** Whether the answer and our lines share a terminal: a line of ours then begins on one of its own. */
   readonly isTerminal: boolean;
   /** Takes secrets out of what is told of the turn; the answer stays as it is. */
   readonly hide: (text: string) => string;
 }
 
-export function createPrinter(own: OwnOutput, { json, isTerminal, hide }: PrinterOptions): Printer {
+export function createPrinter(own: OwnOutput, { json, streams, isTerminal, hide }: PrinterOptions): Printer {
   let midLine = false;
   let declined = 0;
 
@@ -43,11 +45,14 @@ export function createPrinter(own: OwnOutput, { json, isTerminal, hide }: Printe
     show(event) {
       if (event.type === 'approval.resolved' && event.decision === 'decline') declined++;
       if (json) return own.write(Buffer.from(toJsonLine(snakeCase(told(event, hide)))), 'stdout');
-      if (event.type === 'text') return write(plainText(event.text));
+      if (event.type === 'text') return streams ? write(plainText(event.text)) : undefined;
+      // What comes now begins anew.
+      if ((event.type === 'retrying' || event.type === 'fell_back') && midLine) void write('\n');
       const line = lineOf(event);
       return line === undefined ? undefined : tell(line);
     },
-    end() {
+    end(answer) {
+      if (!json && !streams && answer !== undefined) void write(plainText(answer));
       if (midLine) void write('\n');
     },
   };
