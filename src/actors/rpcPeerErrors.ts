@@ -22,7 +22,7 @@ export function timedOut(method: string, limitMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'attempt_timeout',
-    message: `No answer to ${method} within ${limitMs} ms`,
+    message: `No answer to ${method} within ${Math.round(limitMs)} ms`,
     outcome: 'unknown',
   };
 }

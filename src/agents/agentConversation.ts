@@ -213,7 +213,7 @@ function stoppedFailure(agent: string): Failure {
 }
 
 function overdue(integration: string, limitMs = 0): Failure {
-  const message = `${integration} was not done within ${limitMs} ms`;
+  const message = `${integration} was not done within ${Math.round(limitMs)} ms`;
   const facts = { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' } as const;
   return { ...facts, integration, attempts: 1, retryable: true };
 }

@@ -143,12 +143,12 @@ export function notStarted(limitMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'overall_timeout',
-    message: `Not started within ${limitMs} ms`,
+    message: `Not started within ${Math.round(limitMs)} ms`,
     outcome: 'not_started',
   };
 }
 
 export function timedOut(reason: FailureReason, limitMs: number): FailureFacts {
   const what = reason === 'idle_timeout' ? 'No sign of life' : 'No answer';
-  return { kind: 'timeout', reason, message: `${what} within ${limitMs} ms`, outcome: 'unknown' };
+  return { kind: 'timeout', reason, message: `${what} within ${Math.round(limitMs)} ms`, outcome: 'unknown' };
 }

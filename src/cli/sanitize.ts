@@ -1,3 +1,4 @@
+import { wholeMs } from '../policy/duration.ts';
 import { plainJson, plainText, sanitize } from '../policy/sanitize.ts';
 
 export { plainText, sanitize };
@@ -10,12 +11,12 @@ export function quoted(word: string): string {
   return JSON.stringify(clean.length > longestQuotedChars ? `${clean.slice(0, longestQuotedChars - 1)}…` : clean);
 }
 
-/** `value` as JSON for machines. Characters that JSON lets through but a terminal may obey are written as escapes. */
+/** `value` as JSON for machines. Characters that JSON lets through but a terminal may obey are written as escapes; times in ms are whole. */
 export function toJson(value: unknown): string {
-  return `${plainJson(JSON.stringify(value, null, 2))}\n`;
+  return `${plainJson(JSON.stringify(value, wholeMs, 2))}\n`;
 }
 
 /** `value` as one line of JSON, as harmless as {@link toJson}. */
 export function toJsonLine(value: unknown): string {
-  return `${plainJson(JSON.stringify(value))}\n`;
+  return `${plainJson(JSON.stringify(value, wholeMs))}\n`;
 }

@@ -89,7 +89,9 @@ export function startCall(
     if (clock.now() < dueAt()) arm();
     else {
       const overall = clock.now() >= startedAt + overallMs;
-      const what = overall ? `did not end within ${overallMs} ms` : `gave no sign of life for ${idleMs} ms`;
+      const what = overall
+        ? `did not end within ${Math.round(overallMs)} ms`
+        : `gave no sign of life for ${Math.round(idleMs)} ms`;
       call.end('limit', new Error(`The tool ${what} and was given up; its outcome is unknown`));
     }
   };

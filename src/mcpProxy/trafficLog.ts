@@ -78,7 +78,7 @@ export function createTrafficLog(
     const side = `${from === 'client' ? 'server' : 'client'} ${key}`;
     const before = asked.get(side);
     asked.delete(side);
-    return before === undefined ? {} : { method: before.method, ms: Math.round((clock.now() - before.at) * 10) / 10 };
+    return before === undefined ? {} : { method: before.method, ms: Math.round(clock.now() - before.at) };
   };
 
   return {

@@ -34,3 +34,11 @@ export function formatDuration(ms: number): string {
 export function limitText(ms: number): string {
   return ms >= 1000 && ms % 1000 === 0 ? `${ms / 1000}s` : `${Math.round(ms)}ms`;
 }
+
+/** Names of fields that hold a duration or a time in ms. */
+const namesMs = /(?:^ms|Ms|_ms)$/;
+
+/** A field as it is written for others: a time in ms is a whole number. Fits `JSON.stringify` as a replacer. */
+export function wholeMs(name: string, value: unknown): unknown {
+  return typeof value === 'number' && namesMs.test(name) ? Math.round(value) : value;
+}

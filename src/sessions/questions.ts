@@ -113,7 +113,7 @@ function unanswered(what: string, timeoutMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'overall_timeout',
-    message: `Nobody answered within ${timeoutMs} ms: ${what}`,
+    message: `Nobody answered within ${Math.round(timeoutMs)} ms: ${what}`,
     outcome: 'failed',
   };
 }

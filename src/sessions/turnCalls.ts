@@ -189,7 +189,7 @@ export class TurnCalls {
     });
     this.#end(call, {
       kind: 'watchdog',
-      message: `${tool} did not answer within ${limitMs} ms`,
+      message: `${tool} did not answer within ${Math.round(limitMs)} ms`,
       outcome: 'unknown',
     });
   }

@@ -1,3 +1,4 @@
+import { wholeMs } from '../policy/duration.ts';
 import type { KnownSecrets } from './knownSecrets.ts';
 import { redacted } from './redacted.ts';
 import { announcesSecret, type NameMeaning } from './secretNames.ts';
@@ -137,7 +138,7 @@ class Walk {
   #field(object: object, name: string, meaning: NameMeaning, depth: number): unknown {
     let value: unknown;
     try {
-      value = (object as Record<string, unknown>)[name];
+      value = wholeMs(name, (object as Record<string, unknown>)[name]);
     } catch {
       return '[unreadable]';
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainText, quoted, sanitize, toJson } from '../../src/cli/sanitize.ts';
+import { plainText, quoted, sanitize, toJson, toJsonLine } from '../../src/cli/sanitize.ts';
 
 describe('text of others', () => {
   it.each([
@@ -37,4 +37,9 @@ describe('text of others', () => {
     expect(json).toMatch(/^[\n -~]*$/);
     expect(JSON.parse(json)).toEqual({ text });
   });
+});
+
+it('[L-2] JSON of the command line has times in ms as whole numbers', () => {
+  expect(JSON.parse(toJson({ next: { inMs: 943.5769359999977 } }))).toEqual({ next: { inMs: 944 } });
+  expect(JSON.parse(toJsonLine({ elapsed_ms: 1.5, ratio: 0.5 }))).toEqual({ elapsed_ms: 2, ratio: 0.5 });
 });

@@ -1,6 +1,6 @@
 import { fc } from '../property.ts';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../src/policy/duration.ts';
+import { formatDuration, limitText, parseDuration, wholeMs } from '../../src/policy/duration.ts';
 
 describe('a duration', () => {
   it.each([
@@ -46,5 +46,25 @@ describe('a duration', () => {
         expect(Math.abs(parseDuration('d', formatDuration(ms)) - ms)).toBeLessThanOrEqual(Math.max(0, ms / 20));
       }),
     );
+  });
+});
+
+describe('times in ms for others', () => {
+  it.each([
+    [1000, '1s'],
+    [300_000, '300s'],
+    [400, '400ms'],
+    [1500, '1500ms'],
+    [943.577, '944ms'],
+    [0.4, '0ms'],
+  ])('[S-2] a limit of %d ms is %s', (ms, text) => {
+    expect(limitText(ms)).toBe(text);
+  });
+
+  it('[S-2] are whole, by the name of their field', () => {
+    const given = { sinceMs: 943.577, elapsed_ms: 0.6, ms: 1.2, ratio: 0.5, items: 1.5, limitMs: '1.5', none_ms: null };
+    expect(JSON.parse(JSON.stringify({ given }, wholeMs))).toEqual({
+      given: { ...given, sinceMs: 944, elapsed_ms: 1, ms: 1 },
+    });
   });
 });

@@ -217,3 +217,11 @@ describe('metadata', () => {
     );
   });
 });
+
+it('[O-1] keeps times in ms as whole numbers, and other numbers as they are', () => {
+  expect(JSON.parse(redact({ elapsed_ms: 943.577, within: { delayMs: 0.4 }, ratio: 0.25 }))).toEqual({
+    elapsed_ms: 944,
+    within: { delayMs: 0 },
+    ratio: 0.25,
+  });
+});
