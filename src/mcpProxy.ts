@@ -16,6 +16,7 @@ import { createServerChild } from './mcpProxy/serverChild.ts';
 import { ServerRequests } from './mcpProxy/serverRequests.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './mcpProxy/settings.ts';
 import { createStandstill } from './mcpProxy/standstill.ts';
+import { createStartUp } from './mcpProxy/startUp.ts';
 import { Succession } from './mcpProxy/succession.ts';
 import type { TrafficLog } from './mcpProxy/trafficLog.ts';
 import { formatDuration } from './policy/duration.ts';
@@ -113,6 +114,14 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     suspect: () => server.hangWatch.suspect(),
   });
 
+  const startUp = createStartUp({
+    name,
+    clock,
+    calls: () => calls.all(),
+    write: (line) => outlet.write(line),
+    say: around.say,
+  });
+
   const path: CallPath<ClientCall, McpAnswer> = superviseIntegration<ClientCall, McpAnswer>(runtime, {
     name,
     policy: settings.policy,
@@ -154,6 +163,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
     shookHands: () => fromClient.serverReady(),
     deliver(call, line, answer) {
       if (answer.result !== undefined) record.answered(call.request, answer.result);
+      startUp.end();
       outlet.write(line);
       firstServed();
       server.served();
@@ -194,10 +204,18 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
       nextId,
       late: (asker, answer, givenUpAt) => announcements.late(asker, answer, givenUpAt, now()),
     },
-    started: (wire) => succession.started(wire),
-    ready: (wire) => succession.ready(wire),
+    started(wire) {
+      startUp.begin();
+      return succession.started(wire);
+    },
+    ready(wire) {
+      // One that nobody has greeted still has to answer the client's own handshake.
+      if (record.established) startUp.end();
+      succession.ready(wire);
+    },
     lost(facts, stderr, wire) {
       standstill.end();
+      startUp.end();
       return succession.lost(facts, stderr, wire);
     },
     gather: () => pipe.gather(),
@@ -288,6 +306,7 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
       server.stop();
       asides.stop();
       patience.stop();
+      startUp.end();
       standstill.end();
       path.stop();
     },

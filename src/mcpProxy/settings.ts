@@ -29,7 +29,7 @@ export interface McpProxyOptions {
   readonly callMs?: number | undefined;
   /** By tool: one limit in place of both, in ms above 0. @defaultValue {} */
   readonly toolMs?: Readonly<Record<string, number>> | undefined;
-  /** Limit on the start up to the end of the handshake, in ms above 0: the package may have to be fetched first. @defaultValue 60000 */
+  /** Limit on the start up to the end of the handshake, in ms above 0: the package may have to be fetched first. @defaultValue 180000 */
   readonly startMs?: number | undefined;
   /** @defaultValue the policy's, which is 'safe' unless `retry.repeatAfter` is `lost` */
   readonly retry?: RetryMode | undefined;
@@ -81,7 +81,7 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
   const { envAllow } = options;
   const idleMs = options.idleMs === undefined ? undefined : checkDuration('idleMs', options.idleMs);
   const callMs = options.callMs === undefined ? undefined : checkDuration('callMs', options.callMs);
-  const startMs = checkDuration('startMs', options.startMs ?? 60_000);
+  const startMs = checkDuration('startMs', options.startMs ?? 180_000);
   const whenAlive = checkOneOf(
     'whenAlive',
     options.whenAlive ?? policies.whenAliveOf(name) ?? 'wait',

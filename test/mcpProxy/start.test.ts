@@ -74,6 +74,25 @@ describe('the start of a proxy', () => {
     expect(answer.error?.message).toContain('/nowhere/server');
   });
 
+  it('[P-1] [P-3] has 3 min, and keeps a client that wants to hear of progress until then', async () => {
+    const proxy = await startProxy({ env: { STALL_STARTS: '1' } });
+    proxy.clock.stop();
+    const asked = proxy.ask('initialize', { ...hello, _meta: { progressToken: 'mine' } });
+    await proxy.told('process.started');
+    for (let seconds = 0; seconds < 60; seconds += 5) proxy.clock.skip(5000);
+    const beats = proxy.lines.map((line) => JSON.parse(line) as { method?: string; params?: { progress: number } });
+    const progress = beats.flatMap(({ method, params }) => (method === 'notifications/progress' ? [params] : []));
+    expect(progress).toHaveLength(12);
+    expect(progress[0]).toMatchObject({ progressToken: 'mine', message: 'kb has been starting for 5s' });
+    const values = progress.map((each) => each?.progress ?? 0);
+    expect(values).toEqual(values.toSorted((one, other) => one - other));
+    expect(proxy.said).toEqual(expect.arrayContaining(['kb has been starting for 15s', 'kb has been starting for 1m']));
+    proxy.clock.skip(119_999);
+    expect(proxy.proxy.path.stats.attempts).toBe(1);
+    proxy.clock.skip(1);
+    expect((await asked).error?.message).toContain('No answer to initialize within 3m');
+  });
+
   it('[P-3] that takes longer than its limit ends the handshake with an error', async () => {
     const proxy = await startProxy({ args: ['-e', 'setInterval(() => {}, 1000)'], startMs: 10_000 });
     const asked = proxy.ask('initialize', hello);

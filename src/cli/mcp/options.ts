@@ -23,7 +23,7 @@ export const mcpOptions = {
     value: 'TOOL=DURATION',
     help: 'for calls of one tool the one limit in place of both',
   },
-  'start-timeout': { kind: 'duration', help: 'limit on the start of the server and its handshake; else 1m' },
+  'start-timeout': { kind: 'duration', help: 'limit on the start of the server and its handshake; else 3m' },
   retry: {
     kind: 'text',
     value: 'WHEN',

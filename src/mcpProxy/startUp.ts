@@ -1,0 +1,56 @@
+import type { Clock, Timer } from '../policy/clock.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { fieldsOf } from '../protocol/mcp/message.ts';
+import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
+import type { ClientCall } from './clientCall.ts';
+
+export interface StartUpParts {
+  readonly name: string;
+  readonly clock: Clock;
+  /** The requests of the client that have no answer. */
+  readonly calls: () => Iterable<ClientCall>;
+  /** Gives the client a line. */
+  readonly write: (line: string) => void;
+  /** One line for people. */
+  readonly say: (line: string) => void;
+}
+
+/** How often the client hears that its server is still starting, in ms: below the limit of any client. */
+const beatMs = 5000;
+/** Beats from one line for people to the next. */
+const beatsPerLine = 3;
+
+/** Keeps the client while its server takes its time to start: a package may have to be fetched first. */
+export interface StartUp {
+  /** A process runs and has not answered anything. */
+  begin(): void;
+  /** It has, or is gone. */
+  end(): void;
+}
+
+export function createStartUp({ name, clock, calls, write, say }: StartUpParts): StartUp {
+  let timer: Timer | undefined;
+  let beats = 0;
+
+  const beat = (): void => {
+    beats++;
+    const message = `${name} has been starting for ${formatDuration(beats * beatMs)}`;
+    for (const { request } of calls()) {
+      const { progressToken } = fieldsOf(request.params['_meta']);
+      if (progressToken === undefined) continue;
+      // Far below whatever the server will say of its own progress, which must not go back.
+      const params = { progressToken, progress: beats / 1e6, message };
+      write(notificationLine('notifications/progress', params));
+    }
+    if (beats % beatsPerLine === 0) say(message);
+    timer = clock.setTimeout(beat, beatMs);
+  };
+  return {
+    begin() {
+      clock.clearTimeout(timer);
+      beats = 0;
+      timer = clock.setTimeout(beat, beatMs);
+    },
+    end: () => clock.clearTimeout(timer),
+  };
+}
