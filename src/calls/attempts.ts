@@ -227,9 +227,10 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     return !isShortened && link.closed;
   }
 
-  /** Whether a limit that passed makes one doubt that anything lives there. An impatient caller does not, until nobody was answered for long. */
+  /** Whether a limit that passed makes one doubt that anything lives there. A caller without time does not, until nobody was answered for long. */
   #isSuspicious({ call, startedAt }: Attempt<I, O>, { reason, isShortened }: ExpiredLimit, now: number): boolean {
-    if (!isShortened) return reason !== 'overall_timeout' || this.#on.tools.toolOf(call) !== undefined;
+    if (reason !== 'overall_timeout') return true;
+    if (!isShortened) return this.#on.tools.toolOf(call) !== undefined;
     this.#unansweredSince = Math.min(this.#unansweredSince, startedAt);
     return now - this.#unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;
   }
