@@ -163,11 +163,11 @@ export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
       this.#on.failures.cause ??= cause;
       first.push({ type: 'breaker.restore', ...restored });
     }
-    if (down) {
-      outage.startsDown();
-      first.push({ type: 'integration.lost' });
-    }
-    this.link.attach(ref, first);
+    if (down) outage.startsDown();
+    // A first start is no restart; only a circuit that an earlier run left open is closed by it.
+    const awaitsStart = down && open === undefined && !this.link.started;
+    if (down && !awaitsStart) first.push({ type: 'integration.lost' });
+    this.link.attach(ref, first, awaitsStart);
   }
 
   /** Whether a call has not ended. */
@@ -187,7 +187,7 @@ export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
     overstays.stop();
     const facts = refusal.stopped(this.name);
     for (const call of [...attempts.calls, ...waits.list(), ...endings.fallingBack]) this.end(call, facts);
-    this.link.detach();
+    this.link.retire();
     parts.onStop?.();
   }
 

@@ -118,9 +118,14 @@ export class Integration<I, O> {
     this.breaker = breakerHandle(path);
   }
 
-  /** The state of its machine, as of now. */
+  /** The state of its machine, as of now. Before its first start, and after its stop, `idle`. */
   get state(): IntegrationState {
     return this.#path.link.state;
+  }
+
+  /** Whether its first start is over, well or not, and nobody has stopped it since. */
+  get started(): boolean {
+    return this.#path.link.started;
   }
 
   get stats(): CallStats {

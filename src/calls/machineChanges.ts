@@ -4,7 +4,10 @@ import type { Stations } from './stations.ts';
 
 /** Told what became of the machine. */
 export interface MachineWatcher {
-  changed(from: IntegrationState, to: IntegrationState): void;
+  /** @param shown - what `from` was shown as: before the first start that is `idle`. */
+  changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void;
+  /** It is shown in another state, though nothing changed for the calls. */
+  shown(from: IntegrationState, to: IntegrationState): void;
   emitted(event: IntegrationEmitted): void;
 }
 
@@ -16,7 +19,12 @@ export class MachineChanges<I, O> implements MachineWatcher {
     this.#on = stations;
   }
 
-  changed(from: IntegrationState, to: IntegrationState): void {
+  shown(from: IntegrationState, to: IntegrationState): void {
+    const { parts, records, stopped } = this.#on;
+    if (!stopped && from !== to) records.tell({ type: 'integration.changed', integration: parts.name, from, to });
+  }
+
+  changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void {
     const { parts, link, probing, records, gate, failures, counts } = this.#on;
     if (this.#on.stopped) return;
     // First: whoever is refused is told why. What is isolated was opened by nobody's failure.
@@ -24,7 +32,7 @@ export class MachineChanges<I, O> implements MachineWatcher {
       failures.opened(parts.policy.breaker, counts.inARow);
     }
     if (from === 'half-open') probing.forget();
-    records.tell({ type: 'integration.changed', integration: parts.name, from, to });
+    this.shown(shown, to === 'crashed' && !link.started ? 'idle' : to);
     // Who heard of it may have changed it again.
     const { lastState, isOpen, closed } = link;
     if (to === 'crashed' && lastState === to) {

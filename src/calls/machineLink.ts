@@ -21,6 +21,10 @@ export class MachineLink implements Follower {
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
   #state: IntegrationState = 'crashed';
+  /** It is in service, or was: its first start is over, well or not, and nobody has stopped it since. */
+  #started = false;
+  /** What is behind it has yet to start for the first time: calls wait as for a restart, the machine is as it begins. */
+  #awaitsStart = false;
   // What every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with
   // the machine.
   #closed = false;
@@ -46,10 +50,12 @@ export class MachineLink implements Follower {
   /**
    * Takes the actor of a new incarnation, and starts it if nobody has: what is sent from here on must be taken in order.
    * @param first - what the machine is told before anybody learns that it runs.
+   * @param awaitsStart - what is behind it has yet to start for the first time.
    */
-  attach(ref: IntegrationRef, first: readonly IntegrationEvent[] = []): void {
+  attach(ref: IntegrationRef, first: readonly IntegrationEvent[] = [], awaitsStart = false): void {
     this.detach();
     this.#ref = ref;
+    this.#awaitsStart = awaitsStart;
     const emitted = ref.on('*', (event) => this.#untold.push(event));
     // A machine that threw has no state of its own any more: it is shown as crashed until its next incarnation.
     const errors = ref.subscribe({ error: () => this.#moveTo('crashed') });
@@ -75,10 +81,42 @@ export class MachineLink implements Follower {
     this.#moveTo('crashed');
   }
 
-  /** The state as of now: what the call table says, also within an event-loop turn. */
+  /** The state as of now: what the call table says, also within an event-loop turn. Before its first start, and after its stop, `idle`. */
   get state(): IntegrationState {
     this.flush();
-    return this.#state;
+    return this.#shown(this.#state);
+  }
+
+  /** Whether its first start is over, well or not, and nobody has stopped it since. */
+  get started(): boolean {
+    return this.#started;
+  }
+
+  /** It was stopped: nothing of it is in service, and nothing is wrong with it. */
+  retire(): void {
+    this.detach();
+    this.#started = false;
+  }
+
+  /** What is behind it has started. Those who come back from a crash find the circuit closed. */
+  restarted(): void {
+    this.#awaitsStart = false;
+    this.send({ type: 'integration.restarted' });
+    // The machine itself never knew that something was missing.
+    this.#follow();
+  }
+
+  /** What is behind it is gone, or could not be started. */
+  lost(): void {
+    const isFirst = !this.#started;
+    this.#awaitsStart = false;
+    this.#started = true;
+    this.send({ type: 'integration.lost' });
+    if (isFirst && this.#state === 'crashed') this.#changes.shown('idle', 'crashed');
+  }
+
+  #shown(state: IntegrationState): IntegrationState {
+    return state === 'crashed' && !this.#started ? 'idle' : state;
   }
 
   /** The state the machine was last left in; what the fast path looks at. */
@@ -214,7 +252,8 @@ export class MachineLink implements Follower {
   #follow(): void {
     const snapshot = this.#ref?.getSnapshot();
     this.#copy();
-    this.#moveTo(snapshot?.status === 'active' ? snapshot.value : 'crashed');
+    const state = snapshot?.status === 'active' ? snapshot.value : 'crashed';
+    this.#moveTo(this.#awaitsStart ? 'crashed' : state);
     for (let told = this.#untold.shift(); told !== undefined; told = this.#untold.shift()) this.#changes.emitted(told);
   }
 
@@ -230,8 +269,10 @@ export class MachineLink implements Follower {
   #moveTo(state: IntegrationState): void {
     const from = this.#state;
     if (from === state) return;
+    const shown = this.#shown(from);
     const wasClosed = this.#closed;
     this.#state = state;
+    if (!this.#awaitsStart) this.#started = true;
     this.#closed = state === 'calling' || state === 'idle' || state === 'backoff';
     this.#following.end();
     const begins = this.#beginning;
@@ -241,6 +282,6 @@ export class MachineLink implements Follower {
       // Attempts of before may still be in flight.
       this.flushSoon();
     }
-    this.#changes.changed(from, state);
+    this.#changes.changed(from, state, shown);
   }
 }

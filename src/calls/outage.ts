@@ -24,6 +24,8 @@ export class Outage<I, O> {
   /** The thing behind it has yet to start. */
   startsDown(): void {
     this.#since = this.#on.parts.clock.now();
+    // A first start is no restart.
+    this.#quiet = !this.#on.link.started;
   }
 
   /** A restart takes it back into service from here on, not the end of work that goes on. */
@@ -36,7 +38,7 @@ export class Outage<I, O> {
     if (link.lastState !== 'crashed') this.#since = parts.clock.now();
     this.#last = facts;
     // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
-    link.send({ type: 'integration.lost' });
+    link.lost();
     const isOrder = facts.reason === 'restarted';
     if (!quietly && !isOrder) {
       if (this.#told) records.restartFailed(facts.message);
@@ -55,7 +57,7 @@ export class Outage<I, O> {
     this.#told = false;
     this.#quiet = false;
     this.#last = undefined;
-    link.send({ type: 'integration.restarted' });
+    link.restarted();
     if (!isQuiet) records.restarted(parts.clock.now() - this.#since);
   }
 

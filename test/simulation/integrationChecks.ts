@@ -96,6 +96,10 @@ function checkState({ judge, root }: World, simulated: SimulatedIntegration): vo
     const waiting = [...rows.values()].some(isWaiting);
     expected = simulated.attempts.inFlight > 0 ? 'calling' : waiting ? 'backoff' : 'idle';
   }
+  if (model.state === 'crashed' && !integration.started) {
+    judge.expect(integration.state === 'idle', 'M-14', () => `${name} has not started and is ${integration.state}`);
+    return;
+  }
   // The machine itself, before anything that asks for the state makes it follow the calls.
   const actual = machineState(root.ref(`integration:${name}`)?.getSnapshot());
   judge.expect(actual === expected, 'M-1', () => `${name} is ${actual}, by its calls it is ${expected}`);
