@@ -38,7 +38,7 @@ export async function startSession({ name, server, env, options }) {
     client,
     /** The server of the moment; undefined between two. */
     serverPid: () =>
-      listProcessesNow().find(({ pid, parent, zombie }) => parent === proxy.pid && !zombie && isServer(pid))?.pid,
+      listProcessesNow().find(({ pid, parent, zombie }) => parent === proxy.pid && !zombie && runs(pid, server[0]))?.pid,
     /** Ends the client's side of the pipe, and waits for the proxy to end by itself. */
     async end() {
       judge.finish();
@@ -54,12 +54,13 @@ export async function startSession({ name, server, env, options }) {
 }
 
 /**
- * Whether it has begun to run its own program: until then it is a copy of the proxy, which waits for it; whoever stops it then has
- * stopped the proxy.
+ * Whether a process has begun to run the server: until then it is a copy of the proxy, which waits for it; whoever stops it then has
+ * stopped the proxy. Another child of the proxy guards what it started.
  */
-function isServer(pid) {
+function runs(pid, program) {
   try {
-    return !readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(main);
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+    return words.includes(program) && !words.includes(main);
   } catch {
     return false;
   }
