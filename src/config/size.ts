@@ -1,7 +1,7 @@
 /** Longest text of a configuration file, in bytes. */
 export const maxFileBytes = 1_048_576;
 /** Most values of one source, lists and objects among them. */
-export const maxValues = 10_000;
+const maxValues = 10_000;
 /** How deep they may lie. */
 const deepest = 50;
 /** Problems that are told, and warnings; what is wrong beyond is counted. */

@@ -2,7 +2,7 @@
 export type NameMeaning = 'secret' | 'environment' | 'plain';
 
 /** What stands before `key` where the key is a secret; a `session_key` and a `public_key` are none. */
-export const keyQualifiers =
+const keyQualifiers =
   'api|access|account|admin|app|auth|client|consumer|deploy|encryption|functions?|host|ingest|license|master|private|server|service|' +
   'shared(?:[_-]?access)?|secret|signing|ssh|storage|subscription|webhook|write';
 
