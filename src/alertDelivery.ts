@@ -67,6 +67,7 @@ function webhookPath(runtime: Runtime, webhook: AlertWebhook): CallPath<AlertNew
   runtime.secrets.learn(headers);
   return superviseIntegration<AlertNews, void>(runtime, {
     name: deliveryNames.webhook,
+    about: { type: 'alert' },
     policy: runtime.policies.policyOf(deliveryNames.webhook, policyOf(timeoutMs), 'sdk'),
     async operation(news, { signal }: AttemptContext) {
       const response = await fetch(url, {

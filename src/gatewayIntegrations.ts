@@ -54,7 +54,7 @@ export function gatewayIntegrations(parts: GatewayParts): Declaring {
       checkFunction(`${name}.operation`, operation);
       const policy = policies.policyOf(name, functionOptions.policy, 'sdk');
       const toolOf = (input: unknown): string | undefined => (input as Partial<ToolRequest> | null | undefined)?.tool;
-      const path = superviseIntegration(runtime, { name, policy, operation, toolOf });
+      const path = superviseIntegration(runtime, { name, about: { type: 'function' }, policy, operation, toolOf });
       return add(
         path,
         about,

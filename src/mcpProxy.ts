@@ -124,6 +124,22 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
 
   const path: CallPath<ClientCall, McpAnswer> = superviseIntegration<ClientCall, McpAnswer>(runtime, {
     name,
+    about: { type: 'mcp' },
+    failed({ tool, request }, { kind, reason, message, attempts }) {
+      if (tool === undefined || kind === 'cancelled') return;
+      const input = request.params['arguments'];
+      const retries = Math.max(0, attempts - 1);
+      runtime.bus.tell({
+        type: 'mcp.tool_failed',
+        integration: name,
+        tool,
+        input,
+        error: message,
+        kind,
+        reason,
+        retries,
+      });
+    },
     policy: settings.policy,
     alone: true,
     toolOf: (call) => call.tool,

@@ -10,7 +10,7 @@ import { restarted } from './calls/refusal.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
 import { type McpAnswer, McpIntegration, type McpRequest, type McpToolRequest, whichTools } from './mcpIntegration.ts';
 import type { Effect } from './policy/effects.ts';
-import { AttemptError, type FailureFacts } from './policy/failure.ts';
+import { AttemptError, type Failure, type FailureFacts } from './policy/failure.ts';
 import { checkBoolean, checkOneOf, show } from './policy/options.ts';
 import { type WhenAlive, whenAliveChoices } from './policy/policies.ts';
 import type { PolicyInput } from './policy/presets.ts';
@@ -102,20 +102,17 @@ export function superviseMcp(
 
   const path = superviseIntegration<McpRequest, McpAnswer>(runtime, {
     name,
+    about: { type: 'mcp' },
+    failed: tellToolError,
     policy,
     toolOf: (request) => (request === whichTools ? undefined : request.name),
     operation: async (request, context) => {
       if (request !== whichTools) checkRequest(request);
       if (connection === undefined) throw notConnected(name);
       if (request === whichTools) return list.ask(connection, context);
-      try {
-        const result = await connection.callTool(request, context);
-        runtime.root.markStable(childId);
-        return toolResult(result);
-      } catch (error) {
-        if (error instanceof AttemptError && error.facts.reason === 'tool_error') tellToolError(request, error);
-        throw error;
-      }
+      const result = await connection.callTool(request, context);
+      runtime.root.markStable(childId);
+      return toolResult(result);
     },
     probe: async () => {
       if (connection === undefined || !(await connection.ping())) throw notConnected(name);
@@ -149,9 +146,21 @@ export function superviseMcp(
     behind: () => ({ pid: connection?.pid, lastLine }),
   };
 
-  function tellToolError(request: McpToolRequest, error: AttemptError): void {
+  function tellToolError(request: McpRequest, { kind, reason, message, attempts }: Failure): void {
+    // What its caller ended is no error of the tool.
+    if (request === whichTools || kind === 'cancelled') return;
     const { name: tool, arguments: input } = request;
-    runtime.bus.tell({ type: 'mcp.tool_failed', integration: name, tool, input, error: error.message });
+    const retries = Math.max(0, attempts - 1);
+    runtime.bus.tell({
+      type: 'mcp.tool_failed',
+      integration: name,
+      tool,
+      input,
+      error: message,
+      kind,
+      reason,
+      retries,
+    });
   }
 
   function tellChanges({ added, removed, changed }: ToolChanges): void {

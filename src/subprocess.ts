@@ -3,6 +3,7 @@ import type { CallPath } from './calls/callPath.ts';
 import type { SubprocessInput } from './machines/subprocess.ts';
 import { describeTimeout } from './machines/subprocessExit.ts';
 import { say } from './policy/logger.ts';
+import { aboutCommand } from './protocol/aboutCommand.ts';
 import { type AgentCommand, agentCommand } from './protocol/agentCommand.ts';
 import type { Runtime } from './runtime.ts';
 import {
@@ -56,6 +57,7 @@ export function superviseSubprocess(
 
   return superviseIntegration(runtime, {
     name,
+    about: aboutCommand(agent, args ?? []),
     policy,
     describeTimeout,
     amendTimeout: (facts, context) => agents?.amendTimeout(facts, context) ?? facts,

@@ -78,6 +78,7 @@ export function superviseHook(runtime: Runtime, hook: CheckedHook): RegisteredHo
   const policy = command === undefined ? hook.policy : { ...hook.policy, abortGraceMs: command.endsWithinMs };
   const path = superviseIntegration<HookEvent, unknown>(runtime, {
     name: `hook:${name}`,
+    about: { type: 'hook' },
     policy,
     operation: command?.handler ?? (handler as HookHandler),
   });

@@ -3,15 +3,25 @@ import { CallPath } from './calls/callPath.ts';
 import type { CallPathParts } from './calls/callPathParts.ts';
 import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';
 import { integrationMachine, type IntegrationRef } from './machines/integration.ts';
+import type { IntegrationAbout } from './policy/integrationAbout.ts';
 import type { IntegrationPolicy } from './policy/policy.ts';
 import type { Runtime } from './runtime.ts';
 
 /** What one integration adds to the runtime's parts. */
 export type IntegrationParts<I, O> = Pick<
   CallPathParts<I, O>,
-  'toolOf' | 'probe' | 'restartInMs' | 'onSilence' | 'whenAlive' | 'describeTimeout' | 'amendTimeout' | 'retryBudget'
+  | 'toolOf'
+  | 'failed'
+  | 'probe'
+  | 'restartInMs'
+  | 'onSilence'
+  | 'whenAlive'
+  | 'describeTimeout'
+  | 'amendTimeout'
+  | 'retryBudget'
 > & {
   readonly name: string;
+  readonly about: IntegrationAbout<I>;
   readonly policy: IntegrationPolicy;
   readonly operation: Operation<I, O>;
   /** Who counts its failures in a row. @defaultValue 'own' */

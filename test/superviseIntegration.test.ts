@@ -39,6 +39,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
     },
     {
       name: 'kb',
+      about: { type: 'function' },
       policy: resolvePolicy('kb', { breaker: { consecutiveFailures }, limits: { attemptMs: 600_000 } }),
       operation: () => {
         const attempt = deferred<string>();

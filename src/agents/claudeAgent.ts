@@ -49,6 +49,7 @@ export function superviseClaude(
 
   const path = superviseIntegration<TurnRequest, AgentResult>(runtime, {
     name,
+    about: { type: 'claude', provider: 'anthropic', modelOf: () => options.model },
     policy,
     describeTimeout,
     amendTimeout(facts, context) {

@@ -70,6 +70,7 @@ export function superviseCodex(
 
   const path = superviseIntegration<Work, unknown>(runtime, {
     name,
+    about: { type: 'codex', provider: 'openai' },
     policy,
     operation: (work, context) => work(context),
     describeTimeout,

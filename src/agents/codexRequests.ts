@@ -50,6 +50,8 @@ export function createRequests({ name, clock, facts }: CodexRequestsParts): RunR
         retryCount: 0,
         elapsedMs,
         stack,
+        integrationType: 'codex',
+        provider: 'openai',
       });
       return { ok: false, failure };
     }

@@ -2,8 +2,9 @@ import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
-import type { FailureFacts, FailureReason } from '../policy/failure.ts';
+import type { Failure, FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { WhenAlive } from '../policy/policies.ts';
+import type { IntegrationAbout } from '../policy/integrationAbout.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { RetryBudget } from '../policy/retryBudget.ts';
 import type { AttemptContext, Operation } from './operation.ts';
@@ -18,6 +19,10 @@ export interface CallPathParts<I, O> {
   readonly operation: Operation<I, O>;
   /** The tool an input calls, where it calls one: each has a circuit of its own beside that of the integration. @defaultValue none does */
   readonly toolOf?: ((input: I) => string | undefined) | undefined;
+  /** What the record of a failure says of the integration. */
+  readonly about?: IntegrationAbout<I> | undefined;
+  /** Told of each final failure of a call that was dispatched, after its record. Must not throw. */
+  readonly failed?: ((input: I, failure: Failure) => void) | undefined;
   /** A harmless request that shows whether the integration answers again (MCP `ping`). */
   readonly probe?: ((context: { readonly signal: AbortSignal }) => unknown) | undefined;
   readonly clock: Clock;

@@ -4,7 +4,9 @@ import type { CallFact, Fact, Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
+import type { CallPathParts } from './callPathParts.ts';
 import { stackOf } from './errorText.ts';
+import { limitThatPassed } from './limits.ts';
 
 /** Refusals of one cause, which come in floods: the first is told, the others are counted. */
 export class RefusalEpisode {
@@ -13,6 +15,12 @@ export class RefusalEpisode {
   /** Refusals that were not told. */
   untold = 0;
 }
+
+/** What records need of a call path. */
+type RecordParts<I> = Pick<
+  CallPathParts<I, never>,
+  'name' | 'policy' | 'clock' | 'facts' | 'toolOf' | 'about' | 'failed'
+>;
 
 /**
  * What the outside is told about calls: each retry and each final failure once, refusals once per episode, late ends always; and the
@@ -23,15 +31,17 @@ export class CallRecords<I, O> {
   failed = 0;
   refused = 0;
   late = 0;
+  readonly #parts: RecordParts<I>;
   readonly #integration: string;
   readonly #clock: Clock;
   readonly #facts: Facts;
   readonly #episode = new RefusalEpisode();
 
-  constructor(integration: string, clock: Clock, facts: Facts) {
-    this.#integration = integration;
-    this.#clock = clock;
-    this.#facts = facts;
+  constructor(parts: RecordParts<I>) {
+    this.#parts = parts;
+    this.#integration = parts.name;
+    this.#clock = parts.clock;
+    this.#facts = parts.facts;
   }
 
   /** A call was admitted: the episode of refusals is over. */
@@ -66,14 +76,22 @@ export class CallRecords<I, O> {
 
   callFailed(call: Call<I, O>, failure: Failure): void {
     this.failed++;
+    const { about, toolOf, failed, policy } = this.#parts;
+    const { input, settings } = call;
     this.#facts.tell({
       type: 'call.failed',
       ...this.#about(call),
+      integrationType: about?.type,
+      tool: toolOf?.(input),
+      provider: about?.provider,
+      model: about?.modelOf?.(input),
       failure,
       retryCount: Math.max(0, call.attempts - 1),
       elapsedMs: this.#clock.now() - call.startedAt,
       stack: stackOf(failure.cause),
+      limit: limitThatPassed(failure, settings, policy.limits),
     });
+    if (call.attempts > 0) failed?.(input, failure);
   }
 
   callFellBack(call: Call<I, O>, kind: FailureKind): void {

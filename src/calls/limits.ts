@@ -1,7 +1,10 @@
 import type { Clock } from '../policy/clock.ts';
-import type { FailureReason } from '../policy/failure.ts';
+import { formatDuration } from '../policy/duration.ts';
+import type { Failure, FailureReason } from '../policy/failure.ts';
+import type { Limits } from '../policy/policy.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
+import type { CallSettings } from './callSettings.ts';
 
 /** What is known of stalls of the event loop: limits on silence and on attempts leave them out. */
 type StallClock = Pick<Clock, 'stalls'>;
@@ -48,4 +51,33 @@ export function expiredLimit<I, O>(attempt: Attempt<I, O>, now: number, clock: S
     return passed('attempt_timeout', attemptMs, ownLimits.attemptMs);
   if (now >= call.overallDue) return passed('overall_timeout', overallMs, ownLimits.overallMs);
   return passed('lease_expired', limitMs, limitMs);
+}
+
+const limitOf: Readonly<Partial<Record<FailureReason, keyof Limits>>> = {
+  idle_timeout: 'idleMs',
+  attempt_timeout: 'attemptMs',
+  overall_timeout: 'overallMs',
+};
+
+/**
+ * The limit that ended a call, and where it was set: nothing was thrown there whose stack could say so. Undefined for other failures.
+ * @param usual - of the policy of the integration.
+ */
+export function limitThatPassed(
+  { kind, reason, integration }: Failure,
+  settings: Pick<CallSettings<never, never>, keyof Limits | 'ownLimits' | 'session'>,
+  usual: Limits,
+): string | undefined {
+  const limit = kind === 'timeout' && reason !== undefined ? limitOf[reason] : undefined;
+  if (limit === undefined) return undefined;
+  const { ownLimits = settings, session } = settings;
+  const isPolicys = settings[limit] === usual[limit];
+  const isOwn = settings[limit] === ownLimits[limit];
+  const caller = session === undefined ? 'the options of the call' : 'the session or its tool';
+  const by = isPolicys
+    ? `the policy of ${integration}`
+    : isOwn && session === undefined
+      ? 'the settings of the tool'
+      : caller;
+  return `${limit} ${formatDuration(settings[limit])}, set by ${by}`;
 }

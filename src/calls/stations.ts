@@ -63,7 +63,7 @@ export class Stations<I, O> {
     this.keeper = keeper;
     this.budget = parts.retryBudget ?? new RetryBudget();
     this.places = new Places(parts.policy);
-    this.records = new CallRecords(parts.name, parts.clock, parts.facts);
+    this.records = new CallRecords(parts);
     this.counts = new BreakerCounts(parts.policy.breaker, parts.streak);
     this.link = new MachineLink(parts, this.counts, this, new MachineChanges(this));
     this.tools = new ToolCircuits(this);

@@ -1,3 +1,4 @@
+import { limitText } from '../policy/duration.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Timer } from '../policy/clock.ts';
 import type { BoundarySettings } from './boundaryOptions.ts';
@@ -90,8 +91,8 @@ export function startCall(
     else {
       const overall = clock.now() >= startedAt + overallMs;
       const what = overall
-        ? `did not end within ${Math.round(overallMs)} ms`
-        : `gave no sign of life for ${Math.round(idleMs)} ms`;
+        ? `did not end within ${limitText(overallMs)}`
+        : `gave no sign of life for ${limitText(idleMs)}`;
       call.end('limit', new Error(`The tool ${what} and was given up; its outcome is unknown`));
     }
   };

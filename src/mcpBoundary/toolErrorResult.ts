@@ -8,7 +8,7 @@ export type ToolErrorResult = { content: { type: 'text'; text: string }[]; isErr
 const longestText = 2000;
 
 export function toolErrorResult(tool: string, message: string): ToolErrorResult {
-  return { content: [{ type: 'text', text: `${tool}: ${message}` }], isError: true };
+  return { content: [{ type: 'text', text: `Error in ${tool}: ${message}` }], isError: true };
 }
 
 /** @throws TypeError when a result is no JSON: the SDKs could not send it, and its call would never be answered. */

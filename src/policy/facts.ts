@@ -1,6 +1,7 @@
 import type { AlertCause, AlertEnd } from './alertRecord.ts';
 import type { CountedFailure } from './breakerCause.ts';
 import type { Failure, FailureKind } from './failure.ts';
+import type { IntegrationType } from './integrationAbout.ts';
 
 /**
  * The catalogue of facts the runtime tells the outside, one line each: when it fires, and what it carries.
@@ -12,7 +13,20 @@ export interface FactMap {
   /** A call ended with a value. */
   'call.succeeded': CallFact & { attempts: number; elapsedMs: number };
   /** A call ended with a failure: the one final record. `stack` where an error was thrown. */
-  'call.failed': CallFact & { failure: Failure; retryCount: number; elapsedMs: number; stack?: string | undefined };
+  'call.failed': CallFact & {
+    failure: Failure;
+    retryCount: number;
+    elapsedMs: number;
+    stack?: string | undefined;
+    /** What kind of thing the integration is. */
+    integrationType?: IntegrationType | undefined;
+    /** The tool that was called. */
+    tool?: string | undefined;
+    provider?: string | undefined;
+    model?: string | undefined;
+    /** The limit that passed, and where it was set. */
+    limit?: string | undefined;
+  };
   /** The first call of an episode was refused before dispatch; `refused` counts the ones before it that were not told. */
   'call.refused': CallFact & { kind: FailureKind; message: string; retryAfterMs?: number | undefined; refused: number };
   /** An attempt that had been given up ended after all; its result is not delivered. */
@@ -280,7 +294,7 @@ export interface FactMap {
   };
   /** A proxy's new server has other lists than the client was given, and the client was told. */
   'mcp.lists_changed': { integration: string; lists: string };
-  /** A tool of an MCP server answered with an error. */
+  /** A call of a tool of an MCP server failed: the tool said so, the server broke the protocol, hung or died. */
   'mcp.tool_failed': {
     /** Of the client; of the server itself, its name. */
     integration: string;
@@ -288,6 +302,11 @@ export interface FactMap {
     input: unknown;
     error: string;
     stack?: string | undefined;
+    /** Of a call from this side. */
+    kind?: FailureKind | undefined;
+    reason?: string | undefined;
+    /** Attempts beyond the first. */
+    retries?: number | undefined;
   };
   /** An MCP server lists other tools than before, after a restart or because it said so. At most 100 names each. */
   'mcp.tools_changed': {

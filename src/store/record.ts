@@ -27,10 +27,15 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'call.failed': [
     'integration',
     'failure',
-    ({ integration, failure, stack, retryCount, call, label, session, elapsedMs }) => ({
+    ({ integration, integrationType, provider, model, tool, failure, stack, limit, retryCount, ...fact }) => ({
       integration,
+      type: integrationType,
+      provider,
+      model,
+      tool,
       error: failure.message,
-      stack: stack ?? null,
+      // Nothing is thrown where a limit passes: where it was set says as much.
+      stack: stack ?? limit ?? null,
       retry_count: retryCount,
       fallback_error: messageOf([failure.fallbackError]) || undefined,
       kind: failure.kind,
@@ -40,10 +45,10 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
       retry_after_ms: failure.retryAfterMs,
       status: failure.status,
       code: failure.code,
-      call,
-      label,
-      session,
-      elapsed_ms: elapsedMs,
+      call: fact.call,
+      label: fact.label,
+      session: fact.session,
+      elapsed_ms: fact.elapsedMs,
     }),
   ],
   'call.refused': [
@@ -129,7 +134,16 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'mcp.tool_failed': [
     'mcp',
     'tool_error',
-    ({ integration, tool, input, error, stack }) => ({ tool_name: tool, input, error, integration, stack }),
+    ({ tool, input, error, integration, stack, kind, reason, retries }) => ({
+      tool_name: tool,
+      input,
+      error,
+      integration,
+      stack,
+      kind,
+      reason,
+      retry_count: retries,
+    }),
   ],
   'mcp.tools_changed': ['mcp', 'tools_changed', asTold],
   'mcp.server_replayed': ['mcp', 'server_replayed', asTold],

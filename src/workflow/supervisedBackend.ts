@@ -56,6 +56,7 @@ export function superviseBackend<I, R, S>(
 ): SupervisedBackend<I, R, S> {
   const path = superviseIntegration<Work, unknown>(runtime, {
     name,
+    about: { type: 'workflow' },
     // What fails as a whole goes on with the next backend; its items are what is tried again.
     policy: { ...whole, retry: { ...whole.retry, maxAttempts: 1 } },
     operation: async (work, context) => {
@@ -84,6 +85,7 @@ export function superviseBackend<I, R, S>(
     },
     items: superviseIntegration<Work, unknown>(runtime, {
       name: itemsName,
+      about: { type: 'workflow' },
       // Items wait for a place: those of one run are bounded by its concurrency.
       policy: { ...each, queueLength: Number.MAX_SAFE_INTEGER },
       operation: async (work, context) => {

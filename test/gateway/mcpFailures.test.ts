@@ -53,6 +53,30 @@ describe('a failed call of an MCP tool', () => {
     expect(outcome).toMatchObject({ ok: false, failure });
   });
 
+  it.each([
+    ['crashed', { do: 'crash', exitCode: 3 }, 'crash'],
+    ['hung', { do: 'hang' }, 'timeout'],
+    ['broke the protocol', { do: 'malformed' }, 'protocol'],
+    ['refused', { do: 'error', code: -32_602, message: 'no' }, 'permanent'],
+    ['said that it failed', { do: 'tool_error', texts: ['no'] }, 'permanent'],
+  ] as const)('[O-1] that %s is on record with its tool and its input, once', async (_, fault, kind) => {
+    const { gateway, kb } = await startKb(inSearch(fault));
+    await kb.tools();
+    const request = { ...search, arguments: { query: 'x', password: 'hunter2' } };
+    const idleMs = kind === 'timeout' ? 200 : 20_000;
+    const outcome = await kb.call(request, { maxAttempts: 1, idleMs });
+    const error = outcome.ok ? '' : outcome.failure.message;
+    const rows = (category: string, type: string) =>
+      gateway.store
+        ?.read({ category, limit: 100 })
+        .filter((row) => row.type === type)
+        .map(({ metadata }) => metadata);
+    expect(rows('mcp', 'tool_error')).toEqual([
+      expect.objectContaining({ tool_name: 'search', input: { query: 'x', password: '[redacted]' }, error, kind }),
+    ]);
+    expect(rows('integration', 'failure')).toMatchObject([{ integration: 'kb', type: 'mcp', tool: 'search', error }]);
+  });
+
   it('[P-1] [R-8] that ran into its limit is cancelled at the server', async () => {
     const { kb, received } = await startKb(inSearch({ do: 'hang' }));
     await kb.tools();

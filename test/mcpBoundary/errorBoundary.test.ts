@@ -55,7 +55,7 @@ describe('a tool handler with an error boundary', () => {
     ],
   ])('[P-2] [I-1] that %s answers with an error that names the tool, and is recorded', async (_, handler) => {
     const { call, facts } = startBoundary(handler as Handler, { server: 'kb' });
-    expect(await call()).toEqual(errorResult('search: no index'));
+    expect(await call()).toEqual(errorResult('Error in search: no index'));
     expect(facts.all).toEqual([
       {
         type: 'mcp.tool_failed',
@@ -83,7 +83,7 @@ describe('a tool handler with an error boundary', () => {
     [() => Promise.reject(hostile), 'It failed and did not say why'],
   ])('[P-2] that comes to nothing says so: %#', async (handler, message) => {
     const { call } = startBoundary(handler);
-    expect(await call()).toEqual(errorResult(`search: ${message}`));
+    expect(await call()).toEqual(errorResult(`Error in search: ${message}`));
   });
 
   it('[P-2] whose result cannot be looked at answers all the same', async () => {
@@ -92,7 +92,7 @@ describe('a tool handler with an error boundary', () => {
         throw new Error('hostile');
       },
     }));
-    expect(await call()).toEqual(errorResult('search: Its result cannot be sent: hostile'));
+    expect(await call()).toEqual(errorResult('Error in search: Its result cannot be sent: hostile'));
   });
 
   it('[P-2] has its own errors passed on and recorded', async () => {
@@ -147,7 +147,7 @@ describe('a tool handler with an error boundary', () => {
     ['rejects', (): Promise<never> => Promise.reject(new Error('deaf'))],
   ])('[I-4] answers though who is told of it %s', async (_, tell) => {
     const { call } = startBoundary(() => Promise.reject(new Error('no index')), { tell: tell as () => void });
-    expect(await call()).toEqual(errorResult('search: no index'));
+    expect(await call()).toEqual(errorResult('Error in search: no index'));
   });
 });
 
@@ -177,8 +177,8 @@ describe('a tool handler that hangs', () => {
     await clock.advance(49_999);
     expect(await isSettled(answer)).toBe(false);
     await clock.advance(1);
-    const message = 'The tool gave no sign of life for 50000 ms and was given up; its outcome is unknown';
-    expect(await answer).toEqual(errorResult(`search: ${message}`));
+    const message = 'The tool gave no sign of life for 50s and was given up; its outcome is unknown';
+    expect(await answer).toEqual(errorResult(`Error in search: ${message}`));
     expect(facts.of('mcp.tool_failed')).toMatchObject([{ error: message }]);
     expect([clock.pending, callsInFlight()]).toEqual([0, []]);
   });
@@ -195,7 +195,7 @@ describe('a tool handler that hangs', () => {
     expect(await isSettled(answer)).toBe(false);
     await clock.advance(1);
     expect(await answer).toEqual(
-      errorResult('search: The tool did not end within 280000 ms and was given up; its outcome is unknown'),
+      errorResult('Error in search: The tool did not end within 280s and was given up; its outcome is unknown'),
     );
   });
 
@@ -323,7 +323,7 @@ describe('what an error boundary knows of a handler', () => {
     const facts = new RecordedFacts();
     const bounded = withErrorBoundary(boom as (request: object) => never, { tell: (fact) => facts.tell(fact) });
     const request = { method: 'tools/call', params: { name: 'fetch', arguments: { url: 'x' } } };
-    expect(await bounded(request)).toEqual(errorResult('fetch: boom'));
+    expect(await bounded(request)).toEqual(errorResult('Error in fetch: boom'));
     expect(facts.all).toMatchObject([{ tool: 'fetch', input: { url: 'x' } }]);
   });
 
@@ -334,13 +334,13 @@ describe('what an error boundary knows of a handler', () => {
       tell: (fact) => facts.tell(fact),
     });
     const input = { method: 'tools/call', params: { name: 'fetch', arguments: {} } };
-    expect(await bounded(input)).toEqual(errorResult('forward: boom'));
+    expect(await bounded(input)).toEqual(errorResult('Error in forward: boom'));
     expect(facts.all).toMatchObject([{ tool: 'forward', input }]);
   });
 
   it('[P-2] names the handler where nobody names the tool', async () => {
-    expect(await withErrorBoundary(boom)()).toEqual(errorResult('boom: boom'));
-    expect(await withErrorBoundary(() => boom())()).toEqual(errorResult('tool: boom'));
+    expect(await withErrorBoundary(boom)()).toEqual(errorResult('Error in boom: boom'));
+    expect(await withErrorBoundary(() => boom())()).toEqual(errorResult('Error in tool: boom'));
   });
 
   it('[P-2] passes the context of the SDK for the stateless protocol on, with a signal of its own', async () => {

@@ -58,7 +58,7 @@ describe.each(Object.entries(servers))('a handler with an error boundary, in %s'
   });
 
   it('[P-2] answers with an error result', async () => {
-    const answer = { isError: true, content: [{ type: 'text', text: 'search: nothing to look for' }] };
+    const answer = { isError: true, content: [{ type: 'text', text: 'Error in search: nothing to look for' }] };
     expect(await call(makeServer(), '')).toMatchObject(answer);
   });
 });

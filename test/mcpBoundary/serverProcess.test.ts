@@ -46,7 +46,7 @@ describe.each(['v1', 'v2'])('the process of a supervised MCP server (SDK %s)', (
     call(2, tool);
     const { 2: answer } = await answers(1);
     expect(answer?.result).toMatchObject({ isError: true });
-    expect(textOf(answer ?? {})).toBe(`${tool}: ${uncaught(message)}`);
+    expect(textOf(answer ?? {})).toBe(`Error in ${tool}: ${uncaught(message)}`);
     call(3, 'stats');
     const stats = JSON.parse(textOf((await answers(1))[3] ?? {})) as object;
     expect(stats).toEqual({ inFlight: 2, failed: 1, late: 0, uncaught: 1 });
@@ -57,8 +57,8 @@ describe.each(['v1', 'v2'])('the process of a supervised MCP server (SDK %s)', (
     call(1, 'wait');
     call(2, 'throwElsewhere');
     const { 1: first, 2: second } = await answers(2);
-    expect(textOf(first ?? {})).toBe(`wait: ${uncaught('thrown elsewhere')}`);
-    expect(textOf(second ?? {})).toBe(`throwElsewhere: ${uncaught('thrown elsewhere')}`);
+    expect(textOf(first ?? {})).toBe(`Error in wait: ${uncaught('thrown elsewhere')}`);
+    expect(textOf(second ?? {})).toBe(`Error in throwElsewhere: ${uncaught('thrown elsewhere')}`);
   });
 
   it('[I-3] ends with its stdin, whatever timers and children it has, and is told', async () => {
@@ -117,7 +117,7 @@ describe('the process of a supervised MCP server', () => {
     call(3, 'echo');
     expect(textOf((await answers(1))[3] ?? {})).toBe('here');
     call(4, 'throwLater');
-    expect(textOf((await answers(1))[4] ?? {})).toBe(`throwLater: ${uncaught('thrown in a timer')}`);
+    expect(textOf((await answers(1))[4] ?? {})).toBe(`Error in throwLater: ${uncaught('thrown in a timer')}`);
     expect(await exit).toEqual([1, null]);
   });
 
@@ -128,7 +128,7 @@ describe('the process of a supervised MCP server', () => {
     expect(await error()).toBe('waiting');
     call(2, 'throwLater');
     const { 1: answer } = await answers(2);
-    expect(textOf(answer ?? {})).toBe('wait: The server is closing; the outcome of the call is unknown');
+    expect(textOf(answer ?? {})).toBe('Error in wait: The server is closing; the outcome of the call is unknown');
     expect(await exit).toEqual([1, null]);
     const opened = await openStore({ path: store, clock: systemClock, facts: new RecordedFacts() });
     onTestFinished(() => opened.close());
@@ -179,7 +179,7 @@ describe('a supervised MCP server of both eras', () => {
     const answer = await client.callTool({ name: 'throwLater' });
     expect(answer).toMatchObject({
       isError: true,
-      content: [{ text: `throwLater: ${uncaught('thrown in a timer')}` }],
+      content: [{ text: `Error in throwLater: ${uncaught('thrown in a timer')}` }],
     });
     expect(await client.callTool({ name: 'echo' })).toMatchObject({ content: [{ text: 'here' }] });
   });

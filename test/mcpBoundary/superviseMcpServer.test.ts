@@ -58,7 +58,7 @@ describe.each(versions)('a supervised McpServer of %s', (_, makeServer) => {
     const client = await connect(server);
     for (const name of ['before', 'beforeWithInput', 'after', 'afterWithInput']) {
       const answer = await client.callTool({ name, arguments: { q: 'x' } });
-      expect(answer).toMatchObject({ isError: true, content: [{ text: `${name}: boom` }] });
+      expect(answer).toMatchObject({ isError: true, content: [{ text: `Error in ${name}: boom` }] });
     }
     expect(stats).toMatchObject({ inFlight: 0 });
   });
@@ -82,8 +82,8 @@ describe.each(versions)('a supervised McpServer of %s', (_, makeServer) => {
     old.update({ name: 'renamed', callback: boom });
     fresh.update({ callback: boom });
     const client = await connect(server);
-    expect(await client.callTool({ name: 'renamed' })).toMatchObject({ content: [{ text: 'renamed: boom' }] });
-    expect(await client.callTool({ name: 'fresh' })).toMatchObject({ content: [{ text: 'fresh: boom' }] });
+    expect(await client.callTool({ name: 'renamed' })).toMatchObject({ content: [{ text: 'Error in renamed: boom' }] });
+    expect(await client.callTool({ name: 'fresh' })).toMatchObject({ content: [{ text: 'Error in fresh: boom' }] });
   });
 
   it('[P-2] gives a hanging tool up at its own limit, with its signal', async () => {
@@ -171,7 +171,7 @@ describe('a supervised MCP server', () => {
     server.tool('old', 'An old tool', { q: z.string() }, boom);
     const client = await connect(server);
     const answer = await client.callTool({ name: 'old', arguments: { q: 'x' } });
-    expect(answer).toMatchObject({ content: [{ text: 'old: boom' }] });
+    expect(answer).toMatchObject({ content: [{ text: 'Error in old: boom' }] });
   });
 
   it('[P-2] [O-1] [O-8] keeps failures in its store, without the secrets in their input', async () => {

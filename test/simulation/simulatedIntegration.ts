@@ -50,6 +50,7 @@ export class SimulatedIntegration {
     const restartInMs = chance.happens(0.5) ? chance.span(1, 5000) : undefined;
     this.path = superviseIntegration<Request, unknown>(world.runtime, {
       name,
+      about: { type: 'function' },
       policy: this.policy,
       operation: ({ row }, context) => this.attempts.operate(row, context),
       // The context of a harmless probe is a whole one, though its type says less.

@@ -22,6 +22,14 @@ describe('what is stored of a fact', () => {
     });
   });
 
+  it('[O-1] says of a failed call what its integration is, and where the limit was set that passed', () => {
+    const about = { integrationType: 'claude', provider: 'anthropic', model: 'opus', tool: 'ask' } as const;
+    const limit = 'idleMs 30s, set by the policy of kb';
+    const { metadata } = storedEvent(failed(1, { ...about, limit })) ?? {};
+    expect(metadata).toMatchObject({ type: 'claude', provider: 'anthropic', model: 'opus', tool: 'ask', stack: limit });
+    expect(storedEvent(failed(1, { limit, stack: 'at x' }))?.metadata).toMatchObject({ stack: 'at x' });
+  });
+
   it('[O-1] is hook/error for a failed hook', () => {
     const fact = told({
       type: 'hook.failed',

@@ -1,3 +1,5 @@
+import { aboutCommand } from '../../protocol/aboutCommand.ts';
+import { agentCommand } from '../../protocol/agentCommand.ts';
 import { createAgentRuns, type RunResult } from '../../agentRuns.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { Integration } from '../../calls/integration.ts';
@@ -81,6 +83,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
 
   const call = superviseIntegration<RunRequest, RunResult>(runtime, {
     name: plan.name,
+    about: aboutCommand(agentCommand(plan.command, plan.args, plan.agent), plan.args),
     policy: { ...plan.policy, abortGraceMs: graceMs + 2000 },
     streak: 'shared',
     describeTimeout,
