@@ -158,7 +158,7 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
             clock.clearTimeout(timer);
             signal?.removeEventListener('abort', giveUp);
             const facts = 'facts' in result ? result.facts : undefined;
-            tell(() => listener.ended?.({ id, method, elapsedMs: clock.now() - startedAt, how, facts }));
+            tell(() => listener.ended?.({ id, method, elapsedMs: clock.now() - startedAt, how, limitMs, facts }));
             if ('facts' in result) reject(new AttemptError(result.facts));
             else resolve(result.value);
           },

@@ -1,3 +1,4 @@
+import { limitText } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { RpcError, RpcId } from '../protocol/jsonRpc.ts';
 
@@ -22,7 +23,7 @@ export function timedOut(method: string, limitMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'attempt_timeout',
-    message: `No answer to ${method} within ${Math.round(limitMs)} ms`,
+    message: `No answer to ${method} within ${limitText(limitMs)}`,
     outcome: 'unknown',
   };
 }

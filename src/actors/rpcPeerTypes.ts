@@ -18,6 +18,8 @@ export interface RequestEnd {
   readonly method: string;
   readonly elapsedMs: number;
   readonly how: 'answered' | 'failed' | 'timeout' | 'given_up' | 'lost';
+  /** The limit it had, in ms. */
+  readonly limitMs?: number | undefined;
   /** Why it was not answered. */
   readonly facts?: FailureFacts | undefined;
 }

@@ -8,7 +8,7 @@ import {
   checkName,
   checkObject,
   checkOneOf,
-  checkText,
+  checkVariables,
   show,
 } from '../policy/options.ts';
 import type { AgentName } from '../protocol/agentReport.ts';
@@ -143,12 +143,7 @@ function checkAgentOptions(name: string, options: AgentOptions): void {
   checkOneOf(`${name}.backend`, backend, backends);
   if (model !== undefined) checkName(`${name}.model`, model);
   if (cwd !== undefined) checkName(`${name}.cwd`, cwd);
-  if (env !== undefined) {
-    checkObject(`${name}.env`, env);
-    for (const [variable, value] of Object.entries(env)) {
-      if (value !== undefined) checkText(`${name}.env.${variable}`, value);
-    }
-  }
+  if (env !== undefined) checkVariables(`${name}.env`, env);
   if (envMode !== undefined) checkOneOf(`${name}.envMode`, envMode, ['extend', 'safe']);
   if (approve !== undefined) checkFunction(`${name}.approve`, approve);
   if (approvalTimeoutMs !== undefined) checkDuration(`${name}.approvalTimeoutMs`, approvalTimeoutMs);

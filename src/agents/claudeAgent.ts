@@ -133,7 +133,7 @@ function approverOf(
 /** The options of every query. One owner of retries: those inside Claude are bounded, but where the user has set them. */
 function queryOptions(
   { model, cwd, env, envMode }: AgentOptions,
-  { options }: ClaudeSettings,
+  { options, env: ofCommand }: ClaudeSettings,
 ): Record<string, unknown> {
   const bundled = options['pathToClaudeCodeExecutable'] === undefined;
   return {
@@ -146,6 +146,7 @@ function queryOptions(
       [claudeRetriesName]: boundedClaudeRetries,
       ...(envMode === 'safe' ? safeEnvironment() : process.env),
       ...env,
+      ...ofCommand,
     },
   };
 }

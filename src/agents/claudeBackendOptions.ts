@@ -6,6 +6,7 @@ import {
   checkNumber,
   checkObject,
   checkTexts,
+  checkVariables,
 } from '../policy/options.ts';
 import type { SdkCanUseTool, SdkMessage, SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
 
@@ -20,6 +21,8 @@ export interface ClaudeBackendOptions {
   readonly command?: string | undefined;
   /** Come before those that are needed; only with `command`. @defaultValue [] */
   readonly args?: readonly string[] | undefined;
+  /** Variables set for the command, over `env` of the agent; one that is undefined is taken out. Only with `command`. @defaultValue {} */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Options for `query()` (`allowedTools`, `permissionMode`, `systemPrompt`, `mcpServers`, `hooks` …), but for those that are
    * supervised: `abortController`, `spawnClaudeCodeProcess`, `resume`, `env`, `cwd`, `model`, `canUseTool`. @defaultValue {}
@@ -66,6 +69,7 @@ export function checkClaudeBackend(name: string, given: ClaudeBackendOptions = {
     'query',
     'command',
     'args',
+    'env',
     'options',
     'canUseTool',
     'onMessage',
@@ -81,7 +85,8 @@ export function checkClaudeBackend(name: string, given: ClaudeBackendOptions = {
   checkObject(`${name}.options`, options);
   if (given.command !== undefined) checkName(`${name}.command`, given.command);
   if (given.args !== undefined) checkTexts(`${name}.args`, given.args);
-  const unfit = given.command === undefined ? (['args'] as const) : (['query', 'options'] as const);
+  if (given.env !== undefined) checkVariables(`${name}.env`, given.env);
+  const unfit = given.command === undefined ? (['args', 'env'] as const) : (['query', 'options'] as const);
   for (const key of unfit) {
     const why = given.command === undefined ? 'without' : 'with';
     if (given[key] !== undefined) throw new RangeError(`Expected \`${name}.${key}\` to be left out ${why} \`command\``);

@@ -63,7 +63,13 @@ export function superviseCodex(
   // Letting go of a turn takes up to its limit; only then is it one that would not end.
   const policy = { ...base, abortGraceMs: Math.max(base.abortGraceMs, settings.interruptMs + 2000) };
   const { clock } = runtime;
-  const server = createLateCodex({ runtime, name, settings, isRunning, logger });
+  const server = createLateCodex({
+    runtime,
+    name,
+    settings: { ...settings, maxInFlight: policy.maxInFlight },
+    isRunning,
+    logger,
+  });
 
   /** The turns that calls are at, for what is known of them when they run out of time. */
   const turns = new WeakMap<object, RunningTurn>();

@@ -8,7 +8,7 @@ import type { RegisterChild, RegisteredChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { requestFailure } from '../protocol/codex/requestFailure.ts';
-import { maxMalformedLines, maxRequestsInFlight } from '../protocol/codex/requests.ts';
+import { maxMalformedLines } from '../protocol/codex/requests.ts';
 import { recordIn, textIn } from '../protocol/agentReport.ts';
 import { startupFacts } from './codexLoss.ts';
 import type { CodexSettings } from './codexOptions.ts';
@@ -53,13 +53,22 @@ export interface CodexConnectionHost {
 /** Who we say we are. */
 const clientInfo = { name: 'unwedge', title: 'unwedge', version: '0.1.0' } as const;
 
+/** What a connection has to know of its integration. */
+export interface ConnectionSettings extends CodexSettings {
+  /** Requests that may wait for their answers at once. */
+  readonly maxInFlight: number;
+}
+
 /** The connection machine over an app-server's process. An actor that is stopped without having ended gets everything killed at once. */
-export function codexConnectionLogic(settings: CodexSettings, host: CodexConnectionHost): typeof connectionMachine {
+export function codexConnectionLogic(
+  settings: ConnectionSettings,
+  host: CodexConnectionHost,
+): typeof connectionMachine {
   return connectionOver((send) => startLink(settings, host, send));
 }
 
 function startLink(
-  settings: CodexSettings,
+  settings: ConnectionSettings,
   host: CodexConnectionHost,
   send: (event: ConnectionEvent) => void,
 ): ProcessLink {
@@ -92,7 +101,7 @@ function startLink(
     clock,
     write: (line) => server.write(line),
     maxMessageBytes: settings.process.maxMessageBytes,
-    maxInFlight: maxRequestsInFlight,
+    maxInFlight: settings.maxInFlight,
     maxMalformed: maxMalformedLines,
     readError: (error) => requestFailure(error, clock.wallNow()),
     listener: {

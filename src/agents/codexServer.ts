@@ -8,11 +8,10 @@ import { readNotice } from '../protocol/codex/notifications.ts';
 import type { CodexQuestion } from '../protocol/codex/questions.ts';
 import type { Runtime } from '../runtime.ts';
 import { failedExit } from '../supervisor/exit.ts';
-import { type CodexConnectionHost, codexConnectionLogic } from './codexConnection.ts';
+import { type CodexConnectionHost, codexConnectionLogic, type ConnectionSettings } from './codexConnection.ts';
 import { drain } from './codexDrain.ts';
 import { type LiveConnection, liveConnection } from './codexLive.ts';
 import { notStarted, unhealthy, unreadable } from './codexLoss.ts';
-import type { CodexSettings } from './codexOptions.ts';
 import { createQuestions } from './codexQuestions.ts';
 import { createTap } from './codexTap.ts';
 import { codexTelemetry } from './codexTelemetry.ts';
@@ -22,7 +21,7 @@ import type { CodexState } from './codexTypes.ts';
 export interface CodexServerParts {
   readonly runtime: Runtime;
   readonly name: string;
-  readonly settings: CodexSettings;
+  readonly settings: ConnectionSettings;
   readonly isRunning: () => boolean;
   readonly logger: Logger | undefined;
   /** Who hears the first connection. */

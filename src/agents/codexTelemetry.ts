@@ -45,11 +45,12 @@ export function codexTelemetry(facts: Facts, integration: string, connection: nu
       const told = tellableParams(recordIn(params));
       facts.tell({ type: 'codex.app_server.request.start', ...about, request, method, params: told });
     },
-    requestEnded({ id: request, method, elapsedMs, how, facts: failed }) {
+    requestEnded({ id: request, method, elapsedMs, how, limitMs, facts: failed }) {
       const error = failed?.message;
       if (how === 'timeout') {
         const said = error ?? 'no answer in time';
-        facts.tell({ type: 'codex.app_server.request.timeout', ...about, request, method, elapsedMs, error: said });
+        const fact = { ...about, request, method, elapsedMs, limitMs, error: said };
+        facts.tell({ type: 'codex.app_server.request.timeout', ...fact });
       } else {
         const ok = how === 'answered';
         facts.tell({ type: 'codex.app_server.request.stop', ...about, request, method, ok, elapsedMs, error });

@@ -257,7 +257,14 @@ export interface FactMap {
     error?: string | undefined;
   };
   /** It was not answered in time. */
-  'codex.app_server.request.timeout': CodexFact & { request: number; method: string; elapsedMs: number; error: string };
+  'codex.app_server.request.timeout': CodexFact & {
+    request: number;
+    method: string;
+    elapsedMs: number;
+    /** The limit that passed. */
+    limitMs?: number | undefined;
+    error: string;
+  };
   /** The app-server said something without having been asked. */
   'codex.app_server.notification.received': CodexFact & {
     method: string;

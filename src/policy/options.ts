@@ -103,3 +103,9 @@ export function checkKeys(name: string, value: unknown, keys: readonly string[])
     }
   }
 }
+
+/** @throws TypeError that names the variable and its value. */
+export function checkVariables(name: string, value: Readonly<Record<string, string | undefined>>): void {
+  checkObject(name, value);
+  for (const [variable, text] of Object.entries(value)) if (text !== undefined) checkText(`${name}.${variable}`, text);
+}

@@ -110,7 +110,7 @@ describe('a request to the other side', () => {
     await clock.advance(99);
     expect(peer.inFlight).toBe(1);
     await clock.advance(1);
-    expect(await late).toMatchObject({ kind: 'timeout', message: 'No answer to a within 100 ms', outcome: 'unknown' });
+    expect(await late).toMatchObject({ kind: 'timeout', message: 'No answer to a within 100ms', outcome: 'unknown' });
     expect(peer.inFlight).toBe(0);
     hear({ id: 1, result: 1 });
     expect(strange).toEqual(['unknown_answer: id 1']);

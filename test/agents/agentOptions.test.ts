@@ -19,6 +19,8 @@ describe('options of an agent', () => {
     [claude({ options: { resume: 'x' } }), 'Expected `coder.claude.options.resume` to be left out; use `agent.resume'],
     [claude({ options: { env: {} } }), 'Expected `coder.claude.options.env` to be left out; use `env` of the agent'],
     [claude({ command: 'claude', options: {} }), 'Expected `coder.claude.options` to be left out with `command`'],
+    [claude({ env: {} }), 'Expected `coder.claude.env` to be left out without `command`'],
+    [claude({ command: 'claude', env: { A: 5 } }), 'Expected `coder.claude.env.A` to be'],
     [claude({ args: [] }), 'Expected `coder.claude.args` to be left out without `command`'],
     [claude({ retryLifeMs: -1 }), 'Expected `coder.claude.retryLifeMs` to be a duration in ms above 0, got -1'],
     [claude({ query: 5 }), 'Expected `coder.claude.query` to be a function, got 5'],

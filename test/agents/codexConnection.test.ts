@@ -243,7 +243,7 @@ describe('the health of an app-server', () => {
     await clock.advance(4999);
     expect(await isSettled(health)).toBe(false);
     await clock.advance(1);
-    expect(await health).toEqual({ status: 'unhealthy', reason: 'No answer to thread/list within 5000 ms' });
+    expect(await health).toEqual({ status: 'unhealthy', reason: 'No answer to thread/list within 5s' });
   });
 
   it('[F-26] is bad when it refuses, and when there is none; it starts none', async () => {

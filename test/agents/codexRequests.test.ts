@@ -1,3 +1,4 @@
+import { limitText } from '../../src/policy/duration.ts';
 import { describe, expect, it } from 'vitest';
 import { isSettled } from '../support/deferred.ts';
 import { quickTurn, says, startCodex, startThread } from './startCodex.ts';
@@ -22,7 +23,7 @@ describe('a request that is not answered in time', () => {
       failure: {
         kind: 'timeout',
         outcome: 'unknown',
-        message: `No answer to ${method} within ${limitMs} ms`,
+        message: `No answer to ${method} within ${limitText(limitMs)}`,
         attempts: 1,
       },
     });
@@ -38,7 +39,7 @@ describe('a request that is not answered in time', () => {
     expect(await isSettled(outcome)).toBe(false);
     await clock.advance(1);
     expect(await outcome).toMatchObject({
-      failure: { kind: 'timeout', message: 'No answer to turn/start within 300000 ms' },
+      failure: { kind: 'timeout', message: 'No answer to turn/start within 300s' },
     });
     expect(await thread.send('hi').outcome).toMatchObject({
       failure: { kind: 'too_many_requests', outcome: 'not_started' },
@@ -66,7 +67,7 @@ describe('a request that is not answered in time', () => {
     const outcome = codex.request('x/y', {}, { limitMs: 50 });
     await heardOf('x/y');
     await clock.advance(50);
-    expect(await outcome).toMatchObject({ failure: { message: 'No answer to x/y within 50 ms' } });
+    expect(await outcome).toMatchObject({ failure: { message: 'No answer to x/y within 50ms' } });
   });
 });
 
@@ -242,10 +243,15 @@ describe('requests at once', () => {
     expect(await Promise.all(outcomes)).toMatchObject([{ value: 'a' }, { value: 'b' }]);
   });
 
-  it('[F-22] are at most 100: one more is refused before it is sent', async () => {
-    const { codex, heardOf, until, gateway } = await startThread({ 'x/y': silent }, { policy: { maxInFlight: 200 } });
-    const waiting = Array.from({ length: 100 }, () => codex.request('x/y'));
-    await heardOf('x/y', 100);
+  it.each([
+    [undefined, 100],
+    [2, 2],
+    [120, 120],
+  ])('[F-22] are at most so many (maxInFlight %s: %i): one more is refused before it is sent', async (given, most) => {
+    const policy = given === undefined ? undefined : { maxInFlight: given };
+    const { codex, heardOf, until, gateway } = await startThread({ 'x/y': silent }, { policy });
+    const waiting = Array.from({ length: most }, () => codex.request('x/y'));
+    await heardOf('x/y', most);
     expect(await codex.request('x/y')).toMatchObject({
       failure: { kind: 'too_many_requests', outcome: 'not_started' },
     });

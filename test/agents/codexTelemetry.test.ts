@@ -45,13 +45,15 @@ describe('the telemetry of an app-server', () => {
     );
   });
 
-  it('[F-27] tells the end of a request that was not answered once, with how long it took', async () => {
+  it('[F-27] tells the end of a request that was not answered once, with how long it took and its limit', async () => {
     const { codex, clock, heardOf, of } = await startThread({ 'config/read': [[]] });
     const outcome = codex.request('config/read');
     await heardOf('config/read');
     await clock.advance(10_000);
     await outcome;
-    expect(of('codex.app_server.request.timeout')).toMatchObject([{ method: 'config/read', elapsedMs: 10_000 }]);
+    expect(of('codex.app_server.request.timeout')).toMatchObject([
+      { method: 'config/read', elapsedMs: 10_000, limitMs: 10_000, error: 'No answer to config/read within 10s' },
+    ]);
     expect(of('codex.app_server.request.stop').filter(({ method }) => method === 'config/read')).toEqual([]);
   });
 

@@ -1,6 +1,3 @@
-/** Most requests that may wait for their answer at once. */
-export const maxRequestsInFlight = 100;
-
 /** Longest message that is taken from the app-server, in bytes. */
 export const maxMessageBytes = 100 * 1024 * 1024;
 
