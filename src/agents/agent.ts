@@ -6,7 +6,6 @@ import {
   checkFunction,
   checkKeys,
   checkName,
-  checkObject,
   checkOneOf,
   checkVariables,
   show,

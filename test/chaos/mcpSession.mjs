@@ -38,7 +38,8 @@ export async function startSession({ name, server, env, options }) {
     client,
     /** The server of the moment; undefined between two. */
     serverPid: () =>
-      listProcessesNow().find(({ pid, parent, zombie }) => parent === proxy.pid && !zombie && runs(pid, server[0]))?.pid,
+      listProcessesNow().find(({ pid, parent, zombie }) => parent === proxy.pid && !zombie && runs(pid, server[0]))
+        ?.pid,
     /** Ends the client's side of the pipe, and waits for the proxy to end by itself. */
     async end() {
       judge.finish();
