@@ -1,4 +1,5 @@
 import { breakerOutcome } from '../policy/breaker.ts';
+import { wakeMs } from '../policy/clock.ts';
 import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 import { Attempt } from './attempt.ts';
 import { attemptFacts } from './attemptFacts.ts';
@@ -183,7 +184,9 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
   #isInWake({ startedAt }: Attempt<I, O>, { kind, status }: FailureFacts): boolean {
     // A status is an answer, whenever it came.
     if (!ofOurStalls.has(kind) || status !== undefined) return false;
-    return startedAt < (this.#on.parts.clock.stalls?.wakeUntil ?? Number.NEGATIVE_INFINITY);
+    const wakeUntil = this.#on.parts.clock.stalls?.wakeUntil ?? Number.NEGATIVE_INFINITY;
+    // What began after it can have met a connection that was given up meanwhile, and nothing else of it.
+    return startedAt < (kind === 'transient' ? wakeUntil : wakeUntil - wakeMs);
   }
 
   /** Ends an attempt whose work goes on. */

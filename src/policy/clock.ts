@@ -27,8 +27,8 @@ export interface Stalls {
   /** How much of the time since `at` (monotonic, in ms) nothing ran, in ms. */
   since(at: number): number;
   /**
-   * Monotonic time in ms: what began before it ends in the wake of a stall of {@link longStallMs} or more, and says nothing about the
-   * other side. `-Infinity` when there was none.
+   * Monotonic time in ms, {@link wakeMs} after the last stall of {@link longStallMs} or more: until then connections may be found broken that
+   * the other side gave up meanwhile. `-Infinity` when there was none.
    */
   readonly wakeUntil: number;
   /**
@@ -40,6 +40,9 @@ export interface Stalls {
 
 /** From how long on a stall is told, and what ends in its wake is nobody's failure, in ms. */
 export const longStallMs = 1000;
+
+/** How long after it connections may still be found broken, in ms. */
+export const wakeMs = 1000;
 
 export interface TimerOptions {
   /** Whether the timer keeps the process alive. @defaultValue false */

@@ -1,7 +1,4 @@
-import { longStallMs } from './clock.ts';
-
-/** How long after a stall connections may still be found broken that others gave up meanwhile, in ms. */
-const wakeMs = 1000;
+import { longStallMs, wakeMs } from './clock.ts';
 
 /** Stalls that are remembered; of a wait that saw more of them, the first are counted. */
 const mostKept = 1000;

@@ -119,6 +119,15 @@ describe('calls in flight while our own event loop stands still', () => {
     },
   );
 
+  it('[G-6] count when they began after it and failed of anything but a connection', async () => {
+    const { integration, clock, attempt } = startIntegration(strict);
+    clock.stall(5000);
+    void integration.call('ask');
+    attempt(0).reject(fault('unknown'));
+    await clock.settle();
+    expect(integration.breaker.state).toBe('open');
+  });
+
   it('[G-6] leaves work that was told to end its whole grace', async () => {
     const { integration, clock, facts } = startIntegration(strict);
     void integration.call('hangs', { overallMs: 500 });

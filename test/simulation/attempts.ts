@@ -117,7 +117,7 @@ export class Attempts implements WorkBooks {
   /** Whether a stall of the event loop may be what it failed of. */
   #isOurs({ startedAt }: Work, kind: FailureKind): boolean {
     const kinds: readonly FailureKind[] = ['timeout', 'transient', 'crash', 'watchdog', 'unknown'];
-    return kinds.includes(kind) && this.#world.judge.isInWake(startedAt);
+    return kinds.includes(kind) && this.#world.judge.isInWake(startedAt, kind === 'transient');
   }
 
   /** The place of work that would not end was given to others. */

@@ -42,9 +42,10 @@ export class Judge {
     return late.reduce((sum, { from, until }) => sum + until - Math.max(from, at), 0);
   }
 
-  /** Whether what began then ends in the wake of a stall of a second or more: no breaker counts it (G-6). */
-  isInWake(startedAt: number): boolean {
-    return this.#stalls.some(({ from, until }) => until - from >= 1000 && until + 1000 > startedAt);
+  /** Whether what began then fails in the wake of a stall of a second or more: no breaker counts it (G-6). */
+  isInWake(startedAt: number, isConnection: boolean): boolean {
+    const afterMs = isConnection ? 1000 : 0;
+    return this.#stalls.some(({ from, until }) => until - from >= 1000 && until + afterMs > startedAt);
   }
 
   violate(requirement: string, what: string): void {
