@@ -181,12 +181,13 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
   }
 
   /** Whether it may have failed because our own event loop stood still: a limit passed, the other side gave up a connection meanwhile. */
-  #isInWake({ startedAt }: Attempt<I, O>, { kind, status }: FailureFacts): boolean {
+  #isInWake({ startedAt }: Attempt<I, O>, { kind, status, outcome }: FailureFacts): boolean {
     // A status is an answer, whenever it came.
     if (!ofOurStalls.has(kind) || status !== undefined) return false;
     const wakeUntil = this.#on.parts.clock.stalls?.wakeUntil ?? Number.NEGATIVE_INFINITY;
     // What began after it can have met a connection that was given up meanwhile, and nothing else of it.
-    return startedAt < (kind === 'transient' ? wakeUntil : wakeUntil - wakeMs);
+    const isLost = kind === 'transient' && outcome !== 'not_started';
+    return startedAt < (isLost ? wakeUntil : wakeUntil - wakeMs);
   }
 
   /** Ends an attempt whose work goes on. */

@@ -119,14 +119,17 @@ describe('calls in flight while our own event loop stands still', () => {
     },
   );
 
-  it('[G-6] count when they began after it and failed of anything but a connection', async () => {
-    const { integration, clock, attempt } = startIntegration(strict);
-    clock.stall(5000);
-    void integration.call('ask');
-    attempt(0).reject(fault('unknown'));
-    await clock.settle();
-    expect(integration.breaker.state).toBe('open');
-  });
+  it.each([fault('unknown'), fault('transient', { outcome: 'not_started' })])(
+    '[G-6] count when they began after it and failed of anything but a connection that was lost: $facts',
+    async (thrown) => {
+      const { integration, clock, attempt } = startIntegration(strict);
+      clock.stall(5000);
+      void integration.call('ask');
+      attempt(0).reject(thrown);
+      await clock.settle();
+      expect(integration.breaker.state).toBe('open');
+    },
+  );
 
   it('[G-6] leaves work that was told to end its whole grace', async () => {
     const { integration, clock, facts } = startIntegration(strict);

@@ -1,5 +1,5 @@
 import type { AttemptContext } from '../../src/calls/operation.ts';
-import { AttemptError, type FailureFacts, type FailureKind } from '../../src/policy/failure.ts';
+import { AttemptError, type EffectOutcome, type FailureFacts, type FailureKind } from '../../src/policy/failure.ts';
 import { type CallRow, isShortened } from './callRow.ts';
 import { meaningOf } from './circuitModel.ts';
 import { randomPlan } from './plans.ts';
@@ -87,7 +87,7 @@ export class Attempts implements WorkBooks {
       row.last = { kind, outcome };
       row.retryAt = clock.now() + (hintMs ?? 0);
     }
-    const isOurs = status === undefined && this.#isOurs(work, kind);
+    const isOurs = status === undefined && this.#isOurs(work, kind, outcome);
     const meaning = ignored === true || isOurs ? 'ignored' : meaningOf(kind);
     if (meaning === 'alive') model.alive(generation, clock.now());
     else if (meaning === 'failure') model.failed(generation, clock.now(), kind, hintMs);
@@ -108,16 +108,18 @@ export class Attempts implements WorkBooks {
       row.last = { kind, outcome };
       this.#judgeTimeout(work, row, reason);
     }
-    const isOurs = this.#isOurs(work, kind) || (row !== undefined && isShortened(row, kind, reason));
+    const isOurs = this.#isOurs(work, kind, outcome) || (row !== undefined && isShortened(row, kind, reason));
     const isBlamed = meaningOf(kind) === 'failure' && !isOurs;
     if (isBlamed) model.failed(generation, clock.now(), kind, undefined);
     else model.ignored(generation);
   }
 
   /** Whether a stall of the event loop may be what it failed of. */
-  #isOurs({ startedAt }: Work, kind: FailureKind): boolean {
+  #isOurs({ startedAt }: Work, kind: FailureKind, outcome: EffectOutcome): boolean {
     const kinds: readonly FailureKind[] = ['timeout', 'transient', 'crash', 'watchdog', 'unknown'];
-    return kinds.includes(kind) && this.#world.judge.isInWake(startedAt, kind === 'transient');
+    return (
+      kinds.includes(kind) && this.#world.judge.isInWake(startedAt, kind === 'transient' && outcome !== 'not_started')
+    );
   }
 
   /** The place of work that would not end was given to others. */
