@@ -165,7 +165,7 @@ describe('a command as a hook', () => {
     const verdict = gateway.runHooks({ event: 'SessionEnd' });
     await clock.settle();
     await started;
-    await clock.advance(900);
+    await clock.advance(1200);
     expect(await verdict).toMatchObject({ reports: [{ failure: { kind: 'timeout' } }] });
   });
 

@@ -170,6 +170,23 @@ describe('a workflow', () => {
     expect(told('breaker.opened')).toEqual([]);
   });
 
+  it('[W-2] counts partial success as a success: what failed before it is forgotten', async () => {
+    let bad = true;
+    const { run, told } = await startWorkflow([
+      backend('primary', [item('a'), item('b')], {
+        plan: () => (bad ? failing('permanent') : { success: true, items: [item('a'), item('b')] }),
+        item: ({ id }) => (id === 'a' ? failing('permanent') : id),
+      }),
+    ]);
+    for (const next of [true, true, false, true, true]) {
+      bad = next;
+      await run();
+    }
+    expect(told('breaker.opened')).toEqual([]);
+    await run();
+    expect(told('breaker.opened')).toHaveLength(1);
+  });
+
   it('[W-2] counts in a row: a run that went well begins anew', async () => {
     let bad = true;
     const { run, told } = await startWorkflow([
