@@ -14,6 +14,7 @@ import { checkCodexOptions, type CodexOptions } from './codexOptions.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { createLateCodex } from './codexLate.ts';
 import type { CallCodex, CallCodexOptions } from './codexThread.ts';
+import { sendRequest } from './codexRepeat.ts';
 import { createRequests } from './codexRequests.ts';
 import type { Codex, CodexRequestOptions, CodexThread, CodexThreadOptions } from './codexTypes.ts';
 
@@ -106,17 +107,13 @@ export function superviseCodex(
     { limitMs = requestLimitMs(method, params), signal }: CodexRequestOptions,
     read: (result: unknown, live: LiveConnection) => T,
   ): Promise<Outcome<T>> {
-    return run(method, signal, async () => {
-      const live = await server.acquire();
-      const send = (): Promise<unknown> => live.request(method, params, { limitMs, signal });
-      const thread = method === 'turn/start' ? textIn(params['threadId']) : undefined;
-      try {
-        return read(await (thread === undefined ? send() : live.thread(thread).begin(send, turnOf)), live);
-      } catch (error) {
-        if (error instanceof AttemptError && error.facts.kind === 'timeout') void live.suspect();
-        throw error;
-      }
-    });
+    const thread = method === 'turn/start' ? textIn(params['threadId']) : undefined;
+    const send = async (live: LiveConnection, leftMs: number): Promise<T> => {
+      const asked = (): Promise<unknown> => live.request(method, params, { limitMs: leftMs, signal });
+      return read(await (thread === undefined ? asked() : live.thread(thread).begin(asked, turnOf)), live);
+    };
+    const request = { method, limitMs, clock, acquire: () => server.acquire(), send };
+    return run(method, signal, () => sendRequest(request));
   }
 
   function openThread(

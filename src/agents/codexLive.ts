@@ -23,6 +23,8 @@ export interface LiveConnection {
   kill(facts: FailureFacts): void;
   /** A request was not answered: an app-server that does not list a thread either is hung, and is killed. Never rejects. */
   suspect(): Promise<void>;
+  /** Resolves when it is known whether a suspected one lives; undefined while none is suspected. */
+  readonly suspicion: Promise<void> | undefined;
   /** Work that an end in good order waits for. */
   hold(work: Promise<unknown>): void;
 }
@@ -40,12 +42,19 @@ export interface LiveConnectionParts {
 export function liveConnection(parts: LiveConnectionParts): LiveConnection {
   const { connection, threads, questions, busy, interruptMs } = parts;
   let counted = false;
-  let suspected = false;
+  let suspicion: Promise<void> | undefined;
   const loss = (): FailureFacts => {
     const facts = connection.lost ?? unreadable;
     if (counted) return { ...facts, breaker: 'ignored' };
     counted = true;
     return facts;
+  };
+  const askForLife = async (): Promise<void> => {
+    try {
+      await connection.request('thread/list', { limit: 1 }, { limitMs: healthMs, urgent: true });
+    } catch (error) {
+      if (error instanceof AttemptError && error.facts.kind === 'timeout') connection.kill(hung);
+    }
   };
   return {
     server: connection.server,
@@ -72,16 +81,14 @@ export function liveConnection(parts: LiveConnectionParts): LiveConnection {
     request: (method, params, options) => connection.request(method, params, options),
     loss,
     kill: (facts) => connection.kill(facts),
-    async suspect() {
-      if (suspected) return;
-      suspected = true;
-      try {
-        await connection.request('thread/list', { limit: 1 }, { limitMs: healthMs, urgent: true });
-      } catch (error) {
-        if (error instanceof AttemptError && error.facts.kind === 'timeout') connection.kill(hung);
-      } finally {
-        suspected = false;
-      }
+    suspect() {
+      suspicion ??= askForLife().finally(() => {
+        suspicion = undefined;
+      });
+      return suspicion;
+    },
+    get suspicion() {
+      return suspicion;
     },
     hold(work) {
       busy.add(work);

@@ -65,8 +65,12 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
   let lastLoss: FailureFacts | undefined;
   let { subscribers } = parts;
   const busy = new Set<Promise<unknown>>();
+  /** Set while one that was killed is not gone yet: Codex lets no other one write to the threads it holds. */
+  let burial: Promise<void> | undefined;
 
   async function acquire(): Promise<LiveConnection> {
+    // What is sent to a hung one is lost, and within 5 s it is known whether it hangs.
+    if (current?.suspicion !== undefined) await current.suspicion;
     if (current?.healthy === true) return current;
     if (current !== undefined) {
       // What it says cannot be read. Turns that are under way may still end; without any, another one is better.
@@ -74,7 +78,9 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
       current.kill(unreadable);
       current = undefined;
     }
-    return starting ?? begin();
+    if (burial === undefined) return starting ?? begin();
+    await burial;
+    return acquire();
   }
 
   /** Who hears of a start and asks for a connection waits for this one. */
@@ -107,6 +113,7 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
     let leaving = false;
     let how: 'normal' | 'crashed' | 'killed' = 'killed';
     let loss: FailureFacts | undefined;
+    let buried: () => void = () => undefined;
     state = 'handshake';
 
     const questions = createQuestions({
@@ -132,9 +139,16 @@ export function createCodexProcess(parts: CodexServerParts): CodexProcess {
       lost(facts, manner) {
         loss = facts;
         how = manner;
+        if (manner === 'killed') {
+          burial = new Promise((over) => {
+            buried = over;
+          });
+        }
         end(facts, manner);
       },
       gone({ pid, elapsedMs }) {
+        burial = undefined;
+        buried();
         if (pid !== undefined) telemetry.stopped(how, loss?.message ?? 'The runtime ended it', elapsedMs);
       },
       notified(method, given, bytes) {

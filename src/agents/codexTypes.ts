@@ -220,7 +220,10 @@ export interface Codex {
   /** Starts the app-server now, if it is not there; threads do so by themselves. */
   connect(): Promise<Outcome<CodexServer>>;
   startThread(options?: CodexThreadOptions): Promise<Outcome<CodexThread>>;
-  /** Takes a thread up again by its id, as after a crash. No input is sent. */
+  /**
+   * Takes a thread up again by its id, as after a crash. No input is sent. An app-server that hangs is replaced meanwhile: it is asked
+   * for a sign of life after 15 s and killed 5 s later, and the next one has the rest of the 30 s.
+   */
   resumeThread(id: string, options?: CodexThreadOptions): Promise<Outcome<CodexThread>>;
   listThreads(options?: {
     readonly limit?: number | undefined;

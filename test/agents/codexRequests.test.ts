@@ -8,9 +8,9 @@ const answers = (result: unknown) => ['send', { id: '$id', result }] as const;
 
 describe('a request that is not answered in time', () => {
   it.each([
-    ['thread/list', {}, 30_000],
-    ['skills/list', {}, 30_000],
-    ['config/read', {}, 10_000],
+    ['thread/fork', {}, 30_000],
+    ['skills/config/write', {}, 30_000],
+    ['config/value/write', {}, 10_000],
     ['command/exec', { command: ['true'], timeoutMs: 700 }, 700],
   ])('[F-7] %s %j ends at its limit, names both, and leaves the connection usable', async (method, params, limitMs) => {
     const { codex, clock, heardOf, of } = await startThread({ [method]: silent });

@@ -144,6 +144,21 @@ describe.skipIf(!hasCodex)('the real codex app-server', () => {
     expect(isAlive(killed)).toBe(false);
   });
 
+  it('[F-25] [M-6] frozen is replaced while a thread of it is resumed', async () => {
+    const { codex, open, facts, pid } = await startRealCodex([responds('first'), responds('back')]);
+    const thread = await open();
+    expect(await thread.send('one').outcome).toMatchObject({ ok: true });
+    const frozen = pid();
+    process.kill(frozen, 'SIGSTOP');
+    const resumed = await codex.resumeThread(thread.id);
+    if (!resumed.ok) throw new Error(resumed.failure.message);
+    expect(pid()).not.toBe(frozen);
+    expect(facts).toContainEqual(
+      expect.objectContaining({ type: 'codex.app_server.connection.error', reason: 'hang' }),
+    );
+    expect(await resumed.value.send('go on').outcome).toMatchObject({ ok: true, value: { text: 'back' } });
+  });
+
   it('[I-3] killed while a command of it runs leaves nothing of that behind', async () => {
     const { open, cwd, pid } = await startRealCodex([runs('echo $$ > shell; setsid sleep 1000 & sleep 1000')], {
       approve: () => 'accept',
