@@ -110,7 +110,7 @@ describe('an app-server that is asked for a sign of life, and gives it', () => {
     await clock.advance(limitMs / 2 - 1);
     expect(await isSettled(slow)).toBe(false);
     await clock.advance(1);
-    const message = `No answer to ${method} within ${limitMs} ms`;
+    const message = `No answer to ${method} within ${limitMs / 1000}s`;
     expect(await slow).toMatchObject({ failure: { kind: 'timeout', message, attempts: 1 } });
     expect(await codex.startThread()).toMatchObject({ ok: true });
     expect(of('process.started')).toHaveLength(1);
