@@ -1,5 +1,5 @@
 import { breakerOutcome } from '../policy/breaker.ts';
-import { wakeMs } from '../policy/clock.ts';
+import { longStallMs, wakeMs } from '../policy/clock.ts';
 import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 import { Attempt } from './attempt.ts';
 import { attemptFacts } from './attemptFacts.ts';
@@ -184,10 +184,14 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
   #isInWake({ startedAt }: Attempt<I, O>, { kind, status, outcome }: FailureFacts): boolean {
     // A status is an answer, whenever it came.
     if (!ofOurStalls.has(kind) || status !== undefined) return false;
-    const wakeUntil = this.#on.parts.clock.stalls?.wakeUntil ?? Number.NEGATIVE_INFINITY;
-    // What began after it can have met a connection that was given up meanwhile, and nothing else of it.
+    const { stalls } = this.#on.parts.clock;
+    if (stalls === undefined) return false;
+    const { wakeUntil } = stalls;
     const isLost = kind === 'transient' && outcome !== 'not_started';
-    return startedAt < (isLost ? wakeUntil : wakeUntil - wakeMs);
+    // What began after it can have met a connection that was given up meanwhile, and nothing else of it.
+    if (startedAt >= wakeUntil - wakeMs) return isLost && startedAt < wakeUntil;
+    // What began in its last moments and failed at once had nothing of it.
+    return isLost || stalls.since(startedAt) >= longStallMs;
   }
 
   /** Ends an attempt whose work goes on. */
