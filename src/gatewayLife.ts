@@ -20,7 +20,7 @@ export function gatewayLife(parts: GatewayParts): Pick<Gateway, 'start' | 'stop'
       for (const agent of agents) void agent.stop();
     },
     ended() {
-      for (const session of sessions.values()) void session.ended();
+      for (const session of sessions.values()) session.ended();
       kept.stop();
       live.stop();
       inspection.close();

@@ -5,17 +5,12 @@ import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from './sessions/lostCall.ts';
 import type { Session } from './sessions/session.ts';
 import type { SessionStore } from './sessions/sessionStore.ts';
-import { inSlices } from './slices.ts';
 import type { Store } from './store/store.ts';
 
 /** How often a session that is not claimed is asked for again, in ms. */
 const claimEveryMs = 10_000;
 /** Sessions that are claimed in one commit: it takes about 10 ms. */
 const mostClaims = 100;
-/** Up to so many sessions are all opened at the start; of more only those of which something waits. */
-const mostAtOnce = 1_000;
-/** Ids that are read in one transaction. */
-const mostIds = 2_000;
 
 export interface KeptSessionsParts {
   readonly clock: Clock;
@@ -53,8 +48,6 @@ export function createKeptSessions({
   const sessions = new Set<Session>();
   /** Those that were added after the start and are being opened. */
   const later: Session[] = [];
-  /** Those that are opened when they are needed. */
-  const idle = new Set<Session>();
   const owners = createOwners(clock);
   let store: SessionStore | undefined;
   let started = false;
@@ -62,7 +55,6 @@ export function createKeptSessions({
   let timer: Timer | undefined;
 
   async function open(session: Session): Promise<void> {
-    idle.delete(session);
     if (store === undefined) session.goesUnkept();
     else await session.open(store, planClaims);
   }
@@ -82,25 +74,6 @@ export function createKeptSessions({
     planClaims();
   }
 
-  /** Of very many sessions those of which nothing waits are opened with their first message. */
-  async function openAtStart(): Promise<void> {
-    const all = [...sessions];
-    const waiting = all.length > mostAtOnce && store !== undefined ? await unfinished(store) : undefined;
-    const toOpen = waiting === undefined ? all : all.filter(({ id }) => waiting.has(id));
-    if (waiting !== undefined) {
-      await inSlices(clock, all, (session) => {
-        if (!waiting.has(session.id)) leaveIdle(session);
-        return !stopped;
-      });
-    }
-    await openAll(toOpen);
-  }
-
-  function leaveIdle(session: Session): void {
-    idle.add(session);
-    session.openWhenNeeded(() => void open(session).then(planClaims));
-  }
-
   /** While a session is held elsewhere its owner may die at any time; while the store is out of order it may recover. */
   function planClaims(): void {
     if (stopped || timer !== undefined || !hasUnclaimed()) return;
@@ -111,7 +84,7 @@ export function createKeptSessions({
   }
 
   function hasUnclaimed(): boolean {
-    for (const session of sessions) if (session.unclaimed && !idle.has(session)) return true;
+    for (const session of sessions) if (session.unclaimed) return true;
     return false;
   }
 
@@ -120,7 +93,7 @@ export function createKeptSessions({
     owners.see(await seeWorld(), at, seenAt);
     let changed = false;
     for (const session of sessions) {
-      if (stopped || !session.unclaimed || idle.has(session)) continue;
+      if (stopped || !session.unclaimed) continue;
       const { heldElsewhere } = session;
       await open(session);
       changed ||= heldElsewhere && !session.heldElsewhere;
@@ -141,7 +114,7 @@ export function createKeptSessions({
       for (const call of lost ?? []) facts.tell(lostCallFact(call), true);
       // Those added until now, each once; later ones are opened as they are added.
       started = true;
-      await openAtStart();
+      await openAll([...sessions]);
       planClaims();
     },
     add(session) {
@@ -155,17 +128,4 @@ export function createKeptSessions({
       clock.clearTimeout(timer);
     },
   };
-}
-
-/** Ids of the sessions of which something waits; undefined when the store cannot say. */
-async function unfinished(store: SessionStore): Promise<ReadonlySet<string> | undefined> {
-  const found = new Set<string>();
-  for (let after = ''; ; ) {
-    const ids = await store.unfinished(after, mostIds);
-    if (ids === undefined) return undefined;
-    for (const id of ids) found.add(id);
-    const last = ids.at(-1);
-    if (last === undefined || ids.length < mostIds) return found;
-    after = last;
-  }
 }

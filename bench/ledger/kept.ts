@@ -13,7 +13,6 @@ export async function keptLedger(): Promise<Ledger> {
   const claimed = await store.sessions({ id: 'bench', isAlive: () => false })?.claim('agent:main', {
     maxDeliveries: 3,
     maxAgeMs: 86_400_000,
-    historyLimit: 10_000,
     wallNow: Date.now(),
     answer: () => result,
     facts: () => [],

@@ -85,6 +85,7 @@ export class Door {
     const { session, keeping, mailbox, facts, arrived } = this.#parts;
     if (this.#closed) return this.#refuse(message, 'stopped');
     if (keeping.held) return this.#refuse(message, 'owned_elsewhere');
+    keeping.goOn();
     const known = key === undefined ? undefined : keeping.known(key);
     if (known !== undefined) {
       // Like the first one it is answered when that is committed: its sender need not send it again.
@@ -136,7 +137,10 @@ export class Door {
   }
 
   #endAll(facts: FailureFacts): void {
-    const failure = sessionFailure(this.#parts.session, facts);
-    for (const envelope of this.#parts.mailbox.takeAll()) envelope.settle({ ok: false, failure });
+    const { mailbox, session } = this.#parts;
+    // Most of very many sessions that are closed at once have none, and a failure has a stack.
+    if (mailbox.length === 0) return;
+    const failure = sessionFailure(session, facts);
+    for (const envelope of mailbox.takeAll()) envelope.settle({ ok: false, failure });
   }
 }

@@ -9,6 +9,7 @@ import {
   type Claim,
   type Kept,
   maxKeys,
+  type Past,
   type Recovered,
   type RecoveryLimits,
   type SessionLedger,
@@ -21,8 +22,11 @@ export interface KeepingParts {
   readonly session: string;
   readonly clock: Clock;
   readonly facts: Facts;
-  /** The session is this runtime's, with what an earlier one left of it. */
+  readonly historyLimit: number;
+  /** The session is this runtime's, with what an earlier one left of it to go on with. */
   readonly claimed: (recovered: Recovered) => void;
+  /** What else is kept of it has been read; undefined when it cannot be. */
+  readonly recalled: (past: Past | undefined) => void;
   /** Another runtime has claimed the session. */
   readonly lost: () => void;
 }
@@ -39,6 +43,10 @@ export class Keeping {
   readonly #keys = new Map<string, Known>();
   #wanted: boolean;
   #ledger: SessionLedger | undefined = undefined;
+  /** What the claim has left unread. */
+  #past: Extract<Claim, { held: false }>['past'] | undefined = undefined;
+  /** Whether turns were made without it, as it could not be read. */
+  #wentOn = false;
   #held = false;
   #claiming = false;
   #again: () => void = () => undefined;
@@ -111,7 +119,7 @@ export class Keeping {
    */
   async open(
     store: SessionStore,
-    limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs' | 'historyLimit'>,
+    limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs'>,
     again: () => void,
   ): Promise<void> {
     if (!this.unclaimed || this.#claiming) return;
@@ -138,9 +146,33 @@ export class Keeping {
     }
     this.#held = false;
     this.#ledger = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
-    for (const [key, number] of claim.recovered.keys) this.#remember(key, { number, kept: durable });
+    this.#past = claim.past;
+    this.#wentOn = false;
     this.#parts.claimed(claim.recovered);
     for (const fact of recoveredFacts(session, claim.recovered)) facts.tell(fact, true);
+  }
+
+  /** Reads what the claim has left unread, for who looks at the history; what cannot be read now may be the next time. */
+  recall(): void {
+    if (this.#wentOn) return;
+    const past = this.#past?.(this.#parts.historyLimit);
+    if (past === undefined) return;
+    this.#past = undefined;
+    for (const [key, number] of past.keys) this.#remember(key, { number, kept: durable });
+    this.#parts.recalled(past);
+  }
+
+  /** The same before the session goes on: for the next message now is the time. */
+  goOn(): void {
+    this.recall();
+    if (this.#past === undefined || this.#wentOn) return;
+    this.#wentOn = true;
+    this.#parts.recalled(undefined);
+  }
+
+  /** Forgets turns before this one; never what could not be read. */
+  forget(beforeTurn: number): void {
+    if (this.#past === undefined) this.#ledger?.forget(beforeTurn);
   }
 
   /** Lets those in who wait, whatever came of the claim. */
@@ -155,18 +187,25 @@ export class Keeping {
     this.opened();
   }
 
-  /** Gives the session up. */
+  /** Gives the session up, which the runtime itself goes on without. */
   async release(): Promise<void> {
     const ledger = this.#ledger;
+    this.leave();
+    await ledger?.release();
+  }
+
+  /** Writes nothing any more. A runtime that has left the store holds no session: it does not say so of each of very many. */
+  leave(): void {
     this.#wanted = false;
     this.#ledger = undefined;
-    await ledger?.release();
+    this.#past = undefined;
   }
 
   /** A turn of an earlier claim may still write under the fence of that one. */
   #fenced(ledger: SessionLedger): void {
     if (this.#ledger !== ledger) return;
     this.#ledger = undefined;
+    this.#past = undefined;
     this.#held = true;
     // What was accepted under them is the other runtime's to know; a message of which it never heard may be sent again.
     this.#keys.clear();

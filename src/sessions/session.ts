@@ -11,7 +11,7 @@ import { Keeping } from './keeping.ts';
 import { Mailbox, type Message } from './mailbox.ts';
 import { Release } from './release.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
-import type { Recovered, SessionStore } from './sessionStore.ts';
+import type { Past, Recovered, SessionStore } from './sessionStore.ts';
 import type { ToolPort } from './toolPort.ts';
 import { turnEnds } from './turnEnds.ts';
 import { Turns } from './turns.ts';
@@ -47,8 +47,6 @@ export class Session implements Drainable {
   readonly #release: Release;
   readonly #turns: Turns;
   #ref: SessionRef | undefined = undefined;
-  #needed: (() => void) | undefined = undefined;
-  #isSentTo = false;
   #stopped = false;
   #drain: DrainOrder | undefined = undefined;
 
@@ -64,7 +62,9 @@ export class Session implements Drainable {
       session,
       clock,
       facts,
+      historyLimit: this.#options.historyLimit,
       claimed: (recovered) => this.#resume(recovered),
+      recalled: (past) => this.#recall(past),
       lost: () => this.#lost(),
     });
     this.#door = new Door({
@@ -105,8 +105,9 @@ export class Session implements Drainable {
     return this.#mailbox.length;
   }
 
-  /** Messages, tool calls and their results, oldest first; of an earlier run once the session is open: among more than 1,000 with its first message. */
+  /** Messages, tool calls and their results, oldest first. Those of an earlier run are read when they are first asked for, from the gateway's start to its stop. */
   get history(): readonly HistoryEntry[] {
+    this.#keeping.recall();
     return this.#history.entries;
   }
 
@@ -131,9 +132,6 @@ export class Session implements Drainable {
     checkKeys('options', options, ['key']);
     if (options.key !== undefined) checkName('options.key', options.key);
     this.#keeping.check(message);
-    this.#isSentTo = true;
-    this.#needed?.();
-    this.#needed = undefined;
     return this.#door.send(message, options.key);
   }
 
@@ -149,17 +147,10 @@ export class Session implements Drainable {
    * @param again - called when another runtime has taken the session over, which makes it unclaimed.
    */
   async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {
-    const { recovery, historyLimit } = this.#options;
-    await this.#keeping.open(store, { ...recovery, historyLimit }, again);
+    await this.#keeping.open(store, this.#options.recovery, again);
     if (this.#keeping.unclaimed && !this.#keeping.held) this.#numberByTime();
     this.#keeping.opened();
     if (this.#stopped) await this.#keeping.release();
-  }
-
-  /** Whoever opens the session does so when it gets its first message. */
-  openWhenNeeded(open: () => void): void {
-    if (this.#isSentTo) open();
-    else this.#needed = open;
   }
 
   /** Nothing is kept after all: messages that wait are accepted as such. */
@@ -174,11 +165,21 @@ export class Session implements Drainable {
     this.#door.numberAbove(number);
   }
 
-  #resume({ waiting, history, lastMessage, lastTurn, lastSeq }: Recovered): void {
-    this.#history.restore(history, lastTurn, lastSeq);
-    this.#turns.numberAbove(lastTurn);
-    this.#door.numberAbove(lastMessage);
+  #resume({ waiting }: Recovered): void {
+    // What has waited here, or was processed without being kept, is numbered after what was kept.
+    const isNew = this.#mailbox.length === 0 && this.#history.firstTurn === 0;
+    if (waiting.length > 0 || !isNew) this.#keeping.goOn();
     this.#door.restore(waiting);
+  }
+
+  #recall(past: Past | undefined): void {
+    if (past === undefined) {
+      this.#numberByTime();
+      return;
+    }
+    this.#history.restore(past.history, past.lastTurn, past.lastSeq);
+    this.#turns.numberAbove(past.lastTurn);
+    this.#door.numberAbove(past.lastMessage);
   }
 
   /** Another runtime has claimed the session: what waits here is delivered there. */
@@ -225,11 +226,11 @@ export class Session implements Drainable {
     this.#turns.abort(turnEnds.stopped);
   }
 
-  /** The actor is gone for good: nothing may be left pending. Resolves when the session is free for another runtime. */
-  ended(): Promise<void> {
+  /** The actor is gone for good: nothing may be left pending. Another runtime may have the session once this one has left the store. */
+  ended(): void {
     this.close();
     this.#turns.abandon(turnEnds.stopped);
-    return this.#keeping.release();
+    this.#keeping.leave();
   }
 
   #hear(event: SessionEmitted): void {

@@ -52,13 +52,17 @@ export interface WaitingMessage extends StoredMessage {
 /** Why a message is not delivered again. */
 export type AsideReason = 'poison' | 'expired' | 'malformed';
 
-/** What an earlier incarnation left of a session. */
+/** What an earlier incarnation left of a session that has to go on. */
 export interface Recovered {
   /** To be delivered, in order. */
   readonly waiting: readonly WaitingMessage[];
   readonly aside: readonly { readonly number: number; readonly reason: AsideReason }[];
   /** Calls that were pending; each is answered. */
   readonly lost: readonly LostCall[];
+}
+
+/** What else is kept of a session: nobody needs it before its history is asked for or its next message comes. */
+export interface Past {
   readonly history: readonly HistoryEntry[];
   /** Keys in use and the messages they belong to, oldest first. */
   readonly keys: readonly (readonly [key: string, message: number])[];
@@ -73,8 +77,6 @@ export interface RecoveryLimits {
   readonly maxDeliveries: number;
   /** A message older than this is put aside, in ms. */
   readonly maxAgeMs: number;
-  /** Entries of the history that are read back. */
-  readonly historyLimit: number;
   readonly wallNow: number;
   /** Makes the result of a call whose runtime died. */
   readonly answer: (call: LostCall) => ToolResult;
@@ -89,7 +91,17 @@ export interface CallRecovery extends Pick<RecoveryLimits, 'wallNow' | 'answer'>
 
 /** Either the session is this runtime's now, or it belongs to another one that lives. */
 export type Claim =
-  | { readonly held: false; readonly ledger: SessionLedger; readonly recovered: Recovered }
+  | {
+      readonly held: false;
+      readonly ledger: SessionLedger;
+      readonly recovered: Recovered;
+      /**
+       * Reads the rest, at once: the claim of a session of which nothing waits costs little, however long its history is.
+       * @param historyLimit - most entries of the history.
+       * @returns undefined when the store is out of order.
+       */
+      readonly past: (historyLimit: number) => Past | undefined;
+    }
   | { readonly held: true; readonly by: string };
 
 /**
@@ -133,11 +145,6 @@ export interface LostCall {
 export interface SessionStore {
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
-  /**
-   * Up to `most` sessions after this one, in their order, of which something waits: they have an owner, or a message that was not
-   * processed. Undefined when the store is out of order.
-   */
-  unfinished(after: string, most: number): Promise<readonly string[] | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims. */
   recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]>;
 }

@@ -89,7 +89,7 @@ export class Turns {
     const at = clock.wallNow();
     const seq = history.addMessage({ type: 'message', turn: number, id, message, at });
     const taken = envelope.kept === undefined ? undefined : keeping.ledger?.take(envelope.number, number, seq, at);
-    if (number % forgetEvery === 0) keeping.ledger?.forget(history.firstTurn);
+    if (number % forgetEvery === 0) keeping.forget(history.firstTurn);
     facts.tell({ type: 'session.turn_started', session, turn: number, message: id, kind: message.kind });
     dispatch({ type: 'turn.started', turn: number });
     void this.#run(running, taken);

@@ -91,7 +91,10 @@ export function createConnection(
 function createPrivateFile(path: string): void {
   makeDirectory(dirname(path));
   // To close a file that is there would take the locks off it that another database of this process has.
-  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) closeSync(openSync(path, 'a', 0o600));
+  // SQLite would say only that it cannot open it.
+  else if (found.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
 }
 
 /** Node's own recursion never ends where a directory cannot be made though its parent is there, as in `/proc`. */

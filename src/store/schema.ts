@@ -133,12 +133,12 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
   // Deliveries that an orderly stop ended: they do not speak against the message.
   (database) => database.exec('ALTER TABLE unwedge_messages ADD COLUMN stops INTEGER NOT NULL DEFAULT 0'),
   (database) => database.exec('ALTER TABLE unwedge_breakers ADD COLUMN cause TEXT'),
-  // What a start looks for among any number of sessions.
+  // What a claim looks for in a session, however long its history is.
   (database) => {
-    database.exec('CREATE INDEX unwedge_sessions_owned ON unwedge_sessions (id) WHERE owner IS NOT NULL');
     database.exec(
       "CREATE INDEX unwedge_messages_unprocessed ON unwedge_messages (session) WHERE state IN ('waiting', 'taken')",
     );
+    database.exec("CREATE INDEX unwedge_calls_pending_by_session ON unwedge_calls (session) WHERE state = 'pending'");
   },
 ];
 

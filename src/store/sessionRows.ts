@@ -3,6 +3,7 @@ import type { Message } from '../sessions/mailbox.ts';
 import {
   type AsideReason,
   maxKeys,
+  type Past,
   type Recovered,
   type RecoveryLimits,
   type WaitingMessage,
@@ -11,9 +12,8 @@ import type { ToolResult } from '../sessions/toolResult.ts';
 import type { Database, SqlRow } from './database.ts';
 import { fromJson } from './json.ts';
 
-/** What is kept of a session, for the runtime that has just claimed it; what cannot be delivered is put aside for good. */
-export function selectSession(database: Database, session: string, limits: RecoveryLimits): Omit<Recovered, 'lost'> {
-  const { waiting, aside } = unprocessed(database, session, limits);
+/** What nobody needs before a session goes on, for the runtime that has claimed it. */
+export function selectPast(database: Database, session: string, historyLimit: number): Past {
   const last = database
     .prepare(
       `SELECT (SELECT max(number) FROM unwedge_messages WHERE session = ?1) AS message,
@@ -33,9 +33,7 @@ export function selectSession(database: Database, session: string, limits: Recov
     .all(session, maxKeys)
     .reverse();
   return {
-    waiting,
-    aside,
-    history: history(database, session, limits.historyLimit),
+    history: history(database, session, historyLimit),
     keys: keys.map((row) => [String(row['key']), Number(row['number'])] as const),
     lastMessage: Number(last?.['message'] ?? 0),
     lastTurn: Number(last?.['turn'] ?? 0),
@@ -43,7 +41,8 @@ export function selectSession(database: Database, session: string, limits: Recov
   };
 }
 
-function unprocessed(
+/** The messages that wait, for the runtime that is claiming the session; what cannot be delivered is put aside for good. */
+export function selectUnprocessed(
   database: Database,
   session: string,
   { maxDeliveries, maxAgeMs, wallNow }: RecoveryLimits,

@@ -1,6 +1,14 @@
 import { effects } from '../policy/effects.ts';
 import type { Fact } from '../policy/facts.ts';
-import type { Claim, LostCall, Recovered, RecoveryLimits, SessionStore } from '../sessions/sessionStore.ts';
+import type {
+  CallRecovery,
+  Claim,
+  LostCall,
+  Recovered,
+  RecoveryLimits,
+  SessionStore,
+} from '../sessions/sessionStore.ts';
+import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import { toJson } from './json.ts';
@@ -8,7 +16,7 @@ import type { LeftRuns } from './leftRuns.ts';
 import { createSessionLedger } from './sessionLedger.ts';
 import { type RuntimeRow, selectRuntime } from './runtimes.ts';
 import type { Schema } from './schema.ts';
-import { selectSession } from './sessionRows.ts';
+import { selectPast, selectUnprocessed } from './sessionRows.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 /** Who claims sessions. */
@@ -19,11 +27,20 @@ export interface RuntimeIdentity {
   readonly isAlive: (run: RuntimeRow) => boolean;
 }
 
+export interface SessionStoreParts {
+  readonly connection: Connection;
+  readonly log: Pick<EventLog, 'insert'>;
+  readonly left: Pick<LeftRuns, 'has'>;
+}
+
+/** Calls that are answered in one commit: it takes about 10 ms. */
+const mostLost = 200;
+
 /** Sessions in SQLite. */
 export function createSessionStore(
   queue: WriteQueue,
   { id: runtime, isAlive }: RuntimeIdentity,
-  { log, left }: { readonly log: Pick<EventLog, 'insert'>; readonly left: Pick<LeftRuns, 'has'> },
+  { connection, log, left }: SessionStoreParts,
 ): SessionStore {
   /** Runs one transaction behind the writes made before it; undefined when the store is out of order. */
   function transact<T>(work: (database: Database, schema: Schema) => T): Promise<T | undefined> {
@@ -47,6 +64,17 @@ export function createSessionStore(
     });
   }
 
+  /** Undefined when the store is out of order. */
+  function read<T>(select: (database: Database) => T): T | undefined {
+    if (queue.degraded) return undefined;
+    try {
+      return connection.use(select);
+    } catch (error) {
+      queue.report(error);
+      return undefined;
+    }
+  }
+
   /** A run that has left is as dead as one that died. */
   function lives(database: Database, owner: string): boolean {
     const run = selectRuntime(database, owner);
@@ -62,36 +90,38 @@ export function createSessionStore(
       });
       if (claimed === undefined || 'by' in claimed) return claimed;
       const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence });
-      return { held: false, ledger, recovered: claimed.recovered };
+      const past = (historyLimit: number) => read((database) => selectPast(database, session, historyLimit));
+      return { held: false, ledger, recovered: claimed.recovered, past };
     },
-    unfinished: (after, most) =>
-      transact((database) =>
-        database
-          .prepare(
-            `SELECT id FROM (
-               SELECT id FROM (SELECT id FROM unwedge_sessions WHERE owner IS NOT NULL AND id > ? ORDER BY id LIMIT ?)
-               UNION
-               SELECT id FROM (SELECT DISTINCT session AS id FROM unwedge_messages
-                 WHERE state IN ('waiting', 'taken') AND session > ? ORDER BY session LIMIT ?)
-             ) ORDER BY id LIMIT ?`,
-          )
-          .all(after, most, after, most, most)
-          .map((row) => String(row['id'])),
-      ),
     async recoverCalls(limits) {
-      const lost = await transact((database, schema) => {
-        const pending = database
-          .prepare(`SELECT * FROM unwedge_calls WHERE state = 'pending' AND runtime <> ? ORDER BY started_at, id`)
-          .all(runtime);
-        const settled = pending
-          .filter((row) => !lives(database, String(row['runtime'])))
-          .map((row) => settleLost(database, row, limits));
-        record(database, schema, limits.wallNow, settled.map(limits.fact));
-        return settled;
-      });
-      return lost ?? [];
+      const lost: LostCall[] = [];
+      const dead = await transact((database) =>
+        database
+          .prepare(`SELECT DISTINCT runtime FROM unwedge_calls WHERE state = 'pending' AND runtime <> ?`)
+          .all(runtime)
+          .map((row) => String(row['runtime']))
+          .filter((owner) => !lives(database, owner)),
+      );
+      for (const owner of dead ?? []) {
+        for (let isMore = true; isMore; ) {
+          const some = await transact((database, schema) => recoverSome(database, schema, owner, limits));
+          lost.push(...(some ?? []));
+          isMore = some?.length === mostLost;
+        }
+      }
+      return lost;
     },
   };
+
+  /** Those of a dead run, in slices: a commit of very many would block the event loop. */
+  function recoverSome(database: Database, schema: Schema, owner: string, limits: CallRecovery): readonly LostCall[] {
+    const settled = database
+      .prepare(`SELECT * FROM unwedge_calls WHERE state = 'pending' AND runtime = ? ORDER BY id LIMIT ?`)
+      .all(owner, mostLost)
+      .map((row) => settleLost(database, row, limits));
+    record(database, schema, limits.wallNow, settled.map(limits.fact));
+    return settled;
+  }
 
   /** With the change that they tell of: neither is there without the other. */
   function record(database: Database, schema: Schema, at: number, facts: readonly Fact[]): void {
@@ -117,7 +147,7 @@ export function createSessionStore(
       .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq`)
       .all(session);
     const lost = pending.map((row) => settleLost(database, row, limits));
-    return { fence, recovered: { ...selectSession(database, session, limits), lost } };
+    return { fence, recovered: { ...selectUnprocessed(database, session, limits), lost } };
   }
 }
 

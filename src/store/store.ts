@@ -150,7 +150,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     read: (query) => log.read(query),
     breakers: createBreakerStates({ connection, queue, redact }),
     runtimes,
-    sessions: (runtime) => createSessionStore(queue, runtime, { log, left }),
+    sessions: (runtime) => createSessionStore(queue, runtime, { connection, log, left }),
     children: createChildRecords({ connection, queue, path }),
     alerts: createAlertRecords({ connection, queue }),
     flush: () => queue.flush(),

@@ -72,7 +72,7 @@ describe('a question to a person', () => {
     const { session, clock, deadlines, outcomes, aborted } = startAsking();
     void session.send({ kind: 'ask' });
     await clock.settle();
-    void session.ended();
+    session.ended();
     await clock.settle();
     expect([aborted(), outcomes]).toMatchObject([true, [{ ok: false, failure: { kind: 'cancelled' } }]]);
     expect(deadlines.size).toBe(0);

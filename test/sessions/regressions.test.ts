@@ -43,7 +43,7 @@ describe('a turn that is taken from its handler', () => {
     const { session, clock, turns, deadlines } = startHanging();
     void session.send({ kind: 'user' });
     await clock.settle();
-    void session.ended();
+    session.ended();
     expect(turns[0]?.signal.aborted).toBe(true);
     expect(deadlines.size).toBe(0);
   });
@@ -78,7 +78,7 @@ describe('a turn that is taken from its handler', () => {
     facts.once('session.tool_failed', () => {
       second = turns[0]?.tool('kb', 'query');
     });
-    void session.ended();
+    session.ended();
     expect(await second).toMatchObject({ synthetic: true, outcome: 'not_started' });
     expect(begun).toBe(1);
   });
@@ -164,7 +164,7 @@ describe('a tool call of a session', () => {
     const facts = new ReactingFacts();
     const { session, clock, tool, results, deadlines } = startCaller(facts);
     const path = tool('kb', () => Promise.reject(fault('transient')), { policy: { repeatWaitMs: 1e9 } });
-    facts.once('call.retried', () => void session.ended());
+    facts.once('call.retried', () => session.ended());
     const done = processed(session.send({ kind: 'user' }));
     await clock.settle();
     expect(await isSettled(done)).toBe(true);

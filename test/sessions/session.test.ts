@@ -389,7 +389,7 @@ describe('a session that stops', () => {
     await clock.settle();
     void incarnate;
     session.close();
-    void session.ended();
+    session.ended();
     path.stop();
     expect(await running).toMatchObject({ ok: false });
     expect(await waiting).toMatchObject({ ok: false, failure: { kind: 'cancelled', reason: 'stopped' } });

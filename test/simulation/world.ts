@@ -125,7 +125,7 @@ export class World {
     for (const { session } of this.sessions) session.close();
     for (const integration of this.integrations) integration.stop();
     this.#stopping = this.root.stop().then(() => {
-      for (const { session } of this.sessions) void session.ended();
+      for (const { session } of this.sessions) session.ended();
       this.over = true;
       this.trace.note('stopped');
     });

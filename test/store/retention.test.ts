@@ -178,7 +178,6 @@ describe.skipIf(!hasSqlite)('what is kept of sessions', () => {
     const limits = {
       maxDeliveries: 3,
       maxAgeMs: day,
-      historyLimit: 100,
       wallNow: now,
       answer: () => result,
       facts: () => [],

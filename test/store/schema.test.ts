@@ -66,7 +66,7 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     const database = openDatabase(path);
     database.exec('ALTER TABLE unwedge_alerts DROP COLUMN because; ALTER TABLE unwedge_alerts DROP COLUMN crashes');
     database.exec('ALTER TABLE unwedge_messages DROP COLUMN stops; ALTER TABLE unwedge_breakers DROP COLUMN cause');
-    database.exec('DROP INDEX unwedge_sessions_owned; DROP INDEX unwedge_messages_unprocessed');
+    database.exec('DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed');
     database.exec('PRAGMA user_version = 4');
     const reader = await openReader(path);
     onTestFinished(() => reader.close());
@@ -175,13 +175,13 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
       'unwedge_calls',
       'unwedge_calls_by_turn',
       'unwedge_calls_pending',
+      'unwedge_calls_pending_by_session',
       'unwedge_children',
       'unwedge_messages',
       'unwedge_messages_unprocessed',
       'unwedge_meta',
       'unwedge_runtimes',
       'unwedge_sessions',
-      'unwedge_sessions_owned',
     ]);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type {
   Claim,
   LostCall,
+  Past,
   Recovered,
   RecoveryLimits,
   SessionLedger,
@@ -33,7 +34,6 @@ const factOf = (call: LostCall): Fact => ({ type: 'session.held', session: call.
 const limits = (more: Partial<RecoveryLimits> = {}): RecoveryLimits => ({
   maxDeliveries: 3,
   maxAgeMs: 1000,
-  historyLimit: 100,
   wallNow: now,
   answer: () => lost,
   facts: () => [],
@@ -75,10 +75,13 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
       engine: Engine,
       store: SessionStore,
       more?: Partial<RecoveryLimits>,
-    ): Promise<{ ledger: SessionLedger; recovered: Recovered }> => {
+      historyLimit = 100,
+    ): Promise<{ ledger: SessionLedger; recovered: Recovered & Past }> => {
       const claimed = await claim(engine, store, more);
       if (claimed.held) throw new Error(`held by ${claimed.by}`);
-      return claimed;
+      const past = claimed.past(historyLimit);
+      if (past === undefined) throw new Error('the engine cannot be read');
+      return { ledger: claimed.ledger, recovered: { ...claimed.recovered, ...past } };
     };
 
     it('[I-5] [G-11] gives back what was accepted and not processed, in order', async () => {
@@ -319,7 +322,7 @@ export function conformsToSessionStore(name: string, start: () => Promise<Engine
         await after(engine, ledger.finish(turn, 'done', now));
       }
       engine.kill('a');
-      const { recovered } = await own(engine, engine.runtime('b'), { historyLimit: 7 });
+      const { recovered } = await own(engine, engine.runtime('b'), {}, 7);
       expect(recovered.history.map(({ type, turn }) => [type, turn])).toEqual(
         [2, 3].flatMap((turn) => [
           ['message', turn],

@@ -1,6 +1,7 @@
 import type {
   Claim,
   Kept,
+  Past,
   Recovered,
   SessionLedger,
   SessionStore,
@@ -9,7 +10,7 @@ import type {
 } from '../../src/sessions/sessionStore.ts';
 import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
-const nothing: Recovered = {
+const nothing: Recovered & Past = {
   waiting: [],
   aside: [],
   lost: [],
@@ -30,7 +31,12 @@ export class HeldStore implements SessionStore {
   /** Whether it cannot be read now. */
   outOfOrder = false;
   claims = 0;
-  recovered: Partial<Recovered> = {};
+  /** What an earlier run has left. */
+  recovered: Partial<Recovered & Past> = {};
+  /** Whether what is read later cannot be. */
+  isUnreadable = false;
+  /** How often that was read. */
+  reads = 0;
   #waiting: ((kept: Kept) => void)[] = [];
 
   commit(kept: Kept = 'durable'): void {
@@ -53,11 +59,12 @@ export class HeldStore implements SessionStore {
     this.claims++;
     if (this.outOfOrder) return Promise.resolve(undefined);
     if (this.held !== undefined) return Promise.resolve({ held: true, by: this.held });
-    return Promise.resolve({ held: false, ledger: this.#ledger(), recovered: { ...nothing, ...this.recovered } });
-  }
-
-  unfinished(): Promise<[]> {
-    return Promise.resolve([]);
+    const recovered = { ...nothing, ...this.recovered };
+    const past = (): Past | undefined => {
+      this.reads++;
+      return this.isUnreadable ? undefined : recovered;
+    };
+    return Promise.resolve({ held: false, ledger: this.#ledger(), recovered, past });
   }
 
   recoverCalls(): Promise<[]> {
