@@ -1,3 +1,4 @@
+import { wholeMs } from '../policy/duration.ts';
 import type { KnownSecrets } from './knownSecrets.ts';
 import { redacted } from './redacted.ts';
 import { announcesSecret, type NameMeaning } from './secretNames.ts';
@@ -18,7 +19,7 @@ export type FactRedactor = <F extends object>(fact: F) => F;
 
 /**
  * A redactor for facts on their way to subscribers, by the same names and shapes as for the store. A fact keeps its form: numbers
- * stay numbers and errors errors. What is too deep or too much is left out; other objects than plain ones become plain.
+ * stay numbers and errors errors; times in ms are whole. What is too deep or too much is left out; other objects than plain ones become plain.
  * @param secrets - found wherever they stand; what is learnt later too. @defaultValue none
  * @param most - objects and lists that are looked into; the rest is left out.
  */
@@ -98,10 +99,12 @@ class Pass {
     let changed = false;
     const values: unknown[] = [];
     for (const name of names) {
-      const value = read(object, name);
+      const given = read(object, name);
+      // Clocks count fractions of a millisecond; what is told does not.
+      const value = wholeMs(name, given);
       const { clean, meaning } = this.#texts.name(name);
       const cleanValue = this.#field(meaning, value, depth);
-      changed ||= clean !== name || cleanValue !== value || value === unreadable;
+      changed ||= clean !== name || cleanValue !== given || value === unreadable;
       values.push(cleanValue);
     }
     if (!changed) return undefined;

@@ -19,6 +19,24 @@ describe('a fact without secrets', () => {
   });
 });
 
+describe('a fact with a time in ms', () => {
+  it('[O-1] has it as a whole number, at any depth, and other numbers as they are', () => {
+    const fact = {
+      elapsedMs: 943.5769359999977,
+      failure: { retryAfterMs: 0.5, ratio: 0.5 },
+      items: [{ durationMs: 2.4 }],
+      costUsd: 0.25,
+    };
+    expect(redact(fact)).toEqual({
+      elapsedMs: 944,
+      failure: { retryAfterMs: 1, ratio: 0.5 },
+      items: [{ durationMs: 2 }],
+      costUsd: 0.25,
+    });
+    expect(fact.elapsedMs).toBe(943.5769359999977);
+  });
+});
+
 describe('a fact with secrets', () => {
   it('[O-8] loses them by shape, by name and as values of the environment, and keeps its form', () => {
     const fact = {
