@@ -10,8 +10,8 @@ import type { HookFailure } from './hookVerdict.ts';
 
 /** The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long. */
 export interface HookCircuit {
-  /** @param leaseMs - how long the run may take, for others to wait if it is a probe. */
-  admit(leaseMs: number): Promise<HookAdmission>;
+  /** @param leaseMs - gives how long the run may take, for others to wait if it is a probe; asked for only where the hook has failed. */
+  admit(leaseMs: () => number): Promise<HookAdmission>;
   /** The hook proved life. */
   answered(admission: HookAdmission): Promise<void>;
   /** The run says nothing about the hook. */
@@ -69,7 +69,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
   return {
     async admit(leaseMs) {
       if (!isKept || !marker.isThere()) return { admitted: true };
-      return (await use((store) => admitRun(store, run, leaseMs))) ?? { admitted: true };
+      return (await use((store) => admitRun(store, run, leaseMs()))) ?? { admitted: true };
     },
     async answered(admission) {
       if (!isKept || !marker.isThere()) return;

@@ -68,7 +68,8 @@ async function runHook(args: HookArgs): Promise<number> {
       return Math.min(mostStoreMs, Math.max(leastStoreMs, leftMs - leastStoreMs));
     },
   });
-  const admission = await circuit.admit(limits.run(''));
+  // The host's settings are read while the hook runs already.
+  const admission = await circuit.admit(() => limits.run(''));
   if (!admission.admitted) {
     const about = await saidSoon(input);
     const exitCode = failureExitCode(args.onFailure, about?.event);
