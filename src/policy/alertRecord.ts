@@ -1,3 +1,4 @@
+import type { Fact } from './facts.ts';
 import type { FailureKind } from './failure.ts';
 
 /** What raised an alert: final failures of calls, or crashes of what is behind the integration, whatever became of its calls. */
@@ -23,10 +24,13 @@ export interface OpenAlert {
 /** Why an alert was cleared: no failure and no crash for long enough, or the circuit closed. */
 export type AlertEnd = 'quiet' | 'closed';
 
+/** What there was in an episode. */
+export type AlertCounts = Pick<OpenAlert, 'failures' | 'crashes'>;
+
 /** What became of an attempt to clear an alert. */
 export type Cleared =
   /** It is: whoever asked tells of it. */
-  | { readonly is: 'cleared'; readonly failures: number; readonly crashes: number }
+  | ({ readonly is: 'cleared' } & AlertCounts)
   /** Another runtime has cleared it. */
   | { readonly is: 'gone' }
   /** Another runtime has met a failure or crash since. */
@@ -36,8 +40,11 @@ export type Cleared =
 export interface AlertRecords {
   /** Every open one; none while the store is out of order. */
   open(): readonly OpenAlert[];
-  /** The alert that is open for the integration after this one was offered: its own, or that of who was first. Undefined when the store cannot say. */
-  raise(alert: OpenAlert): Promise<OpenAlert | undefined>;
+  /**
+   * The alert that is open for the integration after this one was offered: its own, or that of who was first. Undefined when the store cannot say.
+   * @param fact - tells of it: recorded in the same transaction, if the alert is this one. Nothing of it is recorded when the store cannot say.
+   */
+  raise(alert: OpenAlert, fact?: Fact): Promise<OpenAlert | undefined>;
   /**
    * Counts one more failure or crash of the episode.
    * @returns whether an alert is open; undefined when the store cannot say.
@@ -46,7 +53,14 @@ export interface AlertRecords {
   /**
    * Clears an alert, unless there was a failure or crash after `quietSince`.
    * @param quietSince - `Infinity`: whatever there was.
-   * @returns undefined when the store cannot say.
+   * @param fact - tells of it: recorded in the same transaction, if it is cleared.
+   * @returns undefined when the store cannot say; nothing is recorded of `fact` then.
    */
-  clear(id: string, by: AlertEnd, wallNow: number, quietSince: number): Promise<Cleared | undefined>;
+  clear(
+    id: string,
+    by: AlertEnd,
+    wallNow: number,
+    quietSince: number,
+    fact?: (counts: AlertCounts) => Fact,
+  ): Promise<Cleared | undefined>;
 }

@@ -1,30 +1,42 @@
 import type { AlertCause, AlertEnd, AlertRecords, Cleared, OpenAlert } from '../policy/alertRecord.ts';
+import type { Fact } from '../policy/facts.ts';
 import { type FailureKind, failureKinds } from '../policy/failure.ts';
 import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
+import type { EventLog } from './eventLog.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 export interface AlertRecordsOptions {
   readonly connection: Connection;
   readonly queue: WriteQueue;
+  readonly log: Pick<EventLog, 'insert'>;
 }
 
 /** Alerts in the file: of several runtimes that share it one raises each, and one clears it. */
-export function createAlertRecords({ connection, queue }: AlertRecordsOptions): AlertRecords {
+export function createAlertRecords({ connection, queue, log }: AlertRecordsOptions): AlertRecords {
   /** Behind the writes made before; undefined at once when it has to wait for the store, and then it is still made. */
-  function transact<T>(work: (database: Database) => T): Promise<T | undefined> {
+  function transact<T>(
+    work: (database: Database, tell: (fact: Fact, at: number) => void) => T,
+  ): Promise<T | undefined> {
     return new Promise((resolve) => {
       if (queue.refuses()) {
         resolve(undefined);
         return;
       }
       let result: T | undefined;
+      let isLate = false;
       queue.add({
-        run: (database) => {
-          result = work(database);
+        run: (database, schema) => {
+          result = work(database, (fact, at) => {
+            // Whoever asked could not wait, and has told of it.
+            if (!isLate) log.insert(database, schema, { ...fact, at });
+          });
         },
         committed: () => resolve(result),
-        postponed: () => resolve(undefined),
+        postponed: () => {
+          isLate = true;
+          resolve(undefined);
+        },
       });
     });
   }
@@ -39,15 +51,21 @@ export function createAlertRecords({ connection, queue }: AlertRecordsOptions): 
         return [];
       }
     },
-    raise: (alert) =>
-      transact((database) => {
+    raise: (alert, fact) =>
+      transact((database, tell) => {
         insertAlert(database, alert);
-        return selectOpen(database, alert.integration)[0];
+        const [open] = selectOpen(database, alert.integration);
+        if (fact !== undefined && open?.id === alert.id) tell(fact, alert.raisedAt);
+        return open;
       }),
     extend: (integration, cause, wallNow) =>
       transact((database) => extendAlert(database, integration, cause, Math.round(wallNow))),
-    clear: (id, by, wallNow, quietSince) =>
-      transact((database) => clearAlert(database, id, by, Math.round(wallNow), quietSince)),
+    clear: (id, by, wallNow, quietSince, fact) =>
+      transact((database, tell) => {
+        const cleared = clearAlert(database, id, by, Math.round(wallNow), quietSince);
+        if (fact !== undefined && cleared.is === 'cleared') tell(fact(cleared), wallNow);
+        return cleared;
+      }),
   };
 }
 

@@ -152,7 +152,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     runtimes,
     sessions: (runtime) => createSessionStore(queue, runtime, { connection, log, left }),
     children: createChildRecords({ connection, queue, path }),
-    alerts: createAlertRecords({ connection, queue }),
+    alerts: createAlertRecords({ connection, queue, log }),
     flush: () => queue.flush(),
     async close() {
       pruner?.stop();

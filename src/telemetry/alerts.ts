@@ -1,4 +1,4 @@
-import type { AlertCause, AlertEnd, AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
+import type { AlertCause, AlertCounts, AlertEnd, AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
 import {
   type AlertRule,
   type AlertRuleOf,
@@ -9,6 +9,7 @@ import {
   withOneMore,
 } from '../policy/alerts.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
+import type { Fact } from '../policy/facts.ts';
 import type { Bus } from './bus.ts';
 
 export interface AlertWatchParts {
@@ -103,8 +104,8 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     else judge(incident, found, rule);
   }
 
-  function raise({ cause, ...about }: Incident, found: Watched, rule: AlertRule): void {
-    const { integration, kind, message } = about;
+  function raise({ cause, ...incident }: Incident, found: Watched, rule: AlertRule): void {
+    const { integration, kind, message } = incident;
     const now = clock.now();
     const wallNow = clock.wallNow();
     const counts = {
@@ -112,7 +113,7 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
       crashes: recent(found.crashes, now, rule).length,
     };
     const id = newId();
-    const alert: OpenAlert = { ...about, ...counts, id, because: cause, raisedAt: wallNow, lastFailureAt: wallNow };
+    const alert: OpenAlert = { ...incident, ...counts, id, because: cause, raisedAt: wallNow, lastFailureAt: wallNow };
     const episode: Episode = {
       ...counts,
       id,
@@ -125,16 +126,16 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     found.episode = episode;
     clearWhenQuiet(integration, found, rule.quietMs);
     const { windowMs } = rule;
-    const fact = { alert: id, integration, because: cause, ...counts, windowMs, kind, message };
-    const tell = (): void => bus.tell({ type: 'alert.raised', ...fact });
-    if (records === undefined) tell();
-    else episode.raised = records.raise(alert).then((open) => settle(open, tell));
+    const about = { alert: id, integration, because: cause, ...counts, windowMs, kind, message };
+    const fact: Fact = { type: 'alert.raised', ...about };
+    if (records === undefined) bus.tell(fact);
+    else episode.raised = records.raise(alert, fact).then(settle);
 
     /** Another runtime may have been faster; then it has told of it, and these failures are more of the same. */
-    function settle(open: OpenAlert | undefined, tellIt: () => void): void {
+    function settle(open: OpenAlert | undefined): void {
       episode.recorded = open !== undefined;
       if (open === undefined || open.id === alert.id) {
-        tellIt();
+        bus.tell(fact, episode.recorded);
         return;
       }
       episode.id = open.id;
@@ -176,7 +177,11 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
     await episode.raised;
     const wallNow = clock.wallNow();
     const quietSince = by === 'quiet' ? wallNow - quietMs : Number.POSITIVE_INFINITY;
-    const cleared = await records?.clear(episode.id, by, wallNow, quietSince);
+    const factOf = ({ failures, crashes }: AlertCounts): Fact => {
+      const afterMs = clock.now() - episode.raisedAt;
+      return { type: 'alert.cleared', alert: episode.id, integration, by, failures, crashes, afterMs };
+    };
+    const cleared = await records?.clear(episode.id, by, wallNow, quietSince, factOf);
     // One that is not on record was told by us, and nobody else clears it.
     if (stopped || (cleared?.is === 'gone' && episode.recorded)) return;
     if (cleared?.is === 'failing') {
@@ -185,9 +190,8 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
       clearWhenQuiet(integration, found, quietMs);
       return;
     }
-    const { failures, crashes } = cleared?.is === 'cleared' ? cleared : episode;
-    const afterMs = clock.now() - episode.raisedAt;
-    bus.tell({ type: 'alert.cleared', alert: episode.id, integration, by, failures, crashes, afterMs });
+    const isCleared = cleared?.is === 'cleared';
+    bus.tell(factOf(isCleared ? cleared : episode), isCleared);
   }
 
   /** Wall time on our own clock; the future is a wall clock that has stepped back. */

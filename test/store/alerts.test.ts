@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenAlert } from '../../src/policy/alertRecord.ts';
+import type { Fact } from '../../src/policy/facts.ts';
 import { hasSqlite, openDatabase, type StartedStore, startStore } from './startStore.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -41,6 +42,53 @@ describe.skipIf(!hasSqlite)('alerts on record', () => {
     expect(await settle(two.raise(alert('second')))).toEqual(alert('first'));
     expect((await settle(two.raise(alert('third', { integration: 'search' }))))?.id).toBe('third');
     expect(one.open().map(({ id }) => id)).toEqual(['first', 'third']);
+  });
+
+  it('[O-3] are told of in the very commit that raises or clears them', async () => {
+    const { one, two, settle, started } = await startTwo();
+    const about = { integration: 'kb', failures: 5, crashes: 0 } as const;
+    const raised = (id: string): Fact => ({
+      ...about,
+      type: 'alert.raised',
+      alert: id,
+      because: 'failures',
+      windowMs: 1,
+      kind: 'timeout',
+      message: 'no answer',
+    });
+    const cleared = (alert: string): Fact => ({ ...about, type: 'alert.cleared', alert, by: 'closed', afterMs: 1 });
+    // The facts of these are told to no bus: only the transaction can have recorded them.
+    await settle(one.raise(alert('first'), raised('first')));
+    await settle(two.raise(alert('second'), raised('second')));
+    await settle(two.clear('first', 'closed', now + 5, Infinity, () => cleared('first')));
+    await settle(one.clear('first', 'closed', now + 6, Infinity, () => cleared('first')));
+    expect(
+      started.store
+        .read({ category: 'alert', limit: 9 })
+        .map(({ type, at, metadata }) => [type, at, metadata['alert']]),
+    ).toEqual([
+      ['raised', now, 'first'],
+      ['cleared', now + 5, 'first'],
+    ]);
+  });
+
+  it('[O-3] are told of by who could not wait for their record, which is written without', async () => {
+    const { one, started } = await startTwo();
+    const holder = openDatabase(started.path);
+    holder.exec('BEGIN IMMEDIATE');
+    const raising = one.raise(alert('first'), {
+      type: 'alert.undelivered',
+      alert: 'first',
+      integration: 'kb',
+      to: 'command',
+      error: 'x',
+    });
+    await started.clock.advance(6_000);
+    expect(await raising).toBeUndefined();
+    holder.exec('COMMIT');
+    await started.clock.advance(2_000);
+    expect(one.open().map(({ id }) => id)).toEqual(['first']);
+    expect(started.store.read({ category: 'alert', limit: 9 })).toEqual([]);
   });
 
   it('[O-3] are cleared by one of several runtimes', async () => {
