@@ -115,7 +115,7 @@ describe('an alert of a gateway', () => {
     const exited = gateway.wait('process.exited');
     const undelivered = gateway.wait('alert.undelivered');
     await fail(1);
-    expect(await undelivered).toMatchObject({ to: 'command', error: expect.stringContaining('0.5s') as string });
+    expect(await undelivered).toMatchObject({ to: 'command', error: expect.stringContaining('500ms') as string });
     expect(await exited).toMatchObject({ process: 'process:alert:command:1' });
   });
 
