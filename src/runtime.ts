@@ -9,6 +9,7 @@ import type { Logger } from './policy/logger.ts';
 import type { Policies } from './policy/policies.ts';
 import { factTypes } from './policy/factTypes.ts';
 import type { Fact, Told } from './policy/facts.ts';
+import { clearChildMarks } from './store/childMarks.ts';
 import type { KnownSecrets } from './store/knownSecrets.ts';
 import { inSlices } from './slices.ts';
 import type { Store, StoreOptions } from './store/store.ts';
@@ -225,7 +226,6 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     const more = reapChildren({ records, clock, facts: bus, logger }).then(async () => {
       // What was forgotten is to be committed first.
       await store?.flush();
-      const { clearChildMarks } = await import('./store/childMarks.ts');
       clearChildMarks(path, new Set(records.list().map(({ ownerPid }) => ownerPid)));
     });
     reaping = Promise.all([reaping, more]).then(() => undefined);

@@ -168,14 +168,14 @@ describe('ending a program', () => {
     expect(exit).toMatchObject({
       reason: 'no-output-timeout',
       signal: 'SIGTERM',
-      message: 'CLI produced no output for 0.3s and was terminated.',
+      message: 'CLI produced no output for 300ms and was terminated.',
     });
     expect(isAlive(exit.pid)).toBe(false);
   });
 
   it('[S-2] ends a long one by the overall limit', async () => {
     const exit = await startProcess('silent', [], { overallMs: 50 }).done;
-    expect(exit).toMatchObject({ message: 'CLI exceeded timeout (0.05s) and was terminated.' });
+    expect(exit).toMatchObject({ message: 'CLI exceeded timeout (50ms) and was terminated.' });
   });
 
   it('[S-3] ends one that ignores SIGTERM, and its child with a session of its own, after the grace', async () => {
