@@ -9,12 +9,13 @@ import {
 import type { ToolResult } from '../sessions/toolResult.ts';
 import { type Claimed, createFence } from './sessionFence.ts';
 import type { Database } from './database.ts';
-import { toJson } from './json.ts';
+import { fromJson, toJson } from './json.ts';
 import { KeptWrite, type WriteKind } from './keptWrite.ts';
+import type { Redactor } from './redact.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 /** One session's rows over the store's write queue: writes of one event-loop turn share a commit, in the order they were made. */
-export function createSessionLedger(queue: WriteQueue, claimed: Claimed): SessionLedger {
+export function createSessionLedger(queue: WriteQueue, claimed: Claimed, redact: Redactor): SessionLedger {
   const { session, runtime } = claimed;
   const holds = createFence(claimed);
   /** Messages and calls that were refused at the door: they have no row, and get none by what is written of them later. */
@@ -74,15 +75,18 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed): Sessio
           )
           .run(session, message),
       ),
-    finish: (message: number, how: MessageEnd, wallNow: number, error?: string) =>
-      end(message, (database) =>
+    finish: (message: number, how: MessageEnd, wallNow: number, error?: string) => {
+      // It is for people: nobody is given it back, and it may quote what the turn had at hand.
+      const said = error === undefined ? null : withoutSecrets(redact, error);
+      return end(message, (database) =>
         database
           .prepare(
             `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER), error = ?
              WHERE session = ? AND number = ?`,
           )
-          .run(how, Math.round(wallNow), error ?? null, session, message),
-      ),
+          .run(how, Math.round(wallNow), said, session, message),
+      );
+    },
     open: ({ call, turn, integration, tool, input, effect, seq, at, deadlineAt }: StoredCall) => {
       const json = toJson(input);
       const times = [Math.round(at), Math.round(deadlineAt)] as const;
@@ -107,6 +111,11 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed): Sessio
       await write((database) => database.prepare('UPDATE unwedge_sessions SET owner = NULL WHERE id = ?').run(session));
     },
   };
+}
+
+function withoutSecrets(redact: Redactor, error: string): string | null {
+  const clean = fromJson(redact({ error }))?.value;
+  return typeof clean === 'object' && clean !== null && 'error' in clean ? String(clean.error) : null;
 }
 
 interface Settlement {

@@ -14,6 +14,7 @@ import type { EventLog } from './eventLog.ts';
 import { toJson } from './json.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import { createSessionLedger } from './sessionLedger.ts';
+import type { Redactor } from './redact.ts';
 import { type RuntimeRow, selectRuntime } from './runtimes.ts';
 import type { Schema } from './schema.ts';
 import { selectPast, selectUnprocessed } from './sessionRows.ts';
@@ -31,6 +32,8 @@ export interface SessionStoreParts {
   readonly connection: Connection;
   readonly log: Pick<EventLog, 'insert'>;
   readonly left: Pick<LeftRuns, 'has'>;
+  /** For what nobody is given back. */
+  readonly redact: Redactor;
 }
 
 /** Calls that are answered in one commit: it takes about 10 ms. */
@@ -40,7 +43,7 @@ const mostLost = 200;
 export function createSessionStore(
   queue: WriteQueue,
   { id: runtime, isAlive }: RuntimeIdentity,
-  { connection, log, left }: SessionStoreParts,
+  { connection, log, left, redact }: SessionStoreParts,
 ): SessionStore {
   /** Runs one transaction behind the writes made before it; undefined when the store is out of order. */
   function transact<T>(work: (database: Database, schema: Schema) => T): Promise<T | undefined> {
@@ -89,7 +92,7 @@ export function createSessionStore(
         return taken;
       });
       if (claimed === undefined || 'by' in claimed) return claimed;
-      const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence });
+      const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence }, redact);
       const past = (historyLimit: number) => read((database) => selectPast(database, session, historyLimit));
       return { held: false, ledger, recovered: claimed.recovered, past };
     },

@@ -150,7 +150,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     read: (query) => log.read(query),
     breakers: createBreakerStates({ connection, queue, redact }),
     runtimes,
-    sessions: (runtime) => createSessionStore(queue, runtime, { connection, log, left }),
+    sessions: (runtime) => createSessionStore(queue, runtime, { connection, log, left, redact }),
     children: createChildRecords({ connection, queue, path }),
     alerts: createAlertRecords({ connection, queue, log }),
     flush: () => queue.flush(),

@@ -211,6 +211,19 @@ describe.skipIf(!hasSqlite)('sessions in a store that gets out of order', () => 
   });
 });
 
+describe.skipIf(!hasSqlite)('what a turn said of its failure', () => {
+  it('[O-8] is stored without its secrets', async () => {
+    const started = await startStore();
+    const { ledger } = await own(started);
+    await post(started, ledger, 1);
+    const secret = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
+    await after(started, ledger.finish(1, 'failed', 0, `GET failed with token ${secret}`));
+    const row = openDatabase(started.path).prepare('SELECT state, error FROM unwedge_messages').get();
+    expect(row).toMatchObject({ state: 'failed', error: expect.stringContaining('GET failed') as string });
+    expect(String(row?.['error'])).not.toContain(secret);
+  });
+});
+
 describe.skipIf(!hasSqlite)('sessions in a file that cannot be used', () => {
   /** A file with one message that waits. */
   async function keptFile(): Promise<string> {
