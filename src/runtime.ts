@@ -47,6 +47,8 @@ export interface StopSteps {
   readonly first?: (() => void) | undefined;
   /** After the last child has ended, while the store still takes records. */
   readonly ended?: (() => void) | undefined;
+  /** Whether a store that is not open yet is opened for what was told before. @defaultValue false */
+  readonly recordsEarly?: boolean | undefined;
 }
 
 export interface StartOptions {
@@ -110,11 +112,12 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
   const pending: ChildSpec[] = [];
   const early: Told<Fact>[] = [];
   let state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
-  let opening: Promise<Store> | undefined;
+  let opening: Promise<void> | undefined;
   let store: Store | undefined;
   let reaping: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   let stopSweeping: (() => void) | undefined;
+  let isClosed = false;
   /** There once a store is open that keeps children. */
   let reapChildren: typeof reapOrphans | undefined;
 
@@ -179,31 +182,34 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     },
   };
 
-  async function open(): Promise<void> {
-    // Imported now: a short-lived process that has nothing to keep is spared the loading.
-    opening ??= import('./store/store.ts').then(({ openStore }) =>
-      openStore({
-        path,
-        required,
-        clock,
-        facts: bus,
-        logger,
-        synchronous,
-        lockWaitMs,
-        retention,
-        secrets,
-        runtimePid: process.pid,
-      }),
-    );
-    const opened = await opening.catch((error: unknown) => {
+  function open(): Promise<void> {
+    if (isClosed) return Promise.resolve();
+    opening ??= openFirst().catch((error: unknown) => {
       // What can be mended can be tried again.
       opening = undefined;
       throw error;
     });
-    const { storedTypes } = await import('./store/store.ts');
+    return opening;
+  }
+
+  /** Also while the runtime stops: what was told before is to be recorded. */
+  async function openFirst(): Promise<void> {
+    // Imported now: a short-lived process that has nothing to keep is spared the loading.
+    const { openStore, storedTypes } = await import('./store/store.ts');
     const { sweepPrompts } = await import('./actors/promptSweep.ts');
-    if (opened.children !== undefined) reapChildren = (await import('./actors/orphans.ts')).reapOrphans;
-    if (stopping !== undefined || store !== undefined) return;
+    const { reapOrphans } = await import('./actors/orphans.ts');
+    const opened = await openStore({
+      path,
+      required,
+      clock,
+      facts: bus,
+      logger,
+      synchronous,
+      lockWaitMs,
+      retention,
+      secrets,
+      runtimePid: process.pid,
+    });
     store = opened;
     bus.off('*', keepEarly);
     for (const fact of early.splice(0)) opened.record(fact);
@@ -212,7 +218,9 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
         if (records(fact) && !bus.isRecorded(fact)) opened.record(fact);
       });
     }
+    if (stopping !== undefined) return;
     if (opened.children !== undefined) {
+      reapChildren = reapOrphans;
       reap();
       children.keepIn(opened.children);
     }
@@ -235,16 +243,25 @@ export function createRuntime(options: CheckedGatewayOptions, tuning: StoreTunin
     if (early.length < maxEarlyFacts && records(fact)) early.push(fact);
   }
 
-  async function stop({ first, ended }: StopSteps): Promise<void> {
+  async function stop({ first, ended, recordsEarly = false }: StopSteps): Promise<void> {
     state = 'stopped';
     stopSweeping?.();
+    // It opens while the children end.
+    const keep = async (): Promise<void> => {
+      if (recordsEarly && early.length > 0) await open().catch(noop);
+    };
+    void keep();
     first?.();
     await root.stop();
     children.close();
     ended?.();
     await reaping;
-    const opened = await opening?.catch(() => undefined);
-    await opened?.close();
+    await keep();
+    await opening?.catch(noop);
+    isClosed = true;
+    await store?.close();
     bus.close();
   }
 }
+
+function noop(): void {}

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatewayOptions } from '../src/gatewayOptions.ts';
@@ -52,6 +53,11 @@ function failuresIn(path: string): number {
   return Number(row?.['count']);
 }
 
+function crashesIn(path: string): number {
+  const row = openDatabase(path).prepare(`SELECT count(*) AS count FROM events WHERE event_type = 'crashed'`).get();
+  return Number(row?.['count']);
+}
+
 describe.skipIf(!hasSqlite)('what a proxy keeps', () => {
   it('[O-7] [P-3] is pruned by age a minute after its store was opened, however late that was', async () => {
     const path = await fileWith(31 * day, 29 * day);
@@ -95,6 +101,56 @@ describe.skipIf(!hasSqlite)('what a proxy keeps', () => {
     expect(owner.runtime.store()?.read({ category: 'integration', limit: 9 })).toMatchObject([
       { type: 'crashed', metadata: { integration: 'kb', runtime_pid: process.pid } },
     ]);
+  });
+});
+
+describe.skipIf(!hasSqlite)('a proxy that ends before its store is open', () => {
+  it('[O-1] [P-3] records what happened when nobody had opened it', async () => {
+    const path = await fileWith();
+    const { crash, owner, clock } = await startRuntime(path);
+    crash();
+    const stopped = owner.stop({ recordsEarly: true });
+    await clock.settle();
+    await stopped;
+    expect(crashesIn(path)).toBe(1);
+  });
+
+  it('[O-1] [P-3] records what happened when it was being opened, and waits for the lock of another process', async () => {
+    const path = join(temporaryDirectory(), 'events.sqlite');
+    const other = openDatabase(path);
+    other.exec('BEGIN EXCLUSIVE');
+    const { crash, owner, clock, open } = await startRuntime(path);
+    crash('before');
+    void open();
+    await clock.settle();
+    const stopped = owner.stop({ recordsEarly: true, ended: () => crash('at its end') });
+    await clock.advance(3000);
+    other.exec('ROLLBACK');
+    await clock.advance(1000);
+    await stopped;
+    expect(crashesIn(path)).toBe(2);
+  });
+
+  it('[I-6] [P-3] says so when the lock is held for longer than it waits', async () => {
+    const path = join(temporaryDirectory(), 'events.sqlite');
+    openDatabase(path).exec('BEGIN EXCLUSIVE');
+    const { crash, owner, clock, said } = await startRuntime(path);
+    crash();
+    const stopped = owner.stop({ recordsEarly: true });
+    await clock.settle();
+    await clock.advance(6000);
+    await stopped;
+    expect(said).toEqual([
+      expect.stringContaining('The store is degraded') as string,
+      expect.stringMatching(/^The store closed with [1-9]\d* events unwritten/) as string,
+    ]);
+  });
+
+  it('[P-3] opens none when nothing has happened', async () => {
+    const path = join(temporaryDirectory(), 'events.sqlite');
+    const { owner } = await startRuntime(path);
+    await owner.stop({ recordsEarly: true });
+    expect(existsSync(path)).toBe(false);
   });
 });
 

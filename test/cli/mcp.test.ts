@@ -213,6 +213,18 @@ describe.skipIf(!hasSqlite)('the other commands beside a running proxy', () => {
   });
 });
 
+describe.skipIf(!hasSqlite)('a short-lived proxy', () => {
+  it('[O-1] [P-3] leaves on record that its server could not be started', async () => {
+    const home = makeHome();
+    const mcp = startMcp(home, ['--name', 'short'], ['no-such-server']);
+    const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"act","arguments":{}}}';
+    mcp.child.stdin.end(`${hello}\n${call}\n`);
+    expect(await mcp.exited).toEqual({ code: 0, signal: null });
+    const { stdout } = await runBuilt(['events', '--integration', 'short', '--db', home.db]);
+    expect(stdout).toContain('there is no such command');
+  });
+});
+
 describe.skipIf(!hasSqlite)('a proxy that has the name of what delivers its alerts', () => {
   it('[P-3] [O-3] serves its client, and says that nobody watches', async () => {
     const home = makeHome();

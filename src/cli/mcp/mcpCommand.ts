@@ -81,6 +81,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
       proxy.stop();
     },
     ended: () => live.stop(),
+    recordsEarly: true,
   });
   await log?.flush();
   process.stdin.destroy();
