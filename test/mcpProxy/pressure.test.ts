@@ -57,7 +57,7 @@ describe('the proxy between a fast side and a slow one', () => {
     proxy.clock.skip(30_000);
     await proxy.told('call.failed');
     proxy.clock.skip(5000);
-    await proxy.told('integration.restarted', 2);
+    await proxy.told('integration.restarted');
     await Promise.all(calls);
     expect(proxy.input.isPaused()).toBe(false);
   });
