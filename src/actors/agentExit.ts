@@ -19,7 +19,7 @@ export function agentExitFacts(
   report: AgentReport,
   missed = false,
 ): FailureFacts | undefined {
-  if (format === 'text') return agent === 'claude' ? textFacts(exit) : exitFacts(exit, { expectsOutput: true });
+  if (format === 'text') return agent === 'claude' ? claudeTextFacts(exit) : codexTextFacts(exit);
   if (exit.reason !== 'exit') return exitFacts(exit);
   if (report.concluded || report.failure !== undefined) return report.failure;
   const name = agent === 'claude' ? 'Claude' : 'Codex';
@@ -35,12 +35,38 @@ export function agentExitFacts(
 }
 
 /** Claude prints what went wrong on stdout, alone, and says by its exit code that it is no answer. */
-function textFacts(exit: ProcessExit): FailureFacts | undefined {
-  const facts = exitFacts(exit, { expectsOutput: true });
+function claudeTextFacts(exit: ProcessExit): FailureFacts | undefined {
   const { reason, exitCode, stdout, endedAt } = exit;
-  const told = stdout.text.trim();
-  const isError = reason === 'exit' && exitCode === 1 && told !== '' && stdout.bytes <= longestErrorBytes;
-  if (facts?.kind !== 'unknown' || !isError) return facts;
+  const told = stdout.bytes <= longestErrorBytes ? errorOfClaude(stdout.text) : '';
+  const said = reason === 'exit' && exitCode !== 0 ? { ...exit, stdout: { ...stdout, text: told } } : exit;
+  const facts = exitFacts(said, { expectsOutput: true });
+  if (facts?.kind !== 'unknown' || said === exit || exitCode !== 1 || told === '') return facts;
   const found = classify(told, { wallNow: endedAt });
   return { ...found, code: found.code ?? exitCode, cause: undefined };
+}
+
+/** Without an answer that an error of the API cut off, and without the prompt that is repeated behind the word of a hook. */
+function errorOfClaude(text: string): string {
+  const prompt = text.search(/\n\s{0,8}Original prompt:/);
+  const told = prompt < 0 ? text : text.slice(0, prompt);
+  const error = told.lastIndexOf('\nAPI Error');
+  return (error < 0 ? told : told.slice(error)).trim();
+}
+
+/**
+ * Codex writes all that happens to stderr: the prompt, its commands and what they printed. Only its last line of an error may be told,
+ * or judged by; the answer on stdout is neither.
+ */
+function codexTextFacts(exit: ProcessExit): FailureFacts | undefined {
+  const stderr = { ...exit.stderr, text: errorOfCodex(exit) };
+  const stdout = exit.exitCode === 0 ? exit.stdout : { ...exit.stdout, text: '' };
+  return exitFacts({ ...exit, stderr, stdout }, { expectsOutput: true });
+}
+
+function errorOfCodex({ exitCode, stderr: { text, omittedBytes } }: ProcessExit): string {
+  const isTranscript = omittedBytes > 0 || /^(?:OpenAI Codex |-{8}$)/m.test(text);
+  // Other codes are not its own word: what looks like an error may then be the prompt's, or a command's.
+  if (isTranscript && exitCode !== 1) return '';
+  const error = text.split('\n').findLast((line) => /^(?:ERROR|Error|error): /.test(line));
+  return error?.replace(/^ERROR: /, '') ?? (isTranscript ? '' : text);
 }

@@ -60,4 +60,49 @@ describe("the end of an agent's run", () => {
     );
     expect(agentExitFacts(exitOf({ exitCode: 1, stdout }), { ...text, agent: 'codex' }, silent)?.kind).toBe('unknown');
   });
+
+  it('[S-9] [O-8] as text of Codex is its last line of an error, and never its banner, the prompt or a command', () => {
+    const stderr = [
+      'Reading additional input from stdin...',
+      'OpenAI Codex v0.169.0',
+      '--------',
+      'provider: fake',
+      'session id: 01a202fe-8969-7e20-8569-bfb8b1a1d73e',
+      '--------',
+      'user',
+      'my password is hunter2. HTTP 401',
+      'exec',
+      "/bin/bash -lc 'cat secrets' in /home/x",
+      ' succeeded in 0ms:',
+      'ERROR: Reconnecting... 1/5',
+      'ERROR: exceeded retry limit, last status: 429 Too Many Requests',
+      'ERROR: exceeded retry limit, last status: 429 Too Many Requests',
+      'tokens used',
+      '2',
+    ];
+    const codex = { ...text, agent: 'codex' } as const;
+    const factsOf = (lines: readonly string[], exitCode = 1, stdout = '') =>
+      agentExitFacts(exitOf({ exitCode, stdout, stderr: lines.join('\n') }), codex, silent);
+    const message = 'exceeded retry limit, last status: 429 Too Many Requests';
+    expect(factsOf(stderr)).toMatchObject({ kind: 'rate_limit', message });
+    const silence = { kind: 'unknown', message: 'CLI failed.' };
+    expect(factsOf(stderr.slice(0, 11))).toMatchObject(silence);
+    expect(factsOf(stderr.slice(0, 11), 1, 'HTTP 503, half an answer')).toMatchObject(silence);
+    expect(factsOf(stderr, 101)).toMatchObject(silence);
+    expect(factsOf(stderr, 0)).toMatchObject({ ...silence, reason: 'empty_response' });
+    expect(factsOf(['Not inside a trusted directory'])?.message).toBe('Not inside a trusted directory');
+    expect(factsOf(["error: unexpected argument '--x' found", '', 'Usage: codex exec'])?.message).toBe(
+      "error: unexpected argument '--x' found",
+    );
+  });
+
+  it('[S-9] [O-8] as text of Claude is without the prompt that is repeated, and without half an answer', () => {
+    const factsOf = (stdout: string) => agentExitFacts(exitOf({ exitCode: 1, stdout }), text, silent);
+    const blocked = 'operation blocked by hook: HTTP 503\n\n  Original prompt: my password is hunter2';
+    expect(factsOf(blocked)?.message).toBe('operation blocked by hook: HTTP 503');
+    expect(factsOf('half an answer\nAPI Error: 529 Overloaded')).toMatchObject({
+      kind: 'overloaded',
+      message: 'API Error: 529 Overloaded',
+    });
+  });
 });
