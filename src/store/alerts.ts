@@ -26,6 +26,7 @@ export function createAlertRecords({ connection, queue, log }: AlertRecordsOptio
       let result: T | undefined;
       let isLate = false;
       queue.add({
+        awaited: true,
         run: (database, schema) => {
           result = work(database, (fact, at) => {
             // Whoever asked could not wait, and has told of it.

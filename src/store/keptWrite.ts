@@ -10,6 +10,7 @@ export type WriteKind = 'begins' | 'toldNext';
 export class KeptWrite implements Write {
   readonly begins: boolean;
   readonly toldNext: boolean;
+  readonly awaited = true;
   readonly #holds: Fence;
   readonly #change: (database: Database) => number;
   readonly #resolve: (kept: Kept) => void;

@@ -55,6 +55,7 @@ export function createSessionStore(
       let result: T | undefined;
       let tooLate = false;
       queue.add({
+        awaited: true,
         run: (database, schema) => {
           if (!tooLate) result = work(database, schema);
         },

@@ -23,6 +23,8 @@ export interface Write {
   readonly begins?: boolean | undefined;
   /** Whether what is written after it tells of it: both are in one commit. */
   readonly toldNext?: boolean | undefined;
+  /** Whether somebody is owed what becomes of it: while it waits for a lock the process must not end. */
+  readonly awaited?: boolean | undefined;
   /** Runs inside a transaction, and again if that fails. @param transaction - another object for each. */
   run(database: Database, schema: Schema, transaction: object): void;
   /** Called once, after the commit. */
@@ -98,6 +100,7 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
     queue.push(write);
     added++;
     if (episode !== undefined) write.postponed?.();
+    if (episode === undefined && write.awaited === true) hold();
     if (episode !== undefined || busySince !== undefined) return;
     plan();
     // A turn that writes this much pays for it now rather than filling the queue of a healthy store.
@@ -186,7 +189,7 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
   function retryIn(delayMs: number): void {
     if (state === 'closed') return;
     clock.clearTimeout(timer);
-    timerHoldsProcess = waiters.length > 0;
+    timerHoldsProcess = waiters.length > 0 || (episode === undefined && queue.some(({ awaited }) => awaited === true));
     timer = clock.setTimeout(attempt, delayMs, { ref: timerHoldsProcess });
   }
 
@@ -221,9 +224,13 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
   function waitFor(target: number): Promise<boolean> {
     return new Promise((resolve) => {
       waiters.push({ target, resolve });
-      // Somebody waits now: the process must not end before the lock does.
-      if (timer !== undefined && !timerHoldsProcess) retryIn(lockRetryMs);
+      hold();
     });
+  }
+
+  /** Somebody waits now: the process must not end before the lock does. */
+  function hold(): void {
+    if (timer !== undefined && !timerHoldsProcess) retryIn(lockRetryMs);
   }
 
   return {
