@@ -7,6 +7,7 @@ import { createToolList, type ToolChanges, type ToolList } from './actors/mcpToo
 import type { ToolOptions, Tools } from './policy/toolOptions.ts';
 import type { CallPath } from './calls/callPath.ts';
 import { restarted } from './calls/refusal.ts';
+import { toolName } from './calls/toolName.ts';
 import type { ConnectionEmitted } from './machines/connection.ts';
 import { type McpAnswer, McpIntegration, type McpRequest, type McpToolRequest, whichTools } from './mcpIntegration.ts';
 import type { Effect } from './policy/effects.ts';
@@ -100,12 +101,14 @@ export function superviseMcp(
 
   const startLimit = new StartLimit(runtime.clock, checkMcpServer(server).handshakeMs);
 
+  const toolOf = (request: McpRequest): string | undefined => (request === whichTools ? undefined : request.name);
+
   const path = superviseIntegration<McpRequest, McpAnswer>(runtime, {
     name,
     about: { type: 'mcp' },
     failed: tellToolError,
     policy,
-    toolOf: (request) => (request === whichTools ? undefined : request.name),
+    toolOf,
     operation: async (request, context) => {
       if (request !== whichTools) checkRequest(request);
       if (connection === undefined) throw notConnected(name);
@@ -148,8 +151,9 @@ export function superviseMcp(
 
   function tellToolError(request: McpRequest, { kind, reason, message, attempts }: Failure): void {
     // What its caller ended is no error of the tool.
-    if (request === whichTools || kind === 'cancelled') return;
-    const { name: tool, arguments: input } = request;
+    const tool = toolName({ toolOf }, request);
+    if (request === whichTools || tool === undefined || kind === 'cancelled') return;
+    const { arguments: input } = request;
     const retries = Math.max(0, attempts - 1);
     runtime.bus.tell({
       type: 'mcp.tool_failed',

@@ -7,6 +7,7 @@ import type { Call } from './call.ts';
 import type { CallPathParts } from './callPathParts.ts';
 import { stackOf } from './errorText.ts';
 import { limitThatPassed } from './limits.ts';
+import { toolName } from './toolName.ts';
 
 /** Refusals of one cause, which come in floods: the first is told, the others are counted. */
 export class RefusalEpisode {
@@ -76,13 +77,13 @@ export class CallRecords<I, O> {
 
   callFailed(call: Call<I, O>, failure: Failure): void {
     this.failed++;
-    const { about, toolOf, failed, policy } = this.#parts;
+    const { about, failed, policy } = this.#parts;
     const { input, settings } = call;
     this.#facts.tell({
       type: 'call.failed',
       ...this.#about(call),
       integrationType: about?.type,
-      tool: toolOf?.(input),
+      tool: toolName(this.#parts, input),
       provider: about?.provider,
       model: about?.modelOf?.(input),
       failure,

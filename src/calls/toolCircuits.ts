@@ -4,6 +4,7 @@ import type { Call } from './call.ts';
 import * as refusal from './refusal.ts';
 import type { Stations } from './stations.ts';
 import { ToolCircuit } from './toolCircuit.ts';
+import { toolName } from './toolName.ts';
 
 /** Most circuits of tools an integration has; those that are isolated come on top. */
 const mostCircuits = 1000;
@@ -28,13 +29,7 @@ export class ToolCircuits<I, O> {
 
   /** The tool a call calls; undefined where it calls none. */
   toolOf({ input }: Call<I, O>): string | undefined {
-    try {
-      const tool = this.#on.parts.toolOf?.(input);
-      return typeof tool === 'string' && tool !== '' ? tool : undefined;
-    } catch {
-      // An input is whatever its caller gave: a getter may throw.
-      return undefined;
-    }
+    return toolName(this.#on.parts, input);
   }
 
   stateOf(tool: string): ToolCircuitState {

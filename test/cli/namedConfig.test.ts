@@ -126,7 +126,9 @@ describe('unwedge mcp with a configuration', () => {
 
   it('ends a call that hangs by the limit of the file', async () => {
     const home = makeHome();
-    const file = configured(home.directory, { policies: { integrations: { kb: { idleMs: '300ms' } } } });
+    const file = configured(home.directory, {
+      policies: { integrations: { kb: { idleMs: '300ms', whenAlive: 'end' } } },
+    });
     const proxy = startMcp(home, ['--name', 'kb', '--config', file]);
     await proxy.open();
     const reply = await proxy.call({ do: 'hang' });

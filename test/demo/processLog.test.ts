@@ -16,7 +16,8 @@ async function startChild(options: { detached: boolean } = { detached: false }) 
 }
 
 function startLog() {
-  const gateway = createGateway();
+  // The guard is a child of its own until the gateway stops.
+  const gateway = createGateway({ childGuard: false });
   onTestFinished(() => gateway.stop());
   return { gateway, log: new ProcessLog(gateway) };
 }

@@ -6,6 +6,7 @@ import { listProcessesNow } from '../../src/actors/processTable.ts';
 import { allGone } from '../actors/startProcess.ts';
 import { fixture } from '../cli/startRun.ts';
 import { deferred } from '../support/deferred.ts';
+import { processesOf } from '../support/processesOf.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ModernScenario, playModern } from './conformance/modern.ts';
 import { record, type WireMessage } from './conformance/recording.ts';
@@ -44,7 +45,9 @@ async function startClient(prepare: (client: Client) => void = () => undefined) 
     disconnected: () => closed,
     /** Kills the server of the moment, and waits until it is gone. */
     async kill(): Promise<void> {
-      const server = listProcessesNow().find(({ parent, zombie }) => parent === transport.pid && !zombie);
+      // The proxy has another child, its guard.
+      const servers = processesOf(installed('everything'));
+      const server = listProcessesNow().find(({ pid, parent }) => parent === transport.pid && servers.includes(pid));
       if (server === undefined) throw new Error('There is no server');
       const { pid } = server;
       process.kill(pid, 'SIGKILL');

@@ -201,7 +201,7 @@ describe('a batch of the client', () => {
   });
 
   it('[P-3] answered after one of its requests was given up: the others pass', async () => {
-    const proxy = await startProxy();
+    const proxy = await startProxy({ whenAlive: 'end' });
     await proxy.open();
     void proxy.call('act', { do: 'hold', key: 'gone' }, 'gone');
     await proxy.call('act', { do: 'start' });
