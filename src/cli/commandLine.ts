@@ -10,13 +10,17 @@ export async function main(words: readonly string[]): Promise<void> {
   const controller = new AbortController();
   let endedBy: EndedBySignal | undefined;
   let leavesInterrupts = false;
+  let isInterrupted = false;
   let leavesErrors = false;
   let isOutputLost = false;
   let endsWithCommand = false;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      if (signal === 'SIGINT' && leavesInterrupts) return;
+      if (signal === 'SIGINT' && leavesInterrupts) {
+        isInterrupted = true;
+        return;
+      }
       // The first asks, so that children are stopped in order; the second does not wait for that.
       if (endedBy !== undefined) process.exit(exitCodeOf(signal));
       endedBy = endedBySignal(signal);
@@ -51,6 +55,7 @@ export async function main(words: readonly string[]): Promise<void> {
     signal: controller.signal,
     leaveInterrupts: () => {
       leavesInterrupts = true;
+      return () => isInterrupted;
     },
     leaveErrors: () => {
       leavesErrors = true;

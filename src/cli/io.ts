@@ -21,8 +21,8 @@ export interface Io {
   readonly rows?: number | undefined;
   /** Aborts on Ctrl-C and signals ({@link EndedBySignal}), and when nobody reads stdout or stderr any longer (EPIPE). */
   readonly signal: AbortSignal;
-  /** From here on Ctrl-C is the business of a child that shares the terminal. */
-  readonly leaveInterrupts?: (() => void) | undefined;
+  /** From here on Ctrl-C is the business of a child that shares the terminal. @returns whether one has come since. */
+  readonly leaveInterrupts?: (() => () => boolean) | undefined;
   /** From here on the command does without a reader of stderr: that it is gone no longer aborts {@link Io.signal}. */
   readonly leaveErrors?: (() => void) | undefined;
   /** From here on the process ends with the command, whatever is left in it: code of users was run, which may leave timers and sockets. */

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { allGone } from '../actors/startProcess.ts';
+import { openDatabase } from '../store/startStore.ts';
 import { fixture, main, type Run, startPlace } from './startRun.ts';
 
 /** Pids of a command that is ready, and of its child in a session of its own. */
@@ -103,5 +104,24 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(script))('unwedge ru
     terminal.stdin.write('typed\n');
     expect(await once(terminal, 'close')).toEqual([0, null]);
     expect(seen).toContain('tty said typed');
+  });
+
+  it('[L-4] takes a command that Ctrl-C ended for cancelled: it says nothing, counts nothing and raises no alert', async () => {
+    const place = startPlace();
+    const words = 'run --name devserver -- sh -c "echo ready; exec sleep 1000"';
+    const terminal = spawn(script, ['-qefc', `exec '${process.execPath}' '${main}' ${words}`, '/dev/null'], {
+      env: { ...process.env, UNWEDGE_DB: place.db },
+    });
+    onTestFinished(() => void terminal.kill('SIGKILL'));
+    let seen = '';
+    terminal.stdout.on('data', (chunk) => {
+      seen += String(chunk);
+      if (seen.includes('ready') && !seen.includes('^C')) terminal.stdin.write('\u0003');
+    });
+    expect(await once(terminal, 'close')).toEqual([130, null]);
+    expect(seen).not.toContain('unwedge:');
+    const rows = openDatabase(place.db).prepare(`SELECT metadata FROM events WHERE event_type = 'failure'`).all();
+    expect(rows.map(({ metadata }) => JSON.parse(String(metadata)) as unknown)).toMatchObject([{ kind: 'cancelled' }]);
+    expect(place.breaker('devserver')?.failures ?? 0).toBe(0);
   });
 });

@@ -8,8 +8,19 @@ import type { FailureFacts, FailureKind } from '../../policy/failure.ts';
 const counted: ReadonlySet<FailureKind> = new Set(['transient', 'overloaded', 'timeout', 'crash', 'spawn', 'quota']);
 const ignored: ReadonlySet<FailureKind> = new Set(['rate_limit', 'cancelled']);
 
-/** What a failed run means to the breaker: an exit code of the command's own is an answer, and Ctrl-C is none of its doing. */
-export function asRun(facts: FailureFacts, exit: ProcessExit | undefined): FailureFacts {
+/**
+ * What a failed run means to the breaker: an exit code of the command's own is an answer, and Ctrl-C is none of its doing.
+ * @param isInterrupted - whether Ctrl-C reached this process too: that the command ended by it is what was asked for.
+ */
+export function asRun(facts: FailureFacts, exit: ProcessExit | undefined, isInterrupted = false): FailureFacts {
+  if (isInterrupted && endedByInterrupt(exit)) {
+    return { kind: 'cancelled', message: 'CLI was ended by Ctrl-C.', outcome: 'cancelled', code: facts.code };
+  }
   if (exit?.signal === 'SIGINT') return { ...facts, breaker: 'ignored' };
   return counted.has(facts.kind) || ignored.has(facts.kind) ? facts : { ...facts, breaker: 'alive' };
+}
+
+/** A shell, or a program that handles the signal itself, reports 130. */
+function endedByInterrupt(exit: ProcessExit | undefined): boolean {
+  return exit?.signal === 'SIGINT' || exit?.exitCode === 130;
 }

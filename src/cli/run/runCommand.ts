@@ -27,7 +27,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
     if (io.signal.aborted) return exitCodes.ownError;
     throw error;
   }
-  if (plan.onTerminal) io.leaveInterrupts?.();
+  const isInterrupted = plan.onTerminal ? io.leaveInterrupts?.() : undefined;
 
   const held = new Map<number, HeldOutput>();
   const sink: Sink = plan.json
@@ -36,6 +36,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
   const end = await superviseRun(plan, request, {
     env: io.env,
     signal: io.signal,
+    isInterrupted,
     outputOf(attempt) {
       if (!plan.holdsOutput) return sink;
       for (const earlier of held.values()) earlier.discard();

@@ -39,6 +39,8 @@ export interface RunSurroundings {
   readonly env: Environment;
   /** Ends the run; a reason with a `signal` has that signal passed on. */
   readonly signal: AbortSignal;
+  /** Whether Ctrl-C has come, where it is the command's own. @defaultValue never */
+  readonly isInterrupted?: (() => boolean) | undefined;
   /** Where the output of an attempt goes. */
   readonly outputOf: (attempt: number) => Sink;
   readonly logger: Logger;
@@ -109,7 +111,9 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
       } catch (error) {
         // Before the breaker hears of it: the store counts for all runs.
         await owner.openStore();
-        throw error instanceof AttemptError ? new AttemptError(asRun(error.facts, exit)) : error;
+        throw error instanceof AttemptError
+          ? new AttemptError(asRun(error.facts, exit, given.isInterrupted?.()))
+          : error;
       } finally {
         await prepared.end();
       }
