@@ -57,6 +57,8 @@ export function unavailable(
   restartInMs: number | undefined,
   lastCrash: FailureFacts | undefined,
 ): FailureFacts {
+  // Its next start fails as the last one did, until somebody mends what stands in the way.
+  const needsMending = lastCrash?.kind === 'spawn';
   return {
     kind: 'unavailable',
     reason: lastCrash?.reason,
@@ -65,7 +67,8 @@ export function unavailable(
         ? `${name} has not started yet`
         : `${name} is down and has not come back yet: ${lastCrash.message}`,
     outcome: 'not_started',
-    retryAfterMs: restartInMs,
+    retryAfterMs: needsMending ? undefined : restartInMs,
+    ...(needsMending && { shouldRetry: false }),
     cause: lastCrash,
   };
 }

@@ -101,8 +101,16 @@ export class Succession {
     announcements.lost(facts, isQuiet, served);
     path.crashed(facts, isQuiet);
     if (facts.kind === 'spawn') {
-      const message = `${name} cannot be started: ${facts.message}`;
-      calls.endWaiting({ ...facts, kind: 'unavailable', message, outcome: 'not_started', cause: facts });
+      // Each request begins a start, but what stands in the way has to be mended first.
+      const message = `${name} cannot be started: ${facts.message}; once that is mended, the next request starts it`;
+      calls.endWaiting({
+        ...facts,
+        kind: 'unavailable',
+        message,
+        outcome: 'not_started',
+        shouldRetry: false,
+        cause: facts,
+      });
     }
     if (!isProbeDeath && !record.established) asides.serverFailed(facts);
     wire?.lose(facts);

@@ -214,7 +214,8 @@ describe('an MCP server that cannot be started', () => {
     const { gateway, kb } = await startServer({ command: 'no-such-command-anywhere', policy: { restartWaitMs: 50 } });
     await gateway.wait('integration.crashed');
     const outcome = await kb.call({ name: 'echo' });
-    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'unavailable', retryable: false } });
+    expect(!outcome.ok && outcome.failure.retryAfterMs).toBeUndefined();
     expect(!outcome.ok && outcome.failure.message).toContain('no-such-command-anywhere');
   });
 });

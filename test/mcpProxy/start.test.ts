@@ -72,6 +72,9 @@ describe('the start of a proxy', () => {
     const answer = await proxy.ask('initialize', hello);
     expect(answer.error?.message).toContain('kb cannot be started');
     expect(answer.error?.message).toContain('/nowhere/server');
+    expect(answer.error?.message).toContain('once that is mended, the next request starts it');
+    expect(answer.error?.message).not.toContain('may be tried again');
+    expect(answer.error?.data).toMatchObject({ 'unwedge/failure': { kind: 'unavailable', retryable: false } });
   });
 
   it('[P-1] [P-3] has 3 min, and keeps a client that wants to hear of progress until then', async () => {
