@@ -29,7 +29,9 @@ const broken: readonly (readonly [what: string, make: (directory: string) => str
       return join(directory, 'db');
     },
   ],
-  ['cannot be made', () => '/dev/null/db'],
+  ['lies behind a file', () => '/dev/null/db'],
+  // Nobody makes a directory there, not even root.
+  ...(process.platform === 'linux' ? [['has no directory', () => '/proc/nope/db'] as const] : []),
 ];
 
 async function endOf(child: ChildProcess) {
@@ -45,12 +47,23 @@ async function endOf(child: ChildProcess) {
 const run = (words: readonly string[], env: NodeJS.ProcessEnv) =>
   endOf(spawn(process.execPath, [main, ...words], { env: { PATH: process.env['PATH'], ...env } }));
 
-describe.skipIf(!hasSqlite).each(broken)('a store that %s', (_, make) => {
+describe.skipIf(!hasSqlite).each(broken)('a store that %s', (what, make) => {
   it('[I-6] is one line on stderr of `unwedge run`, whose exit code is that of the command', async () => {
     const db = make(temporaryDirectory());
     const { code, lines } = await run(['run', '--db', db, '--', process.execPath, '-e', 'process.exit(3)'], {});
     expect({ code, lines }).toEqual({ code: 3, lines: [expect.stringMatching(/^unwedge: .*degraded/) as string] });
   });
+
+  // What is in a file is looked at when there is something to record.
+  it.skipIf(what === 'is no database')(
+    '[I-6] is one line on stderr of `unwedge run` over a command that goes well, where its file cannot be had',
+    async () => {
+      const db = make(temporaryDirectory());
+      const { code, lines } = await run(['run', '--', process.execPath, '-e', ''], { UNWEDGE_DB: db });
+      expect(code).toBe(0);
+      expect(lines).toEqual([expect.stringMatching(/^unwedge: .*degraded/) as string]);
+    },
+  );
 
   it('[I-6] is part of the one line on stderr of `unwedge hook` where there is something to record, and of none where not', async () => {
     const db = make(temporaryDirectory());

@@ -23,6 +23,7 @@ import { circuitTrace } from './circuitTrace.ts';
 import { asRun } from './outcome.ts';
 import type { Sink } from './output.ts';
 import type { RunPlan } from './request.ts';
+import { canBeKept } from './storeFile.ts';
 
 /** Time between the signal that asks the command to end and SIGKILL, in ms. */
 const graceMs = 5000;
@@ -130,7 +131,9 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   await owner.start({ storeLater: !trace.isThere() && !mayHaveOrphans(path) });
   const outcome = await new Integration(call).call(request, { signal });
   const elapsedMs = clock.now() - startedAt;
-  if (isWorthARecord(outcome, signal) || trace.isThere()) await owner.openStore();
+  // Opening it says what is wrong with a store that was asked for.
+  const isNamed = plan.db !== undefined || Boolean(env['UNWEDGE_DB']);
+  if (isWorthARecord(outcome, signal) || trace.isThere() || (isNamed && !canBeKept(path))) await owner.openStore();
   trace.update(runtime.store(), outcome.ok);
   await owner.stop({ first: () => call.stop() });
   process.off('exit', giveBack);
