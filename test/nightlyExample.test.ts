@@ -8,6 +8,16 @@ import { temporaryDirectory } from './support/temporary.ts';
 const example = fileURLToPath(new URL('../examples/nightly.sh', import.meta.url));
 const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
+/** What `claude --output-format json` says of an API that is away, before it did anything. */
+const unavailable = JSON.stringify({
+  type: 'result',
+  subtype: 'success',
+  is_error: true,
+  api_error_status: 503,
+  num_turns: 1,
+  result: 'API Error: 503 Service Unavailable',
+});
+
 /** A directory as cron would find it: the script, the prompt, `npx` and a `claude` that answers at its second attempt. */
 function makeReports(): string {
   const home = temporaryDirectory();
@@ -21,7 +31,7 @@ function makeReports(): string {
   program(
     'claude',
     [
-      'if [ ! -e tried ]; then touch tried; echo "HTTP 503 Service Unavailable" >&2; exit 1; fi',
+      `if [ ! -e tried ]; then touch tried; echo '${unavailable}'; exit 1; fi`,
       `printf '{"type":"result","subtype":"success","is_error":false,"result":"%s"}\\n' "$(cat)"`,
     ].join('\n'),
   );
@@ -38,5 +48,5 @@ it('[L-4] the nightly example retries, and prints the answer of the attempt that
   });
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ is_error: false, result: 'Summarise the log of today.' });
-  expect(stderr).toContain('attempt 1 failed (transient: HTTP 503 Service Unavailable)');
+  expect(stderr).toContain('attempt 1 failed (transient: API Error: 503 Service Unavailable)');
 });

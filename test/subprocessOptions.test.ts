@@ -9,7 +9,7 @@ describe('the options of a command', () => {
   it.each([
     [{ printsOnlyAtEnd: 'yes' }, 'Expected `cli.printsOnlyAtEnd` to be true or false, got "yes"'],
     [{ expectsOutput: 1 }, 'Expected `cli.expectsOutput` to be true or false, got 1'],
-    [{ envMode: 'all' }, 'Expected `cli.envMode` to be one of extend, only, got "all"'],
+    [{ envMode: 'all' }, 'Expected `cli.envMode` to be one of extend, safe, only, got "all"'],
     [{ args: [1] }, 'Expected `cli.args[0]` to be a string, got 1'],
     [{ agent: 'gemini' }, 'Expected `cli.agent` to be one of'],
     [{ promptBy: 'mail' }, 'Expected `cli.promptBy` to be one of'],

@@ -34,8 +34,8 @@ describe('the input of a run', () => {
     [{ env: { A: 1 } }, TypeError, 'Expected `job.env.A` to be a string, got number'],
     [{ env: { 'A=B': '1' } }, RangeError, 'Expected `job.env` to hold names of variables, got "A=B"'],
     [{ env: { '': '1' } }, RangeError, 'Expected `job.env` to hold names of variables, got ""'],
-    [{ envMode: 'none' }, RangeError, 'Expected `job.envMode` to be one of extend, only, got "none"'],
-    [{ envMode: true }, RangeError, 'Expected `job.envMode` to be one of extend, only, got true'],
+    [{ envMode: 'none' }, RangeError, 'Expected `job.envMode` to be one of extend, safe, only, got "none"'],
+    [{ envMode: true }, RangeError, 'Expected `job.envMode` to be one of extend, safe, only, got true'],
     [{ envAllow: 'PATH' }, TypeError, 'Expected `job.envAllow` to be an array of strings, got "PATH"'],
     [{ envAllow: [''] }, RangeError, 'Expected `job.envAllow[0]` to be a non-empty string, got ""'],
     [
