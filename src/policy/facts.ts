@@ -408,7 +408,15 @@ export interface FactMap {
   /** The store cannot be written: what it is given waits in memory. */
   'store.degraded': { reason: string; fix: string };
   /** It can be written again, and what waited is written. */
-  'store.recovered': { queued: number; dropped: number; downMs: number };
+  'store.recovered': {
+    queued: number;
+    dropped: number;
+    downMs: number;
+    /** Messages and calls without an end that a new file was given, where the earlier one was lost. */
+    carried?: number | undefined;
+    /** Writes of this run before it that only the earlier file has: events and history. */
+    left?: number | undefined;
+  };
   /** What was too old or too much was deleted. */
   'store.pruned': {
     /** Rows deleted. */

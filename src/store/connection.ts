@@ -14,6 +14,8 @@ const defaultLockWaitMs = 5;
 
 /** A database that is opened when it is used, and opened again after it failed. */
 export interface Connection {
+  /** How often the file in use has been found to be another one than before; the rows of that one are not in it. */
+  readonly generation: number;
   /**
    * Runs `work` on the open database, opening it first where needed. A failure other than a lock or a refused row closes it.
    * @throws what the file system or SQLite reports; {@link diagnose} reads it.
@@ -41,13 +43,20 @@ export function createConnection(
   lockWaitMs = defaultLockWaitMs,
 ): Connection {
   let opened: Opened | undefined;
+  /** By which the file is known that was in use last; empty once it was lost. */
+  let last: string | undefined;
+  let generation = 0;
 
   function open(): Opened {
     createPrivateFile(path);
     const database = driver.open(path, { busyTimeoutMs: lockWaitMs });
     try {
       const schema = prepareSchema(database, synchronous);
-      return { database, schema, identity: identify(path), marks: markFiles(database, path) };
+      const identity = identify(path);
+      // One with the identity of the last may be made anew where that was.
+      if (last !== undefined && (identity !== last || schema.isNew)) generation++;
+      last = identity;
+      return { database, schema, identity, marks: markFiles(database, path) };
     } catch (error) {
       closeQuietly(database);
       throw error;
@@ -60,16 +69,21 @@ export function createConnection(
   }
 
   return {
+    get generation() {
+      return generation;
+    },
     use(work) {
       if (opened !== undefined && identify(path) !== opened.identity) {
         // On a deleted file SQLite goes on writing into nowhere without an error.
         close();
+        last = '';
         throw new FileGoneError();
       }
       if (opened !== undefined && isCut(opened.database, path, opened.marks)) {
         // Moved first: of a file that is not at its path SQLite writes nothing back when it is closed.
         const aside = setAside(path);
         close();
+        last = '';
         throw new FileDamagedError(aside);
       }
       opened ??= open();

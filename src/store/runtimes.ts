@@ -55,6 +55,15 @@ export function createRuntimes({ connection, queue, left }: RuntimesOptions): Ru
   /** What is to be entered and is not committed; a store that is degraded for long gets one write for each, not one a minute. */
   const pending = new Map<string, RuntimeRow>();
 
+  /** Runs that are in the file. */
+  const entered = new Map<string, RuntimeRow>();
+  queue.carries({
+    carry(database) {
+      for (const run of entered.values()) upsertRuntime(database, run);
+      return { carried: 0, lost: 0 };
+    },
+  });
+
   function rows(): readonly RuntimeRow[] {
     if (queue.degraded) return [];
     try {
@@ -72,12 +81,21 @@ export function createRuntimes({ connection, queue, left }: RuntimesOptions): Ru
       if (queued) return;
       queue.add({
         run: (database) => upsertRuntime(database, pending.get(run.id) ?? run),
-        committed: () => pending.delete(run.id),
+        committed: () => {
+          entered.set(run.id, pending.get(run.id) ?? run);
+          pending.delete(run.id);
+        },
       });
     },
     leave(id) {
       leaving.add(id);
-      queue.add({ run: (database) => deleteRuntime(database, id), committed: () => leaving.delete(id) });
+      queue.add({
+        run: (database) => deleteRuntime(database, id),
+        committed() {
+          leaving.delete(id);
+          entered.delete(id);
+        },
+      });
     },
     closed() {
       for (const id of leaving) left.mark(id);

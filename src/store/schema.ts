@@ -152,6 +152,8 @@ export interface Schema {
   readonly ours: boolean;
   /** Where events go: `events`, or `unwedge_events` in a foreign database without a table we can use. */
   readonly eventTable: EventTable['name'];
+  /** Whether nothing of ours was in it before it was opened. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -176,7 +178,7 @@ export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'
       migrate(database, ours);
     });
   }
-  return { ours, eventTable: findEventTable(database, ours).name };
+  return { ours, eventTable: findEventTable(database, ours).name, isNew: version === 0 };
 }
 
 function migrate(database: Database, ours: boolean): void {

@@ -41,13 +41,20 @@ export function selectPast(database: Database, session: string, historyLimit: nu
   };
 }
 
+export interface Unprocessed {
+  readonly recovered: Pick<Recovered, 'waiting' | 'aside'>;
+  /** Of messages that wait, by number: the deliveries that an orderly stop ended. */
+  readonly stops: ReadonlyMap<number, number>;
+}
+
 /** The messages that wait, for the runtime that is claiming the session; what cannot be delivered is put aside for good. */
 export function selectUnprocessed(
   database: Database,
   session: string,
   { maxDeliveries, maxAgeMs, wallNow }: RecoveryLimits,
-): Pick<Recovered, 'waiting' | 'aside'> {
+): Unprocessed {
   const waiting: WaitingMessage[] = [];
+  const stops = new Map<number, number>();
   const aside: { number: number; reason: AsideReason }[] = [];
   const rows = database
     .prepare(`SELECT * FROM unwedge_messages WHERE session = ? AND state IN ('waiting', 'taken') ORDER BY number`)
@@ -68,6 +75,7 @@ export function selectUnprocessed(
     if (message !== undefined && reason === undefined) {
       const key = typeof row['key'] === 'string' ? row['key'] : undefined;
       waiting.push({ number, message, key, at, deliveries });
+      if (row['stops'] !== 0) stops.set(number, Number(row['stops']));
       continue;
     }
     aside.push({ number, reason: reason ?? 'malformed' });
@@ -75,7 +83,7 @@ export function selectUnprocessed(
       .prepare(`UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER) WHERE session = ? AND number = ?`)
       .run(reason ?? 'malformed', Math.round(wallNow), session, number);
   }
-  return { waiting, aside };
+  return { recovered: { waiting, aside }, stops };
 }
 
 /** Calls without a result are those of a runtime that lives; there are none in a session that was just claimed. */

@@ -4,20 +4,22 @@ import type {
   CallRecovery,
   Claim,
   LostCall,
+  Past,
   Recovered,
   RecoveryLimits,
   SessionStore,
 } from '../sessions/sessionStore.ts';
+import { carryAll } from './carriers.ts';
 import type { Connection } from './connection.ts';
 import type { Database, SqlRow } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import { toJson } from './json.ts';
 import type { LeftRuns } from './leftRuns.ts';
-import { createSessionLedger } from './sessionLedger.ts';
+import { type CarriedLedger, createSessionLedger } from './sessionLedger.ts';
 import type { Redactor } from './redact.ts';
 import { type RuntimeRow, selectRuntime } from './runtimes.ts';
 import type { Schema } from './schema.ts';
-import { selectPast, selectUnprocessed } from './sessionRows.ts';
+import { selectPast, selectUnprocessed, type Unprocessed } from './sessionRows.ts';
 import type { WriteQueue } from './writeQueue.ts';
 
 /** Who claims sessions. */
@@ -45,6 +47,12 @@ export function createSessionStore(
   { id: runtime, isAlive }: RuntimeIdentity,
   { connection, log, left, redact }: SessionStoreParts,
 ): SessionStore {
+  /** Those of this run; each session's latest. */
+  const ledgers = new Map<string, CarriedLedger>();
+  queue.carries({
+    carry: (database, transaction) => carryAll(ledgers.values(), database, transaction),
+  });
+
   /** Runs one transaction behind the writes made before it; undefined when the store is out of order. */
   function transact<T>(work: (database: Database, schema: Schema) => T): Promise<T | undefined> {
     return new Promise((resolve) => {
@@ -87,14 +95,26 @@ export function createSessionStore(
 
   return {
     async claim(session, limits): Promise<Claim | undefined> {
+      let generation = 0;
       const claimed = await transact((database, schema) => {
         const taken = claim(database, session, limits);
+        generation = connection.generation;
         if ('recovered' in taken) record(database, schema, limits.wallNow, limits.facts(taken.recovered));
         return taken;
       });
       if (claimed === undefined || 'by' in claimed) return claimed;
       const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence }, redact);
-      const past = (historyLimit: number) => read((database) => selectPast(database, session, historyLimit));
+      ledger.restored(claimed.recovered.waiting, claimed.stops);
+      ledgers.set(session, ledger);
+      const past = (historyLimit: number): Past | undefined => {
+        const found = read((database) =>
+          connection.generation === generation
+            ? selectPast(database, session, historyLimit)
+            : pastUnread(limits.wallNow),
+        );
+        if (found !== undefined) ledger.recalled(found);
+        return found;
+      };
       return { held: false, ledger, recovered: claimed.recovered, past };
     },
     async recoverCalls(limits) {
@@ -136,7 +156,7 @@ export function createSessionStore(
     database: Database,
     session: string,
     limits: RecoveryLimits,
-  ): { held: true; by: string } | { fence: number; recovered: Recovered } {
+  ): { held: true; by: string } | ({ fence: number; recovered: Recovered } & Pick<Unprocessed, 'stops'>) {
     const row = database.prepare('SELECT owner, fence FROM unwedge_sessions WHERE id = ?').get(session);
     const owner = row?.['owner'];
     if (typeof owner === 'string' && owner !== runtime && lives(database, owner)) return { held: true, by: owner };
@@ -151,8 +171,15 @@ export function createSessionStore(
       .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq`)
       .all(session);
     const lost = pending.map((row) => settleLost(database, row, limits));
-    return { fence, recovered: { ...selectUnprocessed(database, session, limits), lost } };
+    const { recovered, stops } = selectUnprocessed(database, session, limits);
+    return { fence, recovered: { ...recovered, lost }, stops };
   }
+}
+
+/** The file with what was not read of it is lost: numbers above all that can be there. */
+function pastUnread(wallNow: number): Past {
+  const number = Math.floor(wallNow / 1000);
+  return { history: [], keys: [], lastMessage: number, lastTurn: number, lastSeq: 0 };
 }
 
 /** The owner is dead: the state of the row alone decides. */

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
+import { type Carried, type Carrier, carryAll } from './carriers.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
@@ -40,6 +41,7 @@ export interface WriteQueue {
   /** Whether one more is refused now; counts it as dropped. Ask before building it. */
   refuses(): boolean;
   add(write: Write): void;
+  carries(carrier: Carrier): void;
   /** Makes the first contact; resolves when it succeeded or the store is degraded. */
   start(): Promise<void>;
   /** Whether everything added before is committed: true once it is, false as soon as the store is degraded. */
@@ -62,6 +64,8 @@ interface Episode {
   readonly since: number;
   written: number;
   dropped: number;
+  /** What a new file was given, and what only the earlier one has; absent while the file is the same. */
+  replaced?: { readonly carried: number; readonly left: number } | undefined;
 }
 
 interface Waiter {
@@ -71,6 +75,8 @@ interface Waiter {
 
 export function createWriteQueue({ connection, path, clock, facts, logger }: WriteQueueOptions): WriteQueue {
   const queue: Write[] = [];
+  const carriers: Carrier[] = [];
+  let generation = 0;
   let waiters: Waiter[] = [];
   let added = 0;
   let committed = 0;
@@ -121,12 +127,15 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
     timer = undefined;
     if (state === 'closed') return;
     const batch = nextBatch();
+    let given: Carried | undefined;
     try {
       connection.use((database, schema) => {
         // The first contact takes no lock: an up-to-date database can be opened while another process writes.
-        if (batch.length === 0 && episode === undefined) return;
+        const isNew = connection.generation !== generation;
+        if (batch.length === 0 && episode === undefined && !isNew) return;
         const transaction = {};
         database.immediate(() => {
+          if (isNew) given = carryAll(carriers, database, transaction);
           for (const write of batch) run(write, database, schema, transaction);
         });
       });
@@ -134,7 +143,15 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
       failed(diagnose(error, path));
       return;
     }
+    if (given !== undefined) replaced(given);
     succeeded(batch);
+  }
+
+  function replaced({ carried, lost }: Carried): void {
+    generation = connection.generation;
+    episode ??= { since: clock.now(), written: 0, dropped: 0 };
+    episode.dropped += lost;
+    episode.replaced = { carried: carried + (episode.replaced?.carried ?? 0), left: committed - episode.written };
   }
 
   /**
@@ -201,10 +218,14 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
     for (const write of queue) write.postponed?.();
   }
 
-  function recover({ since, written, dropped }: Episode): void {
+  function recover({ since, written, dropped, replaced }: Episode): void {
     episode = undefined;
-    say(logger, 'info', `The store has recovered: ${written} events written late, ${dropped} dropped.`);
-    facts.tell({ type: 'store.recovered', queued: written, dropped, downMs: clock.now() - since });
+    const more =
+      replaced === undefined
+        ? ''
+        : ` A new file was given ${replaced.carried} messages and calls; ${replaced.left} earlier writes are not in it.`;
+    say(logger, 'info', `The store has recovered: ${written} events written late, ${dropped} dropped.${more}`);
+    facts.tell({ type: 'store.recovered', queued: written, dropped, downMs: clock.now() - since, ...replaced });
   }
 
   function settle(which: (waiter: Waiter) => boolean, result: boolean): void {
@@ -239,6 +260,7 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
     },
     refuses,
     add,
+    carries: (carrier) => void carriers.push(carrier),
     flush,
     report: (error) => failed(diagnose(error, path)),
     async start() {
@@ -253,7 +275,8 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
 
   async function close(): Promise<void> {
     state = 'closing';
-    if (!(await flush())) lastAttempts();
+    // A new file may have to be given what is held, though nothing waits to be written.
+    if (!(await flush()) || episode !== undefined) lastAttempts();
     state = 'closed';
     clock.clearTimeout(timer);
     settle(() => true, false);
@@ -263,9 +286,10 @@ export function createWriteQueue({ connection, path, clock, facts, logger }: Wri
 
   /** Everything at once, as long as it gets less. */
   function lastAttempts(): void {
-    for (let before = Infinity; queue.length > 0 && queue.length < before; ) {
+    let before: number;
+    do {
       before = queue.length;
       attempt();
-    }
+    } while (queue.length > 0 && queue.length < before);
   }
 }

@@ -155,7 +155,8 @@ describe.skipIf(!hasSqlite)('sessions in a store that gets out of order', () => 
     for (const suffix of ['', '-wal', '-shm']) rmSync(started.path + suffix, { force: true });
     expect(await post(started, ledger, 2)).toBe('volatile');
     await started.clock.advance(1000);
-    expect(await after(started, ledger.finish(1, 'done', 0))).toBe('volatile');
+    // The new file was given the message; now it gets its end.
+    expect(await after(started, ledger.finish(1, 'done', 0))).toBe('durable');
     expect(await post(started, ledger, 3)).toBe('durable');
     const { recovered } = await own(await restart(started), 'b');
     expect(recovered.waiting.map(({ number }) => number)).toEqual([2, 3]);
@@ -180,10 +181,92 @@ describe.skipIf(!hasSqlite)('sessions in a store that gets out of order', () => 
     expect(started.facts.of('store.degraded')).toMatchObject([{ reason: expect.stringContaining(aside) as string }]);
     expect(statSync(aside).isFile()).toBe(true);
     await started.clock.advance(1000);
-    expect(started.facts.of('store.recovered')).toHaveLength(1);
+    expect(started.facts.of('store.recovered')).toMatchObject([
+      { dropped: 0, carried: 2, left: expect.any(Number) as number },
+    ]);
     expect(await post(started, ledger, 4)).toBe('durable');
     const { recovered } = await own(await restart(started), 'b');
-    expect(recovered.waiting.map(({ number }) => number)).toEqual([3, 4]);
+    expect(recovered.waiting.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+  });
+
+  const losses: readonly (readonly [string, (path: string) => void])[] = [
+    ['deleted', (path) => rmSync(path)],
+    ['cut', (path) => truncateSync(`${path}-wal`, 0)],
+  ];
+
+  it.each(losses)('[I-5] gives a new file what is held when the earlier one is %s: at a stop', async (_, lose) => {
+    const started = await startStore();
+    const { ledger } = await own(started);
+    for (let number = 1; number < 5; number++) await post(started, ledger, number);
+    await after(started, ledger.take(1, 1, 1, 0));
+    await after(started, ledger.finish(1, 'done', 0));
+    await after(started, ledger.take(2, 2, 2, 0));
+    lose(started.path);
+    const { store, clock } = started;
+    void ledger.putBack(2, true);
+    store.runtimes.leave('a');
+    const closed = store.close();
+    await clock.advance(5_000);
+    await closed;
+    const { recovered, past } = await own(await startStore({ path: started.path }), 'b');
+    expect(recovered.waiting.map(({ number, deliveries }) => [number, deliveries])).toEqual([
+      [2, 1],
+      [3, 0],
+      [4, 0],
+    ]);
+    expect(past(100)).toMatchObject({ lastMessage: 4, lastTurn: 2 });
+  });
+
+  it.each(losses)('[I-5] gives it the same when the runtime then ends without a stop: %s', async (_, lose) => {
+    const started = await startStore();
+    const { ledger } = await own(started, 'dead');
+    const posted = ledger.post({
+      number: 1,
+      message: { kind: 'user', text: 'm' },
+      key: 'k',
+      at: started.clock.wallNow(),
+    });
+    await after(started, posted);
+    await post(started, ledger, 2);
+    await post(started, ledger, 3);
+    await after(started, ledger.take(1, 1, 1, 0));
+    await after(started, ledger.finish(1, 'done', 0));
+    await after(started, ledger.take(2, 2, 2, 0));
+    const call = {
+      call: 's-c1',
+      turn: 2,
+      integration: 'kb',
+      tool: 't',
+      input: { q: 1 },
+      effect: undefined,
+      seq: 3,
+      at: 0,
+      deadlineAt: 9,
+    };
+    expect(await after(started, ledger.open(call))).toBe('durable');
+    lose(started.path);
+    expect(await post(started, ledger, 4)).toBe('volatile');
+    await started.clock.advance(1000);
+    // No close: another process takes over what it finds.
+    const { recovered, past } = await own(await startStore({ path: started.path }), 'b');
+    expect(recovered.waiting.map(({ number, deliveries }) => [number, deliveries])).toEqual([
+      [2, 1],
+      [3, 0],
+      [4, 0],
+    ]);
+    expect(recovered.lost).toMatchObject([{ call: 's-c1', integration: 'kb', turn: 2 }]);
+    expect(past(100)).toMatchObject({ lastMessage: 4, lastTurn: 2, keys: [['k', 1]] });
+  });
+
+  it('[I-5] counts as dropped what another runtime keeps it from giving to a new file', async () => {
+    const started = await startStore();
+    const { ledger } = await own(started);
+    await post(started, ledger, 1);
+    rmSync(started.path);
+    await own(await startStore({ path: started.path }), 'b');
+    expect(await post(started, ledger, 2)).toBe('volatile');
+    await started.clock.advance(1000);
+    expect(started.facts.of('store.recovered')).toMatchObject([{ dropped: 1, carried: 0 }]);
   });
 
   it('[I-5] goes on in the same file whose log another connection has begun anew', async () => {
