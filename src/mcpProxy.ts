@@ -22,6 +22,7 @@ import type { TrafficLog } from './mcpProxy/trafficLog.ts';
 import { formatDuration } from './policy/duration.ts';
 import { AttemptError, type Failure, type FailureFacts } from './policy/failure.ts';
 import type { McpAnswer } from './protocol/mcp/message.ts';
+import { failureIn } from './protocol/mcp/toolFailure.ts';
 import { createSessionRecord } from './protocol/mcp/sessionRecord.ts';
 import type { Runtime } from './runtime.ts';
 import { superviseIntegration } from './superviseIntegration.ts';
@@ -125,20 +126,11 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
   const path: CallPath<ClientCall, McpAnswer> = superviseIntegration<ClientCall, McpAnswer>(runtime, {
     name,
     about: { type: 'mcp' },
-    failed({ tool, request }, { kind, reason, message, attempts }) {
-      if (tool === undefined || kind === 'cancelled') return;
-      const input = request.params['arguments'];
-      const retries = Math.max(0, attempts - 1);
-      runtime.bus.tell({
-        type: 'mcp.tool_failed',
-        integration: name,
-        tool,
-        input,
-        error: message,
-        kind,
-        reason,
-        retries,
-      });
+    failed(call, failure) {
+      // One that its server answered in the moment it was lost has its record.
+      if (failure.kind !== 'cancelled' && call.answer === undefined) {
+        announcements.toolFailed(call, failure, failure.attempts);
+      }
     },
     policy: settings.policy,
     alone: true,
@@ -183,6 +175,8 @@ export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, ar
       outlet.write(line);
       firstServed();
       server.served();
+      const facts = failureIn(answer);
+      if (facts !== undefined) announcements.toolFailed(call, facts, call.row?.attempts);
     },
     refuse,
     retained: (bytes) => {

@@ -1,6 +1,6 @@
 import type { CallToolResult, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
-import { rpcErrors } from '../protocol/jsonRpc.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { bounded, rpcErrorFacts, toolErrorFacts } from '../protocol/mcp/toolFailure.ts';
 import { messageOf } from '../supervisor/exit.ts';
 
 /** What this side knows of a request that failed; the SDK's errors alone do not tell who made them. */
@@ -18,10 +18,7 @@ export class MalformedAnswer {}
 export const unlimitedMs = 2 ** 31 - 1;
 
 /** Codes of the SDK's own. */
-const sdkErrors = { connectionClosed: -32_000, requestTimeout: -32_001, urlElicitationRequired: -32_042 } as const;
-
-const longestMessage = 2000;
-const overloadText = /overload|too many|rate.?limit|busy|try again/i;
+const sdkErrors = { connectionClosed: -32_000, requestTimeout: -32_001 } as const;
 
 /**
  * What an error of a request to an MCP server means. Local and remote errors share codes: with the SDK's limits out of the
@@ -36,7 +33,7 @@ export function callFacts(error: unknown, { aborted, lost }: OwnSide): FailureFa
   if (isOwnLimit(error)) {
     return { kind: 'timeout', reason: 'attempt_timeout', message: plain(error), outcome: 'unknown', code: error.code };
   }
-  return { ...answered(error), message: plain(error), code: error.code, cause: error };
+  return { ...rpcErrorFacts(error.code, error.message), message: plain(error), code: error.code, cause: error };
 }
 
 /**
@@ -44,40 +41,9 @@ export function callFacts(error: unknown, { aborted, lost }: OwnSide): FailureFa
  * @throws {@link AttemptError} of reason `tool_error` when the tool says that it failed; the message is its text.
  */
 export function toolResult(result: CallToolResult): CallToolResult {
-  if (result.isError !== true) return result;
-  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const message = bounded(texts.join('\n').trim());
-  throw new AttemptError({
-    kind: 'permanent',
-    reason: 'tool_error',
-    message: message === '' ? 'The tool failed and did not say why' : message,
-    outcome: 'failed',
-  });
-}
-
-/** What the other side's own words mean: it is alive, and said no. */
-function answered({ code, message }: McpError): Pick<FailureFacts, 'kind' | 'reason' | 'outcome'> {
-  switch (code) {
-    case rpcErrors.methodNotFound:
-    case rpcErrors.invalidParams:
-    case rpcErrors.invalidRequest:
-    case sdkErrors.urlElicitationRequired:
-      return failed('permanent');
-    case -32_002:
-      return failed('permanent', 'not_found');
-    case rpcErrors.parse:
-    // A client of another era: -32020 to -32022 came with the stateless protocol.
-    case -32_020:
-    case -32_021:
-    case -32_022:
-      return failed('protocol');
-    default:
-      return overloadText.test(message) ? failed('overloaded') : { kind: 'unknown', outcome: 'unknown' };
-  }
-}
-
-function failed(kind: FailureKind, reason?: 'not_found'): Pick<FailureFacts, 'kind' | 'reason' | 'outcome'> {
-  return { kind, reason, outcome: 'failed' };
+  const facts = toolErrorFacts(result);
+  if (facts === undefined) return result;
+  throw new AttemptError(facts);
 }
 
 function notSent(lost: FailureFacts | undefined): FailureFacts {
@@ -115,8 +81,4 @@ function isOwnLimit({ code, data }: McpError): boolean {
 export function plain(error: unknown): string {
   const text = messageOf(error);
   return bounded(text.replace(/^(MCP error -?\d+: )+/, '').replaceAll(/\s+/g, ' '));
-}
-
-function bounded(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage - 3)}...` : text;
 }

@@ -97,6 +97,19 @@ export class Announcements {
     this.#parts.facts.tell({ type: 'mcp.lists_changed', integration: this.#parts.name, lists });
   }
 
+  /**
+   * The call of a tool failed, by its own word or without one.
+   * @param attempts - in all; undefined when nobody counts them any more.
+   */
+  toolFailed({ tool, request }: ClientCall, { kind, reason, message }: FailureFacts, attempts = 1): void {
+    const { name, facts } = this.#parts;
+    if (tool === undefined || !facts.wants('mcp.tool_failed')) return;
+    const input = request.params['arguments'];
+    const retries = Math.max(0, attempts - 1);
+    const about = { integration: name, tool, input, error: message, kind, reason, retries };
+    facts.tell({ type: 'mcp.tool_failed', ...about });
+  }
+
   /** An answer came when nobody waited for it any more. */
   late(asker: Asker | undefined, { error }: McpAnswer, givenUpAt: number | undefined, now: number): void {
     if (!(asker instanceof ClientCall) || givenUpAt === undefined) return;
