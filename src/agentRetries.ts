@@ -18,7 +18,7 @@ export interface BoundedRun {
 /**
  * One owner of retries: where we may try again, those inside an agent are bounded, but where the user has set them. Where we make one
  * attempt they are all there is, and stay as they are.
- * @param repeats - whether there may be another attempt of ours.
+ * @param repeats - whether there may be another attempt of ours, or of the item of a workflow that the run is part of.
  */
 export async function boundRetries(
   command: AgentCommand | undefined,

@@ -111,8 +111,8 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions, repeat
   }
 
   /** Whether there may be another attempt at all: what an attempt did that printed text is not known. */
-  function mayRepeat({ command }: AgentCall, { maxAttempts, effect }: AttemptContext): boolean {
-    return maxAttempts > 1 && (command?.format !== 'text' || repeating.always === true || isHarmless(effect));
+  function mayRepeat({ command }: AgentCall, { mayRepeat: isRepeated, effect }: AttemptContext): boolean {
+    return isRepeated && (command?.format !== 'text' || repeating.always === true || isHarmless(effect));
   }
 
   /** What is known of a failed attempt besides how it ended. */

@@ -26,6 +26,7 @@ async function startLateAct([command = '', ...args]: readonly string[], act: obj
     signal: new AbortController().signal,
     attempt: 1,
     maxAttempts: 4,
+    mayRepeat: true,
     effect,
     call,
     touch: () => undefined,
@@ -114,7 +115,7 @@ describe("the signs of life of an agent's run", () => {
   });
 });
 
-async function startHeard(command: string, args: readonly string[]) {
+async function startHeard(command: string, args: readonly string[], mayRepeat = false) {
   const onRefused = (): void => undefined;
   const runs = createAgentRuns(new SimulatedClock(), { command, args }, { retry: presets.claudeCli.retry, onRefused });
   let touches = 0;
@@ -122,11 +123,26 @@ async function startHeard(command: string, args: readonly string[]) {
     signal: new AbortController().signal,
     attempt: 1,
     maxAttempts: 1,
+    mayRepeat,
     effect: undefined,
     call: {},
     touch: () => void touches++,
   };
   const { input, tellsLife } = await runs.prepare({}, context);
   const say = (text: string): unknown => input.onOutput?.(Buffer.from(text), 'stdout');
-  return { say, tellsLife, touches: () => touches };
+  return { say, tellsLife, args: input.args, touches: () => touches };
 }
+
+describe('the retries inside of Codex', () => {
+  it.each([
+    [true, ['-c', 'model_providers.mine.request_max_retries=0', '-c', 'model_providers.mine.stream_max_retries=0']],
+    [false, []],
+  ])(
+    '[R-6] are switched off where the same may be asked again, though not by its call: %s',
+    async (mayRepeat, added) => {
+      const provider = ['-c', 'model_provider=mine'];
+      const { args } = await startHeard('codex', ['exec', ...provider, '--json'], mayRepeat);
+      expect(args).toEqual(['exec', ...added, ...provider, '--json']);
+    },
+  );
+});

@@ -3,7 +3,7 @@ import { AttemptError, type FailureFacts, type FailureKind } from '../policy/fai
 import type { Call } from './call.ts';
 import type { AttemptContext } from './operation.ts';
 import type { Overstay } from './overstay.ts';
-import { attemptIsOver, markOfAttempt } from './workSignal.ts';
+import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
 
 /** What an attempt was admitted by: an incarnation of the machine in one generation of its circuit. A new object for each. */
 export interface Admission {
@@ -94,6 +94,10 @@ export class Attempt<I, O> implements AttemptContext {
 
   get maxAttempts(): number {
     return this.call.settings.retry.maxAttempts;
+  }
+
+  get mayRepeat(): boolean {
+    return this.maxAttempts > 1 || (attemptsOfWork(this.call.settings.signal) ?? 1) > 1;
   }
 
   get effect(): Effect | undefined {

@@ -9,6 +9,11 @@ export interface AttemptContext {
   readonly attempt: number;
   /** Attempts in all that this call may have. */
   readonly maxAttempts: number;
+  /**
+   * Whether the same may be asked again: by another attempt of this call, or by the work whose signal it was given and which is tried
+   * again as a whole, as an item of a workflow is. Retries inside of what is called belong bounded then: one owner.
+   */
+  readonly mayRepeat: boolean;
   /** What the call may do to the world, where somebody said. */
   readonly effect: Effect | undefined;
   /** The same for all attempts of a call, and for no other: a key for what one attempt leaves to the next. */

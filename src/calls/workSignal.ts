@@ -6,7 +6,7 @@ const retried = Symbol('of work that is tried again as a whole');
 
 interface WorkSignal extends AbortSignal {
   [ofWork]?: true;
-  [retried]?: true;
+  [retried]?: number;
 }
 
 /**
@@ -33,20 +33,29 @@ export function isOfWork(signal: AbortSignal | undefined): boolean {
   return ofAttempts.has(signal) || (signal as WorkSignal)[ofWork] === true;
 }
 
-/** Marks the signal of work that is tried again as a whole: what is called with it makes one attempt. */
-export function markRetried(signal: AbortSignal): void {
-  (signal as WorkSignal)[retried] = true;
+/**
+ * Marks the signal of work that is tried again as a whole: what is called with it makes one attempt (R-6).
+ * @param maxAttempts - of the work, from 1.
+ */
+export function markRetried(signal: AbortSignal, maxAttempts: number): void {
+  (signal as WorkSignal)[retried] = maxAttempts;
+}
+
+/** Attempts of the work that has this signal; undefined when {@link markRetried} was not told of it. */
+export function attemptsOfWork(signal: AbortSignal | undefined): number | undefined {
+  return (signal as WorkSignal | undefined)?.[retried];
 }
 
 /** Whether {@link markRetried} was told of it. */
 export function isRetried(signal: AbortSignal | undefined): boolean {
-  return signal !== undefined && (signal as WorkSignal)[retried] === true;
+  return attemptsOfWork(signal) !== undefined;
 }
 
 /** Aborted with either; part of what the first one is of. */
 export function joinedSignal(first: AbortSignal, second: AbortSignal): AbortSignal {
   const joined = AbortSignal.any([first, second]);
   if (isOfWork(first)) markOfWork(joined);
-  if (isRetried(first) || isRetried(second)) markRetried(joined);
+  const attempts = attemptsOfWork(first) ?? attemptsOfWork(second);
+  if (attempts !== undefined) markRetried(joined, attempts);
   return joined;
 }

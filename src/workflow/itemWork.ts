@@ -165,7 +165,7 @@ export function startItems<I, R, S>(
     return {
       get signal() {
         const { signal: own } = context;
-        markRetried(own);
+        markRetried(own, context.maxAttempts);
         return own;
       },
       touch() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import { startIntegration } from '../support/startIntegration.ts';
-import { isOfWork } from '../../src/calls/workSignal.ts';
+import { isOfWork, joinedSignal, markRetried } from '../../src/calls/workSignal.ts';
 
 const constant = { backoff: { kind: 'constant', delayMs: 7 }, jitter: { kind: 'none' } } as const;
 
@@ -22,6 +22,22 @@ describe('the context of an attempt', () => {
     void integration.call('a', { maxAttempts: 3, effect: 'readOnly' });
     expect(seen[0]?.context).toMatchObject({ maxAttempts: 3, effect: 'readOnly' });
   });
+
+  it.each([
+    [3, undefined, true],
+    [1, undefined, false],
+    [1, 2, true],
+    [undefined, 1, false],
+  ])(
+    '[R-6] tells whether the same may be asked again: %s attempts, in work of %s',
+    (maxAttempts, ofWork, mayRepeat) => {
+      const { integration, seen } = startIntegration();
+      const { signal } = new AbortController();
+      if (ofWork !== undefined) markRetried(signal, ofWork);
+      void integration.call('a', { maxAttempts, signal: joinedSignal(new AbortController().signal, signal) });
+      expect(seen[0]?.context.mayRepeat).toBe(mayRepeat);
+    },
+  );
 
   it('[R-9] [R-12] gives what is known of an attempt that ended by its limit, before it is tried again', async () => {
     const asked: AttemptContext[] = [];
