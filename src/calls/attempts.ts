@@ -64,12 +64,15 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     else this.#run(call, attempt);
   }
 
-  /** Ends the attempt of a call for a reason of its caller's; what follows for the call is the caller's business too. */
-  end(call: Call<I, O>, facts: FailureFacts): void {
-    if (call.attempt === undefined || call.attempt.over) return;
+  /**
+   * Ends the attempt of a call for a reason of its caller's; what follows for the call is the caller's business too.
+   * @returns the facts as they were judged.
+   */
+  end(call: Call<I, O>, facts: FailureFacts): FailureFacts {
+    if (call.attempt === undefined || call.attempt.over) return facts;
     const isLimit = facts.kind === 'watchdog';
     if (isLimit && this.#on.tools.toolOf(call) !== undefined) this.#on.doubt.raise();
-    this.#judge(call.attempt, facts, isLimit);
+    return this.#judge(call.attempt, facts, isLimit);
   }
 
   /** What was behind the attempts is gone. They count as one incident, not as a failure each. */
@@ -105,8 +108,7 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     const facts = this.#timedOut(attempt, limit);
     // First of all: what follows for the call must find the doubt.
     if (this.#isSuspicious(attempt, limit, now)) doubt.raise();
-    this.#judge(attempt, facts, true);
-    aftermath.failed(call, facts);
+    aftermath.failed(call, this.#judge(attempt, facts, true));
   }
 
   #run(call: Call<I, O>, attempt: Attempt<I, O>): void {
@@ -158,26 +160,28 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
       if (facts.kind !== 'cancelled' && facts.kind !== attempt.endedFor) records.attemptWasLate(attempt, facts.message);
       return;
     }
-    this.#judge(attempt, facts);
+    const judged = this.#judge(attempt, facts);
     gate.fillPlaces();
-    aftermath.failed(call, facts);
+    aftermath.failed(call, judged);
   }
 
   /**
    * The attempt is over: it leaves the table, and the breaker hears of it, where it is held later.
    * @param isLimit - it ended because a limit of its own or of its session passed.
+   * @returns the facts as they were judged: of what our own event loop may have caused, nothing is counted.
    */
-  #judge(attempt: Attempt<I, O>, facts: FailureFacts, isLimit = false): void {
+  #judge(attempt: Attempt<I, O>, facts: FailureFacts, isLimit = false): FailureFacts {
     const { verdicts, doubt } = this.#on;
     // Before anybody hears of it: a listener that ends the call finds it judged.
     attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
-    const judged: FailureFacts = this.#isInWake(attempt, facts) ? { ...facts, breaker: 'ignored' } : facts;
+    const judged: FailureFacts = this.#isInWake(attempt, facts) ? { ...facts, breaker: 'ignored', alerts: false } : facts;
     if (isLimit && breakerOutcome(judged) === 'failure' && doubt.holds(attempt)) doubt.hold(attempt, judged);
     else verdicts.failed(attempt, judged, isLimit);
     if (attempt.ended) this.#leave(attempt);
     else this.#giveUp(attempt, facts);
     if (facts.kind === 'rate_limit') verdicts.pause(facts.retryAfterMs ?? 0);
+    return judged;
   }
 
   /** Whether it may have failed because our own event loop stood still: a limit passed, the other side gave up a connection meanwhile. */

@@ -75,8 +75,7 @@ export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
       endings.cutShort(call, facts);
       return;
     }
-    attempts.end(call, facts);
-    endings.fail(call, facts);
+    endings.fail(call, attempts.end(call, facts));
   }
 
   /** Ends the call that holds a scope. False when none does. */

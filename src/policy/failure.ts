@@ -110,6 +110,8 @@ export interface FailureFacts {
   readonly code?: string | number | undefined;
   /** What the attempt means to the breaker where that is not what its kind means. */
   readonly breaker?: BreakerOutcome | undefined;
+  /** `false` for one that counts towards no alert, whatever its kind: our own event loop had stood still. */
+  readonly alerts?: false | undefined;
   readonly cause?: unknown;
 }
 

@@ -183,4 +183,18 @@ describe('the queue of deadlines', () => {
     clock.stall(5000);
     expect(told).toEqual([1000]);
   });
+
+  it('[G-6] [O-3] count towards no alert when they fail in its wake, and do when they fail without one', async () => {
+    const { integration, clock, facts } = startIntegration(strict);
+    const outcome = integration.call('hangs');
+    await clock.advance(1000);
+    clock.stall(60_000);
+    await clock.advance(30);
+    expect(await outcome).toMatchObject({ failure: { kind: 'timeout', breaker: 'ignored', alerts: false } });
+    expect(facts.of('call.failed')).toMatchObject([{ failure: { alerts: false } }]);
+    await clock.advance(2000);
+    void integration.call('hangs too');
+    await clock.advance(60_000);
+    expect(facts.of('call.failed')[1]?.failure.alerts).toBeUndefined();
+  });
 });

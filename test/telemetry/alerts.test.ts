@@ -150,6 +150,26 @@ describe('an alert', () => {
     expect([clock.pending, ...(heard as FactType[]).filter(bus.wants)]).toEqual([0]);
   });
 
+  it('[O-3] [G-6] counts no failure that our own stalled event loop may have caused', () => {
+    const { bus, told, fail } = startWatch();
+    const failure = {
+      kind: 'timeout',
+      message: 'boom',
+      outcome: 'unknown',
+      integration: 'kb',
+      attempts: 1,
+      retryable: true,
+    } as const;
+    for (const alerts of [false, false, false, false, false] as const) {
+      const caused = { ...failure, alerts };
+      bus.tell({ type: 'call.failed', integration: 'kb', call: 'kb-1', failure: caused, retryCount: 0, elapsedMs: 5 });
+    }
+    fail(4);
+    expect(told).toEqual([]);
+    fail(1);
+    expect(told).toEqual(['raised kb']);
+  });
+
   it('[O-3] counts a failure of a hook once, also of one whose answer cannot be read', () => {
     const { bus, told, fail } = startWatch();
     const failed = (hook: string, kind?: FailureKind): void =>
