@@ -6,7 +6,7 @@ import type { ProcessExit } from './machines/subprocessExit.ts';
 import type { SubprocessInput } from './machines/subprocessInput.ts';
 import type { Clock } from './policy/clock.ts';
 import { mayRetry } from './policy/effects.ts';
-import { AttemptError, type FailureFacts } from './policy/failure.ts';
+import { AttemptError, type FailureFacts, type FailureKind } from './policy/failure.ts';
 import type { RetryPolicy } from './policy/policy.ts';
 import { boundRetries } from './agentRetries.ts';
 import {
@@ -131,7 +131,7 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions, repeat
       judgement.shouldRetry === false && mayRetry({ ...known, shouldRetry: undefined }, 'idempotent', repeating.retry);
     if (isRefused && context.attempt < context.maxAttempts && !call.refused) {
       call.refused = true;
-      repeating.onRefused(reason(call, left, isOwned));
+      repeating.onRefused(reason(call, left, isOwned, facts.kind));
     }
     return judgement;
   }
@@ -182,7 +182,8 @@ export function createAgentRuns(clock: Clock, options: SubprocessOptions, repeat
     },
     amendTimeout(facts, context) {
       const call = calls.get(context.call);
-      return call?.stream === undefined ? facts : judged(facts, call, context);
+      if (call?.stream === undefined) return facts;
+      return judged(whileWaiting(facts, call.stream.report(clock.wallNow())), call, context);
     },
   };
 }
@@ -206,11 +207,24 @@ function conclude(
   return { ...exit, agent: { ...told, text, concluded: true } };
 }
 
+/** A limit that passed, with what the agent said last: one that waited because of a limit of its API has met that one. */
+function whileWaiting(facts: FailureFacts, { agent, waiting }: AgentReport): FailureFacts {
+  if (waiting === undefined) return facts;
+  const message = `${facts.message.replace(/\.$/, '')}; ${nameOf(agent)} said last: ${waiting.message}`;
+  if (waiting.kind !== 'rate_limit' && waiting.kind !== 'quota') return { ...facts, message };
+  const { kind, status, retryAfterMs } = waiting;
+  return { ...facts, kind, message, status, retryAfterMs, ...(retryAfterMs === undefined && { shouldRetry: false }) };
+}
+
+const nameOf = (agent: AgentReport['agent'] | undefined): string => (agent === 'codex' ? 'Codex' : 'Claude');
+
 /** Why there is no further attempt, for people. */
-function reason({ command }: AgentCall, { effects }: Left, isOwned: boolean): string {
-  const name = command?.agent === 'codex' ? 'Codex' : 'Claude';
+function reason({ command }: AgentCall, { effects }: Left, isOwned: boolean, kind: FailureKind): string {
+  const name = nameOf(command?.agent);
   if (effects === 'possible') return `${name} may have changed something, and there is no session to go on with`;
   const better = name === 'Codex' ? '--json' : '--output-format stream-json --verbose';
+  if (isOwned && name === 'Codex' && kind === 'rate_limit')
+    return `${name} does not tell how long the API asks to wait`;
   if (isOwned && name === 'Codex') return `${name} has asked again by itself`;
   if (isOwned) return `${name} has asked again where the wait was short; ${better} tells more`;
   return `this output of ${name} does not tell what it has done; ${better} does`;

@@ -104,6 +104,8 @@ function endSignal(reason: unknown): EndSignal | undefined {
 const endSignals: readonly EndSignal[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 function killReason(reason: unknown): 'cancelled' | 'overall-timeout' | 'no-output-timeout' {
-  if (!(reason instanceof AttemptError) || reason.facts.kind !== 'timeout') return 'cancelled';
-  return reason.facts.reason === 'idle_timeout' ? 'no-output-timeout' : 'overall-timeout';
+  // By the limit, not by the kind: what waited for a rate limit when it passed is one.
+  const limit = reason instanceof AttemptError ? reason.facts.reason : undefined;
+  if (limit === 'idle_timeout') return 'no-output-timeout';
+  return limit === 'attempt_timeout' || limit === 'overall_timeout' ? 'overall-timeout' : 'cancelled';
 }

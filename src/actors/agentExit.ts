@@ -60,7 +60,10 @@ function errorOfClaude(text: string): string {
 function codexTextFacts(exit: ProcessExit): FailureFacts | undefined {
   const stderr = { ...exit.stderr, text: errorOfCodex(exit) };
   const stdout = exit.exitCode === 0 ? exit.stdout : { ...exit.stdout, text: '' };
-  return exitFacts({ ...exit, stderr, stdout }, { expectsOutput: true });
+  const facts = exitFacts({ ...exit, stderr, stdout }, { expectsOutput: true });
+  // Nothing tells whether the API asked for a second or for an hour.
+  const isUntold = facts?.kind === 'rate_limit' && facts.retryAfterMs === undefined;
+  return facts === undefined || !isUntold ? facts : { ...facts, shouldRetry: false };
 }
 
 function errorOfCodex({ exitCode, stderr: { text, omittedBytes } }: ProcessExit): string {

@@ -22,6 +22,8 @@ export interface AgentReport {
   readonly concluded: boolean;
   /** Why it did not succeed, by its own word. */
   readonly failure?: FailureFacts | undefined;
+  /** Why it waits to ask its API again, by its own word; absent once it has got on. */
+  readonly waiting?: FailureFacts | undefined;
 }
 
 /**

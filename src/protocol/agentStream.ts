@@ -32,7 +32,7 @@ export function createAgentStream(
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
   const isStream = format === 'stream-json';
   const reader: AgentReader =
-    agent === 'claude' ? createClaudeReader({ isStream, retriesItself }) : createCodexReader();
+    agent === 'claude' ? createClaudeReader({ isStream, retriesItself }) : createCodexReader(retriesItself);
   let missed = false;
   /** What was not read may have told of an act. The long lines of Claude that are passed over are answers to what it asked for. */
   let unread = false;

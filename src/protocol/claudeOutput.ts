@@ -52,6 +52,9 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         if (message['is_api_error_message'] !== true) retries.answered();
         tools.asked(message);
         break;
+      case 'stream_event':
+        retries.gotOn();
+        break;
       case 'user':
         tools.answered(message);
         break;
@@ -92,6 +95,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         effects,
         concluded: result !== undefined,
         failure,
+        waiting: result === undefined ? retries.waiting(wallNow) : undefined,
       };
     },
   };

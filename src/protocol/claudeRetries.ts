@@ -1,3 +1,4 @@
+import { classify } from '../policy/classify.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -33,6 +34,7 @@ function tells(release: unknown): boolean {
 export class ClaudeRetries {
   #tells = false;
   #last: Message | undefined;
+  #waits = false;
 
   /** The run begins. @param message - names the release. */
   began(message: Message): void {
@@ -42,6 +44,26 @@ export class ClaudeRetries {
   /** It is about to ask the API again. */
   told(notice: Message): void {
     this.#last = notice;
+    this.#waits = true;
+  }
+
+  /** Why Claude waits to ask again; undefined when it does not. @param wallNow - wall time in ms. */
+  waiting(wallNow: number): FailureFacts | undefined {
+    if (this.#last === undefined || !this.#waits) return undefined;
+    const { error_status: status, error, retry_delay_ms: delayMs, attempt, max_retries: most } = this.#last;
+    const isStatus = typeof status === 'number';
+    const why = [isStatus ? `HTTP ${status}` : '', typeof error === 'string' ? error : ''].filter(
+      (each) => each !== '',
+    );
+    const message = `it asks again (${String(attempt)} of ${String(most)}${why.length === 0 ? '' : `: ${why.join(' ')}`})`;
+    const facts = classify({ message, ...(isStatus && { status }) }, { wallNow });
+    const isHint = status === 429 && attempt === 1 && typeof delayMs === 'number' && delayMs > longestOwnDelayMs;
+    return { ...facts, cause: undefined, ...(isHint && { retryAfterMs: Math.ceil(delayMs) }) };
+  }
+
+  /** An answer comes, piece by piece. */
+  gotOn(): void {
+    this.#waits = false;
   }
 
   /** The request was answered. */

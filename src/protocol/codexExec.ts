@@ -27,17 +27,22 @@ export function createCodexReader(retriesItself?: boolean): AgentReader {
   let ended: 'completed' | 'failed' | undefined;
   let error: string | undefined;
   let askedAgain = false;
+  /** The notice of a retry after which nothing came yet. */
+  let notice: string | undefined;
 
   const failureOf = (wallNow: number): FailureFacts => {
     const facts = classify(new Error(error ?? 'Codex says that its turn failed'), { wallNow });
+    // Nothing tells whether the API asked for a second or for an hour.
+    const isUntold = facts.kind === 'rate_limit' && facts.retryAfterMs === undefined;
     const isOwned =
-      askedAgain || (retriesItself === true && (facts.kind === 'transient' || facts.kind === 'overloaded'));
+      askedAgain || isUntold || (retriesItself === true && (facts.kind === 'transient' || facts.kind === 'overloaded'));
     return { ...facts, cause: undefined, ...(isOwned && { shouldRetry: false }) };
   };
 
   return {
     line(line) {
       const event = messageIn(line);
+      if (event !== undefined) notice = undefined;
       switch (event?.['type']) {
         case 'thread.started':
           sessionId = textIn(event['thread_id']) ?? sessionId;
@@ -66,7 +71,10 @@ export function createCodexReader(retriesItself?: boolean): AgentReader {
         case 'error':
           // Before the end of the turn it is a notice of a retry; what ends the turn says whether it was more.
           error = textIn(event['message']) ?? error;
-          askedAgain ||= asksAgain.test(error ?? '');
+          if (asksAgain.test(error ?? '')) {
+            askedAgain = true;
+            notice = error;
+          }
           return 'traffic';
       }
       return event === undefined ? 'traffic' : 'progress';
@@ -81,6 +89,7 @@ export function createCodexReader(retriesItself?: boolean): AgentReader {
         concluded: ended !== undefined,
         // A run that ends without a turn's end says why in its last error.
         failure: failure ?? (ended === undefined && error !== undefined ? failureOf(wallNow) : undefined),
+        waiting: notice === undefined ? undefined : { ...classify(new Error(notice), { wallNow }), cause: undefined },
       };
     },
   };

@@ -111,9 +111,14 @@ describe('a failure that Codex has repeated itself', () => {
     expect(readRun(true, started, away)).toMatchObject({ kind: 'transient', shouldRetry: false });
   });
 
+  it('[R-3] [M-13] is asked once where it is a 429 without a time to wait', () => {
+    expect(readRun(false, started, limitedOnce)).toMatchObject({ kind: 'rate_limit', shouldRetry: false });
+    const told = failed('rate limit exceeded: Please try again in 1.5s');
+    expect(readRun(false, started, told)).toMatchObject({ retryAfterMs: 1500, shouldRetry: undefined });
+  });
+
   it('[R-6] is ours to try again when it has not', () => {
     expect(readRun(false, started, away)?.shouldRetry).toBeUndefined();
-    expect(readRun(true, started, limitedOnce)?.shouldRetry).toBeUndefined();
     const before = [started, asksAgain, completed, { type: 'turn.started' }];
     expect(readRun(false, ...before, away)?.shouldRetry).toBeUndefined();
   });
