@@ -175,7 +175,9 @@ export class Attempts<I, O> implements WorkWatcher<I, O> {
     // Before anybody hears of it: a listener that ends the call finds it judged.
     attempt.over = true;
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
-    const judged: FailureFacts = this.#isInWake(attempt, facts) ? { ...facts, breaker: 'ignored', alerts: false } : facts;
+    const judged: FailureFacts = this.#isInWake(attempt, facts)
+      ? { ...facts, breaker: 'ignored', alerts: false }
+      : facts;
     if (isLimit && breakerOutcome(judged) === 'failure' && doubt.holds(attempt)) doubt.hold(attempt, judged);
     else verdicts.failed(attempt, judged, isLimit);
     if (attempt.ended) this.#leave(attempt);

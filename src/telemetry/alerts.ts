@@ -233,7 +233,8 @@ export function createAlertWatch({ clock, bus, ruleOf, newId }: AlertWatchParts)
       removers = [
         bus.on('call.failed', ({ integration, failure: { kind, message, alerts } }) => {
           // Its hook tells of it, and of what its call took for an answer. What our own stall may have caused is nobody's failure.
-          if (alerts !== false && !integration.startsWith('hook:')) met({ cause: 'failures', integration, kind, message });
+          if (alerts !== false && !integration.startsWith('hook:'))
+            met({ cause: 'failures', integration, kind, message });
         }),
         bus.on('hook.failed', ({ hook, kind = 'unknown', error }) =>
           met({ cause: 'failures', integration: `hook:${hook}`, kind, message: error }),
