@@ -32,6 +32,11 @@ export class HeldRows {
     return this.#messages.size + this.#calls.size;
   }
 
+  /** Whether a message has no end yet. */
+  holds(message: number): boolean {
+    return this.#messages.has(message);
+  }
+
   posted(message: HeldMessage): void {
     const { number, key, at } = message;
     this.#messages.set(number, message);

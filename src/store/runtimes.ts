@@ -108,7 +108,10 @@ export function createRuntimes({ connection, queue, left }: RuntimesOptions): Ru
       if (dead.length === 0) return;
       queue.add({
         run(database) {
-          for (const { id } of dead) deleteRuntime(database, id);
+          for (const { id } of dead) {
+            left.settle(database, id);
+            deleteRuntime(database, id);
+          }
         },
         committed() {
           for (const { id } of dead) left.forget(id);

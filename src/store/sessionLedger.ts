@@ -14,9 +14,15 @@ import type { Database } from './database.ts';
 import { fromJson, toJson } from './json.ts';
 import { HeldRows, insertCall } from './heldRows.ts';
 import { KeptWrite, type WriteKind } from './keptWrite.ts';
+import type { LeftRuns } from './leftRuns.ts';
 import type { Redactor } from './redact.ts';
 import type { Unprocessed } from './sessionRows.ts';
 import type { WriteQueue } from './writeQueue.ts';
+
+export interface LedgerParts {
+  readonly redact: Redactor;
+  readonly left: Pick<LeftRuns, 'owes' | 'wrote'>;
+}
 
 /** A ledger that knows which of its rows a new file needs. */
 export interface CarriedLedger extends SessionLedger, Carrier {
@@ -27,7 +33,7 @@ export interface CarriedLedger extends SessionLedger, Carrier {
 }
 
 /** One session's rows over the store's write queue: writes of one event-loop turn share a commit, in the order they were made. */
-export function createSessionLedger(queue: WriteQueue, claimed: Claimed, redact: Redactor): CarriedLedger {
+export function createSessionLedger(queue: WriteQueue, claimed: Claimed, { redact, left }: LedgerParts): CarriedLedger {
   const { session, runtime } = claimed;
   const holds = createFence(claimed);
   /** None in a session of which nothing was ever posted: there are very many of these. */
@@ -117,7 +123,8 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed, redact:
     finish: (message: number, how: MessageEnd, wallNow: number, error?: string) => {
       // It is for people: nobody is given it back, and it may quote what the turn had at hand.
       const said = error === undefined ? null : withoutSecrets(redact, error);
-      return end(
+      const owed = { ...claimed, number: message, end: how, at: wallNow };
+      const ended = end(
         message,
         (database) =>
           database
@@ -126,8 +133,14 @@ export function createSessionLedger(queue: WriteQueue, claimed: Claimed, redact:
              WHERE session = ? AND number = ?`,
             )
             .run(how, Math.round(wallNow), said, session, message),
-        () => held().finished(message),
+        () => {
+          left.wrote(owed);
+          held().finished(message);
+        },
       );
+      // It may never be written: its sender hears of the end all the same, and the message is not to be delivered again.
+      void ended.then((kept) => kept === 'volatile' && rows?.holds(message) === true && left.owes(owed));
+      return ended;
     },
     open: (call) => {
       const json = toJson(call.input);

@@ -33,7 +33,7 @@ export interface RuntimeIdentity {
 export interface SessionStoreParts {
   readonly connection: Connection;
   readonly log: Pick<EventLog, 'insert'>;
-  readonly left: Pick<LeftRuns, 'has'>;
+  readonly left: LeftRuns;
   /** For what nobody is given back. */
   readonly redact: Redactor;
 }
@@ -103,7 +103,7 @@ export function createSessionStore(
         return taken;
       });
       if (claimed === undefined || 'by' in claimed) return claimed;
-      const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence }, redact);
+      const ledger = createSessionLedger(queue, { session, runtime, fence: claimed.fence }, { redact, left });
       ledger.restored(claimed.recovered.waiting, claimed.stops);
       ledgers.set(session, ledger);
       const past = (historyLimit: number): Past | undefined => {
@@ -160,6 +160,7 @@ export function createSessionStore(
     const row = database.prepare('SELECT owner, fence FROM unwedge_sessions WHERE id = ?').get(session);
     const owner = row?.['owner'];
     if (typeof owner === 'string' && owner !== runtime && lives(database, owner)) return { held: true, by: owner };
+    if (typeof owner === 'string' && owner !== runtime && left.has(owner)) left.settle(database, owner);
     const fence = Number(row?.['fence'] ?? 0) + 1;
     database
       .prepare(

@@ -294,6 +294,28 @@ describe.skipIf(!hasSqlite)('sessions in a store that gets out of order', () => 
   });
 });
 
+describe.skipIf(!hasSqlite)('an end that a lock kept from being written', () => {
+  it('[I-5] is left beside the file at the stop: its message is not delivered again', async () => {
+    const started = await startStore();
+    const { ledger } = await own(started);
+    await post(started, ledger, 1);
+    await post(started, ledger, 2);
+    await after(started, ledger.take(1, 1, 1, 0));
+    const holder = openDatabase(started.path);
+    holder.exec('BEGIN IMMEDIATE');
+    const ended = ledger.finish(1, 'done', 0);
+    await started.clock.advance(5_500);
+    expect(await ended).toBe('volatile');
+    started.store.runtimes.leave('a');
+    const closed = started.store.close();
+    await started.clock.advance(5_500);
+    await closed;
+    holder.exec('COMMIT');
+    const { recovered } = await own(await startStore({ path: started.path }), 'b');
+    expect(recovered.waiting.map(({ number }) => number)).toEqual([2]);
+  });
+});
+
 describe.skipIf(!hasSqlite)('what a turn said of its failure', () => {
   it('[O-8] is stored without its secrets', async () => {
     const started = await startStore();
