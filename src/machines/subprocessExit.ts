@@ -88,12 +88,12 @@ function messageOf(reason: ProcessExitReason, { input, exitCode, signal, error }
 }
 
 /** @param limitMs - undefined when another than the machine held the limit. */
-export function overallExceeded(limitMs: number | undefined): string {
+function overallExceeded(limitMs: number | undefined): string {
   return `CLI exceeded timeout${limitMs === undefined ? '' : ` (${limitText(limitMs)})`} and was terminated.`;
 }
 
 /** @param limitMs - undefined when another than the machine held the limit. */
-export function outputMissing(limitMs: number | undefined): string {
+function outputMissing(limitMs: number | undefined): string {
   return `CLI produced no output${limitMs === undefined ? '' : ` for ${limitText(limitMs)}`} and was terminated.`;
 }
 

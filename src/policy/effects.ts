@@ -46,7 +46,7 @@ export function mayRepeat(
 }
 
 /** What a failed attempt leaves open. */
-export function leftOpen({ kind, outcome }: Pick<FailureFacts, 'kind' | 'outcome'>): RepeatAfter {
+function leftOpen({ kind, outcome }: Pick<FailureFacts, 'kind' | 'outcome'>): RepeatAfter {
   if (known.has(outcome)) return 'refused';
   return unanswered.has(kind) ? 'lost' : 'broken';
 }

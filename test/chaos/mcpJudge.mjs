@@ -1,5 +1,5 @@
 /** A client gets its answer so long after the death of a server at the latest, in ms: below the 30 s after which most give up. */
-export const answeredWithinMs = 25_000;
+const answeredWithinMs = 25_000;
 
 /**
  * Bookkeeping of one client's wire, its own: it knows of what it judges only what crosses. A request is owed one answer, unless the
