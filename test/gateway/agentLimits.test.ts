@@ -26,7 +26,15 @@ async function limited(agent: 'claude' | 'codex', messages: readonly object[], m
   );
   const signal = new AbortController().signal;
   const touch = (): void => undefined;
-  const context: AttemptContext = { call: {}, attempt: 1, maxAttempts, effect: undefined, signal, touch };
+  const context: AttemptContext = {
+    call: {},
+    attempt: 1,
+    maxAttempts,
+    mayRepeat: maxAttempts > 1,
+    effect: undefined,
+    signal,
+    touch,
+  };
   const run = await runs.prepare({}, context);
   for (const message of messages) run.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');
   const facts = runs.amendTimeout(passed, context);
