@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createHookLimits } from '../../src/cli/hook/hookLimits.ts';
 import { readHostTimeout } from '../../src/cli/hook/hostTimeout.ts';
+import { readAncestors } from '../../src/cli/hook/settingsOption.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const entry = (command: string, timeout?: number, args?: readonly string[]) => ({
@@ -50,6 +51,30 @@ describe("the host's own limit on a hook", () => {
       writeFileSync(join(directory, file), JSON.stringify({ hooks: { Stop: [entry(wrapped, 7)] } }));
       expect(ask({}, 'Stop', { [name]: directory })).toBe(7000);
     }
+  });
+
+  it('[H-3] is read from the --settings of a process above, a file or JSON', () => {
+    const env = startHost({ 'project/own.json': { PreToolUse: [entry(wrapped, 3)] } });
+    const cwd = env.CLAUDE_PROJECT_DIR;
+    const inline = JSON.stringify({ hooks: { PreToolUse: [entry(wrapped, 4)] } });
+    const given = (...words: string[]) =>
+      readHostTimeout(guard, env, '/', () => [
+        { words: ['sh', '-c', 'x'], cwd: '/' },
+        { words: ['claude', ...words], cwd },
+      ])('PreToolUse');
+    expect(given('-p', '--settings', 'own.json')).toBe(3000);
+    expect(given(`--settings=${join(cwd, 'own.json')}`, 'hi')).toBe(3000);
+    expect(given('--settings', inline)).toBe(4000);
+    expect(given('--settings')).toBeUndefined();
+    expect(given('--settings', '{"hooks"')).toBeUndefined();
+    expect(given('--settings', 'none.json')).toBeUndefined();
+  });
+
+  it('[H-3] is looked for in processes that are really there', () => {
+    const [own, parent] = readAncestors(process.pid);
+    expect(own?.cwd).toBe(process.platform === 'linux' ? process.cwd() : undefined);
+    expect(parent).toEqual(readAncestors()[0]);
+    expect(readAncestors(2 ** 30)).toEqual([]);
   });
 
   it('[H-3] is that of the event, and the shortest of all where the event is not known', () => {

@@ -13,7 +13,8 @@ export const hook = defineCommand({
     'After 5 failures in a row it is not run for 1m: observers are skipped, guards (--on-failure block) decline.',
     'Stop, SubagentStop, TaskCompleted and TeammateIdle never block for a failure: the agent could not end.',
     'A guard must decline before its host gives up on it: the limit lies below the `timeout` that the settings of Claude Code or Codex',
-    '(JSON files) give this hook, or --host-timeout; where neither is known, below 60s, and below 1.5s at SessionEnd.',
+    '(JSON files, `claude --settings` too) give this hook. Where its settings come otherwise, give --host-timeout: else the limit lies',
+    'below 60s, and below 1.5s at SessionEnd.',
     'With --on-failure block, JSON on stdout that cannot be read is a failure too. What the command leaves running is ended with it.',
   ].join('\n'),
   options: {

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { readAncestors, settingsOption } from './settingsOption.ts';
 
 /** A larger file is not settings; in bytes. */
 const mostBytes = 1_048_576;
@@ -25,13 +26,21 @@ export type HostTimeout = (event: string | undefined) => number | undefined;
 /**
  * Reads the settings of Claude Code and of Codex for hooks that run this command through `unwedge hook`: the shortest `timeout` of those
  * counts, for a shell may have changed the words. Files that are not there or cannot be read say nothing.
+ * @param ancestors - the processes above this one: one of them may have been given settings by `--settings`.
  */
-export function readHostTimeout(hook: WrappedHook, env: NodeJS.ProcessEnv, cwd = process.cwd()): HostTimeout {
+export function readHostTimeout(
+  hook: WrappedHook,
+  env: NodeJS.ProcessEnv,
+  cwd = process.cwd(),
+  ancestors = readAncestors,
+): HostTimeout {
   let entries: readonly Entry[] | undefined;
   return (event) => {
     const forSessionEnd = Number(env['CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS']);
     if (event === 'SessionEnd' && forSessionEnd > 0) return forSessionEnd;
-    entries ??= settingsFiles(env, cwd).flatMap((path) => entriesOf(path, hook));
+    entries ??= [...settingsFiles(env, cwd).map(readJson), ...givenSettings(ancestors, cwd)].flatMap((settings) =>
+      entriesOf(settings, hook),
+    );
     const timeouts = entries
       .filter((entry) => event === undefined || entry.event === event)
       .map(({ event: its, timeoutMs }) =>
@@ -59,6 +68,12 @@ function settingsFiles(env: NodeJS.ProcessEnv, cwd: string): readonly string[] {
   ];
 }
 
+function givenSettings(ancestors: typeof readAncestors, cwd: string): readonly unknown[] {
+  return ancestors()
+    .flatMap((ancestor) => settingsOption(ancestor, cwd))
+    .map(({ json, path }) => (path === undefined ? parseJson(json ?? '') : readJson(path)));
+}
+
 function homeOf(env: NodeJS.ProcessEnv): string {
   if (env['HOME'] !== undefined) return env['HOME'];
   try {
@@ -68,8 +83,8 @@ function homeOf(env: NodeJS.ProcessEnv): string {
   }
 }
 
-function entriesOf(path: string, hook: WrappedHook): readonly Entry[] {
-  const hooks = recordOf(recordOf(readJson(path))?.['hooks']) ?? {};
+function entriesOf(settings: unknown, hook: WrappedHook): readonly Entry[] {
+  const hooks = recordOf(recordOf(settings)?.['hooks']) ?? {};
   return Object.entries(hooks).flatMap(([event, groups]) =>
     listOf(groups)
       .flatMap((group) => listOf(recordOf(group)?.['hooks']))
@@ -92,6 +107,14 @@ function secondsOf(timeout: unknown): number | undefined {
 function readJson(path: string): unknown {
   try {
     return statSync(path).size > mostBytes ? undefined : JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
