@@ -80,8 +80,10 @@ function leftText(left: readonly number[]): string {
   return left.length === 0 ? 'no process is left' : `had to kill ${left.join(', ')}`;
 }
 
-/** What the runtime has to say beyond its facts: that nothing can be stored, above all. */
+/** What the runtime says of its store. What it says of the faults is on the screen, and meant. */
 function stderrLogger({ stderr }: Io): Logger {
-  const say = (message: string): void => void stderr.write(`unwedge: ${sanitize(message)}\n`);
+  const say = (message: string): void => {
+    if (/^(?:Nothing is stored|The store)\b/.test(message)) stderr.write(`unwedge: ${sanitize(message)}\n`);
+  };
   return { debug: () => undefined, info: () => undefined, warn: say, error: say };
 }
