@@ -115,6 +115,8 @@ export class Endings<I, O> {
       attempts: call.attempts,
       retryable: facts.shouldRetry ?? isRetryable(facts),
       ...(effect !== undefined && { effect }),
+      // Rounded up: a caller that waits so long does not come too early.
+      ...(facts.retryAfterMs !== undefined && { retryAfterMs: Math.ceil(facts.retryAfterMs) }),
     };
   }
 

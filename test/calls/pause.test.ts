@@ -20,6 +20,13 @@ describe('an integration that is paused', () => {
     expect(seen).toHaveLength(2);
   });
 
+  it('[R-7] tells its caller when to come back in whole ms, never too early', async () => {
+    const { integration, attempt } = startIntegration();
+    const throttled = integration.call('throttled', { maxAttempts: 1 });
+    attempt(0).reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 113.2 }));
+    expect(await throttled).toMatchObject({ failure: { kind: 'rate_limit', retryAfterMs: 114 } });
+  });
+
   it('[M-9] refuses nobody after the pause whom it had wait for its end', async () => {
     const { integration, clock, attempt, seen } = startIntegration({ maxInFlight: 1 });
     void integration.call('throttled', { maxAttempts: 1 });
