@@ -104,6 +104,8 @@ describe.runIf(process.platform === 'linux')('the guard over children', () => {
     // Whoever waits for a first word starts.
     host.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} })}\n`);
     await brood.ready();
+    // That of a hook comes 250 ms after it: most hooks are over by then.
+    await expect.poll(() => guardsOf(host)).toHaveLength(1);
     await killGroup(host);
     await expect.poll(() => processesOf(brood.word)).toEqual([]);
   });
