@@ -335,6 +335,8 @@ describe('a turn that does not end', () => {
     });
     const turn = thread.send('hi', { stallMs: 10_000 });
     for await (const event of turn) if (event.type === 'turn.started') break;
+    // All that began the turn is read by then: it is progress, whenever it is read.
+    await codex.request('x/y');
     await clock.advance(6000);
     await codex.request('x/y');
     await clock.advance(3999);
