@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { MessageEnd } from '../sessions/sessionStore.ts';
 import type { Database } from './database.ts';
 import { fromJson, toJson } from './json.ts';
@@ -50,9 +50,11 @@ export function createLeftRuns(path: string): LeftRuns {
       }
     },
     mark(id) {
-      quietly(() =>
-        writeFileSync(markOf(id), toJson([...owed].filter(({ runtime }) => runtime === id)), { mode: 0o600 }),
-      );
+      quietly(() => {
+        // Without a database there is no row of the run that could hold a session, and nobody who would take the mark away.
+        if (!statSync(path).isFile()) return;
+        writeFileSync(markOf(id), toJson([...owed].filter(({ runtime }) => runtime === id)), { mode: 0o600 });
+      });
     },
     has: (id) => existsSync(markOf(id)),
     forget(id) {
