@@ -1,9 +1,20 @@
-import { defineConfig } from 'vitest/config';
+import { availableParallelism } from 'node:os';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { inlinePage } from './scripts/inlinePage.mjs';
 
 export default defineConfig({
+  plugins: [inlinePage()],
   test: {
     include: ['test/**/*.test.ts'],
+    // Those have a command of their own: `npm run test:slow`.
+    exclude: [...configDefaults.exclude, 'test/**/*.slow.test.ts'],
     globalSetup: ['test/globalSetup.ts'],
+    // A process that is started for every file spends most of its time on loading the same modules.
+    isolate: false,
+    // All of the machine: by itself vitest leaves one core alone, which is half of two.
+    maxWorkers: availableParallelism(),
+    unstubEnvs: true,
+    restoreMocks: true,
     // The only bound on what waits for a real process: many times what that takes, since a busy machine is no failure.
     testTimeout: 90_000,
     hookTimeout: 90_000,

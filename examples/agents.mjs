@@ -1,6 +1,7 @@
 import { createGateway } from 'unwedge';
+import { agentKind } from 'unwedge/agents';
 
-const gateway = createGateway({ store: ':memory:' });
+const gateway = createGateway({ store: ':memory:', kinds: [agentKind] });
 const reviewer = gateway.agent('reviewer', { backend: 'codex' });
 const coder = gateway.agent('coder', {
   backend: 'claude',

@@ -4,7 +4,7 @@ import { createGateway, httpResponseOf } from 'unwedge';
 const { UPSTREAM = 'http://127.0.0.1:8080', PORT = '0', TIMEOUT_MS = '10000', DRAIN_MS = '20000' } = process.env;
 
 const gateway = createGateway();
-const policy = { maxAttempts: 2, timeoutMs: Number(TIMEOUT_MS) };
+const policy = { maxAttempts: 2, attemptMs: Number(TIMEOUT_MS) };
 const search = gateway.integration('search', { effect: 'readOnly', policy }, async ({ input }, { signal }) => {
   const response = await fetch(`${UPSTREAM}/?q=${encodeURIComponent(input.query)}`, { signal });
   if (response.ok) return response.json();

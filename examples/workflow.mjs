@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import { createGateway, showProgress } from 'unwedge';
+import { createGateway } from 'unwedge';
+import { showProgress, workflowKind } from 'unwedge/workflow';
 
 // An upstream that wants to be paid for the last item, and so for any other, as far as anybody knows.
 const server = createServer((request, response) => {
@@ -19,7 +20,7 @@ const plan = () => ({
   ],
 });
 
-const gateway = createGateway();
+const gateway = createGateway({ kinds: [workflowKind] });
 const report = gateway.workflow('report', {
   backends: [
     {

@@ -1,10 +1,21 @@
 // Builds dist/ from src/: types with tsc, what runs in bundles; does nothing when dist is newer than every source.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleCommandLine, bundleLibrary } from './bundle.mjs';
+import { bundlePackage } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -34,10 +45,8 @@ async function build() {
     const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
     const words = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
     execFileSync(process.execPath, words, { stdio: 'inherit' });
-    // Nobody imports them.
-    for (const room of ['cli', 'demo']) rmSync(join(fresh, room), { recursive: true });
-    await bundleLibrary(fresh);
-    await bundleCommandLine(fresh);
+    removeUnreachable(fresh);
+    await bundlePackage(fresh);
     writeConfigSchema(fresh);
     chmodSync(fresh, 0o755);
     // What was edited while the compiler ran is newer than this.
@@ -51,9 +60,29 @@ async function build() {
   }
 }
 
+/** Declarations that no entry leads to: nobody can import what they are of. */
+function removeUnreachable(tree) {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const kept = new Set(Object.values(exports).flatMap(({ types }) => types?.replace('./dist/', '') ?? []));
+  for (const file of kept) {
+    const text = readFileSync(join(tree, file), 'utf8');
+    for (const [, from] of text.matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"]+)\.[tj]s['"]/g)) {
+      kept.add(`${join(dirname(file), from)}.d.ts`);
+    }
+  }
+  for (const file of readdirSync(tree, { recursive: true })) {
+    if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(join(tree, file));
+  }
+  for (const { name, parentPath } of readdirSync(tree, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .reverse()) {
+    if (readdirSync(join(parentPath, name)).length === 0) rmdirSync(join(parentPath, name));
+  }
+}
+
 /** The JSON schema of a configuration file, for editors. */
 function writeConfigSchema(tree) {
-  const schema = execFileSync(process.execPath, [join(tree, entry), 'config', '--schema']);
+  const schema = execFileSync(process.execPath, ['--conditions', 'module', join(tree, entry), 'config', '--schema']);
   writeFileSync(join(tree, 'config.schema.json'), schema);
 }
 

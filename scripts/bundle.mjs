@@ -1,112 +1,158 @@
-// Makes what runs of dist/: each file that is loaded costs as much as 20 kB of code, each package as much as all of ours.
+// Makes what runs of dist/: each file that is loaded costs as much as 20 kB of code, each package as much as all of ours. The library and
+// the command line are one bundle, so that nothing is shipped twice; what each start loads decides which modules share a file.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { minifySync } from 'rolldown/utils';
+import { planChunks } from './chunks.mjs';
+import { withoutFacades, withRuntimeInlined } from './facades.mjs';
+import { inlinePage } from './inlinePage.mjs';
+import { leanModule } from './leanModule.mjs';
 import { requiredPackage } from './requiredPackage.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const source = (path) => join(root, 'src', path);
-const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
+const source = (path) => join(root, 'src', `${path}.ts`);
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Stay imports: who uses one of them beside us has it once, or it is large or native, and few need it. All other packages are built in. */
+const packages = Object.keys({
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.peerDependencies,
+});
+
+/** A third less to install and to read at each start; functions keep their names, for the stacks of bugs. */
+const minified = { module: true, compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } };
+
+/** What is started by its path, beside the parts that start it. */
+const programs = {
+  childGuardProgram: 'runtime/childGuardProgram',
+  demoMcpServer: 'demo/mcpServer',
+  silentChild: 'demo/silentChild',
+  stubbornChild: 'demo/stubbornChild',
+};
+
+/** What is loaded at a start, and how much it matters that it is fast: an agent runs a hook at every tool call. */
+const starts = [
+  ['hook', 4, 'cli/main', 'cli/hook/hookMain'],
+  ['run', 4, 'cli/commandLine', 'cli/run/command', 'cli/run/runCommand', 'actors/process/process'],
+  // The library, once a gateway is started; and with its first child.
+  [
+    'started',
+    1,
+    'index',
+    'control/server',
+    'control/staleSockets',
+    'store/openStore',
+    'actors/prompt/promptSweep',
+    'actors/process/orphans',
+  ],
+  ['processes', 1, 'index', 'actors/process/process', 'integrations/subprocess/agentRuns'],
+  ['guard', 0.5, programs.childGuardProgram],
+];
+/** The entries of the library, as places in `dist/`. Those that are not named here are loaded beside `index`. */
+const entries = Object.values(manifest.exports).flatMap(
+  ({ default: file }) => file?.replace(/^\.\/dist\/|\.js$/g, '') ?? [],
 );
+const aloneWeights = { index: 4, 'mcpBoundary/index': 3, 'testing/index': 0.25, 'protocol/transcript/index': 0.25 };
 
-/** Stay imports of the library: who uses a package beside us has it once. */
-const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
-  (name) => name !== 'eventemitter3',
-);
-
-/** Stay imports of the command line: a native binary that may be missing, and what few commands use. */
-const unbundled = packages.filter((name) => !['eventemitter3', 'execa', 'json5', 're2js', 'xstate'].includes(name));
-
-/** A third less to read at each start; names stay, for the stacks of bugs. */
-const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+const input = {
+  ...Object.fromEntries(entries.map((path) => [path, source(path)])),
+  'cli/main': source('cli/main'),
+  'testing/faultyMcpProgram': source('testing/faultyMcpProgram'),
+  ...Object.fromEntries(Object.entries(programs).map(([name, path]) => [`parts/${name}`, source(path)])),
+};
 
 /**
- * The library: its entries share every module, so that an error of one is an `instanceof` of the other, and load their optional
- * parts when they are used.
+ * The library and the command line. The entries share every module, so that an error of one is an `instanceof` of the other; optional parts
+ * are loaded when they are used.
  * @param {string} tree - where it is written to, paths as in `src/`.
+ * @returns which modules stand in which file.
  */
-export async function bundleLibrary(tree) {
-  const others = ['mcpBoundary/index', 'testing/index', 'testing/faultyMcpProgram'];
-  const whole = await loadedBy(packages, source('index.ts'));
-  const light = await loadedBy(packages, ...others.map((name) => source(`${name}.ts`)));
-  const output = await bundle(
-    tree,
-    packages.filter((name) => name !== 'xstate'),
-    {
-      input: Object.fromEntries(['index', ...others].map((name) => [name, source(`${name}.ts`)])),
+export async function bundlePackage(tree) {
+  const chunks = await plan();
+  const bundled = withoutFacades(
+    await generate({
       chunkFileNames: 'parts/[name]-[hash].js',
-      sourcemap: true,
-      plugins: [
-        {
-          name: 'xstate',
-          resolveId: {
-            order: 'pre',
-            handler: (id) => (id === 'xstate' ? { id: '#xstate', external: true } : undefined),
-          },
-        },
-      ],
-      // Two files to load, and a third for processes: else there is one for every set of optional parts that has modules in common.
-      groups: [
-        { name: 'shared', test: (id) => whole.has(id) && light.has(id), priority: 2 },
-        { name: 'gateway', test: (id) => whole.has(id), priority: 1 },
-        // What the links to processes have in common, loaded with the first of them.
-        { name: 'processes', test: (id) => !whole.has(id) && id.startsWith(source('actors')), minShareCount: 2 },
-      ],
-    },
+      codeSplitting: {
+        groups: [{ debugName: 'starts', name: (id) => chunks.get(id) ?? null, includeDependenciesRecursively: false }],
+      },
+    }),
   );
+  const output = withRuntimeInlined(bundled);
+  for (const { fileName, code } of output) {
+    const path = join(tree, fileName);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, leanModule(minifySync(fileName, code, minified).code));
+  }
+  chmodSync(join(tree, 'cli', 'main.js'), 0o755);
   writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', output));
   writeLicenses(join(tree, 'parts'), output);
+  return output.map(({ fileName, moduleIds }) => ({ fileName, moduleIds }));
 }
 
-/**
- * The command line, with the packages it needs at every start, and the programs that the demo starts.
- * @param {string} tree - where it is written to, in `cli/`.
- */
-export async function bundleCommandLine(tree) {
-  const cli = join(tree, 'cli');
-  const light = await loadedBy(unbundled, source('cli/hook/hookMain.ts'), source('cli/commandIndex.ts'));
-  const run = await loadedBy(
-    unbundled,
-    ...['cli/commandLine', 'cli/run/command', 'cli/run/runCommand', 'actors/process'].map((name) =>
-      source(`${name}.ts`),
+/** Which file each module is to be in that is loaded at a start. */
+async function plan() {
+  const output = await generate({ preserveModules: true, preserveModulesRoot: join(root, 'src') });
+  const chunks = new Map(
+    output.map(({ fileName, code = '', imports = [] }) => [fileName, { bytes: code.length, imports }]),
+  );
+  const files = new Map(
+    output.flatMap(({ fileName, moduleIds = [], facadeModuleId }) =>
+      [...moduleIds, facadeModuleId].map((id) => [id, fileName]),
     ),
   );
-  const programs = ['mcpServer', 'silentChild', 'stubbornChild'];
-  const output = await bundle(cli, unbundled, {
-    input: {
-      main: source('cli/main.ts'),
-      ...Object.fromEntries(programs.map((name) => [name, source(`demo/${name}.ts`)])),
-    },
-    chunkFileNames: '[name]-[hash].js',
-    minify,
-    // One file to load for a hook, which an agent runs at every tool call, and few for a run.
-    groups: [
-      { name: 'hook', test: (id) => light.has(id), priority: 2 },
-      { name: 'shared', test: (id) => run.has(id), minShareCount: 2, priority: 1 },
-    ],
-  });
-  chmodSync(join(cli, 'main.js'), 0o755);
-  await bundleGuard(tree);
-  writeLicenses(cli, output);
+  const loadedBy = (paths) => {
+    const loaded = new Set(paths.map((path) => files.get(source(path)) ?? missing(path)));
+    for (const file of loaded) for (const next of chunks.get(file).imports) if (chunks.has(next)) loaded.add(next);
+    return loaded;
+  };
+  const planned = planChunks(chunks, [
+    ...entries.map((path) => ({
+      name: path === 'index' ? 'library' : dirname(path).split('/').at(-1),
+      entry: path === 'index' ? 'main' : 'own',
+      weight: aloneWeights[path] ?? 0.7,
+      ids: loadedBy(path in aloneWeights ? [path] : ['index', path]),
+    })),
+    ...starts.map(([name, weight, ...paths]) => ({ name, weight, ids: loadedBy(paths) })),
+  ]);
+  // Entries stay where they are asked for, and the parts of a start are loaded one by one: a broken one is not to break the others.
+  for (const id of Object.values(input)) planned.delete(files.get(id));
+  for (const [file, name] of planned) if (name === 'started') planned.delete(file);
+  return new Map([...files].map(([id, file]) => [id, planned.get(file)]));
 }
 
-/** What stands guard over children, beside either bundle that starts it: one file, for it is started with the first child. */
-async function bundleGuard(tree) {
-  for (const place of ['cli', 'parts']) {
-    const input = { childGuardProgram: source('childGuardProgram.ts') };
-    await bundle(join(tree, place), unbundled, { input, minify, groups: [] });
-  }
+function missing(path) {
+  throw new Error(`There is no module src/${path}.ts, which scripts/bundle.mjs names`);
 }
 
-async function bundle(directory, external, { input, groups, plugins, ...options }) {
+async function generate(options) {
   const build = await rolldown({
     input,
-    plugins,
     platform: 'node',
-    external: (id) => isOneOf(id, external),
+    external: (id) => id !== 'xstate' && isOneOf(id, packages),
+    plugins: [
+      inlinePage(),
+      {
+        name: 'xstate',
+        resolveId: {
+          order: 'pre',
+          handler: (id) => (id === 'xstate' ? { id: '#xstate', external: true } : undefined),
+        },
+      },
+      {
+        // What is CommonJS needs the bundler's runtime, which would be one more file at each start.
+        name: 'eventemitter3',
+        transform: {
+          filter: { id: /eventemitter3[\\/]index\.js$/ },
+          handler: (code) => `const module = {};\n${code}\nexport default module.exports;`,
+        },
+      },
+    ],
+    resolve: { mainFields: ['module', 'main'] },
     logLevel: 'warn',
+    preserveEntrySignatures: 'allow-extension',
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
     // What is loaded already may be asked for later by others.
     checks: { ineffectiveDynamicImport: false },
@@ -114,33 +160,11 @@ async function bundle(directory, external, { input, groups, plugins, ...options 
   const { output } = await build.generate({
     format: 'esm',
     entryFileNames: '[name].js',
-    sourcemapExcludeSources: true,
     comments: { jsdoc: false },
-    codeSplitting: { groups },
     ...options,
   });
   await build.close();
-  for (const { fileName, code, source: text } of output) {
-    const path = join(directory, fileName);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, code ?? text);
-  }
   return output;
-}
-
-/** The modules that entries load before they do anything: not what they import later. */
-async function loadedBy(external, ...entries) {
-  const later = { name: 'later', resolveDynamicImport: () => ({ id: 'later', external: true }) };
-  const build = await rolldown({
-    input: entries,
-    platform: 'node',
-    external: (id) => isOneOf(id, external),
-    plugins: [later],
-    logLevel: 'warn',
-  });
-  const { output } = await build.generate({ format: 'esm' });
-  await build.close();
-  return new Set(output.flatMap(({ moduleIds }) => moduleIds ?? []));
 }
 
 const isOneOf = (id, names) => names.some((name) => id === name || id.startsWith(`${name}/`));

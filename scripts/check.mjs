@@ -15,6 +15,8 @@ const scratch = mkdtempSync(join(tmpdir(), 'unwedge-check-'));
 /** Name and what runs; each gives its exit code and output. */
 const steps = [
   ['types', () => tool('typescript', 'tsc', '--noEmit')],
+  // What runs in a browser knows another world.
+  ['page', () => tool('typescript', 'tsc', '-p', 'src/inspector/browser')],
   ['lint', () => tool('oxlint', 'oxlint', '--type-aware', '--deny-warnings')],
   ['format', () => tool('@biomejs/biome', 'biome', 'format')],
   ['publint', () => packed((tarball) => tool('publint', 'publint', 'run', tarball, '--strict'))],

@@ -1,4 +1,4 @@
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import { type Contender, policy } from './contender.ts';
 
 /** A function integration of a gateway in memory, to whose events nobody has subscribed. Idle and overall limits as by default. */

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storedEvent } from '../../src/store/record.ts';
-import { prepareSchema } from '../../src/store/schema.ts';
-import { type RawDatabase, wrapDatabase } from '../../src/store/sqlConnection.ts';
-import { openStore } from '../../src/store/store.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { prepareSchema } from '../../src/store/sqlite/schema.ts';
+import { type RawDatabase, wrapDatabase } from '../../src/store/sqlite/sqlConnection.ts';
+import { openStore } from '../../src/store/openStore.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 import type { Case } from '../harness/suite.ts';
 import { failed } from './facts.ts';
 

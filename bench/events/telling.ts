@@ -1,7 +1,7 @@
 import { EventEmitter } from 'eventemitter3';
 import { createFactRedactor } from '../../src/store/redactFact.ts';
 import { factTypes } from '../../src/policy/factTypes.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import type { Case } from '../harness/suite.ts';
 import { succeeded } from './facts.ts';

@@ -1,5 +1,5 @@
-import { createGateway } from '../../src/gateway.ts';
-import { inspectionOf } from '../../src/inspection.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { inspectionOf } from '../../src/inspector/inspection.ts';
 import type { Case } from '../harness/suite.ts';
 
 const called = 20_000;

@@ -1,4 +1,4 @@
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Contender, Running, Work } from '../contenders/contender.ts';
 import type { Case } from '../harness/suite.ts';
 

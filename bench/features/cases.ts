@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallOptions, Integration } from '../../src/calls/integration.ts';
-import { createGateway } from '../../src/gateway.ts';
-import type { Gateway } from '../../src/gatewayTypes.ts';
-import type { GatewayOptions } from '../../src/gatewayOptions.ts';
-import { inspectionOf } from '../../src/inspection.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
+import type { GatewayOptions } from '../../src/runtime/runtimeOptions.ts';
+import { inspectionOf } from '../../src/inspector/inspection.ts';
 import type { Turn } from '../../src/sessions/turn.ts';
 import type { Case } from '../harness/suite.ts';
 

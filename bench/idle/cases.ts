@@ -1,4 +1,4 @@
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Probe } from '../harness/probe.ts';
 import type { Case } from '../harness/suite.ts';
 

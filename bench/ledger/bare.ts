@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoredCall } from '../../src/sessions/sessionStore.ts';
-import { type RawDatabase, wrapDatabase } from '../../src/store/sqlConnection.ts';
-import { prepareSchema } from '../../src/store/schema.ts';
+import { type RawDatabase, wrapDatabase } from '../../src/store/sqlite/sqlConnection.ts';
+import { prepareSchema } from '../../src/store/sqlite/schema.ts';
 import { type Ledger, result } from './calls.ts';
 
 type Connection = RawDatabase & { transaction(work: () => void): { immediate(): void } };

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Case } from '../harness/suite.ts';
 
 /** What an idle session holds, kept in a file, its actor and its place under the supervisor included. */

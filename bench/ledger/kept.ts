@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/store.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { openStore } from '../../src/store/openStore.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 import { type Ledger, result } from './calls.ts';
 
 /** The ledger of a session, as its turns write it. */

@@ -1,4 +1,4 @@
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Turn } from '../../src/sessions/turn.ts';
 import { quantile } from '../harness/statistics.ts';
 import type { Case } from '../harness/suite.ts';

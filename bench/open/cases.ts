@@ -1,7 +1,7 @@
 import { cockatielBreaker } from '../contenders/cockatiel.ts';
 import { policy } from '../contenders/contender.ts';
 import { opossumCircuit } from '../contenders/opossum.ts';
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Case } from '../harness/suite.ts';
 import type { Cockatiel, Opossum } from '../peers/types.ts';
 

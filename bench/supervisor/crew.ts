@@ -8,7 +8,7 @@ import {
 } from 'xstate';
 import { indexedScheduler, xstateClock } from '../../src/supervisor/scheduler.ts';
 import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 
 /** Children, and whoever looks after them. */
 export interface Crew {

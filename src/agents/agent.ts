@@ -1,65 +1,70 @@
-import { read } from '../policy/errorChain.ts';
 import type { Failure } from '../policy/failure.ts';
 import {
-  checkBoolean,
-  checkDuration,
-  checkFunction,
-  checkKeys,
-  checkName,
-  checkOneOf,
-  checkVariables,
-  show,
-} from '../policy/options.ts';
+  anything,
+  boolean,
+  callback,
+  choice,
+  duration,
+  having,
+  type Key,
+  type KeysOf,
+  name as anyName,
+  signal,
+  type Tell,
+  text,
+  type Values,
+  variables,
+} from '../policy/optionKeys.ts';
+import { policyKey } from '../policy/policyInput.ts';
+import { readOptions, readValue } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
 import type { AgentName } from '../protocol/agentReport.ts';
-import type { Runtime } from '../runtime.ts';
-import type { AgentBackend, SupervisedBackend } from './agentBackend.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { AgentBackend } from './agentBackend.ts';
 import type { Agent, AgentOptions, Conversation, AgentStartOptions } from './agentTypes.ts';
-import { superviseClaude } from './claudeAgent.ts';
-import { superviseCodexAgent } from './codexAgent.ts';
-
-/** An agent, and the integration behind it. */
-export interface SupervisedAgent extends Pick<SupervisedBackend, 'path'> {
-  readonly agent: Agent;
-}
-
-const optionNames: readonly (keyof AgentOptions)[] = [
-  'backend',
-  'model',
-  'cwd',
-  'env',
-  'envMode',
-  'policy',
-  'approve',
-  'approvalTimeoutMs',
-  'fallback',
-  'fallBackAfterEffects',
-  'claude',
-  'codex',
-];
+import { superviseClaude } from './claude/claudeAgent.ts';
+import { superviseCodexAgent } from './codex/codexAgent.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 const backends: readonly AgentName[] = ['claude', 'codex'];
 
+const agentKeys = {
+  backend: choice(backends, { required: true }),
+  model: text(),
+  cwd: text(),
+  env: variables,
+  envMode: choice(['extend', 'safe']),
+  policy: policyKey,
+  approve: callback<AgentOptions['approve']>(),
+  approvalMs: duration(),
+  fallback: having<Agent>('an agent', ['start']),
+  fallBackAfterEffects: boolean({ default: false }),
+  claude: anything as Key<AgentOptions['claude']>,
+  codex: anything as Key<AgentOptions['codex']>,
+} satisfies KeysOf<AgentOptions>;
+
+/** {@link AgentOptions}, checked but for what is its backend's own. */
+export type CheckedAgent = Values<typeof agentKeys>;
+
+const startKeys = { signal } satisfies KeysOf<AgentStartOptions>;
+
 /**
- * Puts an agent under a runtime.
+ * Puts an agent under a runtime, which stops it.
  * @throws TypeError or RangeError that names the first wrong option and its value.
  */
-export function superviseAgent(
-  runtime: Runtime,
-  name: string,
-  options: AgentOptions,
-  isRunning: () => boolean,
-): SupervisedAgent {
-  checkName('name', name);
-  checkAgentOptions(name, options);
-  const supervise = options.backend === 'claude' ? superviseClaude : superviseCodexAgent;
-  const { backend, path } = supervise(runtime, name, options, isRunning);
-  return { path, agent: agentOver(runtime, name, options, backend) };
+export function superviseAgent(runtime: Runtime, name: string, options: AgentOptions): Agent {
+  readValue('name', name, anyName);
+  const checked = readOptions(name, options, agentKeys, backendRule);
+  const supervise = checked.backend === 'claude' ? superviseClaude : superviseCodexAgent;
+  const agent = agentOver(runtime, name, checked, supervise(runtime, name, checked));
+  runtime.join({ afterCalls: () => void agent.stop() });
+  return agent;
 }
 
 function agentOver(
   { bus, clock }: Pick<Runtime, 'bus' | 'clock'>,
   name: string,
-  { fallback, fallBackAfterEffects = false }: AgentOptions,
+  { fallback, fallBackAfterEffects }: CheckedAgent,
   backend: AgentBackend,
 ): Agent {
   const conversations = new Set<Conversation>();
@@ -123,41 +128,24 @@ function agentOver(
 
 /** @throws TypeError or RangeError when it is no id of a conversation; on a command line it must not pass for an option. */
 export function checkId(id: string): void {
-  checkName('id', id);
+  readValue('id', id, anyName);
   if (id.startsWith('-'))
     throw new RangeError(`Expected \`id\` to begin with another character than -, got ${show(id)}`);
 }
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkStart(options: AgentStartOptions): void {
-  checkKeys('options', options, ['signal']);
-  if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
-    throw new TypeError('Expected `options.signal` to be an AbortSignal');
-  }
+  readOptions('options', options, startKeys);
 }
 
-function checkAgentOptions(name: string, options: AgentOptions): void {
-  checkKeys(name, options, optionNames);
-  const { backend, model, cwd, env, envMode, approve, approvalTimeoutMs, fallback, fallBackAfterEffects } = options;
-  checkOneOf(`${name}.backend`, backend, backends);
-  if (model !== undefined) checkName(`${name}.model`, model);
-  if (cwd !== undefined) checkName(`${name}.cwd`, cwd);
-  if (env !== undefined) checkVariables(`${name}.env`, env);
-  if (envMode !== undefined) checkOneOf(`${name}.envMode`, envMode, ['extend', 'safe']);
-  if (approve !== undefined) checkFunction(`${name}.approve`, approve);
-  if (approvalTimeoutMs !== undefined) checkDuration(`${name}.approvalTimeoutMs`, approvalTimeoutMs);
-  if (fallback !== undefined && typeof read(fallback, 'start') !== 'function') {
-    throw new TypeError(`Expected \`${name}.fallback\` to be an agent`);
-  }
-  if (fallBackAfterEffects !== undefined) checkBoolean(`${name}.fallBackAfterEffects`, fallBackAfterEffects);
+/** A backend has nothing to say to the options of another. */
+function backendRule({ backend, ...options }: CheckedAgent, tell: Tell): void {
   const others = backends.filter((each) => each !== backend && options[each] !== undefined);
-  for (const each of others) {
-    throw new RangeError(`Expected \`${name}.${each}\` to be left out with the backend ${backend}`);
-  }
+  for (const each of others) tell(each, { says: `to be left out with the backend ${backend}` });
 }
 
 function notLoaded(name: string, error: unknown): { readonly ok: false; readonly failure: Failure } {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   const message = `${name} could not be loaded: ${why}`;
   return { ok: false, failure: { ...stopped(name), kind: 'crash', reason: 'startup_failed', message, cause: error } };
 }

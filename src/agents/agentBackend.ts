@@ -1,4 +1,3 @@
-import type { CallPath } from '../calls/callPath.ts';
 import type { AgentName } from '../protocol/agentReport.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { Sink } from './agentStream.ts';
@@ -24,19 +23,9 @@ export interface BackendConversation {
   stop(): Promise<void>;
 }
 
-/** {@link AgentTurnOptions} with a signal, which `interrupt()` aborts as well. */
-export interface TurnOptions extends AgentTurnOptions {
+/** {@link AgentTurnOptions}, checked, limits in ms, with a signal, which `interrupt()` aborts as well. */
+export interface TurnOptions extends Omit<AgentTurnOptions, 'idleMs' | 'overallMs'> {
+  readonly idleMs?: number | undefined;
+  readonly overallMs?: number | undefined;
   readonly signal: AbortSignal;
-}
-
-/** What a gateway keeps of an integration. */
-export type AgentPath = Pick<
-  CallPath<unknown, unknown>,
-  'name' | 'link' | 'stats' | 'busy' | 'restart' | 'drain' | 'stop'
->;
-
-/** A backend, and the integration behind it. */
-export interface SupervisedBackend {
-  readonly backend: AgentBackend;
-  readonly path: AgentPath;
 }

@@ -2,7 +2,8 @@ import { isOfWork, markOfWork } from '../calls/workSignal.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
-import { checkDuration, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
+import { choice, duration, type KeysOf, name, signal, text } from '../policy/optionKeys.ts';
+import { readOptions, readValue } from '../policy/readOptions.ts';
 import { classify } from '../policy/classify.ts';
 import { effects } from '../policy/effects.ts';
 import type { BackendConversation, TurnOptions } from './agentBackend.ts';
@@ -10,7 +11,7 @@ import { bothFailed, cancelledAfter, mayFallBack } from './agentFallback.ts';
 import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
 import { createAgentStream, type Sink } from './agentStream.ts';
 import type { Agent, AgentResult, AgentTurn, Conversation, AgentTurnOptions } from './agentTypes.ts';
-import { inTime } from './agentWait.ts';
+import { inTime } from '../policy/inTime.ts';
 
 /** How much later than at the limit of its turn a fallback may say itself that it has passed, in ms. */
 const lateMs = 50;
@@ -123,8 +124,8 @@ export function createConversation(parts: ConversationParts): Conversation {
       return current !== undefined;
     },
     send(prompt, options = {}) {
-      checkName('prompt', prompt);
-      checkSendOptions(options);
+      readValue('prompt', prompt, name);
+      const checked = readOptions('options', options, turnKeys);
       const stream = createAgentStream();
       if (current !== undefined || stopping !== undefined) {
         stream.end();
@@ -138,7 +139,7 @@ export function createConversation(parts: ConversationParts): Conversation {
       const passOn = (): void => controller.abort(given?.reason);
       given?.addEventListener('abort', passOn, { once: true });
       if (given?.aborted === true) passOn();
-      const asked = answer(prompt, stream.push, { ...options, signal: controller.signal });
+      const asked = answer(prompt, stream.push, { ...checked, signal: controller.signal });
       // A fallback may be of somebody else's making.
       const outcome = asked
         .catch((error: unknown) => crashed(agent, error))
@@ -188,17 +189,13 @@ function turnOf(stream: ReturnType<typeof createAgentStream>, outcome: Promise<O
   };
 }
 
-function checkSendOptions(options: AgentTurnOptions): void {
-  checkKeys('options', options, ['signal', 'effect', 'label', 'idleMs', 'overallMs']);
-  const { signal, effect, label, idleMs, overallMs } = options;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('Expected `options.signal` to be an AbortSignal');
-  }
-  if (effect !== undefined) checkOneOf('options.effect', effect, effects);
-  if (label !== undefined) checkName('options.label', label);
-  if (idleMs !== undefined) checkDuration('options.idleMs', idleMs);
-  if (overallMs !== undefined) checkDuration('options.overallMs', overallMs);
-}
+const turnKeys = {
+  signal,
+  effect: choice(effects),
+  label: text(),
+  idleMs: duration(),
+  overallMs: duration(),
+} satisfies KeysOf<AgentTurnOptions>;
 
 const refused = { outcome: 'not_started', attempts: 0 } as const;
 

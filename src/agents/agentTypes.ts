@@ -1,10 +1,11 @@
-import type { ApprovalHandler } from '../actors/approvalHandler.ts';
+import type { Duration } from '../policy/duration.ts';
+import type { ApprovalHandler } from '../integrations/approvals/approvalHandler.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FailureKind, Outcome } from '../policy/failure.ts';
-import type { PolicyInput } from '../policy/presets.ts';
+import type { PolicyInput } from '../policy/policyInput.ts';
 import type { AgentEffects, AgentName } from '../protocol/agentReport.ts';
-import type { ClaudeBackendOptions } from './claudeBackendOptions.ts';
-import type { CodexBackendOptions } from './codexAgent.ts';
+import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
+import type { CodexBackendOptions } from './codex/codexBackendOptions.ts';
 
 /** What happens in a turn, in order; the same for every backend. */
 export type AgentEvent =
@@ -84,9 +85,9 @@ export interface AgentTurnOptions {
   /** Names the turn in events and records. */
   readonly label?: string | undefined;
   /** Without a sign of life, in ms above 0. @defaultValue the policy's */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: Duration | undefined;
   /** For the whole turn, that of a fallback included, in ms above 0. @defaultValue the policy's, of each agent its own */
-  readonly overallMs?: number | undefined;
+  readonly overallMs?: Duration | undefined;
 }
 
 /** One conversation with an agent; its turns follow one another. */
@@ -155,7 +156,7 @@ export interface AgentOptions {
   /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */
   readonly approve?: ApprovalHandler | undefined;
   /** How long a question waits for its answer, in ms above 0; then it is declined. @defaultValue 30000 */
-  readonly approvalTimeoutMs?: number | undefined;
+  readonly approvalMs?: Duration | undefined;
   /**
    * Who goes on with a prompt that this agent cannot answer for a reason that another can cure (R-11): not when the request itself
    * is wrong or was cancelled. It is told what was said and done so far.

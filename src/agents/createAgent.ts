@@ -1,6 +1,6 @@
-import { checkGatewayOptions, type GatewayOptions } from '../gatewayOptions.ts';
+import { checkGatewayOptions, type GatewayOptions } from '../runtime/runtimeOptions.ts';
 import { checkObject } from '../policy/options.ts';
-import { createRuntime } from '../runtime.ts';
+import { Registry } from '../runtime/registry.ts';
 import { logToHost } from '../telemetry/hostLog.ts';
 import { checkId, checkStart, superviseAgent } from './agent.ts';
 import type { Agent, AgentOptions } from './agentTypes.ts';
@@ -29,14 +29,15 @@ export function createAgent(options: CreateAgentOptions): Agent {
   checkObject('options', options);
   const { name = options.backend, store, clock, random, logger, ...own } = options;
   const checked = checkGatewayOptions({ store, clock, random, logger, control: false });
-  const owner = createRuntime(checked);
-  logToHost(owner.runtime.bus, owner.runtime.clock, checked.logger);
-  const { agent, path } = superviseAgent(owner.runtime, name, own, () => owner.running);
+  const registry = new Registry(checked);
+  const { runtime } = registry;
+  logToHost(runtime.bus, runtime.clock, checked.logger);
+  const agent = superviseAgent(runtime, name, own);
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
 
   async function started<T>(work: () => Promise<T>): Promise<T> {
-    if (stopping === undefined) await (starting ??= owner.start());
+    if (stopping === undefined) await (starting ??= registry.start());
     return work();
   }
 
@@ -60,6 +61,6 @@ export function createAgent(options: CreateAgentOptions): Agent {
 
   async function stop(): Promise<void> {
     await agent.stop();
-    await owner.stop({ first: () => path.stop() });
+    await registry.stop();
   }
 }

@@ -1,33 +1,40 @@
 import type { Effect } from '../policy/effects.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
-import type { Call } from './call.ts';
+import type { Limits } from '../policy/policy.ts';
+import type { CallSettings } from './callSettings.ts';
+import type { Fence } from './fence.ts';
+import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
-import type { Overstay } from './overstay.ts';
 import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
 
-/** What an attempt was admitted by: an incarnation of the machine in one generation of its circuit. A new object for each. */
-export interface Admission {
-  readonly generation: number;
+/** What an attempt knows of its call. */
+export interface AttemptedCall {
+  readonly settings: Pick<CallSettings<never, never>, keyof Limits | 'ownLimits' | 'retry' | 'signal'>;
+  readonly startedAt: number;
+  readonly overallDue: number;
+  readonly attempts: number;
+  readonly expectedEffect: Effect | undefined;
+  now(): number;
 }
 
 /** One attempt of a call. It outlives the call when its work does. */
-export class Attempt<I, O> implements AttemptContext {
+export class Attempt<C extends AttemptedCall> implements AttemptContext {
   /** Judged: answered, failed, timed out or given up. What comes after is late. */
   over = false;
   /** The work itself has ended (its promise settled). */
   ended = false;
-  readonly call: Call<I, O>;
-  readonly admission: Admission;
-  #particulars: Particulars<I, O> | undefined = undefined;
+  readonly call: C;
+  readonly fence: Fence;
+  #particulars: Particulars | undefined = undefined;
 
   /** @param limitMs - its own limit, or the lease of a probe. */
-  constructor(call: Call<I, O>, admission: Admission, limitMs: number, startedAt: number) {
+  constructor(call: C, fence: Fence, limitMs: number, startedAt: number) {
     this.call = call;
-    this.admission = admission;
+    this.fence = fence;
     if (call.attempts > 1 || startedAt !== call.startedAt || limitMs !== call.settings.attemptMs) {
       this.#particulars = new Particulars(call.attempts, startedAt, limitMs);
     }
-    // The other side may say something else, or nothing any more, by the time it fails.
+    // The server may say something else, or nothing any more, by the time it fails.
     void call.expectedEffect;
   }
 
@@ -35,12 +42,12 @@ export class Attempt<I, O> implements AttemptContext {
     return this.#particulars?.number ?? 1;
   }
 
-  // An AbortController's signal costs more than all the rest of a call, so it is made only for who reads it.
+  // An AbortController's signal costs more than all the rest of a call, so it is made when it is first read.
   get signal(): AbortSignal {
     const particulars = this.ownParticulars();
     if (particulars.controller === undefined) {
       particulars.controller = new AbortController();
-      if (this.overstay !== undefined) particulars.controller.abort(reasonOf(this.overstay.facts));
+      if (this.givenUp !== undefined) particulars.controller.abort(reasonOf(this.givenUp.facts));
       else if (!this.ended) markOfAttempt(particulars.controller.signal);
     }
     return particulars.controller.signal;
@@ -73,23 +80,23 @@ export class Attempt<I, O> implements AttemptContext {
     return this.#particulars?.touchedAt ?? this.startedAt;
   }
 
-  /** The other side answers for it: its idle limit runs anew. */
+  /** The server is asked for a sign of life on its behalf: its idle limit runs anew. */
   vouch(now: number): void {
     this.ownParticulars().vouchedAt = now;
   }
 
-  /** Its work, when it has been given up while that went on. */
-  get overstay(): Overstay<I, O> | undefined {
-    return this.#particulars?.overstay;
+  /** Its work, when the attempt was given up while that went on. */
+  get givenUp(): GivenUpWork | undefined {
+    return this.#particulars?.givenUp;
   }
 
-  set overstay(overstay: Overstay<I, O>) {
-    this.ownParticulars().overstay = overstay;
+  set givenUp(work: GivenUpWork) {
+    this.ownParticulars().givenUp = work;
   }
 
-  /** Whether its work was written off. */
+  /** Whether its work outlived its grace. */
   get abandoned(): boolean {
-    return this.overstay?.abandoned === true;
+    return this.givenUp?.abandoned === true;
   }
 
   get maxAttempts(): number {
@@ -106,13 +113,11 @@ export class Attempt<I, O> implements AttemptContext {
 
   /** Why the work was told to end. */
   get endedFor(): FailureKind | undefined {
-    return this.overstay?.facts.kind;
+    return this.givenUp?.facts.kind;
   }
 
   /** Tells the work to end. Listeners of the signal run now. */
   abort(facts: FailureFacts): void {
-    const { settings, input } = this.call;
-    settings.givenUp?.(input, facts);
     const controller = this.#particulars?.controller;
     if (controller === undefined) return;
     attemptIsOver(controller.signal);
@@ -127,7 +132,7 @@ export class Attempt<I, O> implements AttemptContext {
   }
 
   // Not private: V8 gives each object of a class with private methods a further field.
-  ownParticulars(): Particulars<I, O> {
+  ownParticulars(): Particulars {
     return (this.#particulars ??= new Particulars(this.attempt, this.startedAt, this.limitMs));
   }
 }
@@ -138,7 +143,7 @@ function reasonOf(facts: FailureFacts): unknown {
 }
 
 /** What few attempts have: a number above 1, a start or a limit that is not their call's, a signal, signs of life, work that outlives them. */
-class Particulars<I, O> {
+class Particulars {
   readonly number: number;
   readonly startedAt: number;
   readonly limitMs: number;
@@ -146,7 +151,7 @@ class Particulars<I, O> {
   touch: (() => void) | undefined = undefined;
   touchedAt: number | undefined = undefined;
   vouchedAt: number | undefined = undefined;
-  overstay: Overstay<I, O> | undefined = undefined;
+  givenUp: GivenUpWork | undefined = undefined;
 
   constructor(number: number, startedAt: number, limitMs: number) {
     this.number = number;

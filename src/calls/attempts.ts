@@ -1,251 +1,173 @@
-import { breakerOutcome } from '../policy/breaker.ts';
-import { longStallMs, wakeMs } from '../policy/clock.ts';
-import type { FailureFacts, FailureKind } from '../policy/failure.ts';
+import type { FailureFacts } from '../policy/failure.ts';
 import { Attempt } from './attempt.ts';
-import { attemptFacts } from './attemptFacts.ts';
+import { BreakerRecorder } from './breakerRecorder.ts';
 import type { Call } from './call.ts';
-import { CallTable } from './callTable.ts';
-import { Hearing, type WorkWatcher } from './hearing.ts';
 import { dueOf, type ExpiredLimit, expiredLimit, firstDueOf } from './limits.ts';
-import { isThenable } from './observe.ts';
+import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
-import type { Stations } from './stations.ts';
-
-/** What a stall of our own event loop can make of a call. */
-const ofOurStalls: ReadonlySet<FailureKind> = new Set(['timeout', 'transient', 'crash', 'watchdog', 'unknown']);
+import { isInStallWake } from './stallWake.ts';
 
 /**
- * The attempts of an integration, from their dispatch to their verdict. The caller never waits for work: an attempt that is given up is
- * told to end, and watched apart from its call until it does.
+ * The beginning and the end of attempts. The caller never waits for work: an attempt that is given up is told to end, and watched apart
+ * from its call until it does.
  */
-export class Attempts<I, O> implements WorkWatcher<I, O> {
-  readonly #on: Stations<I, O>;
-  readonly #calls: CallTable<I, O>;
-  readonly #hearing: Hearing<I, O>;
+export class Attempts<I, O> {
+  readonly recorder: BreakerRecorder<I, O>;
+  readonly #path: PathState<I, O>;
   /** Since when callers have given up before any work ended by itself; `Infinity` when none has. */
   #unansweredSince = Number.POSITIVE_INFINITY;
 
-  constructor(stations: Stations<I, O>) {
-    const { parts, keeper } = stations;
-    this.#on = stations;
-    this.#calls = new CallTable(keeper, parts.policy, parts.clock.now());
-    this.#hearing = new Hearing(this);
+  constructor(path: PathState<I, O>) {
+    this.#path = path;
+    this.recorder = new BreakerRecorder(path);
   }
 
-  get size(): number {
-    return this.#calls.size;
-  }
-
-  /** Calls with an attempt in flight. */
-  get calls(): readonly Call<I, O>[] {
-    return this.#calls.list();
-  }
-
-  /** @param now - the time; reading it is a good part of what a call costs. */
-  dispatch(call: Call<I, O>, now = this.#on.parts.clock.now()): void {
-    const { parts, link, places, probing, records, scopes, tools } = this.#on;
-    const tries = tools.size > 0 && tools.takeProbe(call);
+  /** Gives a call its next attempt, whose work has yet to be started. @param now - reading the time is a good part of what a call costs. */
+  begin(call: Call<I, O>, now: number): Attempt<Call<I, O>> {
+    const { options, circuit, permits, records, scopes, tools, attempts } = this.#path;
+    const { link } = circuit;
+    const triesTool = tools.size > 0 && tools.takeProbe(call);
     records.callAdmitted();
     call.attempts++;
     const { attemptMs } = call.settings;
-    const limitMs = link.closed ? attemptMs : Math.min(attemptMs, probing.leaseMs);
-    const attempt = new Attempt(call, link.admission, limitMs, now);
+    const limitMs = link.closed ? attemptMs : Math.min(attemptMs, circuit.leaseMs);
+    const attempt = new Attempt(call, link.fence, limitMs, now);
     call.attempt = attempt;
-    places.take();
+    permits.take();
     scopes.workStarted(attempt);
-    this.#calls.add(call);
+    attempts.add(call);
     call.due = firstDueOf(call, limitMs, now);
-    parts.deadlines.set(call);
-    if (!link.closed) probing.dueAt = call.due;
+    options.deadlines.set(call);
+    if (!link.closed) circuit.probeDueAt = call.due;
     link.attemptStarted(now);
-    if (tries) tools.tellProbe(call);
-    // Who heard of it may have ended the call by now.
-    if (attempt.over) this.#workEnded(attempt);
-    else this.#run(call, attempt);
+    if (triesTool) tools.tellProbe(call);
+    return attempt;
   }
 
-  /**
-   * Ends the attempt of a call for a reason of its caller's; what follows for the call is the caller's business too.
-   * @returns the facts as they were judged.
-   */
-  end(call: Call<I, O>, facts: FailureFacts): FailureFacts {
-    if (call.attempt === undefined || call.attempt.over) return facts;
-    const isLimit = facts.kind === 'watchdog';
-    if (isLimit && this.#on.tools.toolOf(call) !== undefined) this.#on.doubt.raise();
-    return this.#judge(call.attempt, facts, isLimit);
-  }
-
-  /** What was behind the attempts is gone. They count as one incident, not as a failure each. */
-  loseAll(facts: FailureFacts): void {
-    // Attempts, not calls: a listener may bring everything back, and the calls with it, before all are done.
-    for (const attempt of this.calls.map((call) => call.attempt)) {
-      if (attempt === undefined || attempt.over) continue;
-      if (this.#on.tools.size > 0) this.#on.tools.ignored(attempt.call);
-      this.#giveUp(attempt, facts);
-      this.#on.aftermath.failed(attempt.call, facts);
-    }
-  }
-
-  /** Looks at an attempt whose time may be over. */
-  expired(attempt: Attempt<I, O>, now: number): void {
-    const { parts, doubt, aftermath } = this.#on;
-    const { call } = attempt;
-    const due = dueOf(attempt, parts.clock);
-    if (due > now) {
-      // It showed a sign of life since; only now is its place in the queue worth moving.
-      call.due = due;
-      parts.deadlines.set(call);
-      return;
-    }
-    const limit = expiredLimit(attempt, now, parts.clock);
-    if (this.#mayWait(limit)) {
-      attempt.vouch(now);
-      doubt.raise();
-      // Another of its limits may have passed as well.
-      this.expired(attempt, now);
-      return;
-    }
-    const facts = this.#timedOut(attempt, limit);
-    // First of all: what follows for the call must find the doubt.
-    if (this.#isSuspicious(attempt, limit, now)) doubt.raise();
-    aftermath.failed(call, this.#judge(attempt, facts, true));
-  }
-
-  #run(call: Call<I, O>, attempt: Attempt<I, O>): void {
-    const { operation, probe } = this.#on.parts;
-    let answer: O | PromiseLike<O>;
-    try {
-      answer =
-        call.settings.isProbe === true ? (probe?.(attempt) as O | PromiseLike<O>) : operation(call.input, attempt);
-      if (isThenable(answer)) {
-        this.#hearing.listen(answer, attempt);
-        return;
-      }
-    } catch (error) {
-      this.threw(attempt, error);
-      return;
-    }
-    this.answered(attempt, answer);
-  }
-
-  answered(attempt: Attempt<I, O>, value: O): void {
-    // A native promise may have a `then` of somebody else's making, which calls back twice.
-    if (attempt.ended) return;
+  /** The work of an attempt ended by itself. */
+  workAnswered(): void {
     this.#unansweredSince = Number.POSITIVE_INFINITY;
-    this.#workEnded(attempt);
-    const { verdicts, records, gate, aftermath, tools } = this.#on;
-    const { call } = attempt;
-    if (attempt.over) {
-      records.attemptWasLate(attempt, undefined);
-      call.settings.late?.(value);
-      return;
-    }
-    attempt.over = true;
-    call.ending = 'answered';
-    if (tools.size > 0) tools.answered(call);
-    verdicts.alive(attempt.admission);
-    this.#leave(attempt);
-    gate.fillPlaces();
-    aftermath.answered(call, value);
   }
 
-  threw(attempt: Attempt<I, O>, error: unknown): void {
-    if (attempt.ended) return;
-    this.#workEnded(attempt);
-    const { parts, records, gate, aftermath } = this.#on;
-    const { call } = attempt;
-    const facts = attemptFacts(error, parts.clock.wallNow(), parts.policy.maxPauseMs, call.settings.patterns);
-    if (attempt.over) {
-      // Work that ends because it was told to is no result that came late.
-      if (facts.kind !== 'cancelled' && facts.kind !== attempt.endedFor) records.attemptWasLate(attempt, facts.message);
-      return;
-    }
-    const judged = this.#judge(attempt, facts);
-    gate.fillPlaces();
-    aftermath.failed(call, judged);
+  /** An attempt was answered in time. */
+  succeed(attempt: Attempt<Call<I, O>>): void {
+    attempt.over = true;
+    attempt.call.ending = 'answered';
+    this.recorder.answered(attempt);
+    this.#leave(attempt);
   }
 
   /**
-   * The attempt is over: it leaves the table, and the breaker hears of it, where it is held later.
+   * An attempt failed: the breaker hears of it, and the attempt leaves the table.
    * @param isLimit - it ended because a limit of its own or of its session passed.
    * @returns the facts as they were judged: of what our own event loop may have caused, nothing is counted.
    */
-  #judge(attempt: Attempt<I, O>, facts: FailureFacts, isLimit = false): FailureFacts {
-    const { verdicts, doubt } = this.#on;
-    // Before anybody hears of it: a listener that ends the call finds it judged.
+  fail(attempt: Attempt<Call<I, O>>, facts: FailureFacts, isLimit = false): FailureFacts {
+    const { clock } = this.#path.options;
     attempt.over = true;
-    // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
-    const judged: FailureFacts = this.#isInWake(attempt, facts)
+    const judged: FailureFacts = isInStallWake(attempt.startedAt, facts, clock)
       ? { ...facts, breaker: 'ignored', alerts: false }
       : facts;
-    if (isLimit && breakerOutcome(judged) === 'failure' && doubt.holds(attempt)) doubt.hold(attempt, judged);
-    else verdicts.failed(attempt, judged, isLimit);
+    // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
+    this.recorder.failed(attempt, judged, isLimit);
     if (attempt.ended) this.#leave(attempt);
     else this.#giveUp(attempt, facts);
-    if (facts.kind === 'rate_limit') verdicts.pause(facts.retryAfterMs ?? 0);
+    if (facts.kind === 'rate_limit') this.recorder.pause(facts.retryAfterMs ?? 0);
     return judged;
   }
 
-  /** Whether it may have failed because our own event loop stood still: a limit passed, the other side gave up a connection meanwhile. */
-  #isInWake({ startedAt }: Attempt<I, O>, { kind, status, outcome }: FailureFacts): boolean {
-    // A status is an answer, whenever it came.
-    if (!ofOurStalls.has(kind) || status !== undefined) return false;
-    const { stalls } = this.#on.parts.clock;
-    if (stalls === undefined) return false;
-    const { wakeUntil } = stalls;
-    const isLost = kind === 'transient' && outcome !== 'not_started';
-    // What began after it can have met a connection that was given up meanwhile, and nothing else of it.
-    if (startedAt >= wakeUntil - wakeMs) return isLost && startedAt < wakeUntil;
-    // What began in its last moments and failed at once had nothing of it.
-    return isLost || stalls.since(startedAt) >= longStallMs;
+  /**
+   * Ends the attempt of a call, if it has one, for a reason of its caller's.
+   * @returns the facts as they were judged.
+   */
+  endOf(call: Call<I, O>, facts: FailureFacts): FailureFacts {
+    if (call.attempt === undefined) return facts;
+    const isLimit = facts.kind === 'watchdog';
+    if (isLimit && this.#path.tools.toolOf(call) !== undefined) this.#path.suspicion.raise();
+    return this.fail(call.attempt, facts, isLimit);
+  }
+
+  /** The server of an attempt is gone: all that it took with it counts as one incident, not as a failure each. */
+  lose(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
+    this.recorder.lost(attempt);
+    this.#giveUp(attempt, facts);
+  }
+
+  /**
+   * Looks at an attempt whose time may be over.
+   * @returns what it failed of, judged; undefined when it goes on.
+   */
+  expire(attempt: Attempt<Call<I, O>>, now: number): FailureFacts | undefined {
+    const { options, suspicion } = this.#path;
+    const { call } = attempt;
+    for (;;) {
+      const due = dueOf(attempt, options.clock);
+      if (due > now) {
+        // It showed a sign of life since; only now is its place in the queue worth moving.
+        call.due = due;
+        options.deadlines.set(call);
+        return undefined;
+      }
+      const limit = expiredLimit(attempt, now, options.clock);
+      if (!this.#mayGoOn(limit)) {
+        const facts = this.#timedOut(attempt, limit);
+        // First of all: what follows for the call must find the server suspect.
+        if (this.#makesSuspect(attempt, limit, now)) suspicion.raise();
+        return this.fail(attempt, facts, true);
+      }
+      attempt.vouch(now);
+      suspicion.raise();
+      // Another of its limits may have passed as well.
+    }
   }
 
   /** Ends an attempt whose work goes on. */
-  #giveUp(attempt: Attempt<I, O>, facts: FailureFacts): void {
+  #giveUp(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
+    const { abandoned, queue, stopped } = this.#path;
     this.#leave(attempt);
-    this.#on.overstays.begin(attempt, facts);
+    abandoned.add(attempt, facts, !stopped);
+    queue.call(tellToEnd, attempt);
   }
 
   /** The attempt leaves the table, whatever became of its work. */
-  #leave(attempt: Attempt<I, O>): void {
-    const { parts, link } = this.#on;
+  #leave(attempt: Attempt<Call<I, O>>): void {
+    const { options, circuit, attempts } = this.#path;
     const { call } = attempt;
     attempt.over = true;
     call.attempt = undefined;
-    this.#calls.delete(call);
-    if (!call.failed) parts.deadlines.remove(call);
-    link.attemptEnded();
+    attempts.delete(call);
+    options.deadlines.remove(call);
+    circuit.link.attemptEnded();
   }
 
-  #workEnded(attempt: Attempt<I, O>): void {
-    const { places, overstays, scopes } = this.#on;
-    const { overstay } = attempt;
-    attempt.end();
-    if (overstay === undefined) places.release();
-    else overstays.ended(attempt, overstay);
-    scopes.workEnded(attempt);
-  }
-
-  #timedOut(attempt: Attempt<I, O>, { reason, limitMs, isShortened }: ExpiredLimit): FailureFacts {
+  #timedOut(attempt: Attempt<Call<I, O>>, { reason, limitMs, isShortened }: ExpiredLimit): FailureFacts {
     const facts = refusal.timedOut(reason, limitMs);
-    const { amendTimeout, describeTimeout } = this.#on.parts;
+    const { amendTimeout, describeTimeout } = this.#path.options;
     const described = describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
     const amended = amendTimeout?.(described, attempt) ?? described;
     return isShortened ? { ...amended, breaker: 'ignored' } : amended;
   }
 
-  /** Whether a silent call goes on while the other side is asked: one that is found dead ends it by its crash. What the caller shortened holds. */
-  #mayWait({ reason, isShortened }: ExpiredLimit): boolean {
-    const { parts, link } = this.#on;
-    if (parts.whenAlive !== 'wait' || parts.onSilence === undefined || reason !== 'idle_timeout') return false;
-    return !isShortened && link.closed;
+  /** Whether a silent call goes on while the server is asked: one that is found dead ends it by its crash. What the caller shortened holds. */
+  #mayGoOn({ reason, isShortened }: ExpiredLimit): boolean {
+    const { options, circuit } = this.#path;
+    if (options.whenAlive !== 'wait' || options.onSilence === undefined || reason !== 'idle_timeout') return false;
+    return !isShortened && circuit.link.closed;
   }
 
-  /** Whether a limit that passed makes one doubt that anything lives there. A caller without time does not, until nobody was answered for long. */
-  #isSuspicious({ call, startedAt }: Attempt<I, O>, { reason, isShortened }: ExpiredLimit, now: number): boolean {
+  /** Whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */
+  #makesSuspect({ call, startedAt }: Attempt<Call<I, O>>, { reason, isShortened }: ExpiredLimit, now: number): boolean {
     if (reason !== 'overall_timeout') return true;
-    if (!isShortened) return this.#on.tools.toolOf(call) !== undefined;
+    if (!isShortened) return this.#path.tools.toolOf(call) !== undefined;
     this.#unansweredSince = Math.min(this.#unansweredSince, startedAt);
     return now - this.#unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;
   }
+}
+
+/** Listeners of the signal run now. */
+function tellToEnd<I, O>(attempt: Attempt<Call<I, O>>): void {
+  const { call, givenUp } = attempt;
+  if (givenUp === undefined) return;
+  call.settings.givenUp?.(call.input, givenUp.facts);
+  attempt.abort(givenUp.facts);
 }

@@ -1,12 +1,12 @@
 import type { Effect } from '../policy/effects.ts';
 import type { EffectOutcome, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
+import { CallProgress, noProgress, type Waiting } from './callProgress.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { Deadline } from './deadlineQueue.ts';
 import type { AbortWatcher } from './signalFanout.ts';
-import { noTrouble, Trouble, type Waiting } from './trouble.ts';
 
-/** What is done for a call. */
+/** Moves a call when its time is over or its caller aborts it. */
 export interface CallKeeper<I, O> {
   callExpired(call: Call<I, O>, now: number): void;
   callAborted(call: Call<I, O>, reason: unknown): void;
@@ -23,7 +23,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   heapIndex = -1;
   /** What it will be settled with, when that is decided: its value, or its failure, in place of which a fallback may still answer. */
   ending: 'answered' | 'failed' | 'refused' | undefined = undefined;
-  attempt: Attempt<I, O> | undefined = undefined;
+  attempt: Attempt<Call<I, O>> | undefined = undefined;
   attempts = 0;
   readonly number: number;
   readonly input: I;
@@ -33,7 +33,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   previous: Call<I, O> | undefined = undefined;
   next: Call<I, O> | undefined = undefined;
   readonly #keeper: CallKeeper<I, O>;
-  #trouble: Readonly<Trouble> = noTrouble;
+  #progress: Readonly<CallProgress> = noProgress;
   #resolve: ((outcome: Outcome<O>) => void) | undefined;
 
   constructor(
@@ -52,19 +52,19 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     this.#resolve = resolve;
   }
 
-  /** What became of it so far, besides its attempt; not to be written. */
-  get trouble(): Readonly<Trouble> {
-    return this.#trouble;
+  /** What it went through so far, besides its attempt; not to be written. */
+  get progress(): Readonly<CallProgress> {
+    return this.#progress;
   }
 
   /** The same, to be written. */
-  ownTrouble(): Trouble {
-    if (this.#trouble === noTrouble) this.#trouble = new Trouble();
-    return this.#trouble;
+  ownProgress(): CallProgress {
+    if (this.#progress === noProgress) this.#progress = new CallProgress();
+    return this.#progress;
   }
 
   get waiting(): Waiting | undefined {
-    return this.#trouble.waiting;
+    return this.#progress.waiting;
   }
 
   get settled(): boolean {
@@ -76,7 +76,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     return this.ending === 'failed' || this.ending === 'refused';
   }
 
-  /** Marks it as settled. Returns what tells its caller, who may call again at once: when everything else is done. */
+  /** Marks it as settled. @returns what tells its caller, which may call again at once. */
   settle(): (outcome: Outcome<O>) => void {
     const resolve = this.#resolve;
     this.#resolve = undefined;
@@ -91,23 +91,23 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   get expectedEffect(): Effect | undefined {
     const { effect, learnedEffect } = this.settings;
     if (effect !== undefined || learnedEffect === undefined) return effect;
-    const { learned } = this.#trouble;
+    const { learned } = this.#progress;
     const effective = learned === 'mutating' ? learned : (learnedEffect() ?? learned);
-    if (effective !== learned) this.ownTrouble().learned = effective;
+    if (effective !== learned) this.ownProgress().learned = effective;
     return effective;
   }
 
   /** An attempt failed. What may have taken effect once is not undone by what a later attempt says. */
   noteFailure(facts: FailureFacts): void {
-    const trouble = this.ownTrouble();
-    trouble.lastFailure = facts;
-    if (trouble.effect !== 'unknown' && facts.outcome !== 'not_started') trouble.effect = facts.outcome;
+    const progress = this.ownProgress();
+    progress.lastFailure = facts;
+    if (progress.effect !== 'unknown' && facts.outcome !== 'not_started') progress.effect = facts.outcome;
   }
 
   /** What is known of its effect when it ends for this reason. */
   effectAtEnd(facts: FailureFacts): EffectOutcome {
     if (this.attempts === 0) return 'not_started';
-    const { effect } = this.#trouble;
+    const { effect } = this.#progress;
     return facts.outcome === 'not_started' || effect === 'unknown' ? effect : facts.outcome;
   }
 

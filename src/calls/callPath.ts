@@ -3,137 +3,138 @@ import type { IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
-import type { Beginning, CallPathParts, CallStats } from './callPathParts.ts';
+import type { Beginning, CallPathOptions, CallStats } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
+import { Conductor } from './conductor.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './machineLink.ts';
 import * as refusal from './refusal.ts';
-import { type PathKeeper, Stations } from './stations.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
 
 /**
- * The way of every call to an integration: through the gate, attempts and waits in turn, and one ending. A call is a row here, not
- * an actor; the machine is told what could change its state and decides it.
+ * The way of every call to an integration: admission, attempts and waits in turn, and one settlement. A call is a row here, not an actor; the
+ * machine is told what could change its state and decides it.
  *
- * The caller is settled at the deadline; work that goes on behind is aborted, fenced and, if need be, written off. Anybody who
- * hears of something on the way may call back into the path, end calls or stop it: each step looks again at what it finds.
+ * The caller is settled at the deadline; work that goes on after that is aborted, fenced and, if need be, abandoned. Each method is one
+ * step: it changes the state completely, and then tells others, in the same turn. Anybody who hears of something may call back into the
+ * path, end calls or stop it.
  */
-export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
+export class CallPath<I, O> implements Drainable {
   readonly name: string;
   readonly policy: IntegrationPolicy;
   readonly link: MachineLink;
-  readonly #on: Stations<I, O>;
+  readonly #conductor: Conductor<I, O>;
 
-  constructor(parts: CallPathParts<I, O>) {
-    const stations = new Stations(parts, this);
-    this.#on = stations;
-    this.name = parts.name;
-    this.policy = parts.policy;
-    this.link = stations.link;
+  constructor(options: CallPathOptions<I, O>) {
+    this.#conductor = new Conductor(options);
+    this.name = options.name;
+    this.policy = options.policy;
+    this.link = this.#conductor.path.circuit.link;
   }
 
   get stats(): CallStats {
-    const { attempts, waits, records, places, budget } = this.#on;
+    const { attempts, waiting, records, permits, budget } = this.#conductor.path;
     return {
       attempts: attempts.size,
-      waiting: waits.size,
+      waiting: waiting.size,
       succeeded: records.succeeded,
       failed: records.failed,
       refused: records.refused,
       late: records.late,
-      abandoned: places.abandoned,
+      abandoned: permits.abandoned,
       retryTokens: budget.tokens,
     };
   }
 
   /** Makes a call. The row is given back so that its owner can end it; `settled` gets its one outcome. */
   start(input: I, settings: CallSettings<I, O>, settled: (outcome: Outcome<O>) => void): Call<I, O> {
-    const { parts, stopped, draining, endings, gate, scopes } = this.#on;
-    const now = parts.clock.now();
-    const call = this.#on.makeCall(input, settings, now, settled);
+    const { path, steps } = this.#conductor;
+    const now = path.options.clock.now();
+    const call = steps.admission.makeCall(input, settings, now, settled);
     const { signal } = settings;
-    if (stopped) endings.refuse(call, refusal.stopped(this.name));
-    else if (signal?.aborted === true) endings.fail(call, refusal.cancelled(signal.reason, false));
-    else if (draining.refuses(settings)) endings.refuse(call, refusal.stopping(this.name));
+    path.queue.enter();
+    if (path.stopped) steps.settlement.refuse(call, refusal.stopped(this.name));
+    else if (signal?.aborted === true) steps.settlement.fail(call, refusal.cancelled(signal.reason, false));
+    else if (path.draining.refuses(settings)) steps.settlement.refuse(call, refusal.stopping(this.name));
     else {
-      if (signal !== undefined) parts.signals.watch(signal, call);
-      if (settings.scope === undefined) gate.proceed(call, now);
-      else {
-        scopes.enter(call);
-        // Who heard of the end of the call that it replaced may have taken any time.
-        gate.proceed(call);
-      }
+      if (signal !== undefined) path.options.signals.watch(signal, call);
+      if (settings.scope === undefined) steps.admission.proceed(call, now);
+      else this.#enterScope(call, settings.scope, now);
     }
+    path.queue.leave();
     return call;
   }
 
   /** Ends a call that has not ended yet, for the reason given. */
   end(call: Call<I, O>, facts: FailureFacts): void {
-    if (call.settled || call.ending === 'answered') return;
-    const { attempts, endings } = this.#on;
-    if (call.trouble.fallback !== undefined) {
-      endings.cutShort(call, facts);
-      return;
-    }
-    endings.fail(call, attempts.end(call, facts));
+    this.#step(() => this.#conductor.steps.end(call, facts));
   }
 
-  /** Ends the call that holds a scope. False when none does. */
+  /** Ends the call that holds a scope. @returns false when none does. */
   endScope(scope: string, reason: unknown): boolean {
-    const holder = this.#on.scopes.holder(scope);
+    const holder = this.#conductor.path.scopes.holder(scope);
     if (holder !== undefined) this.end(holder, refusal.cancelled(reason, holder.attempt !== undefined));
     return holder !== undefined;
   }
 
   /**
-   * The thing behind the integration is gone: its attempts end, and what may be tried again waits for the restart.
+   * The server of the integration is gone: its attempts end, and what may be tried again waits for the restart.
    * @param quietly - it ended as it was to: nothing is told, and its coming back neither.
    */
   crashed(facts: FailureFacts, quietly = false): void {
-    const { stopped, outage, doubt } = this.#on;
-    if (stopped) return;
-    outage.needsRestart();
-    outage.begin(facts, quietly);
-    doubt.forget();
+    const { path } = this.#conductor;
+    if (path.stopped) return;
+    this.#step(() => {
+      // A restart takes it back into service from here on, not the end of work that was abandoned.
+      path.outage.overwhelmed = false;
+      this.#conductor.lose(facts, quietly);
+      this.#conductor.endSuspicion();
+    });
   }
 
-  /** The thing behind the integration is there again, and nothing of what was going on before. */
+  /** The server of the integration is there again, and nothing of what was going on before. */
   restarted(): void {
-    const { stopped, places, outage, doubt, scopes, tools } = this.#on;
-    if (stopped) return;
-    places.forgive();
-    tools.restarted();
-    outage.end();
-    doubt.forget();
-    scopes.forgive();
+    const { path, steps } = this.#conductor;
+    if (path.stopped) return;
+    this.#step(() => {
+      path.permits.forgive();
+      path.tools.restarted();
+      steps.endOutage();
+      path.queue.step(this.#forgive, undefined);
+    });
   }
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
   reset(): void {
-    const { stopped, places, outage, gate, doubt, scopes, tools } = this.#on;
-    if (stopped) return;
-    places.forgive();
-    this.link.reset();
-    tools.resetAll();
-    outage.withinBound();
-    gate.resume('pause');
-    doubt.forget();
-    scopes.forgive();
+    const { path, steps } = this.#conductor;
+    if (path.stopped) return;
+    this.#step(() => {
+      path.permits.forgive();
+      this.link.reset();
+      path.tools.resetAll();
+      path.queue.step(() => {
+        if (path.outage.overwhelmed) steps.endOutage();
+        this.#conductor.resume('pause');
+        path.queue.step(this.#forgive, undefined);
+      }, undefined);
+    });
   }
 
   /** The circuit of a tool, as of now. */
   toolCircuit(tool: string): ToolCircuitState {
-    return this.#on.tools.stateOf(tool);
+    return this.#conductor.path.tools.stateOf(tool);
   }
 
   /** Forces the circuit of a tool open until the returned function is called (once). */
   isolateTool(tool: string): () => void {
-    return this.#on.stopped ? () => undefined : this.#on.tools.isolate(tool);
+    const { path } = this.#conductor;
+    return path.stopped ? () => undefined : path.tools.isolate(tool);
   }
 
   /** Closes the circuit of a tool. */
   resetTool(tool: string): void {
-    if (!this.#on.stopped) this.#on.tools.reset(tool);
+    const { path } = this.#conductor;
+    if (!path.stopped) path.tools.reset(tool);
   }
 
   /**
@@ -141,70 +142,109 @@ export class CallPath<I, O> implements PathKeeper<I, O>, Drainable {
    * their work is aborted, and the rest is as after {@link reset}. Calls that wait go on.
    */
   restart(): void {
-    if (this.#on.stopped) return;
-    const { calls } = this.#on.attempts;
-    // First: what is ended after it counts for nothing, and a probe takes nobody with it.
-    this.reset();
-    for (const call of calls) this.end(call, refusal.restarted(this.name));
+    const { path, steps } = this.#conductor;
+    if (path.stopped) return;
+    const calls = path.attempts.list();
+    this.#step(() => {
+      // First: what is ended after it counts for nothing, and a probe takes no call with it.
+      this.reset();
+      path.queue.each(calls, (call) => steps.end(call, refusal.restarted(this.name)));
+    });
   }
 
   /** Takes the machine of a new incarnation. */
   attach(ref: IntegrationRef, { open, down = false }: Beginning = {}): void {
-    const { stopped, outage, attempts } = this.#on;
-    if (stopped) return;
-    outage.needsRestart();
-    // Before its attempts are ended: that our own machine is gone says nothing about the other side.
-    this.link.detach();
-    for (const call of attempts.calls) this.end(call, refusal.machineLost(this.name));
-    const first: IntegrationEvent[] = [];
-    if (open !== undefined) {
-      const { cause, ...restored } = open;
-      this.#on.failures.cause ??= cause;
-      first.push({ type: 'breaker.restore', ...restored });
-    }
-    if (down) outage.startsDown();
-    // A first start is no restart; only a circuit that an earlier run left open is closed by it.
-    const awaitsStart = down && open === undefined && !this.link.started;
-    if (down && !awaitsStart) first.push({ type: 'integration.lost' });
-    this.link.attach(ref, first, awaitsStart);
+    const { path, steps } = this.#conductor;
+    if (path.stopped) return;
+    this.#step(() => {
+      const { outage, attempts, circuit } = path;
+      outage.overwhelmed = false;
+      // Before its attempts are ended: that our own machine is gone says nothing about the server.
+      this.link.detach();
+      for (const call of attempts.list()) steps.end(call, refusal.machineLost(this.name));
+      const first: IntegrationEvent[] = [];
+      if (open !== undefined) {
+        const { cause, ...restored } = open;
+        circuit.failures.cause ??= cause;
+        first.push({ type: 'breaker.restore', ...restored });
+      }
+      if (down) outage.startsDown(this.#conductor.now(), !this.link.started);
+      // A first start is no restart; only a circuit that an earlier run left open is closed by it.
+      const awaitsStart = down && open === undefined && !this.link.started;
+      if (down && !awaitsStart) first.push({ type: 'integration.lost' });
+      this.link.attach(ref, first, awaitsStart);
+    });
   }
 
   /** Whether a call has not ended. */
   get busy(): boolean {
-    return this.#on.draining.busy;
+    const { attempts, waiting, fallingBack } = this.#conductor.path;
+    return attempts.size + waiting.size + fallingBack.size > 0;
   }
 
   /** Refuses new calls from now on; those that are under way may end by themselves. */
   drain(order: DrainOrder): void {
-    if (!this.#on.stopped) this.#on.draining.begin(order);
+    const { path, steps } = this.#conductor;
+    if (path.stopped) return;
+    path.draining.order = order;
+    this.#step(() => {
+      // Calls whose next attempt would come after the end learn now what they would learn then.
+      for (const call of path.waiting.list()) {
+        const isTimed = call.waiting === 'backoff' || call.waiting === 'pause';
+        if (!isTimed || call.due < order.until) continue;
+        const { lastFailure } = call.progress;
+        if (lastFailure === undefined) steps.settlement.refuse(call, refusal.stopping(this.name));
+        else steps.settlement.fail(call, refusal.notTriedAgain(lastFailure));
+      }
+    });
   }
 
   /** Ends every call and every wait. Nothing is left in the queue of deadlines afterwards. */
   stop(): void {
-    const { parts, attempts, overstays, waits, endings } = this.#on;
-    this.#on.stopped = true;
-    overstays.stop();
-    const facts = refusal.stopped(this.name);
-    for (const call of [...attempts.calls, ...waits.list(), ...endings.fallingBack]) this.end(call, facts);
-    this.link.retire();
-    parts.onStop?.();
+    const { path, steps } = this.#conductor;
+    path.stopped = true;
+    this.#step(() => {
+      path.abandoned.clear();
+      const facts = refusal.stopped(this.name);
+      for (const call of [...path.attempts.list(), ...path.waiting.list(), ...path.fallingBack]) steps.end(call, facts);
+      this.link.retire();
+    });
+    path.options.onStop?.();
   }
 
-  now(): number {
-    return this.#on.parts.clock.now();
+  #enterScope(call: Call<I, O>, scope: string, now: number): void {
+    const { path, steps } = this.#conductor;
+    const holder = path.scopes.holder(scope);
+    if (holder !== undefined && call.settings.replace !== true) {
+      steps.settlement.refuse(call, refusal.scopeBusy(this.name, scope, undefined));
+      return;
+    }
+    path.scopes.take(scope, call);
+    if (holder === undefined) {
+      steps.admission.proceed(call, now);
+      return;
+    }
+    steps.end(holder, refusal.replaced(scope, holder.attempt !== undefined));
+    // Listeners of the abort may have taken any time.
+    path.queue.step(() => steps.admission.proceed(call), undefined);
   }
 
-  callExpired(call: Call<I, O>, now: number): void {
-    if (call.settled) return;
-    const { attempts, endings, gate } = this.#on;
-    const { fallback, lastFailure } = call.trouble;
-    if (fallback !== undefined && lastFailure !== undefined) {
-      endings.cutShort(call, lastFailure, refusal.timedOut('overall_timeout', call.settings.overallMs));
-    } else if (call.attempt !== undefined) attempts.expired(call.attempt, now);
-    else gate.waitExpired(call, now);
-  }
+  /** What was wrong before the server was taken back into service is over. */
+  readonly #forgive = (): void => {
+    const { path, steps } = this.#conductor;
+    this.#conductor.endSuspicion();
+    path.queue.step(() => {
+      for (const call of path.scopes.forgive()) steps.admission.resume(call, 'scope');
+    }, undefined);
+  };
 
-  callAborted(call: Call<I, O>, reason: unknown): void {
-    this.end(call, refusal.cancelled(reason, call.attempt !== undefined));
+  #step(run: () => void): void {
+    const { queue } = this.#conductor.path;
+    queue.enter();
+    try {
+      run();
+    } finally {
+      queue.leave();
+    }
   }
 }

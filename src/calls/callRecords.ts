@@ -1,10 +1,11 @@
 import { causeText, type CountedFailure } from '../policy/breakerCause.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { CallFact, Fact, Facts } from '../policy/facts.ts';
+import type { CallFact } from '../policy/facts.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
-import type { CallPathParts } from './callPathParts.ts';
+import type { CallPathOptions } from './callPathOptions.ts';
+import type { EffectQueue } from './effectQueue.ts';
 import { stackOf } from './errorText.ts';
 import { limitThatPassed } from './limits.ts';
 import { toolName } from './toolName.ts';
@@ -17,12 +18,6 @@ export class RefusalEpisode {
   untold = 0;
 }
 
-/** What records need of a call path. */
-type RecordParts<I> = Pick<
-  CallPathParts<I, never>,
-  'name' | 'policy' | 'clock' | 'facts' | 'toolOf' | 'about' | 'failed'
->;
-
 /**
  * What the outside is told about calls: each retry and each final failure once, refusals once per episode, late ends always; and the
  * counts of all of them.
@@ -32,17 +27,18 @@ export class CallRecords<I, O> {
   failed = 0;
   refused = 0;
   late = 0;
-  readonly #parts: RecordParts<I>;
+  readonly #options: CallPathOptions<I, O>;
   readonly #integration: string;
   readonly #clock: Clock;
-  readonly #facts: Facts;
+  readonly #queue: EffectQueue;
   readonly #episode = new RefusalEpisode();
 
-  constructor(parts: RecordParts<I>) {
-    this.#parts = parts;
-    this.#integration = parts.name;
-    this.#clock = parts.clock;
-    this.#facts = parts.facts;
+  /** @param queue - where facts go out. */
+  constructor(options: CallPathOptions<I, O>, queue: EffectQueue) {
+    this.#options = options;
+    this.#integration = options.name;
+    this.#clock = options.clock;
+    this.#queue = queue;
   }
 
   /** A call was admitted: the episode of refusals is over. */
@@ -50,40 +46,43 @@ export class CallRecords<I, O> {
     this.#episode.kind = undefined;
   }
 
-  /** Refusals come in floods: the first of an episode is told with the number of those before it that were not. */
-  callRefused(call: Call<I, O>, { kind, message, retryAfterMs }: FailureFacts, episode = this.#episode): void {
+  /**
+   * Refusals come in floods: the first of an episode is told with the number of those before it that were not.
+   * @returns whether somebody hears of this one.
+   */
+  callRefused(call: Call<I, O>, { kind, message, retryAfterMs }: FailureFacts, episode = this.#episode): boolean {
     this.refused++;
     if (kind === episode.kind) {
       episode.untold++;
-      return;
+      return false;
     }
     episode.kind = kind;
     const refused = episode.untold;
     episode.untold = 0;
-    this.#facts.tell({ type: 'call.refused', ...this.#about(call), kind, message, retryAfterMs, refused });
+    return this.#queue.tell({ type: 'call.refused', ...this.#about(call), kind, message, retryAfterMs, refused });
   }
 
   callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {
-    if (!this.#facts.wants('call.retried')) return;
-    this.#facts.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
+    if (!this.#queue.wants('call.retried')) return;
+    this.#queue.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
   }
 
   callSucceeded(call: Call<I, O>): void {
     this.succeeded++;
-    if (!this.#facts.wants('call.succeeded')) return;
+    if (!this.#queue.wants('call.succeeded')) return;
     const elapsedMs = this.#clock.now() - call.startedAt;
-    this.#facts.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
+    this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
   }
 
   callFailed(call: Call<I, O>, failure: Failure): void {
     this.failed++;
-    const { about, failed, policy } = this.#parts;
+    const { about, failed, policy } = this.#options;
     const { input, settings } = call;
-    this.#facts.tell({
+    this.#queue.tell({
       type: 'call.failed',
       ...this.#about(call),
       integrationType: about?.type,
-      tool: toolName(this.#parts, input),
+      tool: toolName(this.#options, input),
       provider: about?.provider,
       model: about?.modelOf?.(input),
       failure,
@@ -92,49 +91,45 @@ export class CallRecords<I, O> {
       stack: stackOf(failure.cause),
       limit: limitThatPassed(failure, settings, policy.limits),
     });
-    if (call.attempts > 0) failed?.(input, failure);
+    if (call.attempts > 0 && failed !== undefined) this.#queue.call(() => failed(input, failure), undefined);
   }
 
   callFellBack(call: Call<I, O>, kind: FailureKind): void {
     this.succeeded++;
-    this.#facts.tell({ type: 'call.fell_back', ...this.#about(call), kind });
+    this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }
 
-  attemptWasLate({ call, attempt, overstay }: Attempt<I, O>, error: string | undefined): void {
+  attemptWasLate({ call, attempt, givenUp }: Attempt<Call<I, O>>, error: string | undefined): void {
     this.late++;
     const now = this.#clock.now();
-    const lateByMs = now - (overstay?.since ?? now);
-    this.#facts.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
+    const lateByMs = now - (givenUp?.since ?? now);
+    this.#queue.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
   }
 
   /** A failed attempt as what opens a circuit is told. */
-  countedFailure({ call, attempt }: Attempt<I, O>, { kind, reason, message }: FailureFacts): CountedFailure {
+  countedFailure({ call, attempt }: Attempt<Call<I, O>>, { kind, reason, message }: FailureFacts): CountedFailure {
     const { call: id, label, session } = this.#about(call);
     return { kind, reason, message: causeText(message), call: id, attempt, label, session, at: this.#clock.wallNow() };
   }
 
-  attemptAbandoned({ call, attempt }: Attempt<I, O>, abandoned: number): void {
-    this.#facts.tell({ type: 'call.abandoned', ...this.#about(call), attempt, abandoned });
+  attemptAbandoned({ call, attempt }: Attempt<Call<I, O>>, abandoned: number): void {
+    this.#queue.tell({ type: 'call.abandoned', ...this.#about(call), attempt, abandoned });
   }
 
   paused(pauseMs: number): void {
-    this.#facts.tell({ type: 'integration.paused', integration: this.#integration, pauseMs });
+    this.#queue.tell({ type: 'integration.paused', integration: this.#integration, pauseMs });
   }
 
   crashed(message: string): void {
-    this.#facts.tell({ type: 'integration.crashed', integration: this.#integration, message });
+    this.#queue.tell({ type: 'integration.crashed', integration: this.#integration, message });
   }
 
   restartFailed(message: string): void {
-    this.#facts.tell({ type: 'integration.restart_failed', integration: this.#integration, message });
+    this.#queue.tell({ type: 'integration.restart_failed', integration: this.#integration, message });
   }
 
   restarted(downMs: number): void {
-    this.#facts.tell({ type: 'integration.restarted', integration: this.#integration, downMs });
-  }
-
-  tell(fact: Fact): void {
-    this.#facts.tell(fact);
+    this.#queue.tell({ type: 'integration.restarted', integration: this.#integration, downMs });
   }
 
   #about(call: Call<I, O>): CallFact {

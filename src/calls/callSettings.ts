@@ -30,6 +30,8 @@ export interface CallSettings<I, O> extends Limits {
   readonly late?: ((value: O) => void) | undefined;
   /** Whether it is part of a turn, which may end while new calls are refused. */
   readonly underWay?: boolean | undefined;
+  /** Whether its outcome settles a promise: nobody runs before the step is complete, so that need not wait for its end. @defaultValue false */
+  readonly isPromised?: boolean | undefined;
   /** Of the integration's own harmless probe, which no caller made. */
   readonly isProbe?: boolean | undefined;
 }

@@ -1,6 +1,7 @@
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { Attempt } from './attempt.ts';
 import { Call, type CallKeeper } from './call.ts';
+import type { CallSettings } from './callSettings.ts';
 
 /**
  * The calls of an integration that have an attempt in flight, in the order of their dispatch. A ring through the calls themselves: a
@@ -56,7 +57,8 @@ export class CallTable<I, O> {
  */
 function neverMade<I, O>(keeper: CallKeeper<I, O>, { limits, retry }: IntegrationPolicy, now: number): Call<I, O> {
   const nothing = { effect: undefined, label: undefined, session: undefined, signal: undefined, fallback: undefined };
-  const call = new Call<I, O>(keeper, 0, undefined as I, { ...limits, ...nothing, retry }, now, () => undefined);
+  const settings: CallSettings<I, O> = { ...limits, ...nothing, retry };
+  const call = new Call<I, O>(keeper, 0, undefined as I, settings, now, () => undefined);
   call.attempt = new Attempt(call, { generation: -1 }, limits.attemptMs, now);
   call.attempt.ownParticulars();
   return call;

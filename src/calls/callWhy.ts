@@ -2,11 +2,11 @@ import type { FailureKind, FailureReason } from '../policy/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
-import type { Waiting } from './trouble.ts';
+import type { Waiting } from './callProgress.ts';
 
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
 export interface CallWhy {
-  /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a free place, a probe or a sign of life. */
+  /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a permit, a probe or a sign of life. */
   readonly phase: 'in_flight' | Waiting;
   /** The attempt in flight, or the last one made; 0 before the first. */
   readonly attempt: number;
@@ -22,8 +22,8 @@ export interface CallWhy {
 export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls'>): CallWhy | undefined {
   if (call.settled) return undefined;
   const now = clock.now();
-  const { attempt, settings, attempts, waiting = 'place' } = call;
-  const { lastFailure } = call.trouble;
+  const { attempt, settings, attempts, waiting = 'permit' } = call;
+  const { lastFailure } = call.progress;
   const overall = { rule: 'overall_timeout' as const, inMs: call.overallDue - now };
   const shared = {
     attempt: attempts,

@@ -1,12 +1,27 @@
 import type { IntegrationState } from '../machines/integration.ts';
-import { type BackoffInput, checkBackoff } from '../policy/backoff.ts';
+import { backoffFrom, type BackoffInput, backoffKey } from '../policy/backoff.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import type { Outcome } from '../policy/failure.ts';
-import { checkBoolean, checkDuration, checkInteger, checkKeys, checkName, checkOneOf } from '../policy/options.ts';
+import type { Duration } from '../policy/duration.ts';
+import {
+  anything,
+  boolean,
+  choice,
+  duration,
+  integer,
+  type Key,
+  type KeysOf,
+  name,
+  signal,
+  type Tell,
+  text,
+  type Values,
+} from '../policy/optionKeys.ts';
+import { readGiven, readValue } from '../policy/readOptions.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { CallPath } from './callPath.ts';
-import type { CallStats } from './callPathParts.ts';
+import type { CallStats } from './callPathOptions.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
@@ -38,28 +53,30 @@ export interface CallOptions<I, O> {
   /** The waits between attempts, such as `{ initialMs: 200, maxMs: 5000 }`. @defaultValue the policy's */
   readonly backoff?: BackoffInput | undefined;
   /** Without a sign of life, per attempt, in ms. @defaultValue the policy's */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: Duration | undefined;
   /** Per attempt, in ms. @defaultValue the policy's */
-  readonly attemptMs?: number | undefined;
+  readonly attemptMs?: Duration | undefined;
   /** For the whole call, in ms. @defaultValue the policy's */
-  readonly overallMs?: number | undefined;
+  readonly overallMs?: Duration | undefined;
   /** Answers when the integration cannot, within the call's own deadline: a function, `{ value }` or `{ integration }`. */
   readonly fallback?: FallbackOption<I, O> | undefined;
 }
 
-const optionNames = [
-  'signal',
-  'effect',
-  'label',
-  'scope',
-  'replace',
-  'maxAttempts',
-  'backoff',
-  'idleMs',
-  'attemptMs',
-  'overallMs',
-  'fallback',
-];
+/** Who a call gives way to. */
+export const scopeKeys = { scope: text(), replace: boolean() };
+
+const callKeys = {
+  ...scopeKeys,
+  signal,
+  effect: choice(effects),
+  label: text(),
+  maxAttempts: integer(),
+  backoff: backoffKey,
+  idleMs: duration(),
+  attemptMs: duration(),
+  overallMs: duration(),
+  fallback: anything as Key<FallbackOption<never, never> | undefined>,
+} satisfies KeysOf<CallOptions<never, never>>;
 
 /** The breaker of an integration, for operators. */
 export interface BreakerHandle {
@@ -99,7 +116,30 @@ function keepResolve(resolve: (outcome: never) => void): void {
 }
 
 /** Something outside that can be called: supervised, and behind one breaker. */
-export class Integration<I, O> {
+export interface Integration<I, O> {
+  readonly name: string;
+  readonly breaker: BreakerHandle;
+  /** The state of its machine, as of now. Before its first start, and after its stop, `idle`. */
+  readonly state: IntegrationState;
+  /** Whether its first start is over, well or not, and nobody has stopped it since. */
+  readonly started: boolean;
+  readonly stats: CallStats;
+  readonly policy: IntegrationPolicy;
+  /**
+   * Calls the integration. Never rejects: the outcome holds the value or the failure, at the deadline at the latest.
+   * @throws TypeError or RangeError at once when an option is wrong.
+   */
+  call(input: I, options?: CallOptions<I, O>): Promise<Outcome<O>>;
+  /**
+   * Ends the call that holds a scope, as if its caller had aborted it with `reason`.
+   * @returns whether there was one.
+   * @throws TypeError or RangeError when `scope` is no name.
+   */
+  cancelScope(scope: string, reason?: unknown): boolean;
+}
+
+/** An integration over its call path. */
+export class CallableIntegration<I, O> implements Integration<I, O> {
   readonly name: string;
   readonly breaker: BreakerHandle;
   readonly #path: CallPath<I, O>;
@@ -118,12 +158,10 @@ export class Integration<I, O> {
     this.breaker = breakerHandle(path);
   }
 
-  /** The state of its machine, as of now. Before its first start, and after its stop, `idle`. */
   get state(): IntegrationState {
     return this.#path.link.state;
   }
 
-  /** Whether its first start is over, well or not, and nobody has stopped it since. */
   get started(): boolean {
     return this.#path.link.started;
   }
@@ -136,10 +174,6 @@ export class Integration<I, O> {
     return this.#path.policy;
   }
 
-  /**
-   * Calls the integration. Never rejects: the outcome holds the value or the failure, at the deadline at the latest.
-   * @throws TypeError or RangeError at once when an option is wrong.
-   */
   call(input: I, options?: CallOptions<I, O>): Promise<Outcome<O>> {
     const tool = this.#toolOf?.(input);
     const own = tool === undefined ? this.#settings : settingsOfTool(this.#settings, tool);
@@ -149,13 +183,8 @@ export class Integration<I, O> {
     return promise;
   }
 
-  /**
-   * Ends the call that holds a scope, as if its caller had aborted it with `reason`.
-   * @returns whether there was one.
-   * @throws TypeError or RangeError when `scope` is no name.
-   */
   cancelScope(scope: string, reason?: unknown): boolean {
-    checkName('scope', scope);
+    readValue('scope', scope, name);
     return this.#path.endScope(scope, reason ?? new Error(`the scope ${scope} was cancelled`));
   }
 }
@@ -169,6 +198,7 @@ function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undef
     session: undefined,
     signal: undefined,
     fallback: undefined,
+    isPromised: true,
   };
 }
 
@@ -178,22 +208,16 @@ function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: KnownTool): Ca
 }
 
 function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
-  checkKeys('options', options, optionNames);
-  const { signal, effect, label, scope, replace, idleMs, attemptMs, overallMs, fallback } = options;
-  const backoff = options.backoff === undefined ? undefined : checkBackoff('options.backoff', options.backoff);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('Expected `options.signal` to be an AbortSignal');
-  }
-  if (effect !== undefined) checkOneOf('options.effect', effect, effects);
-  if (label !== undefined) checkName('options.label', label);
-  checkScope(options);
-  if (options.maxAttempts !== undefined) checkInteger('options.maxAttempts', options.maxAttempts);
-  const maxAttempts = options.maxAttempts ?? (isRetried(signal) ? 1 : undefined);
+  const given = readGiven('options', options, callKeys, scopeRule);
+  const { signal, effect, label, scope, replace } = given;
+  const { fallback } = options;
+  const maxAttempts = given.maxAttempts ?? (isRetried(signal) ? 1 : undefined);
+  const backoff = given.backoff === undefined ? undefined : backoffFrom(given.backoff);
   return {
     ownLimits: defaults,
-    idleMs: idleMs === undefined ? defaults.idleMs : checkDuration('options.idleMs', idleMs),
-    attemptMs: attemptMs === undefined ? defaults.attemptMs : checkDuration('options.attemptMs', attemptMs),
-    overallMs: overallMs === undefined ? defaults.overallMs : checkDuration('options.overallMs', overallMs),
+    idleMs: given.idleMs ?? defaults.idleMs,
+    attemptMs: given.attemptMs ?? defaults.attemptMs,
+    overallMs: given.overallMs ?? defaults.overallMs,
     retry:
       maxAttempts === undefined && backoff === undefined
         ? defaults.retry
@@ -209,6 +233,7 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
     scope,
     replace,
     signal,
+    isPromised: true,
     fallback:
       fallback === undefined
         ? undefined
@@ -219,12 +244,9 @@ function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, 
   };
 }
 
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkScope({ scope, replace }: Pick<CallOptions<unknown, unknown>, 'scope' | 'replace'>): void {
-  if (scope !== undefined) checkName('options.scope', scope);
-  if (replace !== undefined) checkBoolean('options.replace', replace);
-  if (replace === true && scope === undefined)
-    throw new RangeError('Expected `options.scope` beside `options.replace`');
+/** There is nothing to replace without a scope. */
+export function scopeRule({ scope, replace }: Values<typeof scopeKeys>, tell: Tell): void {
+  if (replace === true && scope === undefined) tell('scope', { says: 'beside `options.replace`' });
 }
 
 /** What the machine's state means for the circuit. */
@@ -241,7 +263,7 @@ function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
     isolate: () => path.link.isolate(),
     reset: () => path.reset(),
     of(tool) {
-      checkName('tool', tool);
+      readValue('tool', tool, name);
       return {
         get state() {
           return path.toolCircuit(tool);

@@ -2,8 +2,7 @@ import type { Clock } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import type { Failure, FailureReason } from '../policy/failure.ts';
 import type { Limits } from '../policy/policy.ts';
-import type { Attempt } from './attempt.ts';
-import type { Call } from './call.ts';
+import type { Attempt, AttemptedCall } from './attempt.ts';
 import type { CallSettings } from './callSettings.ts';
 
 /** What is known of stalls of the event loop: limits on silence and on attempts leave them out. */
@@ -12,22 +11,22 @@ type StallClock = Pick<Clock, 'stalls'>;
 const stalledSince = ({ stalls }: StallClock, at: number): number => stalls?.since(at) ?? 0;
 
 /** When an attempt will have been silent for too long, in monotonic ms. */
-export function idleDueOf<I, O>({ call, lastSignAt }: Attempt<I, O>, clock: StallClock): number {
+export function idleDueOf({ call, lastSignAt }: Attempt<AttemptedCall>, clock: StallClock): number {
   return lastSignAt + call.settings.idleMs + stalledSince(clock, lastSignAt);
 }
 
 /** When an attempt will have had its whole time, or its lease, in monotonic ms. */
-export function attemptDueOf<I, O>({ startedAt, limitMs }: Attempt<I, O>, clock: StallClock): number {
+export function attemptDueOf({ startedAt, limitMs }: Attempt<AttemptedCall>, clock: StallClock): number {
   return startedAt + limitMs + stalledSince(clock, startedAt);
 }
 
 /** When the first limit of an attempt runs out, in whole ms and as far as is known now: a sign of life moves it. */
-export function dueOf<I, O>(attempt: Attempt<I, O>, clock: StallClock): number {
+export function dueOf(attempt: Attempt<AttemptedCall>, clock: StallClock): number {
   return Math.ceil(Math.min(idleDueOf(attempt, clock), attemptDueOf(attempt, clock), attempt.call.overallDue));
 }
 
 /** The same for an attempt that starts now: to read it back from the attempt would make numbers that V8 has to allocate. */
-export function firstDueOf<I, O>(call: Call<I, O>, limitMs: number, now: number): number {
+export function firstDueOf(call: AttemptedCall, limitMs: number, now: number): number {
   return Math.ceil(Math.min(now + call.settings.idleMs, now + limitMs, call.overallDue));
 }
 
@@ -40,7 +39,7 @@ export interface ExpiredLimit {
 }
 
 /** Which limit of an attempt has run out; of two that tie the inner one. */
-export function expiredLimit<I, O>(attempt: Attempt<I, O>, now: number, clock: StallClock): ExpiredLimit {
+export function expiredLimit(attempt: Attempt<AttemptedCall>, now: number, clock: StallClock): ExpiredLimit {
   const { call, startedAt, limitMs } = attempt;
   const { idleMs, attemptMs, overallMs, ownLimits = call.settings } = call.settings;
   const passed = (reason: FailureReason, limit: number, own: number): ExpiredLimit => {

@@ -1,34 +1,50 @@
 import type { IntegrationRef, IntegrationState } from '../machines/integration.ts';
 import type { IntegrationEmitted, IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { FailureKind } from '../policy/failure.ts';
-import type { Admission } from './attempt.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { BreakerCounts } from './breakerCounts.ts';
-import type { CallPathParts } from './callPathParts.ts';
-import { type FollowedCalls, type Follower, Following } from './following.ts';
+import type { EffectQueue } from './effectQueue.ts';
+import type { Fence } from './fence.ts';
 import { Isolations } from './isolations.ts';
-import type { MachineWatcher } from './machineChanges.ts';
+import { type FollowedCalls, type Follower, MachineSync } from './machineSync.ts';
+
+/** Moves on when the machine has changed. */
+export interface MachineWatcher {
+  /** @param shown - what `from` was shown as: before the first start that is `idle`. */
+  changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void;
+  /** It is shown in another state, though nothing changed for the calls. */
+  shown(from: IntegrationState, to: IntegrationState): void;
+  emitted(event: IntegrationEmitted): void;
+}
+
+/** What is needed of the options of a call path. */
+interface Surroundings {
+  readonly clock: Clock;
+  readonly everyEvent?: boolean | undefined;
+}
 
 /**
  * The call path's side of its machine: sends the events that could change the state, and skips only those the machine would ignore.
  * Survives the incarnations of the machine's actor.
  */
 export class MachineLink implements Follower {
-  readonly #parts: Pick<CallPathParts<never, never>, 'clock' | 'facts' | 'everyEvent'>;
-  readonly #changes: MachineWatcher;
+  readonly #options: Surroundings;
+  readonly #queue: EffectQueue;
+  readonly #watcher: MachineWatcher;
   readonly #counts: BreakerCounts;
-  readonly #following: Following;
+  readonly #sync: MachineSync;
   readonly #isolations = new Isolations();
   #ref: IntegrationRef | undefined = undefined;
   #unsubscribe: (() => void) | undefined = undefined;
   #state: IntegrationState = 'crashed';
   /** It is in service, or was: its first start is over, well or not, and nobody has stopped it since. */
   #started = false;
-  /** What is behind it has yet to start for the first time: calls wait as for a restart, the machine is as it begins. */
+  /** The server has yet to start for the first time: calls wait as for a restart, the machine is as it begins. */
   #awaitsStart = false;
   // What every call asks for, copied from each new snapshot: to ask the machine takes longer, and the code compiled for it goes with
   // the machine.
   #closed = false;
-  #admission: Admission = { generation: -1 };
+  #fence: Fence = { generation: -1 };
   #openUntil = Number.POSITIVE_INFINITY;
   #pausedUntil = 0;
   readonly #untold: IntegrationEmitted[] = [];
@@ -36,21 +52,23 @@ export class MachineLink implements Follower {
   #beginning = false;
 
   constructor(
-    parts: Pick<CallPathParts<never, never>, 'clock' | 'facts' | 'everyEvent'>,
+    options: Surroundings,
     counts: BreakerCounts,
     calls: FollowedCalls,
-    changes: MachineWatcher,
+    queue: EffectQueue,
+    watcher: MachineWatcher,
   ) {
-    this.#parts = parts;
-    this.#changes = changes;
+    this.#options = options;
+    this.#queue = queue;
+    this.#watcher = watcher;
     this.#counts = counts;
-    this.#following = new Following(parts.clock, calls, this);
+    this.#sync = new MachineSync(options.clock, calls, this);
   }
 
   /**
    * Takes the actor of a new incarnation, and starts it if nobody has: what is sent from here on must be taken in order.
    * @param first - what the machine is told before anybody learns that it runs.
-   * @param awaitsStart - what is behind it has yet to start for the first time.
+   * @param awaitsStart - the server has yet to start for the first time.
    */
   attach(ref: IntegrationRef, first: readonly IntegrationEvent[] = [], awaitsStart = false): void {
     this.detach();
@@ -58,7 +76,7 @@ export class MachineLink implements Follower {
     this.#awaitsStart = awaitsStart;
     const emitted = ref.on('*', (event) => this.#untold.push(event));
     // A machine that threw has no state of its own any more: it is shown as crashed until its next incarnation.
-    const errors = ref.subscribe({ error: () => this.#moveTo('crashed') });
+    const errors = ref.subscribe({ error: () => this.#threw() });
     this.#unsubscribe = () => {
       emitted.unsubscribe();
       errors.unsubscribe();
@@ -98,7 +116,7 @@ export class MachineLink implements Follower {
     this.#started = false;
   }
 
-  /** What is behind it has started. Those who come back from a crash find the circuit closed. */
+  /** The server has started. Calls that waited for that find the circuit closed. */
   restarted(): void {
     this.#awaitsStart = false;
     this.send({ type: 'integration.restarted' });
@@ -106,13 +124,13 @@ export class MachineLink implements Follower {
     this.#follow();
   }
 
-  /** What is behind it is gone, or could not be started. */
+  /** The server is gone, or could not be started. */
   lost(): void {
     const isFirst = !this.#started;
     this.#awaitsStart = false;
     this.#started = true;
     this.send({ type: 'integration.lost' });
-    if (isFirst && this.#state === 'crashed') this.#changes.shown('idle', 'crashed');
+    if (isFirst && this.#state === 'crashed') this.#watcher.shown('idle', 'crashed');
   }
 
   #shown(state: IntegrationState): IntegrationState {
@@ -133,8 +151,8 @@ export class MachineLink implements Follower {
   }
 
   /** What fences attempts: another one in each generation and incarnation. */
-  get admission(): Admission {
-    return this.#admission;
+  get fence(): Fence {
+    return this.#fence;
   }
 
   get openUntil(): number {
@@ -156,23 +174,32 @@ export class MachineLink implements Follower {
   }
 
   /** Whether an attempt admitted then may still change the state now. */
-  isCurrent(admission: Admission): boolean {
-    // While the circuit is closed, the machine of the current admission lives.
-    return admission === this.#admission && (this.#closed || this.#isAlive);
+  isCurrent(fence: Fence): boolean {
+    // While the circuit is closed, the machine of the current fence lives.
+    return fence === this.#fence && (this.#closed || this.#isAlive);
   }
 
   /** Whether what is counted without a time gets one within a moment. */
   get isLingering(): boolean {
-    return this.#following.isLingering;
+    return this.#sync.isLingering;
   }
 
   send(event: IntegrationEvent): void {
+    this.#queue.enter();
+    try {
+      this.#send(event);
+    } finally {
+      this.#queue.leave();
+    }
+  }
+
+  #send(event: IntegrationEvent): void {
     if (this.#isAlive) {
       this.#ref?.send(event);
       this.#follow();
     } else if (this.openings > 0 && (event.type === 'breaker.reset' || event.type === 'integration.restarted')) {
-      // Who keeps the circuit for the next incarnation has to hear of it all the same.
-      this.#changes.emitted({ type: 'breaker.closed' });
+      // The store that keeps the circuit for the next incarnation has to hear of it all the same.
+      this.#watcher.emitted({ type: 'breaker.closed' });
     }
   }
 
@@ -193,11 +220,11 @@ export class MachineLink implements Follower {
   }
 
   /** Counts a failure of an attempt, and lets the machine decide what it means. */
-  recordFailure(admission: Admission, kind: FailureKind, hintMs: number | undefined): void {
-    if (!this.isCurrent(admission)) return;
-    const at = this.#parts.clock.now();
+  recordFailure(fence: Fence, kind: FailureKind, hintMs: number | undefined): void {
+    if (!this.isCurrent(fence)) return;
+    const at = this.#options.clock.now();
     const tally = this.#counts.failed(at);
-    this.send({ type: 'attempt.failed', generation: admission.generation, at, kind, tally, hintMs });
+    this.send({ type: 'attempt.failed', generation: fence.generation, at, kind, tally, hintMs });
   }
 
   /** Asks for a probe's place. Whether it was given is the machine's decision, read from what changed. */
@@ -209,35 +236,34 @@ export class MachineLink implements Follower {
     const after = this.#ref?.getSnapshot().context;
     const given = after !== undefined && (after.generation !== before.generation || after.probing !== before.probing);
     this.#follow();
-    // Whoever heard of it may have changed everything since.
-    return given && this.#state === 'half-open' && this.#admission.generation === after.generation;
+    return given;
   }
 
   /** @param now - monotonic time in ms, which has just been read. */
   attemptStarted(now: number): void {
     this.#counts.timeIs(now);
-    this.#following.attemptStarted();
+    this.#sync.attemptStarted();
     if (this.#everyEvent || this.#state === 'idle' || this.#state === 'backoff') this.flush();
   }
 
   /** An attempt has left the table. */
   attemptEnded(): void {
-    this.#following.attemptEnded();
+    this.#sync.attemptEnded();
   }
 
   /** Lets the machine follow the call table at the end of this turn, once however many calls changed. */
   flushSoon(): void {
-    this.#following.soon();
+    this.#sync.soon();
   }
 
   flush(): void {
     if (!this.#closed) return;
-    const { figures, state } = this.#following;
+    const { figures, state } = this.#sync;
     if (this.#everyEvent || state !== this.#state) this.send({ type: 'calls.changed', ...figures });
   }
 
   mayLinger(): boolean {
-    return this.#state === 'calling' && !this.#parts.facts.wants('integration.changed');
+    return this.#state === 'calling' && !this.#queue.wants('integration.changed');
   }
 
   lingered(now: number): void {
@@ -245,23 +271,32 @@ export class MachineLink implements Follower {
   }
 
   get #everyEvent(): boolean {
-    return this.#parts.everyEvent === true;
+    return this.#options.everyEvent === true;
   }
 
-  /** Takes over what the machine made of an event, then tells what it announced: listeners find everything in its new state. */
+  #threw(): void {
+    this.#queue.enter();
+    try {
+      this.#moveTo('crashed');
+    } finally {
+      this.#queue.leave();
+    }
+  }
+
+  /** Takes over what the machine made of an event. */
   #follow(): void {
     const snapshot = this.#ref?.getSnapshot();
     this.#copy();
     const state = snapshot?.status === 'active' ? snapshot.value : 'crashed';
     this.#moveTo(this.#awaitsStart ? 'crashed' : state);
-    for (let told = this.#untold.shift(); told !== undefined; told = this.#untold.shift()) this.#changes.emitted(told);
+    for (let told = this.#untold.shift(); told !== undefined; told = this.#untold.shift()) this.#watcher.emitted(told);
   }
 
   #copy(): void {
     const context = this.#ref?.getSnapshot().context;
     const isHeld = context === undefined || context.isolations > 0;
     const generation = context?.generation ?? -1;
-    if (generation !== this.#admission.generation) this.#admission = { generation };
+    if (generation !== this.#fence.generation) this.#fence = { generation };
     this.#openUntil = isHeld ? Number.POSITIVE_INFINITY : context.openUntil;
     this.#pausedUntil = context?.pausedUntil ?? 0;
   }
@@ -274,7 +309,7 @@ export class MachineLink implements Follower {
     this.#state = state;
     if (!this.#awaitsStart) this.#started = true;
     this.#closed = state === 'calling' || state === 'idle' || state === 'backoff';
-    this.#following.end();
+    this.#sync.end();
     const begins = this.#beginning;
     this.#beginning = false;
     if (!wasClosed && this.#closed) {
@@ -282,6 +317,6 @@ export class MachineLink implements Follower {
       // Attempts of before may still be in flight.
       this.flushSoon();
     }
-    this.#changes.changed(from, state, shown);
+    this.#watcher.changed(from, state, shown);
   }
 }

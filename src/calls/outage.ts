@@ -1,76 +1,57 @@
 import type { FailureFacts } from '../policy/failure.ts';
-import * as refusal from './refusal.ts';
-import type { Stations } from './stations.ts';
 
-/** When an integration is crashed: the thing behind it is gone, or more work goes on than may be replaced. */
-export class Outage<I, O> {
-  readonly #on: Stations<I, O>;
-  #overwhelmed = false;
+/** An outage that is over. */
+export interface EndedOutage {
+  /** Since when, in monotonic ms. */
+  readonly since: number;
+  /** Neither it nor its end is told. */
+  readonly quiet: boolean;
+}
+
+/** When an integration is crashed: its server is gone, or more attempts were abandoned than may be replaced. */
+export class Outage {
+  /** A restart takes it back into service, or the end of work that was abandoned. */
+  overwhelmed = false;
   #since = 0;
   #told = false;
-  /** It ended as it was to: neither that nor its coming back is told. One that an operator ended is told as that elsewhere. */
+  /** The server ended as it was to: neither that nor its coming back is told. One that an operator ended is told as that elsewhere. */
   #quiet = false;
   #last: FailureFacts | undefined = undefined;
 
-  constructor(stations: Stations<I, O>) {
-    this.#on = stations;
-  }
-
-  /** What ended the thing behind it, while it is gone. */
+  /** What ended the server, while it is gone. */
   get last(): FailureFacts | undefined {
     return this.#last;
   }
 
-  /** The thing behind it has yet to start. */
-  startsDown(): void {
-    this.#since = this.#on.parts.clock.now();
-    // A first start is no restart.
-    this.#quiet = !this.#on.link.started;
+  /** The server has yet to start. @param isFirst - a first start is no restart. */
+  startsDown(now: number, isFirst: boolean): void {
+    this.#since = now;
+    this.#quiet = isFirst;
   }
 
-  /** A restart takes it back into service from here on, not the end of work that goes on. */
-  needsRestart(): void {
-    this.#overwhelmed = false;
-  }
-
-  begin(facts: FailureFacts, quietly = false): void {
-    const { parts, link, records, attempts } = this.#on;
-    if (link.lastState !== 'crashed') this.#since = parts.clock.now();
+  /**
+   * The server is gone.
+   * @param isNew - it was there until now.
+   * @returns what is told of that.
+   */
+  begin(facts: FailureFacts, quietly: boolean, isNew: boolean, now: number): 'crashed' | 'restart_failed' | 'nothing' {
+    if (isNew) this.#since = now;
     this.#last = facts;
-    // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
-    link.lost();
-    const isOrder = facts.reason === 'restarted';
-    if (!quietly && !isOrder) {
-      if (this.#told) records.restartFailed(facts.message);
-      else records.crashed(facts.message);
-    }
-    this.#quiet = quietly && !this.#told;
-    this.#told ||= !quietly && !isOrder;
-    attempts.loseAll(facts);
+    const wasTold = this.#told;
+    const isTold = !quietly && facts.reason !== 'restarted';
+    this.#quiet = quietly && !wasTold;
+    this.#told ||= isTold;
+    if (!isTold) return 'nothing';
+    return wasTold ? 'restart_failed' : 'crashed';
   }
 
-  end(): void {
-    const { parts, link, records } = this.#on;
-    if (link.lastState !== 'crashed') return;
-    const isQuiet = this.#quiet;
-    this.#overwhelmed = false;
+  /** It is back. */
+  end(): EndedOutage {
+    const ended = { since: this.#since, quiet: this.#quiet };
+    this.overwhelmed = false;
     this.#told = false;
     this.#quiet = false;
     this.#last = undefined;
-    link.restarted();
-    if (!isQuiet) records.restarted(parts.clock.now() - this.#since);
-  }
-
-  /** There is more work that will not end than may be replaced. */
-  overwhelm(): void {
-    const { parts, link } = this.#on;
-    if (link.lastState === 'crashed') return;
-    this.#overwhelmed = true;
-    this.begin(refusal.tooMuchAbandoned(parts.name, parts.policy));
-  }
-
-  /** What is left of such work may be replaced, or is forgiven. */
-  withinBound(): void {
-    if (this.#overwhelmed) this.end();
+    return ended;
   }
 }

@@ -1,8 +1,10 @@
+import type { CountedFailure } from '../policy/breakerCause.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
+import type { CallPathOptions } from './callPathOptions.ts';
+import type { RefusalEpisode } from './callRecords.ts';
+import type { EffectQueue } from './effectQueue.ts';
 import * as refusal from './refusal.ts';
-import type { Stations } from './stations.ts';
 import { ToolCircuit } from './toolCircuit.ts';
 import { toolName } from './toolName.ts';
 
@@ -12,6 +14,11 @@ const mostCircuits = 1000;
 /** The circuit of a tool as an operator sees it. */
 export type ToolCircuitState = 'closed' | 'open' | 'half-open' | 'isolated';
 
+/** Moves on when the circuit of a tool has opened. */
+export interface ToolWatcher {
+  toolOpened(tool: string): void;
+}
+
 /**
  * The circuits of an integration's tools: a tool whose calls pass their limit while the integration answers is left alone, and takes nobody
  * with it. There is one from the first such call of a tool until its calls have been well again; most integrations never have any.
@@ -19,17 +26,22 @@ export type ToolCircuitState = 'closed' | 'open' | 'half-open' | 'isolated';
 export class ToolCircuits<I, O> {
   /** How many there are; what every call asks for. */
   size = 0;
-  readonly #on: Stations<I, O>;
+  readonly #options: CallPathOptions<I, O>;
+  readonly #queue: EffectQueue;
+  readonly #watcher: ToolWatcher;
   readonly #circuits = new Map<string, ToolCircuit<I, O>>();
   #uses = 0;
 
-  constructor(stations: Stations<I, O>) {
-    this.#on = stations;
+  /** @param queue - where facts go out. */
+  constructor(options: CallPathOptions<I, O>, queue: EffectQueue, watcher: ToolWatcher) {
+    this.#options = options;
+    this.#queue = queue;
+    this.#watcher = watcher;
   }
 
   /** The tool a call calls; undefined where it calls none. */
   toolOf({ input }: Call<I, O>): string | undefined {
-    return toolName(this.#on.parts, input);
+    return toolName(this.#options, input);
   }
 
   stateOf(tool: string): ToolCircuitState {
@@ -39,20 +51,22 @@ export class ToolCircuits<I, O> {
     return circuit.probe === undefined ? 'open' : 'half-open';
   }
 
-  /** Refuses a call that the circuit of its tool does not let pass. @returns whether it did. */
+  /** Whether the circuit of its tool does not let a call pass. */
   refuses(call: Call<I, O>, now: number): boolean {
-    const facts = this.refusalOf(call, now);
-    if (facts === undefined) return false;
-    this.#on.endings.refuse(call, facts, this.#find(this.toolOf(call))?.refusals);
-    return true;
+    return this.#find(this.toolOf(call))?.refuses(call, now) === true;
+  }
+
+  /** The refusals of the tool of a call since it let one pass. */
+  episodeOf(call: Call<I, O>): RefusalEpisode | undefined {
+    return this.#find(this.toolOf(call))?.refusals;
   }
 
   /** What a call ends with that the circuit of its tool does not let pass; undefined when it does. */
-  refusalOf(call: Call<I, O>, now: number, cause = call.trouble.lastFailure): FailureFacts | undefined {
+  refusalOf(call: Call<I, O>, now: number, cause = call.progress.lastFailure): FailureFacts | undefined {
     const tool = this.toolOf(call);
     const circuit = this.#find(tool);
     if (tool === undefined || circuit === undefined || !circuit.refuses(call, now)) return undefined;
-    return refusal.circuitOpen(nameOf(tool, this.#on.parts.name), circuit.probeAt - now, cause, circuit.failures);
+    return refusal.circuitOpen(nameOf(tool, this.#options.name), circuit.probeAt - now, cause, circuit.failures);
   }
 
   /** A call is about to be dispatched. @returns whether it tries the open circuit of its tool from here on. */
@@ -64,24 +78,24 @@ export class ToolCircuits<I, O> {
     return true;
   }
 
-  /** Whoever hears of it may end the call: it must have been dispatched. */
+  /** Tells that a call tries the open circuit of its tool. */
   tellProbe(call: Call<I, O>): void {
     const tool = this.toolOf(call);
-    this.#on.records.tell({ type: 'breaker.half_opened', integration: this.#on.parts.name, tool });
+    this.#queue.tell({ type: 'breaker.half_opened', integration: this.#options.name, tool });
   }
 
   /** A call of a tool passed its limit, and the integration answers others. */
-  failed(attempt: Attempt<I, O>, facts: FailureFacts): void {
-    const tool = this.toolOf(attempt.call);
+  failed(call: Call<I, O>, failure: CountedFailure): void {
+    const tool = this.toolOf(call);
     if (tool === undefined) return;
-    const { parts, records } = this.#on;
+    const { name, clock } = this.#options;
     const circuit = this.#of(tool);
-    const openForMs = circuit.failed(attempt.call, records.countedFailure(attempt, facts), parts.clock.now());
+    const openForMs = circuit.failed(call, failure, clock.now());
     if (openForMs === undefined) return;
     const { message: cause, failures } = circuit.failures.cause ?? {};
-    const { kind } = facts;
-    records.tell({ type: 'breaker.opened', integration: parts.name, tool, openForMs, kind, cause, failures });
-    this.#refuseWaiting(tool, circuit);
+    const { kind } = failure;
+    this.#queue.tell({ type: 'breaker.opened', integration: name, tool, openForMs, kind, cause, failures });
+    this.#watcher.toolOpened(tool);
   }
 
   /** A call ended within its limit: with a value, or with an error of its own. */
@@ -90,7 +104,7 @@ export class ToolCircuits<I, O> {
     const circuit = this.#find(tool);
     if (tool === undefined || circuit === undefined) return;
     const wasProbe = circuit.probe === call;
-    const isWell = circuit.answered(call, this.#on.parts.clock.now());
+    const isWell = circuit.answered(call, this.#options.clock.now());
     if (isWell && !circuit.isIsolated) this.#forget(tool);
     if (wasProbe) this.#tellClosed(tool);
   }
@@ -103,15 +117,15 @@ export class ToolCircuits<I, O> {
 
   /** Forces the circuit of a tool open until the returned function is called (once). */
   isolate(tool: string): () => void {
-    const { parts, records } = this.#on;
     const circuit = this.#of(tool);
     const holder = {};
     const wasIsolated = circuit.isIsolated;
     circuit.holders.add(holder);
     if (!wasIsolated) {
       const openForMs = Number.POSITIVE_INFINITY;
-      records.tell({ type: 'breaker.opened', integration: parts.name, tool, openForMs, kind: 'isolated' });
-      this.#refuseWaiting(tool, circuit);
+      const { name } = this.#options;
+      this.#queue.tell({ type: 'breaker.opened', integration: name, tool, openForMs, kind: 'isolated' });
+      this.#watcher.toolOpened(tool);
     }
     return () => {
       if (!circuit.holders.delete(holder) || circuit.isIsolated) return;
@@ -137,7 +151,7 @@ export class ToolCircuits<I, O> {
     for (const tool of [...this.#circuits.keys()]) this.reset(tool);
   }
 
-  /** What is behind the integration has started anew, and its tools with it; what is isolated stays so. */
+  /** The server has started anew, and its tools with it; what is isolated stays so. */
   restarted(): void {
     for (const [tool, circuit] of [...this.#circuits]) {
       if (!circuit.isIsolated) this.reset(tool);
@@ -155,7 +169,7 @@ export class ToolCircuits<I, O> {
     const known = this.#find(tool);
     if (known !== undefined) return known;
     if (this.#circuits.size >= mostCircuits) this.#dropOldest();
-    const circuit = new ToolCircuit<I, O>(this.#on.parts.policy.breaker);
+    const circuit = new ToolCircuit<I, O>(this.#options.policy.breaker);
     circuit.used = ++this.#uses;
     this.#circuits.set(tool, circuit);
     this.size = this.#circuits.size;
@@ -180,17 +194,7 @@ export class ToolCircuits<I, O> {
   }
 
   #tellClosed(tool: string): void {
-    this.#on.records.tell({ type: 'breaker.closed', integration: this.#on.parts.name, tool });
-  }
-
-  /** Calls of the tool that wait would only be refused later. */
-  #refuseWaiting(tool: string, circuit: ToolCircuit<I, O>): void {
-    const { parts, waits } = this.#on;
-    for (const call of waits.list()) {
-      // Who heard of it, or of the last refusal, may have closed the circuit again.
-      if (call.waiting === undefined || this.#circuits.get(tool) !== circuit || this.toolOf(call) !== tool) continue;
-      this.refuses(call, parts.clock.now());
-    }
+    this.#queue.tell({ type: 'breaker.closed', integration: this.#options.name, tool });
   }
 }
 

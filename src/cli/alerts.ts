@@ -1,5 +1,5 @@
 import type { OpenAlert } from '../policy/alertRecord.ts';
-import { type AlertView, readAlerts, type UnwatchedAlert } from '../store/alertView.ts';
+import type { AlertView, UnwatchedAlert } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
@@ -21,9 +21,9 @@ export const alerts = defineCommand({
   options: {},
   async run(args, io) {
     const now = io.now();
-    const { path, view } = await readDatabase(args.db, io, (reader) => ({
+    const { path, view } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
-      view: readAlerts(reader, now),
+      view: await reader.alerts(now),
     }));
     if (args.json) io.stdout.write(toJson({ database: path, ...view }));
     else if (view.open.length + view.unwatched.length + view.cleared.length === 0)

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
-import { type DatabaseReader, openReader } from '../store/reader.ts';
+import type { StoreReader } from '../store/storeReader.ts';
+import { openReader } from '../store/openReader.ts';
 import { storePath } from '../store/paths.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 /**
  * Reads from the database that `--db` or the environment names, and closes it.
@@ -11,7 +13,7 @@ import type { Io } from './io.ts';
 export async function readDatabase<T>(
   db: string | undefined,
   { env }: Pick<Io, 'env'>,
-  read: (reader: DatabaseReader) => T,
+  read: (reader: StoreReader) => Promise<T>,
 ): Promise<T> {
   const path = storePath(db, env);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
@@ -20,12 +22,12 @@ export async function readDatabase<T>(
       given === undefined ? 'name a file with --db FILE or UNWEDGE_DB' : `${given} takes the file of a database`;
     throw new CommandError(`${path} is a directory; ${fix}.`);
   }
-  let reader: DatabaseReader | undefined;
+  let reader: StoreReader | undefined;
   try {
     reader = await openReader(path);
-    return read(reader);
+    return await read(reader);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const named = message.includes(path) ? message : `Cannot read ${path}: ${message}`;
     throw new CommandError(`${named.replace(/\.$/, '')}. Name another with --db FILE or UNWEDGE_DB.`, { cause: error });
   } finally {

@@ -1,4 +1,4 @@
-import { type EventRow, failureTypes } from '../store/query.ts';
+import { type EventRow, failureTypes } from '../store/events.ts';
 import { fitText, textWidth } from '../policy/textWidth.ts';
 import { instanceName } from './integrationView.ts';
 import type { Io } from './io.ts';

@@ -1,6 +1,5 @@
 import { nearest } from '../policy/nearest.ts';
-import { readEvents } from '../store/query.ts';
-import type { DatabaseReader } from '../store/reader.ts';
+import type { StoreReader } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { eventTable } from './eventText.ts';
@@ -35,9 +34,9 @@ export const events = defineCommand({
     const { since, category, integration, failed, limit } = args;
     const query = { since: since === undefined ? undefined : io.now() - since, category, integration, failed, limit };
     if (args.follow) return (await import('./followEvents.ts')).followEvents(query, args, io);
-    const { rows, hint } = await readDatabase(args.db, io, (reader) => {
-      const rows = readEvents(reader, query);
-      return { rows, hint: rows.length === 0 ? guess(reader, category, integration) : '' };
+    const { rows, hint } = await readDatabase(args.db, io, async (reader) => {
+      const rows = await reader.events(query);
+      return { rows, hint: rows.length === 0 ? await guess(reader, category, integration) : '' };
     });
     if (args.json) io.stdout.write(toJson(rows));
     else if (rows.length > 0) io.stdout.write(eventTable(rows, io));
@@ -47,9 +46,13 @@ export const events = defineCommand({
 });
 
 /** A name that matches nothing may be a misspelt one. */
-function guess(reader: DatabaseReader, category: string | undefined, integration: string | undefined): string {
+async function guess(
+  reader: StoreReader,
+  category: string | undefined,
+  integration: string | undefined,
+): Promise<string> {
   if (category === undefined && integration === undefined) return '';
-  const sample = readEvents(reader, { limit: sampleSize });
+  const sample = await reader.events({ limit: sampleSize });
   const hint = (what: string, word: string | undefined, known: readonly string[]) => {
     if (word === undefined || known.includes(word)) return '';
     const near = nearest(word, [...new Set(known)]);

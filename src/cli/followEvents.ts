@@ -1,11 +1,11 @@
-import { statSync } from 'node:fs';
-import { type EventQuery, type EventRow, readEvents } from '../store/query.ts';
-import type { DatabaseReader } from '../store/reader.ts';
+import type { EventQuery, EventRow } from '../store/events.ts';
+import type { StoreReader } from '../store/storeReader.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import { createOrigins, eventLine, type Origins } from './eventText.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 /** How often new events are looked for, in ms. */
 const lookEveryMs = 500;
@@ -33,11 +33,11 @@ export async function followEvents(
     origins ??= createOrigins(rows);
     for (const row of rows) io.stdout.write(json ? toJsonLine(row) : eventLine(row, io, origins));
   };
-  let place = await readDatabase(db, io, (reader) => {
-    const last = lastId(reader);
-    const rows = readEvents(reader, query);
+  let place = await readDatabase(db, io, async (reader) => {
+    const last = await reader.lastEventId();
+    const rows = await reader.events(query);
     print(rows);
-    return { file: identify(reader), after: Math.max(last, rows.at(-1)?.id ?? 0) };
+    return { file: reader.identity, after: Math.max(last, rows.at(-1)?.id ?? 0) };
   });
   let trouble: string | undefined;
   while (!io.signal.aborted) {
@@ -47,7 +47,7 @@ export async function followEvents(
       place = await readDatabase(db, io, (reader) => printNew(reader, query, place, print));
       trouble = undefined;
     } catch (error) {
-      const message = sanitize(error instanceof Error ? error.message : String(error));
+      const message = sanitize(messageOf(error));
       if (trouble === undefined) io.stderr.write(`unwedge: ${message} Waiting for it.\n`);
       trouble = message;
     }
@@ -55,31 +55,22 @@ export async function followEvents(
   return 0;
 }
 
-function printNew(
-  reader: DatabaseReader,
+async function printNew(
+  reader: StoreReader,
   query: EventQuery,
   { file: known, after: read }: Place,
   print: (rows: readonly EventRow[]) => void,
-): Place {
-  const file = identify(reader);
-  const last = lastId(reader);
+): Promise<Place> {
+  const file = reader.identity;
+  // Also of rows that do not match: they need not be looked at again.
+  const last = await reader.lastEventId();
   // Ids begin anew in another file, and in one that lost all its rows.
   let after = file === known && last >= read ? read : 0;
   for (;;) {
-    const rows = readEvents(reader, { ...query, limit: mostRows, after });
+    const rows = await reader.events({ ...query, limit: mostRows, after });
     print(rows);
     after = rows.at(-1)?.id ?? after;
     // What came between the look at the last id and here is read now, and not again.
     if (rows.length < mostRows) return { file, after: Math.max(after, last) };
   }
-}
-
-/** Also of rows that do not match: they need not be looked at again. */
-function lastId({ database, eventTable }: DatabaseReader): number {
-  return Number(database.prepare(`SELECT max(rowid) AS id FROM ${eventTable}`).get()?.['id'] ?? 0);
-}
-
-function identify({ path }: DatabaseReader): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 'gone' : `${stat.dev}:${stat.ino}`;
 }

@@ -1,5 +1,5 @@
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
-import type { IntegrationStatus } from '../store/status.ts';
+import type { IntegrationStatus } from '../store/storeReader.ts';
 import type { AskedRuntime } from './liveRuntimes.ts';
 
 /** An integration as the records and the live runtimes together show it. */

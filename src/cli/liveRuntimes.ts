@@ -1,7 +1,7 @@
 import { type ControlAnswer, askRuntime } from '../control/client.ts';
-import { seeWorld } from '../actors/processIdentity.ts';
+import { seeWorld } from '../actors/process/processIdentity.ts';
 import { type JudgedRuntime, judgeRuntimes, type RuntimeRow } from '../store/runtimes.ts';
-import { systemClock } from '../systemClock.ts';
+import { systemClock } from '../runtime/systemClock.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';

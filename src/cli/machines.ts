@@ -1,6 +1,6 @@
 import { machineCatalogue } from '../machines/catalogue.ts';
-import { chartOf } from '../telemetry/chart.ts';
-import { mermaidOf } from '../telemetry/mermaid.ts';
+import { chartOf } from '../inspector/chart.ts';
+import { mermaidOf } from '../inspector/mermaid.ts';
 import { defineCommand } from './command.ts';
 import { unknown } from './errors.ts';
 import type { Io } from './io.ts';

@@ -25,7 +25,7 @@ export async function namedConfig(
   if (named === undefined) return {};
   // A module that was run may leave timers behind.
   if (!named.endsWith('.json')) endWithCommand?.();
-  // Only for who names one: it brings the schema.
+  // Only for commands that name one: it brings the tables of options.
   const { readConfig } = await import('../config/readConfig.ts');
   try {
     const read = () => readConfig({ file: named, env });

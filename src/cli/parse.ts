@@ -3,6 +3,7 @@ import { parseDuration } from '../policy/duration.ts';
 import { type Args, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
 import { unknown, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 /** A parsed command line: a request for help, or what the command gets. */
 export type Parsed<O extends OptionSpecs> =
@@ -109,7 +110,7 @@ function durationOf(name: string, value: string): number {
   try {
     return parseDuration(name, value);
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 

@@ -1,8 +1,8 @@
 import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
 import { nearest } from '../policy/nearest.ts';
-import { type JudgedRuntime, readRuntimes } from '../store/runtimes.ts';
-import { systemClock } from '../systemClock.ts';
+import type { JudgedRuntime } from '../store/runtimes.ts';
+import { systemClock } from '../runtime/systemClock.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
@@ -60,7 +60,10 @@ async function find(
   db: string | undefined,
   io: Io,
 ): Promise<{ readonly name: string; readonly runtimes: readonly JudgedRuntime[] }> {
-  const { path, rows } = await readDatabase(db, io, (reader) => ({ path: reader.path, rows: readRuntimes(reader) }));
+  const { path, rows } = await readDatabase(db, io, async (reader) => ({
+    path: reader.path,
+    rows: await reader.runtimes(),
+  }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const live = asked.filter(({ answer }) => answer !== undefined);
   const having = (name: string) =>

@@ -1,7 +1,6 @@
 import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
-import { readRuntimes } from '../store/runtimes.ts';
-import { readStatus, type SessionStatus, type StoreStatus } from '../store/status.ts';
+import type { SessionStatus, StoreStatus } from '../store/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { type Args, defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -44,10 +43,10 @@ export const status = defineCommand({
 
 async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
   const now = io.now();
-  const { rows, ...found } = await readDatabase(args.db, io, (reader) => ({
+  const { rows, ...found } = await readDatabase(args.db, io, async (reader) => ({
     database: reader.path,
-    rows: readRuntimes(reader),
-    ...readStatus(reader, now),
+    rows: await reader.runtimes(),
+    ...(await reader.status(now)),
   }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const view = { ...found, integrations: viewOf(found.integrations, asked) };

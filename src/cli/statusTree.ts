@@ -1,5 +1,4 @@
 import { readTreeAnswer } from '../control/answers.ts';
-import { readRuntimes } from '../store/runtimes.ts';
 import { treeText } from '../supervisor/treeText.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -11,9 +10,9 @@ import { createStyle } from './style.ts';
 /** `unwedge status --tree`. Gives 0 when at least one runtime showed its tree, else 1. */
 export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
   const now = io.now();
-  const { path, rows } = await readDatabase(args.db, io, (reader) => ({
+  const { path, rows } = await readDatabase(args.db, io, async (reader) => ({
     path: reader.path,
-    rows: readRuntimes(reader),
+    rows: await reader.runtimes(),
   }));
   const asked = await askRuntimes(rows, io, 'tree', readTreeAnswer);
   const shown = asked.filter(({ answer }) => answer !== undefined);

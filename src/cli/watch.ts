@@ -6,6 +6,7 @@ import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
 import { createStyle } from './style.ts';
 import { localTime } from './timeText.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 const usualMs = 2_000;
 /** Oftener than this nobody can read. */
@@ -55,7 +56,7 @@ function intervalOf(text: string | undefined): number {
   try {
     ms = parseDuration('INTERVAL', text);
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
   if (ms < leastMs)
     throw new UsageError(`Expected \`INTERVAL\` to be at least ${leastMs}ms, got ${JSON.stringify(text)}`);

@@ -1,7 +1,5 @@
 import { readWhyAnswer } from '../control/answers.ts';
 import { nearest } from '../policy/nearest.ts';
-import { readRuntimes } from '../store/runtimes.ts';
-import { readSessionIds, readSessionRecords } from '../store/sessionRecords.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
@@ -21,11 +19,11 @@ export const why = defineCommand({
   operands: ['SESSION'],
   async run(args, io) {
     const [session = ''] = args.operands;
-    const { path, rows, ids, records } = await readDatabase(args.db, io, (reader) => ({
+    const { path, rows, ids, records } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
-      rows: readRuntimes(reader),
-      ids: readSessionIds(reader),
-      records: readSessionRecords(reader, session),
+      rows: await reader.runtimes(),
+      ids: await reader.sessionIds(),
+      records: await reader.session(session),
     }));
     const asked = await askRuntimes(rows, io, 'why', readWhyAnswer, { session });
     const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);

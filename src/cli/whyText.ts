@@ -1,6 +1,6 @@
 import type { CallWhy } from '../calls/callWhy.ts';
 import { formatDuration } from '../policy/duration.ts';
-import type { SessionRecords } from '../store/sessionRecords.ts';
+import type { SessionRecords } from '../store/storeReader.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';
@@ -67,12 +67,12 @@ function phaseText(progress: CallWhy | undefined): string {
 
 const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = {
   backoff: 'waits for its next attempt',
-  pause: 'waits for the end of a pause the other side asked for',
+  pause: 'waits for the end of a pause that the server asked for',
   restart: 'waits for a restart',
-  place: 'waits for a free place',
+  permit: 'waits for a permit',
   probe: 'waits for a probe of the circuit',
   scope: 'waits for the run of its scope to end',
-  doubt: 'waits for a sign of life of what is behind it',
+  suspect: 'waits for a sign of life of the server',
 };
 
 /** What the records say of a session whose gateway does not answer. */

@@ -1,4 +1,4 @@
-import type { GatewayOptions } from '../gatewayOptions.ts';
+import type { GatewayOptions } from '../runtime/runtimeOptions.ts';
 import type { ConfigSource } from './problems.ts';
 
 /** The options of a gateway that a configuration may hold. */
@@ -21,19 +21,11 @@ type ConfigName = Extract<
   | 'sessions'
 >;
 
-/** Options as they are written in a configuration: durations may be text. */
-type Written<Key, T> = T extends readonly (infer Item)[]
-  ? readonly Written<Key, Item>[]
-  : T extends object
-    ? { readonly [Inner in keyof T]: Written<Inner, T[Inner]> }
-    : Key extends `${string}Ms`
-      ? T extends number
-        ? number | string
-        : T
-      : T;
-
 /** What a configuration file says. Durations are ms, or text such as `30s`; `"infinity"` switches a limit off. */
-export type UnwedgeConfig = Written<'', ConfigOptions> & { readonly $schema?: string | undefined };
+export interface UnwedgeConfig extends ConfigOptions {
+  /** Where the JSON schema is, for editors. */
+  readonly $schema?: string | undefined;
+}
 
 export interface LoadConfigOptions {
   /** Where a configuration file is looked for. @defaultValue the working directory */

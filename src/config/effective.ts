@@ -1,20 +1,20 @@
 import type { LoadedConfig } from './configTypes.ts';
-import { durationText } from './durationText.ts';
+import { durationText } from '../policy/durationText.ts';
 import { valueAt } from './issues.ts';
-import type { SchemaNode } from './schemaTree.ts';
-import { anyName, configKeys, isSecret, nodeAt, variableAt } from './keys.ts';
+import { pathText } from '../policy/optionProblem.ts';
+import { anyName, choicesOf, configKeys, defaultOf, isSecret, keyAt, unitOf, variableAt } from './keys.ts';
 import { derivedDefaults } from './derivedDefaults.ts';
 import { leafPaths } from './layers.ts';
 import { alertValues, integrationValues } from './integrationValues.ts';
 import { type ImpliedValue, type PresetSource, presetValues } from './presetValues.ts';
-import { type ConfigSource, pathText } from './problems.ts';
+import type { ConfigSource } from './problems.ts';
 
 /** What holds for one key, and why. */
 export interface EffectiveValue {
   readonly path: string;
   /** Durations in ms; undefined where the default depends on something, of which `usually` tells. */
   readonly value: unknown;
-  readonly unit: SchemaNode['unit'];
+  readonly unit: ReturnType<typeof unitOf>;
   readonly usually: string | undefined;
   readonly source: ConfigSource | PresetSource;
   /** The environment variable that sets it. */
@@ -32,11 +32,11 @@ export function effectiveValues({
   const taken = new Set(given.map((path) => path.join('\n')));
   const derived = derivedDefaults(options);
   const defaults = configKeys.filter(
-    ({ path, node }) =>
+    ({ path, key }) =>
       !path.includes(anyName) &&
       !taken.has(path.join('\n')) &&
       isThere(path, options) &&
-      (node.default !== undefined || node.usually !== undefined),
+      (defaultOf(key) !== undefined || key.usually !== undefined),
   );
   const implied = [
     ...alertValues(options, isSaid, ofAll),
@@ -45,7 +45,7 @@ export function effectiveValues({
   ];
   return [
     ...given.map((path) => row(path, valueAt(options, path), origins[pathText(path)] ?? { from: 'default' })),
-    ...defaults.map(({ path, node }) => row(path, derived.get(pathText(path)) ?? node.default, { from: 'default' })),
+    ...defaults.map(({ path, key }) => row(path, derived.get(pathText(path)) ?? defaultOf(key), { from: 'default' })),
     ...implied.map(({ path, value, usually, source }) => ({
       ...row(path, value, source),
       ...(usually !== undefined && { usually }),
@@ -56,7 +56,7 @@ export function effectiveValues({
   function ofAll(key: string): Pick<ImpliedValue, 'value' | 'source'> {
     const path = ['alerts', key];
     return {
-      value: valueAt(options, path) ?? nodeAt(path)?.default,
+      value: valueAt(options, path) ?? keyAt(path)?.default,
       source: origins[pathText(path)] ?? { from: 'default' },
     };
   }
@@ -67,7 +67,8 @@ export function effectiveValues({
 }
 
 function textAt(path: readonly string[], value: unknown): string {
-  return plainText(value, nodeAt(path)?.unit);
+  const key = keyAt(path);
+  return plainText(value, key === undefined ? undefined : unitOf(key));
 }
 
 /** Whether a key is the path, or above it. */
@@ -82,18 +83,25 @@ function isThere(path: readonly string[], options: LoadedConfig['options']): boo
   return path.every((_, depth) => {
     const above = path.slice(0, depth);
     const value = depth === 0 ? options : valueAt(options, above);
-    return value === undefined ? nodeAt(above)?.required === undefined : value !== false;
+    return value === undefined ? !asksForSomething(above) : value !== false;
   });
 }
 
+/** Whether an object needs keys that nothing else says. */
+function asksForSomething(path: readonly string[]): boolean {
+  const key = keyAt(path);
+  const choices = key === undefined ? [] : choicesOf(key);
+  return choices.some((each) => each.kind === 'object' && Object.values(each.keys).some(({ required }) => required));
+}
+
 function row(path: readonly string[], value: unknown, source: EffectiveValue['source']): EffectiveValue {
-  const node = nodeAt(path);
-  const { unit, usually } = node ?? {};
+  const key = keyAt(path);
+  const unit = key === undefined ? undefined : unitOf(key);
   return {
     path: pathText(path),
     value,
     unit,
-    usually: value === undefined ? usually : undefined,
+    usually: value === undefined ? key?.usually : undefined,
     source,
     variable: variableAt(path),
     isSecret: !isImplied(source) && isSecret(path),
@@ -123,7 +131,7 @@ export function isPattern(value: unknown): boolean {
   return typeof (value as { readonly test?: unknown } | null)?.test === 'function';
 }
 
-function plainText(value: unknown, unit: SchemaNode['unit']): string {
+function plainText(value: unknown, unit: ReturnType<typeof unitOf>): string {
   if (typeof value === 'number' && unit === 'ms') return durationText(value);
   if (typeof value === 'number' && unit === 'bytes') return bytesText(value);
   if (typeof value === 'string') return value;

@@ -1,6 +1,6 @@
 import { nearest } from '../policy/nearest.ts';
-import type { SchemaNode } from './schemaTree.ts';
-import { keyOfVariable, variablesByGuess } from './keys.ts';
+import type { KeyData } from '../policy/optionKeys.ts';
+import { isSwitch, keyOfVariable, variablesByGuess } from './keys.ts';
 import { type Layer, layerOf } from './layers.ts';
 import { maxProblems } from './size.ts';
 
@@ -33,9 +33,9 @@ export function environmentLayers(env: Environment): {
     if (key === undefined) {
       if (unknown++ < maxProblems) warnings.push(unknownVariable(variable));
     } else {
-      const layer = layerOf({ from: 'environment', variable }, key.path, valueOf(key.node, text));
+      const layer = layerOf({ from: 'environment', variable }, key.path, valueOf(key.key, text));
       // Switching off wins over figures of what is off.
-      (key.node.anyOf?.some(isOff) === true ? switches : layers).push(layer);
+      (isSwitch(key.key) ? switches : layers).push(layer);
     }
   }
   if (unknown > maxProblems) warnings.push(`${unknown - maxProblems} more unknown variables are not told`);
@@ -52,12 +52,9 @@ function unknownVariable(variable: string): string {
 }
 
 /** What is no number or truth value stays text, to be named as it was given. */
-function valueOf(node: SchemaNode, text: string): unknown {
-  const kinds = (node.anyOf ?? [node]).map((choice) => (isOff(choice) ? 'off' : choice.type));
-  if (kinds.includes('number') || kinds.includes('integer')) return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-  if (kinds.includes('off')) return text === 'false' || text === '0' ? false : text;
-  if (kinds.includes('boolean')) return { true: true, 1: true, false: false, 0: false }[text] ?? text;
+function valueOf(key: KeyData, text: string): unknown {
+  if (key.kind === 'number' || key.kind === 'duration') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (isSwitch(key)) return text === 'false' || text === '0' ? false : text;
+  if (key.kind === 'boolean') return { true: true, 1: true, false: false, 0: false }[text] ?? text;
   return text;
 }
-
-const isOff = (node: SchemaNode): boolean => node.const === false;

@@ -1,9 +1,10 @@
 import { checkPolicies, type IntegrationSettings } from '../policy/policies.ts';
-import { completePolicy, type PolicyInput, type PresetName } from '../policy/presets.ts';
-import type { KnownPresets } from '../policy/presetChain.ts';
+import type { PolicyInput } from '../policy/policyInput.ts';
+import { type KnownPresets, resolvePolicy } from '../policy/presetChain.ts';
+import type { PresetName } from '../policy/presets.ts';
 import type { ConfigOptions } from './configTypes.ts';
 import { valueAt } from './issues.ts';
-import { nodeAt } from './keys.ts';
+import { keyAt } from './keys.ts';
 import { type ImpliedValue, type IsSaid, presetOf, unsaidKeys } from './presetValues.ts';
 
 /** The presets an integration starts from by what it is, where nobody names one; the code decides. */
@@ -81,7 +82,7 @@ function figures(
 }
 
 function completed(input: PolicyInput, kind: PresetName, presets: KnownPresets) {
-  return completePolicy('policy', { ...input, extends: undefined, preset: undefined }, presets[kind], presets);
+  return resolvePolicy(kind, { ...input, extends: undefined }, presets[kind], presets);
 }
 
 /** `30s (mcp), 2m (sdk, claudeCli)` */
@@ -99,9 +100,8 @@ function tools(base: readonly string[], settings: IntegrationSettings, isSaid: I
 
 /** Keys whose default is told in words. */
 function usual(base: readonly string[], keys: readonly string[], isSaid: IsSaid): readonly ImpliedValue[] {
-  const isExtended = isSaid([...base, 'preset']);
   return keys
     .map((key) => [...base, key])
-    .filter((path) => !isSaid(path) && !(isExtended && path.at(-1) === 'extends'))
-    .map((path) => ({ path, value: undefined, usually: nodeAt(path)?.usually, source: { from: 'default' } }));
+    .filter((path) => !isSaid(path))
+    .map((path) => ({ path, value: undefined, usually: keyAt(path)?.usually, source: { from: 'default' } }));
 }

@@ -1,47 +1,107 @@
-import { z } from 'zod';
-import { durationText } from './durationText.ts';
-import { configKeys } from './keys.ts';
-import { keyMeta } from './keyTypes.ts';
-import { configSchema } from './schema.ts';
+import { durationPattern, infinity } from '../policy/duration.ts';
+import { durationText } from '../policy/durationText.ts';
+import type { KeyData, Keys } from '../policy/optionKeys.ts';
+import { configTable } from './configTable.ts';
+import { defaultOf, variableAt } from './keys.ts';
+
+type Json = Readonly<Record<string, unknown>>;
 
 /** The JSON schema of a configuration file (draft 7, which editors know best), with descriptions, bounds and defaults, and the variables in the descriptions. */
-export function configJsonSchema(): Readonly<Record<string, unknown>> {
-  const schema = z.toJSONSchema(configSchema, {
-    target: 'draft-7',
-    io: 'input',
-    unrepresentable: 'any',
-    metadata: keyMeta,
-    override({ zodSchema, jsonSchema }) {
-      const { description, unit, default: value, textInFiles } = keyMeta.get(zodSchema) ?? {};
-      if (textInFiles === true) Object.assign(jsonSchema, { anyOf: undefined, type: 'string' });
-      for (const key of ['expected', 'secret', 'whole', 'variable', 'usually', 'unit', 'textInFiles'] as const)
-        delete jsonSchema[key];
-      if (description === '') delete jsonSchema.description;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      // zod leaves out the defaults of what is transformed.
-      if (unit === 'ms' && typeof value === 'number') jsonSchema.default = durationText(value);
-    },
-  });
-  for (const { path, variable } of configKeys) {
-    const node = describedAt(schema as Described, path);
-    if (variable === undefined || node === undefined) continue;
-    const { description = '' } = node;
-    node.description = `${description} (${variable})`.trimStart();
+export function configJsonSchema(): Json {
+  const definitions: Record<string, Json> = {};
+  const schema = schemaOf(configTable, [], definitions);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    ...schema,
+    title: 'Configuration of unwedge',
+    definitions,
+  };
+}
+
+/** The schema of a key; what is used more than once is put among the definitions. */
+function schemaOf(key: KeyData, path: readonly string[], definitions: Record<string, Json>): Json {
+  const { id } = key;
+  if (id === undefined) return { ...described(key, path), ...formOf(key, path, definitions) };
+  definitions[id] ??= { ...described(key, path), ...formOf(key, path, definitions) };
+  return { $ref: `#/definitions/${id}` };
+}
+
+function described(key: KeyData, path: readonly string[]): Json {
+  const variable = variableAt(path);
+  const description = [key.help, variable === undefined ? undefined : `(${variable})`].filter(Boolean).join(' ');
+  const value = defaultOf(key);
+  const isTime = key.kind === 'duration' && typeof value === 'number';
+  return {
+    ...(description !== '' && { description }),
+    ...(value !== undefined && { default: isTime ? durationText(value) : value }),
+  };
+}
+
+function formOf(key: KeyData, path: readonly string[], definitions: Record<string, Json>): Json {
+  const inner = (of: KeyData, step = '*'): Json => schemaOf(of, [...path, step], definitions);
+  switch (key.kind) {
+    case 'duration':
+      return durationForm(key);
+    case 'number':
+      return {
+        type: key.integer ? 'integer' : 'number',
+        minimum: key.min,
+        ...(key.max !== undefined && { maximum: key.max }),
+      };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'text':
+      return { type: 'string', ...(!key.empty && { minLength: 1 }) };
+    case 'choice':
+      return { type: 'string', enum: key.choices };
+    case 'off':
+      return { const: false };
+    case 'list':
+      return { type: 'array', items: inner(key.of), ...(key.least > 0 && { minItems: key.least }) };
+    case 'names':
+      return { type: 'object', propertyNames: { pattern: key.name.source }, additionalProperties: inner(key.of) };
+    case 'object':
+      return objectForm(key.keys, inner);
+    case 'variants': {
+      const forms = Object.entries(key.of).map(([word, keys]) => {
+        const by: KeyData = { kind: 'choice', choices: [word], required: true };
+        return objectForm({ [key.by]: by, ...keys }, inner);
+      });
+      return { oneOf: forms };
+    }
+    case 'either':
+      // The variable of what can be switched off belongs to the whole.
+      return {
+        anyOf: key.of.map((each) => ({
+          ...described({ ...each, default: undefined }, ['']),
+          ...formOf(each, path, definitions),
+        })),
+      };
+    case 'methods':
+    case 'test':
+      return key.textInFiles === true ? { type: 'string' } : {};
   }
-  return { ...schema, title: 'Configuration of unwedge' };
 }
 
-/** A part of the schema whose description is still to be completed. */
-interface Described {
-  description?: string;
-  readonly properties?: Readonly<Record<string, Described>>;
-  readonly anyOf?: readonly Described[];
+function objectForm(keys: Keys, inner: (of: KeyData, step: string) => Json): Json {
+  const required = Object.keys(keys).filter((name) => keys[name]?.required === true);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries<KeyData>(keys).map(([name, each]) => [name, inner(each, name)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
 }
 
-/** The part for a key, that of what can be switched off among them. */
-function describedAt(root: Described, path: readonly string[]): Described | undefined {
-  return path.reduce<Described | undefined>((node, key) => {
-    const choices = node?.anyOf ?? (node === undefined ? [] : [node]);
-    return choices.map(({ properties }) => properties?.[key]).find((each) => each !== undefined);
-  }, root);
+function durationForm({ zero, infinite }: Extract<KeyData, { kind: 'duration' }>): Json {
+  const { source } = durationPattern;
+  // One above 0 has a digit above 0 somewhere.
+  const pattern = zero ? source : source.replace('^', '^(?=.*[1-9])');
+  return {
+    anyOf: [
+      { type: 'number', ...(zero ? { minimum: 0 } : { exclusiveMinimum: 0 }) },
+      { type: 'string', pattern },
+      ...(infinite ? [{ const: infinity }] : []),
+    ],
+  };
 }

@@ -1,14 +1,17 @@
 import type { TextTest } from '../policy/classify.ts';
-import { readForeignPattern, readPattern } from '../readPattern.ts';
-import type { LoadedConfig } from './configTypes.ts';
-import { contradictions, type TellerOf } from './contradictions.ts';
-import { contradiction, fileProblem, type Finding, findingsOf, problemOf, type Teller, valueAt } from './issues.ts';
+import { complaintAt, type OptionProblem, type Path, pathText } from '../policy/optionProblem.ts';
+import { judgePolicies } from '../policy/policies.ts';
+import { isCertain } from '../policy/presetChain.ts';
+import { collectProblems } from '../policy/readOptions.ts';
+import { configTable } from './configTable.ts';
+import type { ConfigOptions, LoadedConfig } from './configTypes.ts';
+import { fileProblem, type Teller, toldProblem, valueAt } from './issues.ts';
 import { isWhole } from './keys.ts';
 import { isPlainObject, type Layer, mergeLayers } from './layers.ts';
-import { type ConfigProblem, type ConfigSource, pathText } from './problems.ts';
-import { type Pruned, prune } from './prune.ts';
-import { configSchema } from './schema.ts';
+import type { ConfigProblem, ConfigSource } from './problems.ts';
+import { readForeignPattern, readPattern } from './readPattern.ts';
 import { maxProblems } from './size.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 /** A layer, and how its problems are told. */
 export interface ToldLayer extends Layer {
@@ -32,22 +35,37 @@ export async function judge(
     const source = merged.sourceOf(path);
     return layers.find((layer) => layer.source === source)?.teller ?? tell(source, 'configuration');
   };
-  const { value } = merged;
   const alone = layers.flatMap((layer) => [...(layer.problems ?? []), ...inLayer(layer)]);
-  const { parsed, findings, missing } = prune(value);
-  const { options, problems, warnings } = await complete(parsed, tellerOf);
-  // What stood beside something wrong may be right with it.
-  const isDoubtful = (path: readonly (string | number)[]): boolean =>
-    findings.some((finding) => pathText(finding.path.slice(0, -1)) === pathText(path.slice(0, -1)));
-  const origins = Object.fromEntries(merged.set.map(({ path, source }) => [pathText(path), source]));
-  const together = [
-    ...told(missing, tell({ from: 'default' }, 'configuration'), (finding) =>
-      problemOf(finding, value, tellerOf(finding.path)),
-    ),
-    ...problems,
-    ...contradictions(options, tellerOf, isDoubtful),
+  const { value, problems: found } = collectProblems(configTable, merged.value);
+  const { $schema: _, ...parsed } = (value ?? {}) as ConfigOptions & { readonly $schema?: string };
+  const compiled = await compilePatterns(parsed, tellerOf);
+  // What is wrong with a layer is told of that layer; here, what they make together.
+  const joint = [
+    ...found.filter(({ what }) => what === 'missing' || what === 'together'),
+    ...inPolicies(parsed, found),
   ];
-  return { problems: inOrder([...alone, ...together], layers), options, origins, warnings };
+  const problems = [
+    ...alone,
+    ...told(joint, tell({ from: 'default' }, 'configuration'), (each) => toldProblem(each, tellerOf(each.path))),
+    ...compiled.problems,
+  ];
+  const origins = Object.fromEntries(merged.set.map(({ path, source }) => [pathText(path), source]));
+  return { ...compiled, origins, problems: inOrder(problems, layers) };
+}
+
+/** What does not go together among policies whose values are right each on its own. */
+function inPolicies({ policies = {} }: ConfigOptions, found: readonly OptionProblem[]): readonly OptionProblem[] {
+  const problems: OptionProblem[] = [];
+  const above = (path: Path): string => pathText(path.slice(0, -1));
+  const wrong = new Set(found.map(({ path }) => above(path)));
+  judgePolicies(policies as Parameters<typeof judgePolicies>[0], (place, complaint) => {
+    const path = ['policies', ...place];
+    // What stood beside something wrong may be right with it.
+    if (isCertain(complaint) || place.at(-1) === 'extends' || !wrong.has(above(path))) {
+      problems.push(complaintAt(path, complaint));
+    }
+  });
+  return problems;
 }
 
 /** Source by source, and as they stand in the text of one. */
@@ -63,32 +81,20 @@ function inOrder(problems: readonly ConfigProblem[], layers: readonly ToldLayer[
 /** What is wrong with a layer on its own; what it leaves out another one may say. */
 function inLayer(layer: ToldLayer): readonly ConfigProblem[] {
   const { value, set } = mergeLayers([layer]);
-  const { error } = configSchema.safeParse(value);
   const odd = set.filter(({ path }) => !isWhole(path) && isInstance(valueAt(value, path)));
   const oddPlaces = new Set(odd.map(({ path }) => pathText(path)));
-  const found = findingsOf(error, value).filter(
+  const found = collectProblems(configTable, value, false).problems.filter(
     ({ what, path }) => what !== 'missing' && !oddPlaces.has(pathText(path)),
   );
-  // No name for anything: objects have it already.
-  const reserved = new Map(
-    set
-      .map(({ path }) => path.slice(0, path.indexOf('__proto__') + 1))
-      .filter((path) => path.length > 1)
-      .map((path) => [pathText(path), { path, what: 'unknown', message: '' } as const]),
-  );
-  return [
-    ...told([...found, ...reserved.values()], layer.teller, (finding) => problemOf(finding, value, layer.teller)),
-    ...odd.map(({ path }) =>
-      contradiction(path, undefined, 'a plain object', 'expected a plain object, got one of a class', layer.teller),
-    ),
-  ];
+  const instances = odd.map(({ path }) => complaintAt(path, { says: 'a plain object, got one of a class' }));
+  return told([...found, ...instances], layer.teller, (each) => toldProblem(each, layer.teller));
 }
 
 /** The first findings as problems; to tell one takes longer than to find it. The others are counted in one more. */
 function told(
-  findings: readonly Finding[],
+  findings: readonly OptionProblem[],
   teller: Teller,
-  tellOne: (finding: Finding) => ConfigProblem,
+  tellOne: (finding: OptionProblem) => ConfigProblem,
 ): readonly ConfigProblem[] {
   const problems = findings.slice(0, maxProblems).map(tellOne);
   const more = findings.length - problems.length;
@@ -102,10 +108,8 @@ function isInstance(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isPlainObject(value);
 }
 
-/** The values of a configuration without mistakes, with the patterns compiled. */
-async function complete(parsed: Pruned['parsed'], tellerOf: TellerOf) {
-  const options = { ...parsed };
-  delete options.$schema;
+/** The options with their patterns compiled. */
+async function compilePatterns(options: ConfigOptions, tellerOf: TellerOf) {
   const { toolCallRetry } = options;
   const problems: ConfigProblem[] = [];
   const warnings: string[] = [];
@@ -121,10 +125,13 @@ async function complete(parsed: Pruned['parsed'], tellerOf: TellerOf) {
         transientPatterns.push(await reading(pathText([...(teller.prefix ?? []), ...path]), pattern, warn));
       } else transientPatterns.push(pattern);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      const said = text.replace(/^Expected `[^`]*` to be /, 'expected ');
-      problems.push(contradiction(path, pattern, 'a regular expression of RE2', said, tellerOf(path)));
+      const text = messageOf(error);
+      const says = text.replace(/^Expected `[^`]*` to be /, '');
+      problems.push(toldProblem(complaintAt(path, { says, value: pattern }), tellerOf(path)));
     }
   }
   return { options: { ...options, toolCallRetry: { ...toolCallRetry, transientPatterns } }, problems, warnings };
 }
+
+/** Who tells of what is at a path. */
+type TellerOf = (path: Path) => Teller;

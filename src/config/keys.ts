@@ -1,10 +1,12 @@
-import { type SchemaNode, schemaTree } from './schemaTree.ts';
+import { type KeyData } from '../policy/optionKeys.ts';
+import { holdsSecret, type Path } from '../policy/optionProblem.ts';
+import { configTable } from './configTable.ts';
 
 /** A key of the configuration. */
 export interface ConfigKey {
   /** `*` stands for a name that users choose. */
   readonly path: readonly string[];
-  readonly node: SchemaNode;
+  readonly key: KeyData;
   /** Its environment variable; undefined for a list and for what is below a name that users choose. */
   readonly variable: string | undefined;
 }
@@ -12,10 +14,8 @@ export interface ConfigKey {
 /** Stands for a name that users choose, in the path of a key. */
 export const anyName = '*';
 
-const root = schemaTree();
-
-/** Every key with a value of its own, in the order of the schema; what `false` switches off is one too. */
-export const configKeys: readonly ConfigKey[] = keysOf(root, []).filter(({ path }) => path[0] !== '$schema');
+/** Every key with a value of its own, in the order of the table; what `false` switches off is one too. */
+export const configKeys: readonly ConfigKey[] = keysOf(configTable, []).filter(({ path }) => path[0] !== '$schema');
 
 const byVariable = new Map(configKeys.flatMap((key) => (key.variable === undefined ? [] : [[key.variable, key]])));
 
@@ -38,19 +38,18 @@ export const variablesByGuess: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-function keysOf(node: SchemaNode, path: readonly string[]): ConfigKey[] {
-  const inner = objectIn(node);
+function keysOf(key: KeyData, path: readonly string[]): ConfigKey[] {
+  const inner = objectIn(key);
   // What is replaced as a whole, and the variables of a program, are one value each.
-  if (inner === undefined || node.whole === true || isTextMap(inner)) return [keyOf(node, path)];
-  const own = inner === node ? [] : [keyOf(node, path)];
-  const named = typeof inner.additionalProperties === 'object' ? [[anyName, inner.additionalProperties] as const] : [];
-  const children = [...Object.entries(inner.properties ?? {}), ...named];
-  return [...own, ...children.flatMap(([key, child]) => keysOf(child, [...path, key]))];
+  if (inner === undefined || key.whole === true || isTextMap(inner)) return [keyOf(key, path)];
+  const own = inner === key ? [] : [keyOf(key, path)];
+  const children = inner.kind === 'object' ? Object.entries<KeyData>(inner.keys) : [[anyName, inner.of] as const];
+  return [...own, ...children.flatMap(([name, child]) => keysOf(child, [...path, name]))];
 }
 
-function keyOf(node: SchemaNode, path: readonly string[]): ConfigKey {
-  const isFixed = !path.includes(anyName) && node.type !== 'array' && !isTextMap(node);
-  return { path, node, variable: isFixed ? (node.variable ?? variableOf(path)) : undefined };
+function keyOf(key: KeyData, path: readonly string[]): ConfigKey {
+  const isFixed = !path.includes(anyName) && key.kind !== 'list' && !isTextMap(key);
+  return { path, key, variable: isFixed ? (key.variable ?? variableOf(path)) : undefined };
 }
 
 /** `alerts.windowMs` is `UNWEDGE_ALERTS_WINDOW`: a duration says its unit in its value. */
@@ -62,59 +61,60 @@ function variableOf(path: readonly string[]): string {
   return `UNWEDGE_${words.toUpperCase()}`;
 }
 
-function isTextMap({ additionalProperties }: SchemaNode): boolean {
-  return typeof additionalProperties === 'object' && additionalProperties.type === 'string';
+function isTextMap(key: KeyData): boolean {
+  return key.kind === 'names' && key.of.kind === 'text';
 }
 
-/** The object that a node takes, where `false` or nothing else is the other choice. */
-function objectIn(node: SchemaNode): SchemaNode | undefined {
-  if (node.type === 'object') return node;
-  return node.anyOf?.find(({ type }) => type === 'object');
+/** The object that a key takes, where `false` or nothing else is the other choice. */
+function objectIn(key: KeyData): Extract<KeyData, { kind: 'object' | 'names' }> | undefined {
+  return choicesOf(key).find((each) => each.kind === 'object' || each.kind === 'names');
 }
 
-/** What the schema says of a path; undefined where there is no such key. Within a choice of objects, the first that has it. */
-export function nodeAt(path: readonly (string | number)[]): SchemaNode | undefined {
-  let nodes: readonly SchemaNode[] = [root];
-  for (const key of path) {
-    nodes = nodes.flatMap(choicesOf).flatMap((node) => childOf(node, key) ?? []);
-  }
-  return nodes[0];
-}
-
-/** The keys that an object at a path may have. */
-export function knownKeysAt(path: readonly (string | number)[]): readonly string[] {
-  const node = nodeAt(path);
-  return node === undefined ? [] : choicesOf(node).flatMap(({ properties = {} }) => Object.keys(properties));
+/** What the table says of a path; undefined where there is no such key. Within a choice of objects, the first that has it. */
+export function keyAt(path: Path): KeyData | undefined {
+  let keys: readonly KeyData[] = [configTable];
+  for (const step of path) keys = keys.flatMap(choicesOf).flatMap((key) => childOf(key, step) ?? []);
+  return keys[0];
 }
 
 /** Whether what is at the path is replaced as a whole, or no object of known parts. */
 export function isWhole(path: readonly string[]): boolean {
-  const node = nodeAt(path);
-  return node === undefined || node.whole === true || objectIn(node) === undefined;
+  const key = keyAt(path);
+  return key === undefined || key.whole === true || objectIn(key) === undefined;
 }
 
 /** Whether a value at the path is never shown: a secret, or what stands where an object of secrets belongs. */
-export function isSecret(path: readonly (string | number)[]): boolean {
-  const node = nodeAt(path);
-  if (node === undefined) return false;
-  // A webhook that is given as its address alone is the likeliest mistake.
-  return holdsSecret(node) || Object.values(objectIn(node)?.properties ?? {}).some(holdsSecret);
+export function isSecret(path: Path): boolean {
+  const key = keyAt(path);
+  return key !== undefined && holdsSecret(key);
 }
 
-function holdsSecret(node: SchemaNode): boolean {
-  return node.secret === true || (isTextMap(node) && (node.additionalProperties as SchemaNode).secret === true);
+/** Whether `false` switches off what is at a key. */
+export function isSwitch(key: KeyData): boolean {
+  return choicesOf(key).some(({ kind }) => kind === 'off');
 }
 
-function choicesOf(node: SchemaNode): readonly SchemaNode[] {
-  const choices = node.anyOf ?? node.oneOf;
-  return choices === undefined ? [node] : choices.flatMap(choicesOf);
+/** The forms a key may have. */
+export function choicesOf(key: KeyData): readonly KeyData[] {
+  return key.kind === 'either' ? key.of.flatMap(choicesOf) : [key];
 }
 
-function childOf(
-  { properties = {}, additionalProperties, items }: SchemaNode,
-  key: string | number,
-): SchemaNode | undefined {
-  if (typeof key === 'number') return items;
-  if (Object.hasOwn(properties, key)) return properties[key];
-  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+/** The value that holds where a key is left out; undefined for an object, whose keys have their own. */
+export function defaultOf(key: KeyData): unknown {
+  if (key.inherited !== undefined) return key.inherited;
+  return key.kind === 'object' || key.kind === 'either' ? undefined : key.default;
+}
+
+/** What a number is counted in. */
+export function unitOf(key: KeyData): 'ms' | 'bytes' | undefined {
+  if (key.kind === 'list') return unitOf(key.of);
+  if (key.kind === 'duration') return 'ms';
+  return key.kind === 'number' ? key.unit : undefined;
+}
+
+function childOf(key: KeyData, step: string | number): KeyData | undefined {
+  if (key.kind === 'list') return typeof step === 'number' ? key.of : undefined;
+  if (key.kind === 'names') return key.of;
+  const all = key.kind === 'object' ? [key.keys] : key.kind === 'variants' ? Object.values(key.of) : [];
+  return all.find((keys) => Object.hasOwn(keys, step))?.[step];
 }

@@ -1,4 +1,4 @@
-import { infinity } from './infinity.ts';
+import { infinity } from '../policy/duration.ts';
 import { isWhole } from './keys.ts';
 import type { ConfigSource } from './problems.ts';
 

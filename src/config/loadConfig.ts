@@ -18,7 +18,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
  * Types a configuration file that is a module; gives back what it gets.
  *
  * @example
- * export default defineConfig({ store: 'gateway.sqlite', policies: { integrations: { kb: { timeoutMs: '20s' } } } });
+ * export default defineConfig({ store: 'gateway.sqlite', policies: { integrations: { kb: { attemptMs: '20s' } } } });
  */
 export function defineConfig(config: UnwedgeConfig): UnwedgeConfig {
   return config;

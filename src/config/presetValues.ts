@@ -1,5 +1,5 @@
 import { checkPolicies } from '../policy/policies.ts';
-import type { PolicyInput } from '../policy/presets.ts';
+import type { PolicyInput } from '../policy/policyInput.ts';
 import type { ConfigOptions } from './configTypes.ts';
 import { valueAt } from './issues.ts';
 import { leafPaths } from './layers.ts';
@@ -27,7 +27,7 @@ export type IsSaid = (path: readonly string[]) => boolean;
 
 /** The long forms of figures that a policy may give in a short one. */
 const shortForms: Readonly<Record<string, string>> = {
-  'limits.attemptMs': 'timeoutMs',
+  'limits.attemptMs': 'attemptMs',
   'limits.idleMs': 'idleMs',
   'limits.overallMs': 'overallMs',
   'retry.maxAttempts': 'maxAttempts',
@@ -48,7 +48,7 @@ export function presetValues({ policies }: ConfigOptions, isSaid: IsSaid): reado
 }
 
 /** The preset that a policy starts from, but for itself. */
-export function presetOf({ extends: base, preset = base }: PolicyInput, self?: string): PresetSource | undefined {
+export function presetOf({ extends: preset }: PolicyInput, self?: string): PresetSource | undefined {
   return preset === undefined || preset === self ? undefined : { from: 'preset', preset };
 }
 

@@ -8,7 +8,7 @@ export type ConfigSource =
 
 /** What is wrong with one value of the configuration. */
 export interface ConfigProblem {
-  /** The key, such as `policies.integrations.kb.timeoutMs`; empty where the whole source is meant. */
+  /** The key, such as `policies.integrations.kb.attemptMs`; empty where the whole source is meant. */
   readonly path: string;
   /** The value as it may be shown: short, and without secrets. Undefined where there is none. */
   readonly value: string | undefined;
@@ -30,17 +30,6 @@ export class ConfigError extends Error {
     super(problems.map(({ message }) => message).join('\n'));
     this.problems = problems;
   }
-}
-
-/** `alerts.integrations["my server"].failures` */
-export function pathText(path: readonly (string | number)[]): string {
-  return path
-    .map((key, index) => {
-      if (typeof key === 'number') return `[${key}]`;
-      if (!/^[\w$-]+$/.test(key)) return `[${JSON.stringify(key)}]`;
-      return index === 0 ? key : `.${key}`;
-    })
-    .join('');
 }
 
 /** A source as it is named to people. */

@@ -31,7 +31,7 @@ export interface LiveStatus {
   readonly sessions: readonly LiveSession[];
 }
 
-/** An answer to `status`; undefined when it is none. A runtime may be of another version than who asks. */
+/** An answer to `status`; undefined when it is none. A runtime may be of another version than the client. */
 export function readStatusAnswer(value: unknown): LiveStatus | undefined {
   const { integrations, sessions } = fieldsOf(value);
   if (!Array.isArray(integrations) || !integrations.every(isIntegration)) return undefined;

@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import { encodeError, encodeResult, parseRpc, type RpcId, type RpcRequest, rpcErrors } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
 import { encodeItem } from './items.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 /**
  * What clients may ask for, by name. A method gets the `params` as they came and gives, or promises, what JSON can hold; a TypeError or
@@ -63,7 +64,7 @@ export async function serveClient(
       }
     }
   } catch {
-    // The client is gone, and with it whoever could be told.
+    // The client is gone; nobody is left to tell.
   } finally {
     clock.clearTimeout(timer);
     socket.destroy();
@@ -115,12 +116,12 @@ async function answer({ id, method, params }: RpcRequest, methods: Methods): Pro
 }
 
 function refusal(id: RpcId, code: number, error: unknown): Answer {
-  return { text: encodeError(id, { code, message: error instanceof Error ? error.message : String(error) }) };
+  return { text: encodeError(id, { code, message: messageOf(error) }) };
 }
 
 /** Sends items, no faster than they are read, until there are no more or the client has left. Rejects in the second case. */
 async function stream(socket: Socket, answer: string, items: Readable): Promise<void> {
-  // Nothing more is taken from the client; but only who reads learns that it has left.
+  // Nothing more is taken from the client; but only a reader learns that it has left.
   socket.on('readable', () => socket.read());
   items.on('error', () => undefined);
   socket.once('end', () => items.destroy());

@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { messageOf } from '../policy/thrown.ts';
 
 /** Of whom and where a runtime runs, as far as its socket is concerned. */
 export interface Surroundings {
@@ -21,7 +22,7 @@ const maxPathBytes = 103;
 /**
  * The path for the socket of a run, in a directory that only its user can enter: `unwedge` in `XDG_RUNTIME_DIR`, else
  * `unwedge-UID` among the temporary files. The directory is created; one that is there and is not private to the user is
- * refused, since who can write to it could put another socket in place. Never throws.
+ * refused, since anybody who can write to it could put another socket in place. Never throws.
  *
  * @param id - of the run; its first 12 characters name the file.
  */
@@ -67,7 +68,7 @@ function claim(path: string, uid: number): Extract<SocketPath, { ok: false }> | 
     }
     return undefined;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { ok: false, reason: message, fix: other };
   }
 }

@@ -20,7 +20,7 @@ interface Family {
   readonly child: number;
 }
 
-/** Who runs, once both ignore SIGTERM; undefined when that takes longer than they may run. */
+/** The two processes, once both ignore SIGTERM; undefined when that takes longer than they may run. */
 async function readFamily(stage: Stage): Promise<Family | undefined> {
   const pollMs = 25;
   for (let waitedMs = 0; waitedMs < runMs && !stage.signal.aborted; waitedMs += pollMs) {

@@ -19,7 +19,7 @@ const routes: Readonly<Record<string, Route>> = {
   '/http-503': (response) => response.writeHead(503).end('down for maintenance\n'),
   '/http-outage': (response, request) => {
     if (request <= 2) response.writeHead(503).end('down\n');
-    // Not at once, so that who watches sees the circuit half open.
+    // Not at once, so that a person who watches sees the circuit half open.
     else setTimeout(() => response.end('up again\n'), 250);
   },
   '/http-401': (response) => response.writeHead(401).end('who are you?\n'),

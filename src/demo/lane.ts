@@ -1,12 +1,13 @@
 import { type HistoryEntry, type Outcome, systemClock, type Turn } from '../index.ts';
-import type { EventRow } from '../store/query.ts';
+import type { EventRow } from '../store/events.ts';
 import type { Fault, LaneName, Stage } from './fault.ts';
 import { MessageLog, type MessageTally } from './messageLog.ts';
 import { notes } from './notes.ts';
 import { overdue, pause, within } from './pause.ts';
 import { belongs, type FaultReport, reportFault } from './report.ts';
-import { type Answer, judge, type Retry } from './verdict.ts';
+import { type Answer, differences, type Retry } from './expectation.ts';
 import { watchdogMs } from './watchdogFault.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 /** A session, and the faults that befall it one after the other. */
 export interface Lane {
@@ -113,7 +114,7 @@ export function createLane(stage: Stage, name: LaneName, faults: readonly Fault[
     const observed = { integration, answer, elapsedMs, retries: struck, wentOn, records };
     const problems = [
       ...(ready === undefined || (ready.ok && ready.value.status === 'ok') ? [] : ['it did not work before the fault']),
-      ...judge(expected, observed),
+      ...differences(expected, observed),
       ...(behind === undefined ? [] : [behind]),
     ];
     return reportFault(fault, observed, heartbeats, problems);
@@ -121,7 +122,7 @@ export function createLane(stage: Stage, name: LaneName, faults: readonly Fault[
 
   async function stored(after?: number): Promise<readonly EventRow[]> {
     await gateway.store?.flush();
-    return gateway.store?.read(after === undefined ? { limit: 1 } : { after, limit: 10_000 }) ?? [];
+    return (await gateway.store?.read(after === undefined ? { limit: 1 } : { after, limit: 10_000 })) ?? [];
   }
 
   return {
@@ -139,7 +140,7 @@ export function createLane(stage: Stage, name: LaneName, faults: readonly Fault[
         if (!(await answersStill('a last message'))) problems.push('it did not answer its last message');
       } catch (error) {
         // Stopped on request, it refuses.
-        if (!signal.aborted) problems.push(error instanceof Error ? error.message : String(error));
+        if (!signal.aborted) problems.push(messageOf(error));
       } finally {
         done.abort();
       }

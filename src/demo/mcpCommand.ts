@@ -29,7 +29,7 @@ export function mcpCommand(resolve: (name: string) => string = createRequire(imp
   } catch {
     // Not installed: it is no dependency of the published package.
   }
-  return node('our own, on the official SDK', fileURLToPath(new URL('./mcpServer.js', import.meta.url)));
+  return node('our own', fileURLToPath(new URL('./demoMcpServer.js', import.meta.url)));
 }
 
 function node(label: string, script: string): McpCommand {

@@ -1,4 +1,4 @@
-import { listProcesses, type ProcessEntry } from '../actors/processTable.ts';
+import { listProcesses, type ProcessEntry } from '../actors/process/processTable.ts';
 import type { Gateway } from '../index.ts';
 
 /** Every process a gateway starts, from the facts it tells, and what the system says of them. */

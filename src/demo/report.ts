@@ -1,9 +1,9 @@
 import type { FailureKind } from '../index.ts';
-import type { EventRow } from '../store/query.ts';
+import type { EventRow } from '../store/events.ts';
 import type { Fault } from './fault.ts';
 import type { FaultName } from './faultNames.ts';
 import type { MessageTally } from './messageLog.ts';
-import { finalFailure, isRecord, type Observed } from './verdict.ts';
+import { finalFailure, isRecord, type Observed } from './expectation.ts';
 
 /** What came of one fault, as plain data. */
 export interface FaultReport {

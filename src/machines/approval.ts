@@ -12,7 +12,7 @@ export interface ApprovalInput {
   /** What the handler is to judge by. */
   readonly payload?: unknown;
   /** How long it is waited for the answer, in ms, above 0. */
-  readonly timeoutMs: number;
+  readonly overallMs: number;
 }
 
 export type ApprovalDecision = 'accept' | 'decline';
@@ -29,7 +29,7 @@ export type ApprovalEvent =
     }
   /** The handler threw, rejected (`crash`), or gave no answer (`unreadable`). */
   | { readonly type: 'approval.failed'; readonly failure: 'crash' | 'unreadable'; readonly error: unknown }
-  /** Who asked withdraws the question. */
+  /** The asker withdraws the question. */
   | { readonly type: 'approval.cancel' }
   | { readonly type: 'shutdown' };
 
@@ -73,7 +73,7 @@ export const approvalMachine = setup({
     }),
   },
   delays: {
-    deadline: ({ context }) => context.input.timeoutMs,
+    deadline: ({ context }) => context.input.overallMs,
     // After a blocked event loop timers fire before an answer that is already there.
     turn: 0,
   },

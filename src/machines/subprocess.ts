@@ -15,7 +15,8 @@ import {
   type ProcessExitReason,
   type RunFacts,
 } from './subprocessExit.ts';
-import { checkSubprocess, type SubprocessInput } from './subprocessInput.ts';
+import { checkSubprocess, type SubprocessInput, type SubprocessRun } from './subprocessInput.ts';
+import { messageOf } from '../policy/thrown.ts';
 
 export type { SubprocessEmitted } from './subprocessEvents.ts';
 export type { ProcessExit } from './subprocessExit.ts';
@@ -23,7 +24,6 @@ export type { SubprocessInput } from './subprocessInput.ts';
 
 /** What the machine knows of its run. */
 export interface SubprocessContext extends RunFacts {
-  readonly graceMs: number;
   readonly endSignal?: EndSignal | undefined;
   readonly exit?: ProcessExit;
 }
@@ -44,7 +44,7 @@ export const subprocessMachine = setup({
     emitted: {} as SubprocessEmitted | OutputListenerFailed,
   },
   actors: {
-    process: fromCallback<ProcessOrder, SubprocessInput>(() => {
+    process: fromCallback<ProcessOrder, SubprocessRun>(() => {
       throw new Error('The slot `process` of the subprocess machine is not filled');
     }),
   },
@@ -52,7 +52,7 @@ export const subprocessMachine = setup({
     silence: ({ context }) => context.input.idleMs ?? 0,
     overall: ({ context }) => context.input.overallMs ?? 0,
     drain: ({ context }) => context.input.drainMs ?? 200,
-    termination: ({ context }) => context.graceMs + terminationMarginMs,
+    termination: ({ context }) => context.input.graceMs + terminationMarginMs,
     // After a blocked event loop timers fire before what is already in the pipe was read.
     turn: 0,
   },
@@ -85,7 +85,7 @@ export const subprocessMachine = setup({
     conclude: assign(({ context }) => ({ exit: conclusion(context) })),
     terminate: sendTo('process', ({ context }) => ({
       type: 'process.terminate',
-      graceMs: context.graceMs,
+      graceMs: context.input.graceMs,
       signal: context.endSignal,
     })),
     close: sendTo('process', { type: 'process.close' }),
@@ -100,7 +100,7 @@ export const subprocessMachine = setup({
     announceListenerFailure: emit((_, { error }: { error: unknown }) => ({
       type: 'listener.failed' as const,
       event: 'process.output' as const,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
       stack: error instanceof Error ? error.stack : undefined,
     })),
     announceExit: emit(({ context }) => {
@@ -112,7 +112,6 @@ export const subprocessMachine = setup({
   id: 'subprocess',
   context: ({ input }) => ({
     input: checkSubprocess(input),
-    graceMs: input.graceMs ?? 5000,
     startedAt: input.clock.now(),
   }),
   invoke: {

@@ -1,6 +1,6 @@
 import { limitText } from '../policy/duration.ts';
 import type { FailureReason } from '../policy/failure.ts';
-import type { SubprocessInput } from './subprocessInput.ts';
+import type { SubprocessRun } from './subprocessInput.ts';
 
 /** Why a run ended; the first reason wins. */
 export type ProcessExitReason =
@@ -43,7 +43,7 @@ export interface ProcessExit {
 
 /** What is known of a run that ends. */
 export interface RunFacts extends Partial<Pick<ProcessExit, 'reason' | 'exitCode' | 'signal' | 'pid' | 'error'>> {
-  readonly input: SubprocessInput;
+  readonly input: SubprocessRun;
   /** Monotonic time of the start, in ms. */
   readonly startedAt: number;
   readonly captured?: { readonly stdout: CapturedOutput; readonly stderr: CapturedOutput } | undefined;

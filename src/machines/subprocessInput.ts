@@ -1,18 +1,22 @@
 import type { Readable } from 'node:stream';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
+import type { Duration } from '../policy/duration.ts';
 import {
-  checkBoolean,
-  checkDuration,
-  checkFunction,
-  checkInteger,
-  checkKeys,
-  checkName,
-  checkNumber,
-  checkOneOf,
-  checkTexts,
-  show,
-} from '../policy/options.ts';
+  boolean,
+  callback,
+  choice,
+  duration,
+  integer,
+  type KeysOf,
+  list,
+  type Tell,
+  test,
+  text,
+  type Values,
+  variables,
+} from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 
 /** A command to run and the limits it runs under. */
 export interface SubprocessInput {
@@ -41,18 +45,18 @@ export interface SubprocessInput {
   readonly stdin?: string | Uint8Array | Readable | undefined;
   /** Streams of the runtime that the child uses as its own; what it writes to such a one is not heard here. @defaultValue [] */
   readonly inherit?: readonly ('stdin' | 'stdout')[] | undefined;
-  /** Whether the child stays in the process group and session of the runtime, as who reads from its terminal must. @defaultValue false */
+  /** Whether the child stays in the process group and session of the runtime, as a command must that reads from its terminal. @defaultValue false */
   readonly sharesGroup?: boolean | undefined;
   /** Limit on the whole run, in ms, above 0. @defaultValue no limit */
-  readonly overallMs?: number | undefined;
+  readonly overallMs?: Duration | undefined;
   /** Limit without output or progress, in ms, above 0; leave it out for a command that prints only at its end. @defaultValue no limit */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: Duration | undefined;
   /** Time between SIGTERM and SIGKILL, in ms, at least 0. @defaultValue 5000 */
-  readonly graceMs?: number | undefined;
+  readonly graceMs?: Duration | undefined;
   /** Limit on the bytes of both streams together, at least 1. Memory is bounded with or without it. @defaultValue no limit */
   readonly maxOutputBytes?: number | undefined;
   /** How long to wait for the rest of the output after the exit, in ms, at least 0: a grandchild may hold the pipe. @defaultValue 200 */
-  readonly drainMs?: number | undefined;
+  readonly drainMs?: Duration | undefined;
   /**
    * Hears all output as it comes and may keep `chunk`. While a promise that it returned is pending, that stream is not read: a child
    * that goes on writing waits. Once it throws, that is told and it is not called again.
@@ -65,56 +69,61 @@ export interface SubprocessInput {
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/**
- * The clock is left to who uses it.
- * @param prefix - comes before the names of the options in messages.
- * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
- */
-export function checkSubprocess<T extends Omit<SubprocessInput, 'clock'>>(input: T, prefix = ''): T {
-  const { args, cwd, env, envMode, envAllow, stdin, overallMs, idleMs, graceMs, maxOutputBytes, drainMs } = input;
-  checkName(`${prefix}command`, input.command);
-  if (args !== undefined) checkTexts(`${prefix}args`, args);
-  if (cwd !== undefined) checkName(`${prefix}cwd`, cwd);
-  if (env !== undefined) checkEnvironment(`${prefix}env`, env);
-  if (envMode !== undefined) checkOneOf(`${prefix}envMode`, envMode, ['extend', 'safe', 'only']);
-  if (envAllow !== undefined) checkAllowed(`${prefix}envAllow`, envAllow, envMode);
-  if (stdin !== undefined && typeof stdin !== 'string' && !(stdin instanceof Uint8Array) && !isStream(stdin)) {
-    throw new TypeError(`Expected \`${prefix}stdin\` to be a string or bytes, got ${show(stdin)}`);
-  }
-  if (overallMs !== undefined) checkDuration(`${prefix}overallMs`, overallMs);
-  if (idleMs !== undefined) checkDuration(`${prefix}idleMs`, idleMs);
-  if (graceMs !== undefined) checkNumber(`${prefix}graceMs`, graceMs);
-  if (maxOutputBytes !== undefined) checkInteger(`${prefix}maxOutputBytes`, maxOutputBytes);
-  if (drainMs !== undefined) checkNumber(`${prefix}drainMs`, drainMs);
-  if (input.inherit !== undefined) {
-    for (const stream of checkTexts(`${prefix}inherit`, input.inherit)) {
-      checkOneOf(`${prefix}inherit`, stream, ['stdin', 'stdout']);
-    }
-  }
-  if (input.sharesGroup !== undefined) checkBoolean(`${prefix}sharesGroup`, input.sharesGroup);
-  for (const hook of ['onOutput', 'register'] as const) {
-    if (input[hook] !== undefined) checkFunction(`${prefix}${hook}`, input[hook]);
-  }
-  return input;
+const texts = 'an array of strings';
+
+/** What a command is run with, and where. */
+export const commandKeys = {
+  command: text({ required: true, help: 'Path, or name to look up on the PATH.' }),
+  args: list(text({ empty: true }), { expected: texts, inherited: [], help: 'Reach the program literally.' }),
+  cwd: text({ usually: 'the working directory', help: 'Where it runs.' }),
+  env: { ...variables, inherited: {}, help: 'Variables set for it.' },
+  envMode: choice(['extend', 'safe', 'only'], {
+    usually: '`environment`',
+    help: 'What `env` adds to: the whole environment, HOME, PATH and their like alone, or nothing.',
+  }),
+  envAllow: list(text(), {
+    expected: texts,
+    usually: 'all; none more with `safe`',
+    help: 'Variables of the environment that it gets, beside `env`: with `safe` more than the safe ones, else these alone; not with `only`.',
+  }),
+} satisfies KeysOf<CommandOptions>;
+
+type CommandOptions = Pick<SubprocessInput, 'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow'>;
+
+/** Refuses variables to pass where none does. */
+export function commandRule({ envAllow, envMode }: Pick<CommandOptions, 'envAllow' | 'envMode'>, tell: Tell): void {
+  if (envAllow === undefined || envMode !== 'only') return;
+  tell('envAllow', { says: 'to be left out with an `envMode` of "only"' });
 }
 
-const isStream = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'pipe' in value && typeof value.pipe === 'function';
+/** How long a command may take to end once it was told to. */
+export const graceMs = duration({ zero: true, default: 5000 });
+/** How much a command may print. */
+export const maxOutputBytes = integer({ unit: 'bytes' });
 
-function checkEnvironment(name: string, env: object): void {
-  checkKeys(name, env, Object.keys(env ?? {}));
-  for (const [variable, value] of Object.entries(env)) {
-    if (variable === '' || variable.includes('=')) {
-      throw new RangeError(`Expected \`${name}\` to hold names of variables, got ${show(variable)}`);
-    }
-    // The value may be a secret that was put in the wrong shape.
-    if (value !== undefined && typeof value !== 'string') {
-      throw new TypeError(`Expected \`${name}.${variable}\` to be a string, got ${typeof value}`);
-    }
-  }
+const inputKeys = {
+  ...commandKeys,
+  stdin: test<SubprocessInput['stdin']>('a string or bytes', isStdin),
+  inherit: list(choice(['stdin', 'stdout']), { expected: texts }),
+  sharesGroup: boolean(),
+  overallMs: duration(),
+  idleMs: duration(),
+  graceMs,
+  maxOutputBytes,
+  drainMs: duration({ zero: true }),
+  onOutput: callback<SubprocessInput['onOutput']>(),
+  register: callback<RegisterChild>(),
+} satisfies KeysOf<Omit<SubprocessInput, 'clock'>>;
+
+/** {@link SubprocessInput}, checked; limits in ms. */
+export interface SubprocessRun extends Values<typeof inputKeys>, Pick<SubprocessInput, 'clock'> {}
+
+/** @throws TypeError or RangeError that names the first option that is not as documented, and its value. */
+export function checkSubprocess({ clock, ...input }: SubprocessInput): SubprocessRun {
+  return { ...readOptions('', input, inputKeys, commandRule), clock };
 }
 
-function checkAllowed(name: string, allowed: unknown, envMode: SubprocessInput['envMode']): void {
-  checkTexts(name, allowed).forEach((variable, index) => checkName(`${name}[${index}]`, variable));
-  if (envMode === 'only') throw new RangeError(`Expected \`${name}\` to be left out with an \`envMode\` of "only"`);
+function isStdin(value: unknown): boolean {
+  if (typeof value === 'string' || value instanceof Uint8Array) return true;
+  return typeof value === 'object' && value !== null && 'pipe' in value && typeof value.pipe === 'function';
 }

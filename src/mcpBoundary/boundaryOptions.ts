@@ -1,9 +1,11 @@
+import type { Duration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
-import { checkDuration, checkFunction, checkKeys, checkName } from '../policy/options.ts';
+import { anything, callback, duration, type Key, type KeysOf, text } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 import { KnownSecrets } from '../store/knownSecrets.ts';
 import { createFactRedactor } from '../store/redactFact.ts';
-import { systemClock } from '../systemClock.ts';
+import { systemClock } from '../runtime/systemClock.ts';
 
 /** How long a handler may take. */
 export interface HandlerLimits {
@@ -12,9 +14,9 @@ export interface HandlerLimits {
    * in ms above 0. By default below the 60 s after which most clients give up: the agent then learns which tool hangs.
    * @defaultValue 50000
    */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: Duration | undefined;
   /** Whatever it reports, in ms above 0. @defaultValue 280000, below the 5 min a client of this package gives one attempt */
-  readonly overallMs?: number | undefined;
+  readonly overallMs?: Duration | undefined;
 }
 
 /** How one handler is wrapped. */
@@ -42,27 +44,21 @@ export interface BoundarySettings {
   readonly clock: Clock;
 }
 
-const keys = [
-  'idleMs',
-  'overallMs',
-  'tool',
-  'server',
-  'tell',
-  'clock',
-] as const satisfies readonly (keyof ErrorBoundaryOptions)[];
+/** The limits of a handler. */
+export const handlerKeys = { idleMs: duration(), overallMs: duration() } satisfies KeysOf<HandlerLimits>;
+
+const boundaryKeys = {
+  idleMs: duration({ default: 50_000 }),
+  overallMs: duration({ default: 280_000 }),
+  tool: text(),
+  server: text({ default: 'mcp-server' }),
+  tell: callback<(fact: Fact) => unknown>(),
+  clock: anything as Key<Clock | undefined>,
+} satisfies KeysOf<ErrorBoundaryOptions>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkBoundary(options: ErrorBoundaryOptions): BoundarySettings {
-  checkKeys('options', options, keys);
-  const { tool, tell = () => undefined, clock = systemClock } = options;
-  checkFunction('tell', tell);
+  const { tell = () => undefined, clock = systemClock, tool, ...own } = readOptions('', options, boundaryKeys);
   const redact = createFactRedactor(new KnownSecrets(process.env));
-  return {
-    idleMs: checkDuration('idleMs', options.idleMs ?? 50_000),
-    overallMs: checkDuration('overallMs', options.overallMs ?? 280_000),
-    tool: tool === undefined ? undefined : checkName('tool', tool),
-    server: checkName('server', options.server ?? 'mcp-server'),
-    tell: (fact) => tell(redact(fact)),
-    clock,
-  };
+  return { ...own, tool, clock, tell: (fact) => tell(redact(fact)) };
 }

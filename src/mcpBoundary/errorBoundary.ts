@@ -98,7 +98,7 @@ let lastCall = 0;
 function teller({ server, tell: listener }: BoundarySettings, tool: string, input: unknown): Teller {
   const number = ++lastCall;
   const tell = (fact: Fact): void => {
-    // Who listens, at once or later, must not decide over the answer of a call, and there is nobody left to tell.
+    // A listener must not decide over the answer of a call, and nobody is left to tell.
     const lost = (): void => undefined;
     try {
       void Promise.resolve<unknown>(listener(fact)).catch(lost);

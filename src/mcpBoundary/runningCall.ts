@@ -6,7 +6,7 @@ import type { BoundarySettings } from './boundaryOptions.ts';
 /** Why a call ended before its handler did. */
 export type EndedBy = 'limit' | 'cancelled' | 'uncaught' | 'closing';
 
-/** A call whose handler runs; until it has ended, whoever ends it first decides how. */
+/** A call whose handler runs; until it has ended, its first end decides. */
 export interface RunningCall {
   /** What the handler is to hear; aborted when the call is ended before it. */
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { stackOf } from '../calls/errorText.ts';
 import type { Clock } from '../policy/clock.ts';
-import { guardProcess } from '../processGuard.ts';
+import { guardProcess } from '../runtime/processGuard.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { allCallsEnded, callsInFlight, currentCall, type EndedBy } from './runningCall.ts';
 import { tellable } from './toolErrorResult.ts';

@@ -34,8 +34,8 @@ export function createServerRecords(clock: Clock, logger: Logger | undefined, pa
     if (store !== undefined) store.record(fact);
     else if (early.length < maxEarly) early.push(fact);
   });
-  // Imported now: who keeps nothing is spared the loading, and nobody waits for it.
-  const opening = import('../store/store.ts').then(async ({ openStore }) => {
+  // Imported now: a server that keeps nothing is spared the loading, and nobody waits for it.
+  const opening = import('../store/openStore.ts').then(async ({ openStore }) => {
     store = await openStore({ path, clock, facts: bus, logger: quiet });
     for (const fact of early.splice(0)) store.record(fact);
     return store;

@@ -1,10 +1,23 @@
+import type { Duration } from '../policy/duration.ts';
 import type { FactType } from '../policy/facts.ts';
 import type { Clock } from '../policy/clock.ts';
-import { checkLogger, type HostLogger } from '../policy/hostLogger.ts';
+import { checkLogger, type HostLogger, loggerKey } from '../policy/hostLogger.ts';
 import { type Logger, say } from '../policy/logger.ts';
-import { checkBoolean, checkDuration, checkFunction, checkInteger, checkKeys, checkName } from '../policy/options.ts';
+import {
+  anything,
+  boolean,
+  byName,
+  callback,
+  duration,
+  integer,
+  type Key,
+  type KeysOf,
+  section,
+  text,
+} from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 import type { Listener } from '../telemetry/listener.ts';
-import { type BoundarySettings, checkBoundary, type HandlerLimits } from './boundaryOptions.ts';
+import { type BoundarySettings, checkBoundary, handlerKeys, type HandlerLimits } from './boundaryOptions.ts';
 import { bounded } from './errorBoundary.ts';
 import { callsInFlight } from './runningCall.ts';
 import { createServerRecords } from './serverRecords.ts';
@@ -31,9 +44,9 @@ export interface McpSupervisionOptions extends HandlerLimits {
   /** Errors nobody caught that the process goes through within `uncaughtPeriodMs`; one more ends it with 1. @defaultValue 10 */
   readonly mostUncaught?: number | undefined;
   /** In ms, above 0. @defaultValue 60000 */
-  readonly uncaughtPeriodMs?: number | undefined;
+  readonly uncaughtPeriodMs?: Duration | undefined;
   /** Once the client is gone: how long calls in flight may take to end, and then `onClose`, in ms above 0. @defaultValue 500 */
-  readonly closeMs?: number | undefined;
+  readonly closeMs?: Duration | undefined;
   /** The server's own clean-up when its client is gone; may return a promise. */
   readonly onClose?: (() => unknown) | undefined;
   /** @defaultValue the system's */
@@ -60,20 +73,19 @@ export interface McpSupervisionStats {
   readonly uncaught: number;
 }
 
-const keys = [
-  'idleMs',
-  'overallMs',
-  'name',
-  'tools',
-  'store',
-  'logger',
-  'ownsProcess',
-  'mostUncaught',
-  'uncaughtPeriodMs',
-  'closeMs',
-  'onClose',
-  'clock',
-] as const satisfies readonly (keyof McpSupervisionOptions)[];
+const supervisionKeys = {
+  ...handlerKeys,
+  name: text({ default: 'mcp-server' }),
+  tools: byName(section(handlerKeys), { default: {} }),
+  store: text(),
+  logger: loggerKey,
+  ownsProcess: boolean({ default: true }),
+  mostUncaught: integer({ min: 0, default: 10 }),
+  uncaughtPeriodMs: duration({ default: 60_000 }),
+  closeMs: duration({ default: 500 }),
+  onClose: callback<() => unknown>(),
+  clock: anything as Key<Clock | undefined>,
+} satisfies KeysOf<McpSupervisionOptions>;
 
 /**
  * Looks after an MCP server (`McpServer` of either official SDK): every tool, registered before or later, is wrapped as by
@@ -91,20 +103,12 @@ const keys = [
  * await server.connect(new StdioServerTransport());
  */
 export function superviseMcpServer(server: McpServerLike, options: McpSupervisionOptions = {}): McpSupervision {
-  checkKeys('options', options, keys);
+  const read = readOptions('', options, supervisionKeys);
+  const { name, store: path, onClose, idleMs, overallMs, ownsProcess, closeMs, clock: givenClock } = read;
   const logger = options.logger === false ? undefined : (checkLogger(options.logger) ?? stderrLogger);
-  const { onClose, idleMs, overallMs, clock: givenClock } = options;
-  const ownsProcess = checkBoolean('ownsProcess', options.ownsProcess ?? true);
-  const uncaught = {
-    most: checkInteger('mostUncaught', options.mostUncaught ?? 10, 0),
-    periodMs: checkDuration('uncaughtPeriodMs', options.uncaughtPeriodMs ?? 60_000),
-  };
-  const closeMs = checkDuration('closeMs', options.closeMs ?? 500);
-  if (onClose !== undefined) checkFunction('onClose', onClose);
-  const path = options.store === undefined ? undefined : checkName('store', options.store);
-  const name = checkName('name', options.name ?? 'mcp-server');
+  const uncaught = { most: read.mostUncaught, periodMs: read.uncaughtPeriodMs };
   const base = checkBoundary({ idleMs, overallMs, server: name, clock: givenClock });
-  const ofTools = checkTools(options.tools ?? {}, base);
+  const ofTools = new Map(Object.entries(read.tools).map(([tool, limits]) => [tool, { ...base, ...limits }]));
 
   const { clock } = base;
   let failed = 0;
@@ -150,19 +154,3 @@ const stderrLogger: Logger = {
   warn: (line) => void process.stderr.write(`${line}\n`),
   error: (line) => void process.stderr.write(`${line}\n`),
 };
-
-function checkTools(
-  tools: Readonly<Record<string, HandlerLimits>>,
-  base: BoundarySettings,
-): ReadonlyMap<string, BoundarySettings> {
-  checkKeys('tools', tools, Object.keys(tools));
-  return new Map(
-    Object.entries(tools).map(([tool, limits]) => {
-      checkKeys(`tools.${tool}`, limits, ['idleMs', 'overallMs']);
-      const { idleMs = base.idleMs, overallMs = base.overallMs } = limits;
-      checkDuration(`tools.${tool}.idleMs`, idleMs);
-      checkDuration(`tools.${tool}.overallMs`, overallMs);
-      return [tool, { ...base, idleMs, overallMs }];
-    }),
-  );
-}

@@ -1,59 +1,49 @@
-import type { Clock } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import type { Facts } from '../policy/facts.ts';
 import type { McpAnswer } from '../protocol/mcp/message.ts';
 import { ClientCall } from './clientCall.ts';
-import type { Greeted } from './greeting.ts';
-import type { TrafficLog } from './trafficLog.ts';
+import type { ReplayedHandshake } from './handshake.ts';
+import type { ProxyScope } from './proxyScope.ts';
 import type { Asker } from './wire.ts';
-
-export interface AnnouncementsParts {
-  readonly name: string;
-  readonly facts: Facts;
-  readonly clock: Clock;
-  readonly say: (line: string) => void;
-  readonly log: TrafficLog | undefined;
-}
 
 /** Names of calls in one line; the others are counted. */
 const mostNames = 8;
 
 /** What the proxy tells of its server: facts for subscribers and the store, a line for people when something went wrong. */
 export class Announcements {
-  readonly #parts: AnnouncementsParts;
+  readonly #scope: ProxyScope;
   #lost: { readonly why: string; readonly at: number; calls: string } | undefined = undefined;
   #startedAt = 0;
   /** What was said of a server that does not come up. */
   #complaint = '';
 
-  constructor(parts: AnnouncementsParts) {
-    this.#parts = parts;
+  constructor(scope: ProxyScope) {
+    this.#scope = scope;
   }
 
   started(pid: number): void {
-    this.#startedAt = this.#parts.clock.now();
-    this.#parts.log?.note('server started', { pid });
+    this.#startedAt = this.#scope.clock.now();
+    this.#scope.log?.note('server started', { pid });
   }
 
-  greeted({ era, differences, restored }: Greeted): void {
-    const { name, facts, clock, say } = this.#parts;
+  greeted({ era, differences, restored }: ReplayedHandshake): void {
+    const { name, facts, clock, voice } = this.#scope;
     const changed = differences.length === 0 ? undefined : differences.join(', ');
     const elapsedMs = clock.now() - this.#startedAt;
     facts.tell({ type: 'mcp.server_replayed', integration: name, era, restored, changed, elapsedMs });
-    if (changed !== undefined) say(`${name} says something else of itself than before its restart: ${changed}`);
+    if (changed !== undefined) voice.say(`${name} says something else of itself than before its restart: ${changed}`);
   }
 
   /** The server takes requests. */
   ready(): void {
-    const { name, clock, say, log } = this.#parts;
+    const { name, clock, voice, log } = this.#scope;
     const lost = this.#lost;
     this.#lost = undefined;
     if (lost !== undefined) this.#complaint = '';
     log?.note('server ready');
     if (lost !== undefined) {
       const after = formatDuration(clock.now() - lost.at);
-      say(`${name} was restarted after ${after}: ${lost.why}${lost.calls}`);
+      voice.say(`${name} was restarted after ${after}: ${lost.why}${lost.calls}`);
     }
   }
 
@@ -62,7 +52,7 @@ export class Announcements {
    * @param served - whether it had been taking requests of a client that was given service.
    */
   lost({ reason, message }: FailureFacts, isQuiet: boolean, served: boolean): void {
-    const { name, clock, say, log } = this.#parts;
+    const { name, clock, voice, log } = this.#scope;
     log?.note('server lost', { reason, message });
     if (isQuiet) return;
     if (served || reason === 'restarted') {
@@ -72,13 +62,13 @@ export class Announcements {
     }
     const complaint = `${name} does not come up: ${message}`;
     // It is tried again and again; the same is said once.
-    if (complaint !== this.#complaint) say(complaint);
+    if (complaint !== this.#complaint) voice.say(complaint);
     this.#complaint = complaint;
   }
 
   /** What became of the calls that were in flight. */
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
-    const { name, facts } = this.#parts;
+    const { name, facts } = this.#scope;
     const lost = inFlight.filter((call) => call.delivered);
     const again = inFlight.filter((call) => !call.delivered && !call.cancelled);
     if (lost.length + again.length === 0) return;
@@ -94,7 +84,7 @@ export class Announcements {
 
   listsChanged(methods: readonly string[]): void {
     const lists = methods.join(', ');
-    this.#parts.facts.tell({ type: 'mcp.lists_changed', integration: this.#parts.name, lists });
+    this.#scope.facts.tell({ type: 'mcp.lists_changed', integration: this.#scope.name, lists });
   }
 
   /**
@@ -102,7 +92,7 @@ export class Announcements {
    * @param attempts - in all; undefined when nobody counts them any more.
    */
   toolFailed({ tool, request }: ClientCall, { kind, reason, message }: FailureFacts, attempts = 1): void {
-    const { name, facts } = this.#parts;
+    const { name, facts } = this.#scope;
     if (tool === undefined || !facts.wants('mcp.tool_failed')) return;
     const input = request.params['arguments'];
     const retries = Math.max(0, attempts - 1);
@@ -113,7 +103,7 @@ export class Announcements {
   /** An answer came when nobody waited for it any more. */
   late(asker: Asker | undefined, { error }: McpAnswer, givenUpAt: number | undefined, now: number): void {
     if (!(asker instanceof ClientCall) || givenUpAt === undefined) return;
-    const { name, facts } = this.#parts;
+    const { name, facts } = this.#scope;
     facts.tell({
       type: 'call.late',
       integration: name,

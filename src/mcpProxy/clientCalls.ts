@@ -1,38 +1,33 @@
 import type { CallSettings } from '../calls/callSettings.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
-import type { Clock } from '../policy/clock.ts';
-import { mayRepeat } from '../policy/effects.ts';
+import { mayRepeat } from '../policy/repetition.ts';
 import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
-import { TurnoverMap } from '../policy/turnoverMap.ts';
+import { TurnoverMap } from './turnoverMap.ts';
 import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/message.ts';
 import { progressKey } from '../protocol/mcp/methods.ts';
-import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
 import { ClientCall } from './clientCall.ts';
 import type { Line } from './outlet.ts';
-import type { ProxySettings } from './settings.ts';
-import type { Question, Wire } from './wire.ts';
+import type { ProxyScope } from './proxyScope.ts';
+import type { Question } from './wire.ts';
 
-export interface ClientCallsParts {
-  readonly clock: Clock;
-  readonly settings: ProxySettings;
-  readonly record: SessionRecord;
-  readonly path: () => CallPath<ClientCall, McpAnswer>;
-  /** The server of the moment. */
-  readonly wire: () => Wire | undefined;
+/** What the proxy does about its calls. */
+export interface ClientCallsHost {
   /** The client's own handshake was written: what it wrote after it may follow, before the calls that wait as well. */
-  readonly shookHands: () => void;
+  shookHands(): void;
   /** Gives the client the answer of the server. */
-  readonly deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
+  deliver(call: ClientCall, line: Line, answer: McpAnswer): void;
   /** Gives the client an answer of ours. */
-  readonly refuse: (call: ClientCall, failure: Failure, elapsedMs: number) => void;
+  refuse(call: ClientCall, failure: Failure, elapsedMs: number): void;
   /** What is kept of lines changed, in bytes. */
-  readonly retained: (bytes: number) => void;
+  retained(bytes: number): void;
+  readonly path: CallPath<ClientCall, McpAnswer>;
 }
 
 /** The requests of the client, each a call of the integration, by the ids the client gave them. */
 export class ClientCalls {
-  readonly #parts: ClientCallsParts;
+  readonly #scope: ProxyScope;
+  readonly #host: ClientCallsHost;
   /** By the key of the id; a client that uses one twice has several. */
   readonly #inFlight = new TurnoverMap<string, ClientCall[]>();
   /** By label: what is known of a tool's effect may change. */
@@ -46,8 +41,9 @@ export class ClientCalls {
   /** Given up for their silence, while nobody knows whether the server lives. */
   #silent: ClientCall[] = [];
 
-  constructor(parts: ClientCallsParts) {
-    this.#parts = parts;
+  constructor(scope: ProxyScope, host: ClientCallsHost) {
+    this.#scope = scope;
+    this.#host = host;
   }
 
   get size(): number {
@@ -70,13 +66,13 @@ export class ClientCalls {
 
   /** Has a request answered, once. */
   start(request: McpRequest, line: Uint8Array, inBatch = false): void {
-    const { clock, record, path } = this.#parts;
+    const { clock, record } = this.#scope;
     const call = new ClientCall(
       request,
       line,
       clock.now(),
       (tool) => record.tools.of(tool),
-      this.#parts.deliver,
+      (answered, answerLine, answer) => this.#host.deliver(answered, answerLine, answer),
       inBatch,
     );
     const others = this.#inFlight.get(request.key);
@@ -85,7 +81,7 @@ export class ClientCalls {
     this.#size++;
     if (request.method === 'initialize') this.#initializing++;
     this.#retain(line.length);
-    const row = path().start(call, this.#settingsOf(call), (outcome) => this.#settled(call, outcome));
+    const row = this.#host.path.start(call, this.#settingsOf(call), (outcome) => this.#settled(call, outcome));
     call.row = row;
   }
 
@@ -101,14 +97,14 @@ export class ClientCalls {
     if (question !== undefined) wire?.giveUp(question, undefined);
     const why = typeof reason === 'string' && reason !== '' ? `: ${reason.slice(0, 200)}` : '';
     const facts: FailureFacts = { kind: 'cancelled', message: `Cancelled by the client${why}`, outcome: 'cancelled' };
-    if (row !== undefined) this.#parts.path().end(row, facts);
+    if (row !== undefined) this.#host.path.end(row, facts);
     return question;
   }
 
   /** Ends calls that wait for a server that cannot be started. */
   endWaiting(facts: FailureFacts): void {
     for (const { row } of [...this.all()]) {
-      if (row?.waiting === 'restart') this.#parts.path().end(row, facts);
+      if (row?.waiting === 'restart') this.#host.path.end(row, facts);
     }
   }
 
@@ -127,7 +123,7 @@ export class ClientCalls {
 
   /** What the call path runs for one attempt. */
   operation(call: ClientCall, context: AttemptContext): Promise<McpAnswer> {
-    const wire = this.#parts.wire();
+    const wire = this.#scope.wire;
     const { line } = call;
     // The client has its answer already: it came in the moment its server was lost.
     if (call.answer !== undefined) return Promise.resolve(call.answer);
@@ -156,7 +152,7 @@ export class ClientCalls {
       if (!this.#mayRepeat(call)) this.#release(call);
       if (request.method === 'initialize') {
         this.#handshakes.add(context.call);
-        this.#parts.shookHands();
+        this.#host.shookHands();
       }
     });
   }
@@ -173,7 +169,6 @@ export class ClientCalls {
   }
 
   #settled(call: ClientCall, outcome: Outcome<McpAnswer>): void {
-    const { clock, refuse } = this.#parts;
     const { key, method } = call.request;
     const all = this.#inFlight.get(key) ?? [];
     if (all.length <= 1) this.#inFlight.delete(key);
@@ -188,19 +183,19 @@ export class ClientCalls {
     this.#release(call);
     if (!outcome.ok && !call.delivered && !call.cancelled) {
       call.delivered = true;
-      refuse(call, outcome.failure, clock.now() - call.startedAt);
+      this.#host.refuse(call, outcome.failure, this.#scope.clock.now() - call.startedAt);
     }
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #mayRepeat({ effect }: ClientCall): boolean {
-    const { repeatsAlways, policy } = this.#parts.settings;
+    const { repeatsAlways, policy } = this.#scope.settings;
     if (policy.retry.maxAttempts === 1) return false;
     return repeatsAlways || mayRepeat(lost, effect, policy.retry.repeatAfter);
   }
 
   #settingsOf(call: ClientCall): CallSettings<ClientCall, McpAnswer> {
-    const { policy, limitsOf, repeatsAlways } = this.#parts.settings;
+    const { policy, limitsOf, repeatsAlways } = this.#scope.settings;
     const effect = repeatsAlways && call.effect !== 'readOnly' ? 'idempotent' : call.effect;
     const known = this.#settings.get(call.label);
     if (known !== undefined && known.effect === effect) return known;
@@ -227,7 +222,7 @@ export class ClientCalls {
 
   #retain(bytes: number): void {
     this.#retained += bytes;
-    this.#parts.retained(this.#retained);
+    this.#host.retained(this.#retained);
   }
 }
 

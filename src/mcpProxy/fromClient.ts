@@ -9,61 +9,60 @@ import {
   readMessage,
 } from '../protocol/mcp/message.ts';
 import { withRequestId } from '../protocol/mcp/rewrite.ts';
-import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
 import { errorAnswer, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
-import type { Asides } from './asides.ts';
+import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCalls } from './clientCalls.ts';
-import type { Line, Outlet } from './outlet.ts';
+import type { Line } from './outlet.ts';
+import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
-import type { TrafficLog } from './trafficLog.ts';
-import type { Question, Wire } from './wire.ts';
+import type { Question } from './wire.ts';
 
-export interface FromClientParts {
-  readonly outlet: Outlet;
-  readonly record: SessionRecord;
-  readonly wire: () => Wire | undefined;
+/** Where the lines of the client go. */
+export interface FromClientTargets {
   readonly calls: ClientCalls;
-  readonly asides: Asides;
+  readonly controlRequests: ControlRequests;
   readonly requests: ServerRequests;
-  readonly log: TrafficLog | undefined;
-  readonly maxLineBytes: number;
   /** Has a server started, when there is none. */
   readonly wantServer: () => void;
 }
+
+/** Longest message of the client, in bytes; that of the server is the same. */
+export const maxLineBytes = 64 * 1024 * 1024;
 
 /** Notifications that wait for a server; of more the oldest are dropped. */
 const mostHeld = 100;
 
 /** What becomes of the lines the client writes. */
 export class FromClient {
-  readonly #parts: FromClientParts;
+  readonly #scope: ProxyScope;
+  readonly #to: FromClientTargets;
   #held: Line[] = [];
   /** Among those held: that the client is ready. */
   #heldInitialized: Line | undefined = undefined;
 
-  constructor(parts: FromClientParts) {
-    this.#parts = parts;
+  constructor(scope: ProxyScope, to: FromClientTargets) {
+    this.#scope = scope;
+    this.#to = to;
   }
 
   /** Takes one line, its end included. */
   take(line: Buffer): void {
     const text = line.toString('utf8');
     const message = readMessage(text);
-    const { wantServer, outlet } = this.#parts;
+    const { outlet } = this.#scope;
     if (message.kind === 'garbage') {
       if (text.trim() !== '') outlet.write(errorAnswer(null, rpcErrors.parse, 'Parse error: this line is not JSON'));
       return;
     }
-    wantServer();
+    this.#to.wantServer();
     if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
     else this.#take(message, line, text);
   }
 
   /** Answers a line that was too long to be kept. */
   refuse(head: Buffer): void {
-    const { outlet, maxLineBytes } = this.#parts;
     const message = `A message may have ${maxLineBytes} bytes; this one was not passed on`;
-    outlet.write(errorAnswer(idIn(head.toString('utf8')), rpcErrors.invalidRequest, message));
+    this.#scope.outlet.write(errorAnswer(idIn(head.toString('utf8')), rpcErrors.invalidRequest, message));
   }
 
   /** A server hears from us that the client is ready, and must not hear it twice. */
@@ -73,12 +72,12 @@ export class FromClient {
 
   /** A server takes messages: what has waited for it is passed on. */
   serverReady(): void {
-    const wire = this.#parts.wire();
+    const wire = this.#scope.wire;
     for (const line of this.#held.splice(0)) wire?.write(line);
   }
 
   #take(message: McpMessage, line: Uint8Array, text: string, inBatch = false): void {
-    this.#parts.log?.passed('client', message, line.length);
+    this.#scope.log?.passed('client', message, line.length);
     switch (message.kind) {
       case 'request':
         this.#asked(message, line, inBatch);
@@ -87,8 +86,8 @@ export class FromClient {
         this.#notified(message, line, text);
         break;
       case 'answer': {
-        const passed = this.#parts.requests.answered(message, line, text);
-        if (passed !== undefined) this.#parts.wire()?.write(passed);
+        const passed = this.#to.requests.answered(message, line, text);
+        if (passed !== undefined) this.#scope.wire?.write(passed);
         break;
       }
       case 'foreign':
@@ -101,32 +100,33 @@ export class FromClient {
   }
 
   #asked(request: McpRequest, line: Uint8Array, inBatch: boolean): void {
-    const { record, asides, calls } = this.#parts;
+    const { record } = this.#scope;
+    const { controlRequests, calls } = this.#to;
     const known = this.#knownHandshake(request);
     if (known !== undefined) {
-      this.#parts.outlet.write(resultAnswer(request.id, known));
+      this.#scope.outlet.write(resultAnswer(request.id, known));
       return;
     }
     record.asked(request);
-    if (asides.takes(request)) asides.start(request, line);
+    if (controlRequests.takes(request)) controlRequests.start(request, line);
     else calls.start(request, line, inBatch);
   }
 
   /** A client that shakes hands anew while its server is away hears what it heard the first time, and stays. */
   #knownHandshake({ method, params }: McpRequest) {
-    const { record, wire } = this.#parts;
-    if (method !== 'initialize' || record.handshake === undefined || wire()?.ready === true) return undefined;
+    const { record, wire } = this.#scope;
+    if (method !== 'initialize' || record.handshake === undefined || wire?.ready === true) return undefined;
     const agreed = record.handshake['protocolVersion'];
     return params['protocolVersion'] === agreed ? record.handshake : undefined;
   }
 
   #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
-    const { record, wire, calls } = this.#parts;
+    const { record, wire } = this.#scope;
     if (method === 'notifications/cancelled') this.#cancelled(params['requestId'], params['reason'], line, text);
     else if (method === 'notifications/initialized') {
       record.noteInitialized();
-      if (wire()?.ready === true) this.#pass(line);
-      else if (calls.isInitializing && !record.established) {
+      if (wire?.ready === true) this.#pass(line);
+      else if (this.#to.calls.isInitializing && !record.established) {
         // The handshake that waits for the first server is the client's own, and so is its end.
         this.#heldInitialized = line;
         this.#pass(line);
@@ -138,16 +138,16 @@ export class FromClient {
   #cancelled(requestId: unknown, reason: unknown, line: Uint8Array, text: string): void {
     const key = idKey(requestId);
     if (key === undefined) return;
-    const { asides, calls, wire } = this.#parts;
-    const aside = asides.cancel(key);
+    const { controlRequests, calls } = this.#to;
+    const aside = controlRequests.cancel(key);
     const question: Question | undefined = aside.mine ? aside.question : calls.cancel(key, reason);
     if (question === undefined) return;
     const { wireId, id } = question;
-    wire()?.write(wireId === id ? line : withRequestId(text, wireId));
+    this.#scope.wire?.write(wireId === id ? line : withRequestId(text, wireId));
   }
 
   #pass(line: Line): void {
-    const wire = this.#parts.wire();
+    const wire = this.#scope.wire;
     if (wire?.ready === true) {
       wire.write(line);
       return;
@@ -157,7 +157,6 @@ export class FromClient {
 
   /** Passes a batch as it is when all of it can go at once as it is, else one by one. */
   #takeBatch(items: readonly McpMessage[], line: Buffer, text: string): void {
-    const { wire } = this.#parts;
     const spans = elementSpans(text);
     const passed: Line[] = [];
     let same = 0;
@@ -167,13 +166,13 @@ export class FromClient {
       const own = text.slice(span.start, span.end);
       const bytes = Buffer.from(`${own}\n`);
       const take = (): void => this.#take(item, bytes, own, true);
-      for (const each of wire()?.collect(take) ?? (take(), [])) {
+      for (const each of this.#scope.wire?.collect(take) ?? (take(), [])) {
         if (each === bytes) same++;
         passed.push(each);
       }
     });
-    if (same === items.length) wire()?.write(line);
-    else for (const each of passed) wire()?.write(each);
+    if (same === items.length) this.#scope.wire?.write(line);
+    else for (const each of passed) this.#scope.wire?.write(each);
   }
 }
 

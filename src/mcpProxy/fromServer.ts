@@ -1,27 +1,20 @@
 import { elementSpans } from '../protocol/mcp/jsonSpans.ts';
 import { idKey, type McpAnswer, type McpMessage, type McpNotification, readMessage } from '../protocol/mcp/message.ts';
-import type { Asides } from './asides.ts';
-import type { Line, Outlet } from './outlet.ts';
+import type { ControlRequests } from './controlRequests.ts';
+import type { Line } from './outlet.ts';
+import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
-import type { TrafficLog } from './trafficLog.ts';
-import type { Wire } from './wire.ts';
-
-export interface FromServerParts {
-  readonly outlet: Outlet;
-  readonly wire: () => Wire | undefined;
-  readonly asides: Asides;
-  readonly requests: ServerRequests;
-  readonly log: TrafficLog | undefined;
-  /** The server wrote to stdout what is no message. */
-  readonly noise: (text: string) => void;
-}
 
 /** What becomes of the lines a server writes: they pass as they are, unless nobody waits for them. */
 export class FromServer {
-  readonly #parts: FromServerParts;
+  readonly #scope: ProxyScope;
+  readonly #controlRequests: ControlRequests;
+  readonly #requests: ServerRequests;
 
-  constructor(parts: FromServerParts) {
-    this.#parts = parts;
+  constructor(scope: ProxyScope, controlRequests: ControlRequests, requests: ServerRequests) {
+    this.#scope = scope;
+    this.#controlRequests = controlRequests;
+    this.#requests = requests;
   }
 
   /** Takes one line, its end included. */
@@ -29,20 +22,25 @@ export class FromServer {
     const text = line.toString('utf8');
     const message = readMessage(text);
     if (message.kind === 'garbage') this.#rescue(text);
-    else if (isForeign(message)) this.#parts.noise(text);
+    else if (isForeign(message)) this.#noise(text);
     else if (message.kind === 'batch') this.#takeBatch(message.items, line, text);
     else this.#take(message, line, text);
   }
 
+  /** The server wrote to stdout what is no message. */
+  #noise(text: string): void {
+    this.#scope.voice.errors(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
   #take(message: McpMessage, line: Uint8Array, text: string): void {
-    const { wire, outlet, requests, log } = this.#parts;
+    const { wire, outlet, log } = this.#scope;
     log?.passed('server', message, line.length);
     switch (message.kind) {
       case 'answer':
         this.#answered(message, line);
         break;
       case 'request':
-        if (wire() !== undefined) outlet.write(requests.asked(message, line, text));
+        if (wire !== undefined) outlet.write(this.#requests.asked(message, line, text));
         break;
       case 'notification':
         this.#notified(message, line, text);
@@ -56,26 +54,26 @@ export class FromServer {
 
   #answered(message: McpAnswer, line: Uint8Array): void {
     // It could not read something; whose it was nobody knows.
-    if (message.key === undefined) this.#parts.outlet.write(line);
-    else this.#parts.wire()?.answered(line, message);
+    if (message.key === undefined) this.#scope.outlet.write(line);
+    else this.#scope.wire?.answered(line, message);
   }
 
   #notified({ method, params }: McpNotification, line: Uint8Array, text: string): void {
-    const { wire, outlet, requests, asides } = this.#parts;
+    const { wire, outlet } = this.#scope;
     switch (method) {
       case 'notifications/progress':
-        if (wire()?.progressed(params) === 'pass') outlet.write(line);
+        if (wire?.progressed(params) === 'pass') outlet.write(line);
         break;
       case 'notifications/cancelled':
         // A subscription that its server has ended is none of the next one's.
-        asides.withdrawn(idKey(params['requestId']));
-        outlet.write(requests.cancelled(params, line, text));
+        this.#controlRequests.withdrawn(idKey(params['requestId']));
+        outlet.write(this.#requests.cancelled(params, line, text));
         break;
       case 'notifications/subscriptions/acknowledged':
-        if (asides.acknowledged(params)) outlet.write(line);
+        if (this.#controlRequests.acknowledged(params)) outlet.write(line);
         break;
       case 'notifications/message':
-        wire()?.logged();
+        wire?.logged();
         outlet.write(line);
         break;
       default:
@@ -85,7 +83,7 @@ export class FromServer {
 
   /** Passes a batch as it is when all of it passes as it is, else what is left of it. */
   #takeBatch(items: readonly McpMessage[], line: Uint8Array, text: string): void {
-    const { outlet } = this.#parts;
+    const { outlet } = this.#scope;
     const spans = elementSpans(text);
     const passed: string[] = [];
     let same = 0;
@@ -108,10 +106,10 @@ export class FromServer {
     const rest = at < 0 ? undefined : text.slice(at);
     const message = rest === undefined ? undefined : readMessage(rest);
     if (rest === undefined || message === undefined || message.kind === 'garbage' || isForeign(message)) {
-      this.#parts.noise(text);
+      this.#noise(text);
       return;
     }
-    this.#parts.noise(text.slice(0, at));
+    this.#noise(text.slice(0, at));
     this.#take(message, Buffer.from(rest), rest);
   }
 }

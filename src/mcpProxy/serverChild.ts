@@ -1,54 +1,26 @@
-import { createHangWatch, type HangWatch, type Suspect } from '../actors/hangWatch.ts';
-import { StartLimit } from '../actors/startLimit.ts';
-import { withStderr } from '../actors/serverEnd.ts';
-import { type McpRelay, type McpRelayHost, mcpRelayLogic } from '../actors/mcpRelay.ts';
+import { createHangWatch, type HangWatch, type Suspect } from '../actors/mcp/hangWatch.ts';
+import { type McpRelay, type McpRelayHost, mcpRelayLogic } from '../actors/mcp/mcpRelay.ts';
+import { withStderr } from '../actors/mcp/serverEnd.ts';
+import { StartLimit } from '../actors/mcp/startLimit.ts';
 import type { ConnectionEmitted } from '../machines/connection.ts';
 import type { Timer } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
-import type { Runtime } from '../runtime.ts';
 import { failedExit } from '../supervisor/exit.ts';
-import type { ProxySettings } from './settings.ts';
+import type { ProxyScope } from './proxyScope.ts';
 import { Wire, type WireParts } from './wire.ts';
 
-/** How the server of a proxy is kept alive, and who hears of it. */
-export interface ServerChildParts {
-  readonly runtime: Runtime;
-  readonly settings: ProxySettings;
+/** What the proxy does about its server, and what it knows of the need for one. */
+export interface ServerHost extends Pick<McpRelayHost, 'gather' | 'line' | 'errors' | 'drained'> {
   readonly wire: WireParts;
-  readonly hide: (text: string) => string;
   /** A process runs; see {@link McpRelayHost.started}. */
-  readonly started: (wire: Wire) => Promise<void> | undefined;
-  readonly ready: (wire: Wire) => void;
+  started(wire: Wire): Promise<void> | undefined;
+  ready(wire: Wire): void;
   /** @returns whether it was to be expected, and is no failure. */
-  readonly lost: (facts: FailureFacts, stderr: string, wire: Wire | undefined) => boolean;
-  readonly gather: () => () => void;
-  readonly line: (line: Buffer) => void;
-  readonly errors: (chunk: Buffer) => void;
-  readonly drained: () => void;
-  /** Whether somebody waits for the server, or is to hear from it without asking. */
-  readonly isNeeded: () => boolean;
-  /** Whether a server that crashed is started again though nobody waits for it. */
-  readonly isEstablished: () => boolean;
-  /** Whether a server that is to end may take its time. */
-  readonly isPatient: () => boolean;
+  lost(facts: FailureFacts, stderr: string, wire: Wire | undefined): boolean;
+  /** Whether a request waits for the server, or the client is to hear from it without asking. */
+  isNeeded(): boolean;
   /** Whether what the server says is left unread for now. */
-  readonly isUnread: () => boolean;
-}
-
-/** The server as a child of the root supervisor. */
-export interface ServerChild {
-  readonly id: string;
-  /** The server of the moment, whether or not it takes requests yet. */
-  readonly wire: Wire | undefined;
-  readonly hangWatch: HangWatch;
-  /** Has a server started when there is none: the first message does, a request that finds it at rest, or waiting for its restart. */
-  want(): void;
-  /** Time to the next start, in ms; undefined when none is planned. */
-  readonly nextStartInMs: number | undefined;
-  /** It gave the client an answer. */
-  served(): void;
-  /** No server is wanted any more. */
-  stop(): void;
+  isUnread(): boolean;
 }
 
 /** A request has a start that is planned for later come at once, but not more often than so, in ms. */
@@ -57,154 +29,184 @@ const hastenEveryMs = 5000;
 /** An MCP server that is killed twice a second must still answer in between. */
 const backoff = { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 };
 
-export function createServerChild(parts: ServerChildParts): ServerChild {
-  const { runtime, settings } = parts;
-  const { clock, root, bus } = runtime;
-  const id = `mcp:${settings.name}`;
-  let wire: Wire | undefined;
-  let isAdded = false;
-  let isStopped = false;
-  let lastStderr = '';
-  let hastening: Timer | undefined;
-  let isExpected = false;
-  let isGreeted = false;
-  let startedAt = Number.NEGATIVE_INFINITY;
-  const startLimit = new StartLimit(clock, settings.server.handshakeMs);
-
-  const hangWatch = createHangWatch({
-    connection: () => (wire === undefined ? undefined : suspect(wire)),
-    pingMs: settings.server.pingMs,
-  });
+/** The server as a child of the root supervisor, started when it is wanted and kept alive from then on. */
+export class ServerChild {
+  readonly hangWatch: HangWatch;
+  readonly #scope: ProxyScope;
+  readonly #host: ServerHost;
+  readonly #id: string;
+  readonly #startLimit: StartLimit;
   /** One for each wire: the watch knows by it whether the server is still the one it suspected. */
-  const suspects = new WeakMap<Wire, Suspect>();
-  function suspect(of: Wire): Suspect {
-    const known = suspects.get(of);
+  readonly #suspects = new WeakMap<Wire, Suspect>();
+  #isAdded = false;
+  #isStopped = false;
+  #lastStderr = '';
+  #hastening: Timer | undefined = undefined;
+  #isExpected = false;
+  #isGreeted = false;
+  #startedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(scope: ProxyScope, host: ServerHost) {
+    const { handshakeMs, pingMs } = scope.settings.server;
+    this.#scope = scope;
+    this.#host = host;
+    this.#id = `mcp:${scope.name}`;
+    this.#startLimit = new StartLimit(scope.clock, handshakeMs);
+    this.hangWatch = createHangWatch({
+      connection: () => (scope.wire === undefined ? undefined : this.#suspect(scope.wire)),
+      pingMs,
+    });
+  }
+
+  /** Time to the next start, in ms; undefined when none is planned. */
+  get nextStartInMs(): number | undefined {
+    return this.#scope.runtime.root.node(this.#id)?.nextRestartInMs;
+  }
+
+  /** Has a server started when there is none: the first message does, a request that finds it at rest, or waiting for its restart. */
+  want(): void {
+    const { runtime, wire } = this.#scope;
+    if (wire !== undefined || this.#isStopped) return;
+    if (!this.#isAdded) {
+      this.#isAdded = true;
+      this.#supervise();
+      return;
+    }
+    const state = runtime.root.state(this.#id);
+    if (state === 'stopped' || state === 'quarantined') runtime.root.restartChild(this.#id);
+    else if (state === 'restarting') this.#hasten();
+  }
+
+  /** It gave the client an answer. */
+  served(): void {
+    this.#startLimit.worked();
+    this.#scope.runtime.root.markStable(this.#id);
+  }
+
+  /** No server is wanted any more, and one that is to end may not take its time. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#scope.clock.clearTimeout(this.#hastening);
+  }
+
+  #supervise(): void {
+    const { runtime, settings, clock } = this.#scope;
+    const { root, bus } = runtime;
+    const id = this.#id;
+    runtime.supervise({
+      id,
+      logic: mcpRelayLogic(settings.server, this.#relayHost()),
+      input: {
+        command: settings.server.command,
+        handshakeMs: () => this.#startLimit.begins(),
+        lostOutput: (facts: FailureFacts) => this.#exitOf(facts),
+      },
+      restart: 'transient',
+      backoff,
+      intensity: Number.POSITIVE_INFINITY,
+      shutdown: 9000,
+      onStart: (ref: { on(type: '*', listener: (event: unknown) => void): unknown }) => {
+        this.#startedAt = clock.now();
+        ref.on('*', (event) => bus.tell({ ...(event as ConnectionEmitted), process: id }));
+      },
+      // What ended in good order while a request had begun to wait for it.
+      onExit: () => {
+        const state = root.state(id);
+        if ((state === 'stopped' || state === 'quarantined') && this.#host.isNeeded()) this.want();
+      },
+    });
+  }
+
+  /** Nobody was given service and nobody waits: it is started when somebody asks again. */
+  #exitOf(facts: FailureFacts): unknown {
+    const isMissed = this.#scope.record.established || this.#host.isNeeded();
+    if (this.#isExpected || !isMissed) return { exit: 'normal' };
+    return failedExit(new AttemptError({ ...facts, message: withStderr(facts.message, this.#lastStderr) }));
+  }
+
+  #relayHost(): McpRelayHost {
+    const { clock, runtime, voice } = this.#scope;
+    const host = this.#host;
+    return {
+      clock,
+      register: runtime.register,
+      hide: voice.hide,
+      started: (relay) => this.#started(relay),
+      ready: () => this.#ready(),
+      lost: (facts, stderr) => this.#lost(facts, stderr),
+      gather: () => host.gather(),
+      line: (line) => host.line(line),
+      errors: (chunk) => host.errors(chunk),
+      drained: () => host.drained(),
+      isWanted: () => host.isNeeded(),
+      isPatient: () => !this.#isStopped,
+    };
+  }
+
+  #started(relay: McpRelay): Promise<void> | undefined {
+    const wire = new Wire(relay, this.#host.wire);
+    this.#scope.wire = wire;
+    const greeting = this.#host.started(wire);
+    this.#isGreeted = greeting !== undefined;
+    return greeting;
+  }
+
+  #ready(): void {
+    const { wire } = this.#scope;
+    if (wire === undefined) return;
+    wire.ready = true;
+    // Without a greeting of ours it is up as soon as it runs; that it works is known once it answers.
+    if (this.#isGreeted) this.#startLimit.worked();
+    this.#host.ready(wire);
+  }
+
+  #lost(facts: FailureFacts, stderr: string): void {
+    const gone = this.#scope.wire;
+    this.#scope.wire = undefined;
+    this.#startLimit.lost(facts);
+    this.#lastStderr = stderr;
+    if (gone !== undefined) gone.ready = false;
+    this.#isExpected = this.#host.lost(facts, stderr, gone);
+  }
+
+  #hasten(): void {
+    const { clock, runtime } = this.#scope;
+    const leftMs = this.#startedAt + hastenEveryMs - clock.now();
+    if (leftMs <= 0) runtime.root.hasten(this.#id);
+    else {
+      this.#hastening ??= clock.setTimeout(() => {
+        this.#hastening = undefined;
+        if (this.#host.isNeeded()) this.want();
+      }, leftMs);
+    }
+  }
+
+  #suspect(wire: Wire): Suspect {
+    const known = this.#suspects.get(wire);
     if (known !== undefined) return known;
     const made: Suspect = {
-      ping: (timeoutMs = settings.server.pingMs) => answersPing(of, timeoutMs),
-      kill: (facts) => of.relay.kill(facts),
+      ping: (timeoutMs = this.#scope.settings.server.pingMs) => this.#answersPing(wire, timeoutMs),
+      kill: (facts) => wire.relay.kill(facts),
     };
-    suspects.set(of, made);
+    this.#suspects.set(wire, made);
     return made;
   }
 
-  function answersPing(of: Wire, timeoutMs: number): Promise<boolean> {
+  #answersPing(wire: Wire, timeoutMs: number): Promise<boolean> {
+    const { clock } = this.#scope;
     return new Promise((resolve) => {
       // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
-      const unanswered = (): void => resolve(parts.isUnread());
+      const unanswered = (): void => resolve(this.#host.isUnread());
       const timer = clock.setTimeout(() => clock.nextTurn(unanswered), timeoutMs, { running: true });
       const answered = (alive: boolean): void => {
         clock.clearTimeout(timer);
         resolve(alive);
       };
-      of.request('ping', undefined).then(
+      wire.request('ping', undefined).then(
         () => answered(true),
         // A refusal is an answer.
         (error: unknown) => answered(error instanceof AttemptError && error.facts.outcome === 'failed'),
       );
     });
   }
-
-  const host: McpRelayHost = {
-    clock,
-    register: runtime.register,
-    hide: parts.hide,
-    started(relay: McpRelay) {
-      wire = new Wire(relay, parts.wire);
-      const greeting = parts.started(wire);
-      isGreeted = greeting !== undefined;
-      return greeting;
-    },
-    ready() {
-      if (wire === undefined) return;
-      wire.ready = true;
-      // Without a greeting of ours it is up as soon as it runs; that it works is known once it answers.
-      if (isGreeted) startLimit.worked();
-      parts.ready(wire);
-    },
-    lost(facts, stderr) {
-      const gone = wire;
-      wire = undefined;
-      startLimit.lost(facts);
-      lastStderr = stderr;
-      if (gone !== undefined) gone.ready = false;
-      isExpected = parts.lost(facts, stderr, gone);
-    },
-    gather: parts.gather,
-    line: parts.line,
-    errors: parts.errors,
-    drained: parts.drained,
-    isWanted: () => parts.isNeeded(),
-    isPatient: parts.isPatient,
-  };
-
-  const spec = {
-    id,
-    logic: mcpRelayLogic(settings.server, host),
-    input: {
-      command: settings.server.command,
-      handshakeMs: () => startLimit.begins(),
-      // Nobody was given service and nobody waits: it is started when somebody asks again.
-      lostOutput: (facts: FailureFacts): unknown =>
-        !isExpected && (parts.isEstablished() || parts.isNeeded())
-          ? failedExit(new AttemptError({ ...facts, message: withStderr(facts.message, lastStderr) }))
-          : { exit: 'normal' },
-    },
-    restart: 'transient' as const,
-    backoff,
-    intensity: Number.POSITIVE_INFINITY,
-    shutdown: 9000,
-    onStart: (ref: { on(type: '*', listener: (event: unknown) => void): unknown }) => {
-      startedAt = clock.now();
-      ref.on('*', (event) => bus.tell({ ...(event as ConnectionEmitted), process: id }));
-    },
-    // What ended in good order while somebody had begun to wait for it.
-    onExit: () => {
-      const state = root.state(id);
-      if ((state === 'stopped' || state === 'quarantined') && parts.isNeeded()) want();
-    },
-  };
-
-  function want(): void {
-    if (wire !== undefined || isStopped) return;
-    if (!isAdded) {
-      isAdded = true;
-      runtime.supervise(spec);
-      return;
-    }
-    const state = root.state(id);
-    if (state === 'stopped' || state === 'quarantined') root.restartChild(id);
-    else if (state === 'restarting') hasten();
-  }
-
-  function hasten(): void {
-    const leftMs = startedAt + hastenEveryMs - clock.now();
-    if (leftMs <= 0) root.hasten(id);
-    else {
-      hastening ??= clock.setTimeout(() => {
-        hastening = undefined;
-        if (parts.isNeeded()) want();
-      }, leftMs);
-    }
-  }
-
-  return {
-    id,
-    get wire() {
-      return wire;
-    },
-    hangWatch,
-    want,
-    get nextStartInMs() {
-      return root.node(id)?.nextRestartInMs;
-    },
-    served() {
-      startLimit.worked();
-      root.markStable(id);
-    },
-    stop() {
-      isStopped = true;
-      clock.clearTimeout(hastening);
-    },
-  };
 }

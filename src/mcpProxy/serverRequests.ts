@@ -2,6 +2,7 @@ import { idKey, type McpAnswer, type McpId, type McpParams, type McpRequest } fr
 import { asksPeople } from '../protocol/mcp/methods.ts';
 import { withId, withRequestId } from '../protocol/mcp/rewrite.ts';
 import type { Line } from './outlet.ts';
+import type { ProxyScope } from './proxyScope.ts';
 
 /** A request of the server that the client has not answered. */
 interface Open {
@@ -24,25 +25,23 @@ const excuseMs = 60_000;
  * client must not see one id twice.
  */
 export class ServerRequests {
-  readonly #now: () => number;
-  readonly #nextId: () => string;
+  readonly #scope: ProxyScope;
   /** By the client's id. */
   readonly #open = new Map<string, Open>();
   /** The client's id by the server's, where they differ. */
   readonly #renamed = new Map<string, string>();
   readonly #stale = new Set<string>();
 
-  constructor(now: () => number, nextId: () => string) {
-    this.#now = now;
-    this.#nextId = nextId;
+  constructor(scope: ProxyScope) {
+    this.#scope = scope;
   }
 
   /** The server asks. @returns the line for the client. */
   asked({ id, key, method }: McpRequest, line: Uint8Array, text: string): Line {
     const isTaken = this.#open.has(key) || this.#stale.has(key);
-    const clientId = isTaken ? this.#nextId() : id;
+    const clientId = isTaken ? this.#scope.nextId() : id;
     const clientKey = isTaken ? `s${clientId}` : key;
-    this.#open.set(clientKey, { clientId, serverId: id, method, at: this.#now() });
+    this.#open.set(clientKey, { clientId, serverId: id, method, at: this.#scope.clock.now() });
     if (!isTaken) return line;
     this.#renamed.set(key, clientKey);
     return withId(text, clientId);
@@ -78,7 +77,7 @@ export class ServerRequests {
 
   /** Whether the server waits for the client, which is no silence of its own. */
   get isWaiting(): boolean {
-    const now = this.#now();
+    const now = this.#scope.clock.now();
     for (const { method, at } of this.#open.values()) if (asksPeople(method) || now - at < excuseMs) return true;
     return false;
   }

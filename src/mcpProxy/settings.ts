@@ -1,10 +1,12 @@
-import { type McpServerSettings, checkMcpServer } from '../actors/mcpServerOptions.ts';
-import { safeEnvironment } from '../actors/safeEnvironment.ts';
-import { checkDuration, checkKeys, checkName, checkOneOf, checkTexts } from '../policy/options.ts';
+import { type McpServerSettings, checkMcpServer } from '../actors/mcp/mcpServerOptions.ts';
+import { safeEnvironment } from '../actors/process/safeEnvironment.ts';
+import type { Duration } from '../policy/duration.ts';
+import { byName, choice, duration, type KeysOf, list, text } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
-import type { RetryInput } from '../policy/policyParts.ts';
+import type { RetryInput } from '../policy/policyInput.ts';
 import { checkPolicies, type Policies, type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
-import { resolvePolicy } from '../policy/presets.ts';
+import { resolvePolicy } from '../policy/presetChain.ts';
 import { toolLimits } from '../policy/toolOptions.ts';
 
 /** When a request whose answer was lost is sent again. */
@@ -19,18 +21,18 @@ export interface McpProxyOptions {
   /** @defaultValue [] */
   readonly args?: readonly string[] | undefined;
   /** A call without an answer or progress for so long makes the server suspect, in ms above 0. @defaultValue 30000 */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: Duration | undefined;
   /**
    * What becomes of a call without an answer or progress for `idleMs` while the server answers a ping: it goes on to its other limits
    * (`wait`), as it would without us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
    */
   readonly whenAlive?: WhenAlive | undefined;
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
-  readonly callMs?: number | undefined;
+  readonly overallMs?: Duration | undefined;
   /** By tool: one limit in place of both, in ms above 0. @defaultValue {} */
-  readonly toolMs?: Readonly<Record<string, number>> | undefined;
+  readonly toolMs?: Readonly<Record<string, Duration>> | undefined;
   /** Limit on the start up to the end of the handshake, in ms above 0: the package may have to be fetched first. @defaultValue 180000 */
-  readonly startMs?: number | undefined;
+  readonly handshakeMs?: Duration | undefined;
   /** @defaultValue the policy's, which is 'safe' unless `retry.repeatAfter` is `lost` */
   readonly retry?: RetryMode | undefined;
   /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
@@ -60,41 +62,34 @@ const retries: Readonly<Record<RetryMode, RetryInput>> = {
 /** Calls in flight at once; a client that has more does not wait for their answers. */
 const mostInFlight = 1000;
 
+const proxyKeys = {
+  name: text({ required: true }),
+  command: text({ required: true }),
+  args: list(text({ empty: true }), { expected: 'an array of strings', default: [] }),
+  idleMs: duration(),
+  whenAlive: choice(whenAliveChoices),
+  overallMs: duration(),
+  toolMs: byName(duration(), { default: {} }),
+  handshakeMs: duration({ default: 180_000 }),
+  retry: choice(retryModes),
+  envAllow: list(text({ empty: true }), { expected: 'an array of strings' }),
+} satisfies KeysOf<McpProxyOptions>;
+
 /**
  * What the options say wins over the policies.
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
 export function checkMcpProxy(options: McpProxyOptions, policies: Policies = checkPolicies()): ProxySettings {
-  checkKeys('mcpProxy', options, [
-    'name',
-    'command',
-    'args',
-    'idleMs',
-    'whenAlive',
-    'callMs',
-    'toolMs',
-    'startMs',
-    'retry',
-    'envAllow',
-  ]);
-  const name = checkName('name', options.name);
-  const { envAllow } = options;
-  const idleMs = options.idleMs === undefined ? undefined : checkDuration('idleMs', options.idleMs);
-  const callMs = options.callMs === undefined ? undefined : checkDuration('callMs', options.callMs);
-  const startMs = checkDuration('startMs', options.startMs ?? 180_000);
-  const whenAlive = checkOneOf(
-    'whenAlive',
-    options.whenAlive ?? policies.whenAliveOf(name) ?? 'wait',
-    whenAliveChoices,
+  const { name, command, args, idleMs, overallMs, toolMs, handshakeMs, retry, envAllow, ...own } = readOptions(
+    '',
+    options,
+    proxyKeys,
   );
-  const retry = options.retry === undefined ? undefined : checkOneOf('retry', options.retry, retryModes);
-  const toolMs = new Map(
-    Object.entries(options.toolMs ?? {}).map(([tool, ms]) => [tool, checkDuration(`toolMs.${tool}`, ms)]),
-  );
+  const whenAlive = own.whenAlive ?? policies.whenAliveOf(name) ?? 'wait';
   const policy = resolvePolicy(
     name,
     {
-      limits: { idleMs, attemptMs: callMs, overallMs: callMs },
+      limits: { idleMs, attemptMs: overallMs, overallMs },
       retry: retry === undefined ? undefined : retries[retry],
       maxInFlight: mostInFlight,
       maxAbandoned: mostInFlight,
@@ -103,12 +98,10 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
   );
   const tools = policies.toolsOf(name, undefined);
   const server = checkMcpServer({
-    command: options.command,
-    args: options.args,
-    handshakeMs: startMs,
-    ...(envAllow === undefined
-      ? { envMode: 'extend' }
-      : { envMode: 'safe', env: safeEnvironment(checkTexts('envAllow', envAllow)) }),
+    command,
+    args,
+    handshakeMs,
+    ...(envAllow === undefined ? { envMode: 'extend' } : { envMode: 'safe', env: safeEnvironment(envAllow) }),
   });
   return {
     name,
@@ -117,9 +110,9 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
     policy,
     server,
     limitsOf(method, tool) {
-      const own = tool === undefined ? undefined : toolMs.get(tool);
+      const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;
       if (own !== undefined) return all(own);
-      if (method === 'initialize') return all(startMs);
+      if (method === 'initialize') return all(handshakeMs);
       // It is answered when the task is done, and says nothing until then.
       if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
       return toolLimits(policy.limits, tool === undefined ? undefined : tools.get(tool));

@@ -1,19 +1,9 @@
-import type { Clock, Timer } from '../policy/clock.ts';
+import type { Timer } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { fieldsOf } from '../protocol/mcp/message.ts';
 import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
 import type { ClientCall } from './clientCall.ts';
-
-export interface StartUpParts {
-  readonly name: string;
-  readonly clock: Clock;
-  /** The requests of the client that have no answer. */
-  readonly calls: () => Iterable<ClientCall>;
-  /** Gives the client a line. */
-  readonly write: (line: string) => void;
-  /** One line for people. */
-  readonly say: (line: string) => void;
-}
+import type { ProxyScope } from './proxyScope.ts';
 
 /** How often the client hears that its server is still starting, in ms: below the limit of any client. */
 const beatMs = 5000;
@@ -28,7 +18,9 @@ export interface StartUp {
   end(): void;
 }
 
-export function createStartUp({ name, clock, calls, write, say }: StartUpParts): StartUp {
+/** @param calls - the requests of the client that have no answer. */
+export function createStartUp(scope: ProxyScope, calls: () => Iterable<ClientCall>): StartUp {
+  const { name, clock, outlet, voice } = scope;
   let timer: Timer | undefined;
   let beats = 0;
 
@@ -40,9 +32,9 @@ export function createStartUp({ name, clock, calls, write, say }: StartUpParts):
       if (progressToken === undefined) continue;
       // Far below whatever the server will say of its own progress, which must not go back.
       const params = { progressToken, progress: beats / 1e6, message };
-      write(notificationLine('notifications/progress', params));
+      outlet.write(notificationLine('notifications/progress', params));
     }
-    if (beats % beatsPerLine === 0) say(message);
+    if (beats % beatsPerLine === 0) voice.say(message);
     timer = clock.setTimeout(beat, beatMs);
   };
   return {

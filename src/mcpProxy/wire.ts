@@ -1,6 +1,6 @@
-import type { McpRelay } from '../actors/mcpRelay.ts';
+import type { McpRelay } from '../actors/mcp/mcpRelay.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
-import { TurnoverMap } from '../policy/turnoverMap.ts';
+import { TurnoverMap } from './turnoverMap.ts';
 import { fieldsOf, idKey, type McpAnswer, type McpId, type McpParams } from '../protocol/mcp/message.ts';
 import { progressKey } from '../protocol/mcp/methods.ts';
 import { withId, withProgressToken } from '../protocol/mcp/rewrite.ts';

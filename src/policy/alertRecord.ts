@@ -1,8 +1,6 @@
+import type { AlertCause, AlertEnd } from './alertCause.ts';
 import type { Fact } from './facts.ts';
 import type { FailureKind } from './failure.ts';
-
-/** What raised an alert: final failures of calls, or crashes of what is behind the integration, whatever became of its calls. */
-export type AlertCause = 'failures' | 'crashes';
 
 /** An alert that is not cleared. Times are wall time in ms since the epoch. */
 export interface OpenAlert {
@@ -21,15 +19,12 @@ export interface OpenAlert {
   readonly lastFailureAt: number;
 }
 
-/** Why an alert was cleared: no failure and no crash for long enough, or the circuit closed. */
-export type AlertEnd = 'quiet' | 'closed';
-
 /** What there was in an episode. */
 export type AlertCounts = Pick<OpenAlert, 'failures' | 'crashes'>;
 
 /** What became of an attempt to clear an alert. */
 export type Cleared =
-  /** It is: whoever asked tells of it. */
+  /** It is: the runtime that asked tells its listeners. */
   | ({ readonly is: 'cleared' } & AlertCounts)
   /** Another runtime has cleared it. */
   | { readonly is: 'gone' }
@@ -39,9 +34,9 @@ export type Cleared =
 /** Open alerts as all runtimes share them. Nothing here throws or rejects; what cannot be written now is written when it can be. */
 export interface AlertRecords {
   /** Every open one; none while the store is out of order. */
-  open(): readonly OpenAlert[];
+  open(): Promise<readonly OpenAlert[]>;
   /**
-   * The alert that is open for the integration after this one was offered: its own, or that of who was first. Undefined when the store cannot say.
+   * The alert that is open for the integration after this one was offered: its own, or the one another runtime raised first. Undefined when the store cannot say.
    * @param fact - tells of it: recorded in the same transaction, if the alert is this one. Nothing of it is recorded when the store cannot say.
    */
   raise(alert: OpenAlert, fact?: Fact): Promise<OpenAlert | undefined>;

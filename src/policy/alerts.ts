@@ -1,18 +1,20 @@
-import type { AlertCause } from './alertRecord.ts';
+import type { AlertCause } from './alertCause.ts';
+import type { Duration } from './duration.ts';
 import type { FailureKind } from './failure.ts';
 import { failureKinds } from './failure.ts';
-import { checkDuration, checkInteger, checkKeys, checkObject } from './options.ts';
+import { byName, duration, type GivenValues, integer, type KeysOf, orOff, section } from './optionKeys.ts';
+import { readGiven } from './readOptions.ts';
 
 /** When an alert is raised for an integration, and when it is over. */
 export interface AlertThresholds {
   /** Final failures within `windowMs` that raise it, at least 1. @defaultValue 5 */
   readonly failures?: number | undefined;
-  /** Crashes within `windowMs` that raise it, at least 1: losses of what is behind the integration, and restarts of it that failed. @defaultValue 5 */
+  /** Crashes within `windowMs` that raise it, at least 1: losses of the integration's process, and restarts that failed. @defaultValue 5 */
   readonly crashes?: number | undefined;
   /** In ms, above 0. @defaultValue 10 min */
-  readonly windowMs?: number | undefined;
+  readonly windowMs?: Duration | undefined;
   /** Time without a final failure and without a crash after which all is clear, in ms, above 0. @defaultValue 10 min */
-  readonly quietMs?: number | undefined;
+  readonly quietMs?: Duration | undefined;
 }
 
 /** Thresholds for every integration, and for single ones by their names; `false` for one that raises none. */
@@ -33,30 +35,46 @@ export const defaultAlertRule: AlertRule = { failures: 5, crashes: 5, windowMs: 
 /** The rule of an integration; undefined for one that raises no alerts. */
 export type AlertRuleOf = (integration: string) => AlertRule | undefined;
 
-/** The names of the thresholds, as options. */
-export const thresholdNames: readonly (keyof AlertThresholds)[] = ['failures', 'crashes', 'windowMs', 'quietMs'];
+const failures = 'Final failures of one integration within `windowMs` that raise an alert.';
+const crashes = 'Crashes of one integration within `windowMs` that raise an alert, whatever became of its calls.';
+const quiet = 'Time without a final failure and without a crash after which all is clear.';
+
+const ownThresholds = {
+  failures: integer({ usually: '`alerts.failures`', help: 'As `alerts.failures`.' }),
+  crashes: integer({ usually: '`alerts.crashes`', help: 'As `alerts.crashes`.' }),
+  windowMs: duration({ usually: '`alerts.windowMs`', help: 'As `alerts.windowMs`.' }),
+  quietMs: duration({ usually: '`alerts.quietMs`', help: 'As `alerts.quietMs`.' }),
+} satisfies KeysOf<AlertThresholds>;
+
+/** When alerts are raised, as options. */
+export const alertRuleKeys = {
+  failures: integer({ default: defaultAlertRule.failures, help: failures }),
+  crashes: integer({ default: defaultAlertRule.crashes, help: crashes }),
+  windowMs: duration({ default: defaultAlertRule.windowMs, help: 'See `failures`.' }),
+  quietMs: duration({ default: defaultAlertRule.quietMs, help: quiet }),
+  integrations: byName(
+    orOff(section(ownThresholds, { help: 'Thresholds of one integration.' }), {
+      help: 'Thresholds of one integration; `false`: it raises none.',
+    }),
+    { help: 'Thresholds of single integrations, by their names.' },
+  ),
+} satisfies KeysOf<AlertRules>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkAlertRules(name: string, rules: AlertRules): AlertRuleOf {
-  const usual = checkThresholds(name, rules, defaultAlertRule);
-  const { integrations = {} } = rules;
-  checkObject(`${name}.integrations`, integrations);
-  const special = new Map<string, AlertRule | undefined>();
-  for (const [integration, thresholds] of Object.entries(integrations)) {
-    const path = `${name}.integrations.${integration}`;
-    if (thresholds !== false) checkKeys(path, thresholds, thresholdNames);
-    special.set(integration, thresholds === false ? undefined : checkThresholds(path, thresholds, usual));
-  }
-  return (integration) => (special.has(integration) ? special.get(integration) : usual);
+  return alertRules(readGiven(name, rules, alertRuleKeys));
 }
 
-function checkThresholds(name: string, given: AlertThresholds, base: AlertRule): AlertRule {
-  return {
-    failures: checkInteger(`${name}.failures`, given.failures ?? base.failures),
-    crashes: checkInteger(`${name}.crashes`, given.crashes ?? base.crashes),
-    windowMs: checkDuration(`${name}.windowMs`, given.windowMs ?? base.windowMs),
-    quietMs: checkDuration(`${name}.quietMs`, given.quietMs ?? base.quietMs),
-  };
+/** The rules that were read. */
+export function alertRules({ integrations = {}, ...usual }: GivenValues<typeof alertRuleKeys>): AlertRuleOf {
+  const general = { ...defaultAlertRule, ...usual };
+  const special = new Map(
+    Object.entries(integrations).map(([name, own]): [string, AlertRule | undefined] => [
+      name,
+      own === false ? undefined : { ...general, ...own },
+    ]),
+  );
+  return (integration) => (special.has(integration) ? special.get(integration) : general);
 }
 
 /** Whether a final failure of this kind counts (table 1). */

@@ -1,5 +1,7 @@
 import type { Random } from './clock.ts';
-import { checkDuration, checkKeys, checkNumber, checkOneOf, show } from './options.ts';
+import type { Duration, Timed } from './duration.ts';
+import { duration, type Key, list, number, section } from './optionKeys.ts';
+import { readValue } from './readOptions.ts';
 
 /** How the waits between attempts grow: by a factor, along a list whose last delay repeats, or not at all; all times in ms. */
 export type Backoff =
@@ -30,9 +32,9 @@ export interface BackoffPolicy {
 /** The same in short: waits that grow exponentially. */
 export interface ShortBackoff {
   /** The first wait, in ms above 0. */
-  readonly initialMs: number;
+  readonly initialMs: Duration;
   /** The longest wait, jitter included, in ms above 0. */
-  readonly maxMs: number;
+  readonly maxMs: Duration;
   /** How many times longer each further wait is, at least 1. @defaultValue 2 */
   readonly factor?: number | undefined;
   /** @defaultValue full */
@@ -41,7 +43,7 @@ export interface ShortBackoff {
 
 /** {@link BackoffPolicy} as it may be given. */
 export interface LongBackoff {
-  readonly backoff: Backoff;
+  readonly backoff: Timed<Backoff>;
   /** @defaultValue full where the waits grow exponentially, none where they are said one by one */
   readonly jitter?: Jitter | undefined;
 }
@@ -82,75 +84,70 @@ function jittered(delayMs: number, jitter: Jitter, random: Random): number {
   }
 }
 
+const growthFactor = number({ min: 1 });
+const wait = duration({ required: true });
+const waitOrNone = duration({ zero: true, required: true });
+
+const growth: Key<Backoff> = {
+  kind: 'variants',
+  by: 'kind',
+  required: true,
+  of: {
+    exponential: { baseMs: wait, factor: growthFactor, capMs: wait },
+    list: {
+      delaysMs: list(waitOrNone, { least: 1, required: true, expected: 'a list of at least one delay' }),
+      capMs: duration(),
+    },
+    constant: { delayMs: waitOrNone },
+  },
+};
+
+const jitter: Key<Jitter | undefined> = {
+  kind: 'variants',
+  by: 'kind',
+  of: { none: {}, factor: { factor: number({ max: 1, required: true }) }, full: {} },
+};
+
+/** {@link BackoffInput}, checked; times in ms. */
+export type ReadBackoff =
+  | (Omit<ShortBackoff, 'initialMs' | 'maxMs'> & { readonly initialMs: number; readonly maxMs: number })
+  | (Omit<LongBackoff, 'backoff'> & { readonly backoff: Backoff });
+
+const forms = [
+  section({ initialMs: wait, maxMs: wait, factor: growthFactor, jitter }),
+  section({ backoff: growth, jitter }),
+];
+
+/** The waits between attempts, in either form. */
+export const backoffKey: Key<ReadBackoff | undefined> = {
+  kind: 'either',
+  of: forms,
+  pick: (value) => (typeof value === 'object' && value !== null && ('initialMs' in value || 'maxMs' in value) ? 0 : 1),
+  expected: 'an object with initialMs and maxMs, or with backoff',
+  whole: true,
+  help: 'The waits between attempts: `{initialMs, maxMs}`, each `factor` (2) times longer than the one before; or `backoff` says how they grow (`{kind: "exponential", baseMs, factor, capMs}`, `{kind: "list", delaysMs, capMs}` or `{kind: "constant", delayMs}`). `jitter` says how they are spread (`{kind: "none"}`, `{kind: "factor", factor}` or `{kind: "full"}`): without it, fully where they grow, else not.',
+};
+
 /**
- * Checks a backoff policy; the copy it returns is frozen.
+ * The waits as one form says them; what it returns is frozen.
  * @throws TypeError or RangeError that names the option and its value.
  */
 export function checkBackoff(name: string, value: unknown): BackoffPolicy {
-  checkKeys(name, value, [...shortKeys, 'backoff']);
-  const given = value as BackoffInput;
-  const isShort = 'initialMs' in given || 'maxMs' in given;
-  const backoff = isShort ? checkShort(name, given as ShortBackoff) : checkLong(name, given as LongBackoff);
+  return backoffFrom(readValue(name, value, { ...backoffKey, required: true } as Key<ReadBackoff>));
+}
+
+/** The waits that were read in either form. */
+export function backoffFrom(read: ReadBackoff): BackoffPolicy {
+  const backoff = 'backoff' in read ? copyOf(read.backoff) : growing(read);
   const usual: Jitter = { kind: backoff.kind === 'exponential' ? 'full' : 'none' };
-  return Object.freeze({
-    backoff: Object.freeze(backoff),
-    jitter: Object.freeze(given.jitter === undefined ? usual : checkJitter(`${name}.jitter`, given.jitter)),
-  });
+  return Object.freeze({ backoff: Object.freeze(backoff), jitter: Object.freeze({ ...(read.jitter ?? usual) }) });
 }
 
-const shortKeys = ['initialMs', 'maxMs', 'factor', 'jitter'];
-
-function checkShort(name: string, given: ShortBackoff): Backoff {
-  checkKeys(name, given, shortKeys);
-  const { initialMs, maxMs, factor = 2 } = given;
-  const baseMs = checkDuration(`${name}.initialMs`, initialMs);
-  const capMs = checkDuration(`${name}.maxMs`, maxMs);
-  return { kind: 'exponential', baseMs, factor: checkNumber(`${name}.factor`, factor, 1), capMs };
+function growing({ initialMs, maxMs, factor = 2 }: Exclude<ReadBackoff, { backoff: unknown }>): Backoff {
+  return { kind: 'exponential', baseMs: initialMs, factor, capMs: maxMs };
 }
 
-function checkLong(name: string, given: LongBackoff): Backoff {
-  checkKeys(name, given, ['backoff', 'jitter']);
-  return checkGrowth(`${name}.backoff`, given.backoff);
-}
-
-const growthKeys = {
-  exponential: ['kind', 'baseMs', 'factor', 'capMs'],
-  list: ['kind', 'delaysMs', 'capMs'],
-  constant: ['kind', 'delayMs'],
-} as const;
-
-function checkGrowth(name: string, backoff: Backoff): Backoff {
-  checkKeys(name, backoff, Object.values(growthKeys).flat());
-  const kind = checkOneOf(`${name}.kind`, backoff.kind, ['exponential', 'list', 'constant']);
-  checkKeys(name, backoff, growthKeys[kind]);
-  switch (backoff.kind) {
-    case 'exponential': {
-      const { baseMs, factor = 2, capMs } = backoff;
-      checkDuration(`${name}.baseMs`, baseMs);
-      checkNumber(`${name}.factor`, factor, 1);
-      return { kind: 'exponential', baseMs, factor, capMs: checkDuration(`${name}.capMs`, capMs) };
-    }
-    case 'list': {
-      const { delaysMs, capMs } = backoff;
-      const delays = Array.isArray(delaysMs) ? (delaysMs as readonly number[]) : [];
-      if (delays.length === 0) {
-        throw new RangeError(`Expected \`${name}.delaysMs\` to be a list of at least one delay, got ${show(delaysMs)}`);
-      }
-      for (const [index, delayMs] of delays.entries()) checkNumber(`${name}.delaysMs[${index}]`, delayMs);
-      if (capMs !== undefined) checkDuration(`${name}.capMs`, capMs);
-      return { kind: 'list', delaysMs: Object.freeze([...delays]), capMs };
-    }
-    case 'constant':
-      return { kind: 'constant', delayMs: checkNumber(`${name}.delayMs`, backoff.delayMs) };
-  }
-}
-
-function checkJitter(name: string, jitter: Jitter): Jitter {
-  checkKeys(name, jitter, ['kind', 'factor']);
-  const kind = checkOneOf(`${name}.kind`, jitter.kind, ['none', 'factor', 'full']);
-  if (jitter.kind === 'factor') {
-    return { kind: 'factor', factor: checkNumber(`${name}.factor`, jitter.factor, 0, 1) };
-  }
-  checkKeys(name, jitter, ['kind']);
-  return { kind } as Jitter;
+function copyOf(backoff: Backoff): Backoff {
+  if (backoff.kind === 'exponential') return { ...backoff, factor: backoff.factor ?? 2 };
+  return backoff.kind === 'list' ? { ...backoff, delaysMs: Object.freeze([...backoff.delaysMs]) } : { ...backoff };
 }

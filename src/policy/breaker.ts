@@ -1,6 +1,6 @@
 import { type BreakerOutcome, type FailureFacts, failureKinds } from './failure.ts';
 import { clampHint } from './hints.ts';
-import { checkDuration, checkInteger, checkKeys, checkNumber } from './options.ts';
+import { duration, type GivenValues, integer, type KeysOf, number, type Tell } from './optionKeys.ts';
 
 /** When a circuit opens, for how long, and how it is probed. */
 export interface BreakerPolicy {
@@ -76,27 +76,51 @@ export function breakerOutcome(facts: FailureFacts): BreakerOutcome {
   return facts.kind === 'spawn' && facts.code === 'E2BIG' ? 'ignored' : failureKinds[facts.kind].breaker;
 }
 
+const usual = defaultBreakerPolicy;
+
+/** The options of a breaker. */
+export const breakerKeys = {
+  consecutiveFailures: integer({
+    inherited: usual.consecutiveFailures,
+    help: 'Failed attempts in a row that open the circuit.',
+  }),
+  failureRatio: number({
+    min: 0.001,
+    max: 1,
+    inherited: usual.failureRatio,
+    help: 'Share of failed attempts in the window that opens the circuit.',
+  }),
+  windowSize: integer({ max: 100_000, inherited: usual.windowSize, help: 'Attempts the window holds.' }),
+  windowMs: duration({ inherited: usual.windowMs, help: 'Age at which attempts leave the window.' }),
+  minimumAttempts: integer({
+    max: 100_000,
+    inherited: usual.minimumAttempts,
+    help: 'Attempts the window needs before its ratio counts; at most `windowSize`.',
+  }),
+  resetTimeoutMs: duration({ inherited: usual.resetTimeoutMs, help: 'How long the circuit stays open at first.' }),
+  openFactor: number({
+    min: 1,
+    inherited: usual.openFactor,
+    help: 'By how much each further opening is longer; 1 switches that off.',
+  }),
+  maxOpenMs: duration({ inherited: usual.maxOpenMs, help: 'Longest time of a growing opening.' }),
+  probes: integer({ inherited: usual.probes, help: 'Probes in flight at once.' }),
+  probeLeaseGraceMs: duration({
+    inherited: usual.probeLeaseGraceMs,
+    help: 'How much longer than its attempt limit a probe may hold its place.',
+  }),
+} satisfies KeysOf<Partial<BreakerPolicy>>;
+
 /**
- * Completes a breaker policy from `base`, checked and frozen.
- * @throws TypeError or RangeError that names the option and its value.
+ * Completes a breaker policy from `base`; what it returns is frozen.
+ * @param tell - told of a window that can never hold as many attempts as it needs: its ratio would be switched off without a word.
  */
-export function checkBreakerPolicy(
-  name: string,
-  value: unknown,
-  base: BreakerPolicy = defaultBreakerPolicy,
-): BreakerPolicy {
-  checkKeys(name, value, Object.keys(defaultBreakerPolicy));
-  const given = Object.fromEntries(Object.entries(value as object).filter(([, each]) => each !== undefined));
-  const policy: BreakerPolicy = { ...base, ...given };
-  checkInteger(`${name}.consecutiveFailures`, policy.consecutiveFailures);
-  checkInteger(`${name}.windowSize`, policy.windowSize, 1, 100_000);
-  // A window that can never hold as many would switch its ratio off without a word.
-  checkInteger(`${name}.minimumAttempts`, policy.minimumAttempts, 1, policy.windowSize);
-  checkInteger(`${name}.probes`, policy.probes);
-  for (const key of ['windowMs', 'resetTimeoutMs', 'maxOpenMs', 'probeLeaseGraceMs'] as const) {
-    checkDuration(`${name}.${key}`, policy[key]);
+export function completeBreaker(read: GivenValues<typeof breakerKeys>, base: BreakerPolicy, tell: Tell): BreakerPolicy {
+  const policy = Object.freeze({ ...base, ...read } as BreakerPolicy);
+  const { windowSize, minimumAttempts } = policy;
+  if (minimumAttempts > windowSize) {
+    const isDefault = read.minimumAttempts === undefined;
+    tell('minimumAttempts', { expected: `an integer from 1 to ${windowSize}`, value: minimumAttempts, isDefault });
   }
-  checkNumber(`${name}.failureRatio`, policy.failureRatio, 0.001, 1);
-  checkNumber(`${name}.openFactor`, policy.openFactor, 1);
-  return Object.freeze(policy);
+  return policy;
 }

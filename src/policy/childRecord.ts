@@ -27,12 +27,14 @@ export interface ChildRecord extends StartedChild {
   readonly ownerStart: string;
 }
 
-/** Where live children are kept. Nothing here throws. */
+/** Where live children are kept. Nothing here throws or rejects. */
 export interface ChildRecords {
   /** Every child that is kept, also those of other runtimes; empty when nothing can be read. */
-  list(): readonly ChildRecord[];
+  list(): Promise<readonly ChildRecord[]>;
   /** Keeps a child, with the commit of this event-loop turn. */
   add(child: ChildRecord): void;
   /** Forgets a child; one that was not yet written never is. */
   remove(child: Pick<ChildRecord, 'pid' | 'start'>): void;
+  /** The children of dead runtimes have been ended: what is left to say of processes that had some is taken off. */
+  reaped(): Promise<void>;
 }

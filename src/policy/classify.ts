@@ -29,11 +29,11 @@ export interface ClassifyContext {
   readonly wallNow: number;
   /** Whether the call had reached the other side. @defaultValue true */
   readonly dispatched?: boolean | undefined;
-  /** Who made a JSON-RPC error; without it, its text decides. */
+  /** The side that made a JSON-RPC error; without it, its text decides. */
   readonly source?: ErrorSource | undefined;
   /** A 429 hint above this is `quota`, in ms. @defaultValue 60000 */
   readonly maxPauseMs?: number | undefined;
-  /** They add to the built-in texts; what is permanent wins, whoever says it. */
+  /** They add to the built-in texts; what is permanent wins, whichever side says it. */
   readonly patterns?: readonly ErrorPattern[] | undefined;
 }
 

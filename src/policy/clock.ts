@@ -1,3 +1,5 @@
+import { having } from './optionKeys.ts';
+
 /**
  * Time as an argument: the one clock a runtime runs on, given to its root and used everywhere.
  * The real one is `systemClock`; tests and the simulator give a simulated one.
@@ -20,7 +22,7 @@ export interface Clock {
 }
 
 /**
- * The times in which the event loop stood still: it was blocked, or the process was stopped. Who waits for a sign of life does not count
+ * The times in which the event loop stood still: it was blocked, or the process was stopped. A timer that waits for a sign of life does not count
  * them: nobody could hear one.
  */
 export interface Stalls {
@@ -48,7 +50,7 @@ export interface TimerOptions {
   /** Whether the timer keeps the process alive. @defaultValue false */
   readonly ref?: boolean | undefined;
   /**
-   * Whether only time counts in which the event loop ran: for who waits for a sign of life. A clock without stalls need not know it.
+   * Whether only time counts in which the event loop ran: for a timer that waits for a sign of life. A clock without stalls need not know it.
    * @defaultValue false
    */
   readonly running?: boolean | undefined;
@@ -59,3 +61,6 @@ export type Timer = object | number;
 
 /** A source of chance in [0, 1), given to the root and used everywhere. */
 export type Random = () => number;
+
+/** The option of a clock. */
+export const clockKey = having<Clock>('a clock', ['now', 'wallNow', 'setTimeout', 'clearTimeout', 'nextTurn']);

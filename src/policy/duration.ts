@@ -1,15 +1,40 @@
-import { show } from './options.ts';
+import { show } from './showValue.ts';
+
+/** A duration as people write it: `500ms`, `30s`, `5m`, `1.5h`. */
+export type DurationText = `${number}${'ms' | 's' | 'm' | 'h'}`;
+
+/** A duration as every option takes it: a number of ms, or a text. */
+export type Duration = number | DurationText;
+
+/** The word for no limit; JSON has no number for it. */
+export const infinity = 'infinity';
+
+/** A limit that can be switched off, with `Infinity` or the word. */
+export type DurationLimit = Duration | typeof infinity;
+
+/** Options as they are written: a field that ends in `Ms` may be a text. */
+export type Timed<T> = { readonly [K in keyof T]: K extends `${string}Ms` ? TimedValue<T[K]> : T[K] };
+
+type TimedValue<V> = V extends number ? Duration : V extends readonly number[] ? readonly Duration[] : V;
+
+/** What a text has to look like, bounded so that it stays an exact number of ms. */
+export const durationPattern = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h)$/;
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** The ms that a text says; undefined for one that is no duration. */
+export function msIn(text: string): number | undefined {
+  const [, count, unit = ''] = durationPattern.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (unitsMs[unit] ?? Number.NaN);
+}
 
 /**
  * A duration as people write it (`500ms`, `30s`, `5m`, `1.5h`), in ms.
  * @throws RangeError that names the option and its value.
  */
 export function parseDuration(name: string, text: string): number {
-  const match = typeof text === 'string' ? /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) : null;
-  const ms = Number(match?.[1]) * (unitsMs[match?.[2] ?? ''] ?? Number.NaN);
-  if (!Number.isFinite(ms)) {
+  const ms = typeof text === 'string' ? msIn(text) : undefined;
+  if (ms === undefined) {
     throw new RangeError(`Expected \`${name}\` to be a duration such as 500ms, 30s, 5m or 1h, got ${show(text)}`);
   }
   return ms;

@@ -21,7 +21,7 @@ const errnos = new Map<string, Row>([
 /** Names that mean something else where no process is started: a missing file. */
 const spawnErrnos = new Map<string, Row>([...all('ENOENT EACCES EPERM E2BIG ENOEXEC ENOTDIR', 'spawn', 'not_started')]);
 
-/** Of this machine where a process is started, elsewhere of whoever was asked. */
+/** Of this machine where a process is started, elsewhere of the program that was asked. */
 const shortages: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 /** Of ours it says nothing about the other side. What the other side tells of its own is no error of this system, which has a number. */

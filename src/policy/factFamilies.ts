@@ -6,7 +6,7 @@ const ofBackends = ['started', 'planned', 'completed', 'failed', 'item_error', '
 const prefix = 'workflow.';
 const families = new Map<string, FactFamily>(ofBackends.map((name) => [name, `${prefix}*.${name}`]));
 
-/** The pattern of a type that backends have each their own of: who listens to the pattern hears all of them. Undefined of any other. */
+/** The pattern of a type that backends have each their own of: a listener of the pattern hears all of them. Undefined of any other. */
 export function familyOf(type: string): FactFamily | undefined {
   // Most facts are told of calls; they pay for one comparison.
   if (!type.startsWith(prefix)) return undefined;

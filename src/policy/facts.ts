@@ -1,4 +1,4 @@
-import type { AlertCause, AlertEnd } from './alertRecord.ts';
+import type { AlertCause, AlertEnd } from './alertCause.ts';
 import type { CountedFailure } from './breakerCause.ts';
 import type { Failure, FailureKind } from './failure.ts';
 import type { IntegrationType } from './integrationAbout.ts';
@@ -78,7 +78,7 @@ export interface FactMap {
     servers: readonly string[];
     dependencies: readonly string[];
   };
-  /** Its circuit opened with the failure of this run, or did not let it in; `fallback` is who takes over. */
+  /** Its circuit opened with the failure of this run, or did not let it in; `fallback` is the agent that takes over. */
   [type: `workflow.${string}.circuit_breaker_open`]: WorkflowBackendFact & {
     fallback?: string | undefined;
     retryAfterMs?: number | undefined;
@@ -99,7 +99,7 @@ export interface FactMap {
   };
   /** A probe is on its way: what it meets closes the circuit or opens it again. */
   'breaker.half_opened': { integration: string; tool?: string | undefined };
-  /** The circuit closed: a probe went well, it was reset, or what is behind it restarted. */
+  /** The circuit closed: a probe went well, it was reset, or its process restarted. */
   'breaker.closed': { integration: string; tool?: string | undefined };
   /** The other side asked for a pause (429). */
   'integration.paused': { integration: string; pauseMs: number };
@@ -214,7 +214,7 @@ export interface FactMap {
     error: string;
     stack?: string | undefined;
   };
-  /** A question was put to who approves. What it is about in full is not told. */
+  /** A question was put to the approver. Its full text is not told. */
   'approval.requested': ApprovalFact;
   /** It was answered, or nobody asks any more, which declines. */
   'approval.completed': ApprovalFact & {
@@ -325,7 +325,7 @@ export interface FactMap {
 
   /** A child of a supervisor has started. */
   'child.started': { child: string; incarnation: number };
-  /** An incarnation of a child failed: who, in what state, why, and what is done about it. */
+  /** An incarnation of a child failed: which child, in what state, why, and what the supervisor does. */
   'child.crashed': {
     child: string;
     /** Names from the root supervisor down to the child. */
@@ -383,7 +383,7 @@ export interface FactMap {
     because: AlertCause;
     /** Final failures within `windowMs`. */
     failures: number;
-    /** Losses of what is behind the integration, and failed restarts, within `windowMs`. */
+    /** Losses of the integration's process, and failed restarts, within `windowMs`. */
     crashes: number;
     windowMs: number;
     kind: FailureKind;
@@ -483,7 +483,7 @@ export interface CodexApprovalFact extends CodexFact {
 
 /** What the facts of one approval have in common. */
 export interface ApprovalFact {
-  /** Of who is asked. */
+  /** Of the person who is asked. */
   approval: string;
   /** Unique within the runtime. */
   request: string;

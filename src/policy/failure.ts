@@ -19,35 +19,38 @@ export type FailureKind =
   | 'too_many_requests'
   | 'unavailable';
 
-/** The closed list of reasons that narrow a kind. */
-export type FailureReason =
-  | 'attempt_timeout'
-  | 'codex_not_found'
-  | 'connection_closed'
-  | 'connection_lost'
-  | 'context_length'
-  | 'empty_response'
-  | 'hang'
-  | 'history_unpaired'
-  | 'idle_timeout'
-  | 'init_rejected'
-  | 'init_timeout'
-  | 'isolated'
-  | 'lease_expired'
-  | 'message_too_large'
-  | 'not_found'
-  | 'overall_timeout'
-  | 'quarantined'
-  | 'queue_timeout'
-  | 'replaced'
-  | 'restarted'
-  | 'retry_budget'
-  | 'scope_busy'
-  | 'startup_failed'
-  | 'stopped'
-  | 'taken_over'
-  | 'tool_error'
-  | 'turn_ended';
+/** The closed list of reasons that narrow a kind, each in a few words; docs/failure-modes.md shows them. */
+export const failureReasons = {
+  attempt_timeout: 'the limit on one attempt passed',
+  codex_not_found: 'there is no command `codex`',
+  connection_closed: 'the server closed the connection in good order, with requests unanswered',
+  connection_lost: 'the connection broke, or its process died',
+  context_length: 'the prompt is longer than the model takes',
+  empty_response: 'the program ended well and said nothing',
+  hang: 'the server answered no sign of life and was killed',
+  history_unpaired: 'the history has a tool call without its result, or the other way round',
+  idle_timeout: 'no sign of life for the idle limit',
+  init_rejected: 'the server refused the handshake',
+  init_timeout: 'the handshake was not answered in time',
+  isolated: 'an operator holds the circuit open',
+  lease_expired: 'the call held its scope for longer than its lease',
+  message_too_large: 'a message is longer than its limit',
+  not_found: 'what was named does not exist',
+  overall_timeout: 'the limit on the whole call passed, waits and retries included',
+  quarantined: 'the supervisor gave up restarting',
+  replaced: 'a later call of the same scope took its place',
+  restarted: 'an operator had the integration restarted',
+  retry_budget: 'the integration has spent its retries for now',
+  scope_busy: 'another call holds the scope',
+  startup_failed: 'the process ended before it was ready',
+  stopped: 'the gateway or the integration stopped',
+  taken_over: 'another runtime has the session now',
+  tool_error: 'the tool answered with an error',
+  turn_ended: 'the turn was over',
+} as const satisfies Readonly<Record<string, string>>;
+
+/** Why a call failed, more narrowly than its kind; see {@link failureReasons}. */
+export type FailureReason = keyof typeof failureReasons;
 
 /**
  * What an attempt means to the circuit breaker: no usable answer (`failure`), a prompt answer that proves life (`alive`:

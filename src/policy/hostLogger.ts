@@ -1,23 +1,28 @@
 import type { Logger, LogLevel } from './logger.ts';
-import { checkFunction, show } from './options.ts';
+import { either, having, off } from './optionKeys.ts';
+import { readValue } from './readOptions.ts';
 
 /** A logger of the host: `console`, pino's, OpenClaw's, or anything with these methods. `debug` may be missing. */
 export type HostLogger = Omit<Logger, 'debug'> & Partial<Pick<Logger, 'debug'>>;
 
-const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+/** What a logger of the host has to have. */
+export const loggerKey = either<HostLogger | false>(
+  [off, having('a logger or false', ['info', 'warn', 'error'], { optional: ['debug'] })],
+  (value) => (value === false ? 0 : 1),
+  'a logger or false',
+);
 
 /**
  * The logger of a host as the runtime calls it; undefined where nothing is to be logged.
  * @throws TypeError when `given` is neither a logger nor `false`.
  */
 export function checkLogger(given: HostLogger | false | undefined): Logger | undefined {
-  if (given === undefined || given === false) return undefined;
-  const isObject = typeof given === 'object' || typeof given === 'function';
-  if (!isObject || given === null)
-    throw new TypeError(`Expected \`logger\` to be a logger or false, got ${show(given)}`);
-  for (const level of levels) {
-    if (level !== 'debug' || given.debug !== undefined) checkFunction(`logger.${level}`, given[level]);
-  }
+  const logger = readValue('logger', given, loggerKey);
+  return logger === undefined || logger === false ? undefined : hostLogger(logger);
+}
+
+/** The same for one that was checked. */
+export function hostLogger(given: HostLogger): Logger {
   const line = lineOf(given);
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

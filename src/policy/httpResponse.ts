@@ -6,7 +6,7 @@ export interface FailureResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a failure behind a host is to the host's own client; who cannot do anything about it gets a 5xx. */
+/** What a failure behind a host is to the host's own client. A client that cannot do anything about it gets a 5xx. */
 const statuses: { readonly [K in FailureKind]: number } = {
   transient: 502,
   overloaded: 503,
@@ -49,6 +49,6 @@ export function httpResponseOf(failure: Failure): FailureResponse {
 
 function statusOf({ kind, reason, status }: Failure): number {
   if (kind === 'permanent' && status !== undefined && passedOn.has(status)) return status;
-  // The host ends, and whoever comes next in its place will answer.
+  // The host ends; its successor will answer.
   return reason === 'stopped' ? 503 : statuses[kind];
 }

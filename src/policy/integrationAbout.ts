@@ -4,7 +4,7 @@ export type IntegrationType = 'function' | 'mcp' | 'subprocess' | 'claude' | 'co
 /** What records say of an integration besides its name. */
 export interface IntegrationAbout<I> {
   readonly type: IntegrationType;
-  /** Who runs the model behind it, where that is known: `anthropic`, `openai`. */
+  /** The provider of its model, where that is known: `anthropic`, `openai`. */
   readonly provider?: string | undefined;
   /** The model that an input asks for, where that is known. Must not throw. */
   readonly modelOf?: ((input: I) => string | undefined) | undefined;

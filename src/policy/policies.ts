@@ -1,18 +1,15 @@
 import { deliveryNames } from './alerts.ts';
 import { type Effect, effects } from './effects.ts';
 import { nearest } from './nearest.ts';
-import { checkKeys, checkName, checkObject, checkOneOf } from './options.ts';
-import type { IntegrationPolicy } from './policy.ts';
-import {
-  completePolicy,
-  defaultPolicy,
-  type PolicyInput,
-  policyKeys,
-  type PresetName,
-  resolvePolicy,
-} from './presets.ts';
-import { type KnownPresets, resolvePresets } from './presetChain.ts';
-import { checkTools, type ToolOptions, type Tools } from './toolOptions.ts';
+import { byName, choice, type GivenValues, type KeysOf, section } from './optionKeys.ts';
+import { pathText } from './optionProblem.ts';
+import type { IntegrationPolicy, Limits } from './policy.ts';
+import { type PolicyInput, policyKeys } from './policyInput.ts';
+import type { TellPolicy } from './policyParts.ts';
+import { isCertain, type KnownPresets, resolvePolicy, resolvePresets, startFrom, thrower } from './presetChain.ts';
+import { defaultPolicy, type PresetName } from './presets.ts';
+import { readGiven } from './readOptions.ts';
+import { readTools, type ToolOptions, type Tools, type ToolSettings, toolsKey } from './toolOptions.ts';
 
 /** Whether a silent call of a server that answers a ping ends at its idle limit, or goes on to its attempt limit. */
 export type WhenAlive = 'end' | 'wait';
@@ -73,7 +70,7 @@ export interface Policies {
     integration?: string,
   ): IntegrationPolicy;
   /** The limit of that name that is configured for an integration outright, not by a preset. */
-  limitOf(integration: string, limit: 'idleMs'): number | undefined;
+  limitOf(integration: string, limit: keyof Limits): number | undefined;
   /** The effect of an integration's calls, of what the code says and what is configured. */
   effectOf(integration: string, declared: Effect | undefined): Effect | undefined;
   /** The same for its tools. @throws TypeError or RangeError that names the tool, the option and its value. */
@@ -91,89 +88,117 @@ interface UnusedSettings {
   readonly nearest: string | undefined;
 }
 
-interface CheckedSettings {
-  readonly option: string;
-  readonly policy: PolicyInput;
-  readonly effect: Effect | undefined;
-  readonly tools: Readonly<Record<string, ToolOptions>> | undefined;
-  readonly whenAlive: WhenAlive | undefined;
+const integrationKeys = {
+  ...policyKeys,
+  effect: choice(effects, { usually: 'what the code says', help: 'What its calls may do to the world.' }),
+  tools: toolsKey,
+  whenAlive: choice(whenAliveChoices, {
+    usually: 'what the code says; `wait` for `unwedge mcp`',
+    help: 'Of an MCP server: whether a call that is silent for its idle limit ends, or goes on to its attempt limit, while the server answers a ping.',
+  }),
+} satisfies KeysOf<IntegrationSettings>;
+
+/** Policies by name, and what holds for single integrations. */
+export const policiesKeys = {
+  presets: byName(section(policyKeys, { id: 'policy', help: 'A policy: what is to differ from another.' }), {
+    help: 'Policies by name, to be extended by others; the name of a built-in one changes it for all that use it.',
+  }),
+  integrations: byName(
+    section(integrationKeys, {
+      id: 'integration',
+      help: 'What holds for an integration, whatever the code declares for it.',
+    }),
+    { help: 'By the name of the integration; wins over what the code declares for it.' },
+  ),
+} satisfies KeysOf<PoliciesOptions>;
+
+type ReadSettings = GivenValues<typeof integrationKeys>;
+
+/** What is wrong with policies whose values are right each on its own; the first, where `tell` throws. */
+export function judgePolicies(
+  { presets: inputs = {}, integrations = {} }: GivenValues<typeof policiesKeys>,
+  tell: TellPolicy,
+): KnownPresets {
+  const { presets, unsound } = resolvePresets(inputs, (path, complaint) => tell(['presets', ...path], complaint));
+  for (const [name, read] of Object.entries(integrations)) {
+    if (read === undefined) continue;
+    let isBaseless = read.extends !== undefined && unsound.has(read.extends);
+    // Before anything is declared by that name: a mistake is found where it was made.
+    startFrom(read, defaultPolicy, presets, (path, complaint) => {
+      const isBase = path[0] === 'extends';
+      if (isBase || isCertain(complaint) || !isBaseless) tell(['integrations', name, ...path], complaint);
+      isBaseless ||= isBase;
+    });
+  }
+  for (const name of Object.values(deliveryNames)) {
+    refuseAbout(name, integrations[name], 'the delivery of alerts', allAbout, tell);
+  }
+  return presets;
 }
 
 /** @throws TypeError or RangeError that names the first option that is wrong, and its value. */
 export function checkPolicies(options: PoliciesOptions = {}): Policies {
-  checkKeys('policies', options, ['presets', 'integrations']);
-  const presets = resolvePresets('policies.presets', options.presets ?? {});
-  const configured = checkSettings('policies.integrations', options.integrations ?? {}, presets);
-  for (const name of Object.values(deliveryNames)) refuseAbout(name, 'the delivery of alerts', allAbout);
+  return policiesFrom(readGiven('policies', options, policiesKeys));
+}
+
+/** The policies that were read. @throws RangeError that names the first thing that does not go together. */
+export function policiesFrom(read: GivenValues<typeof policiesKeys>): Policies {
+  const presets = judgePolicies(read, thrower('policies'));
+  const configured = new Map<string, ReadSettings | undefined>(Object.entries(read.integrations ?? {}));
+  const nameOf = (integration: string): string => pathText(['policies', 'integrations', integration]);
   return {
     presets,
     policyOf(name, input, base, integration = name) {
       const inCode = resolvePolicy(name, input, typeof base === 'string' ? presets[base] : base, presets);
       const own = configured.get(integration);
-      return own === undefined ? inCode : completePolicy(own.option, own.policy, inCode, presets);
+      return own === undefined ? inCode : startFrom(own, inCode, presets, thrower(nameOf(integration)));
     },
     limitOf(integration, limit) {
-      const policy = configured.get(integration)?.policy;
-      return policy?.[limit] ?? policy?.limits?.[limit];
+      const own = configured.get(integration);
+      return own?.[limit] ?? own?.limits?.[limit];
     },
     effectOf: (integration, declared) => configured.get(integration)?.effect ?? declared,
     toolsOf(integration, declared) {
-      const inCode = checkTools(`${integration}.tools`, declared);
-      const own = configured.get(integration);
-      return own?.tools === undefined ? inCode : checkTools(`${own.option}.tools`, overlaid(declared ?? {}, own.tools));
+      const inCode = readTools(integration, declared);
+      return new Map(Object.entries(overlaid(inCode, configured.get(integration)?.tools ?? {})));
     },
     whenAliveOf: (integration) => configured.get(integration)?.whenAlive,
-    refuseAbout,
+    refuseAbout(integration, what, keys) {
+      refuseAbout(integration, configured.get(integration), what, keys, thrower('policies'));
+    },
     unused: (declared) =>
       [...configured.keys()]
         .filter((integration) => !declared.includes(integration))
         .map((integration) => ({ integration, nearest: nearest(integration, declared) })),
   };
-
-  function refuseAbout(integration: string, what: string, keys: readonly AboutKey[]): void {
-    const own = configured.get(integration);
-    const key = keys.find((each) => own?.[each] !== undefined);
-    if (own === undefined || key === undefined) return;
-    throw new RangeError(`Expected \`${own.option}.${key}\` to be left out: ${integration} is ${what}, which has none`);
-  }
 }
 
-function checkSettings(
-  option: string,
-  integrations: Readonly<Record<string, IntegrationSettings>>,
-  presets: KnownPresets,
-): ReadonlyMap<string, CheckedSettings> {
-  checkObject(option, integrations);
-  const checked = new Map<string, CheckedSettings>();
-  for (const [name, settings] of Object.entries(integrations)) {
-    checkName(option, name);
-    const own = `${option}.${name}`;
-    checkKeys(own, settings, [...policyKeys, ...allAbout]);
-    const { effect, tools, whenAlive, ...policy } = settings;
-    if (effect !== undefined) checkOneOf(`${own}.effect`, effect, effects);
-    if (whenAlive !== undefined) checkOneOf(`${own}.whenAlive`, whenAlive, whenAliveChoices);
-    checkTools(`${own}.tools`, tools);
-    // Before anything is declared by that name: a mistake is found where it was made.
-    completePolicy(own, policy, defaultPolicy, presets);
-    checked.set(name, { option: own, policy, effect, tools, whenAlive });
+/** Tells what is configured for an integration that has none. */
+function refuseAbout(
+  integration: string,
+  own: ReadSettings | undefined,
+  what: string,
+  keys: readonly AboutKey[],
+  tell: TellPolicy,
+): void {
+  for (const key of keys.filter((each) => own?.[each] !== undefined)) {
+    tell(['integrations', integration, key], { says: `to be left out: ${integration} is ${what}, which has none` });
   }
-  return checked;
 }
 
 const allAbout = ['effect', 'tools', 'whenAlive'] as const satisfies readonly AboutKey[];
 
 /** Both, tool by tool; of the same setting that of `over`. */
 function overlaid(
-  under: Readonly<Record<string, ToolOptions>>,
-  over: Readonly<Record<string, ToolOptions>>,
-): Readonly<Record<string, ToolOptions>> {
+  under: Readonly<Record<string, ToolSettings>>,
+  over: Readonly<Record<string, ToolSettings>>,
+): Readonly<Record<string, ToolSettings>> {
   const tools = new Map(Object.entries(under));
   for (const [tool, settings] of Object.entries(over)) {
-    const said = Object.entries(settings).filter(([, value]) => value !== undefined);
     const { longRunningMs, ...declared } = tools.get(tool) ?? {};
     // It would have the limit on attempts that is given here count for nothing.
     const kept = settings.attemptMs === undefined && longRunningMs !== undefined ? { longRunningMs } : {};
-    tools.set(tool, { ...declared, ...kept, ...Object.fromEntries(said) });
+    tools.set(tool, { ...declared, ...kept, ...settings });
   }
   return Object.fromEntries(tools);
 }

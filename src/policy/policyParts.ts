@@ -1,31 +1,44 @@
-import { type BackoffInput, checkBackoff } from './backoff.ts';
-import { repeatChoices } from './effects.ts';
-import { checkBoolean, checkDuration, checkInteger, checkKeys, checkNumber, checkOneOf } from './options.ts';
-import type { Limits, RetryPolicy } from './policy.ts';
+import { backoffFrom } from './backoff.ts';
+import { completeBreaker } from './breaker.ts';
+import type { Complaint } from './optionKeys.ts';
+import type { Path } from './optionProblem.ts';
+import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
+import type { ReadPolicy } from './policyInput.ts';
 
-/** What may be left out, or given as `undefined`. */
-export type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
+/** Hears what is wrong at a path below a policy. */
+export type TellPolicy = (path: Path, complaint: Complaint) => void;
 
-/** How often and when a call is tried again, as it may be given. */
-export type RetryInput = Given<Omit<RetryPolicy, 'backoff'> & { readonly backoff: BackoffInput }>;
-
-/** Only `undefined` stands for what is not given: `null` is a mistake that a check is to name. */
-export function given<T>(value: T | undefined, otherwise: T): T {
-  return value === undefined ? otherwise : value;
+/** Completes a policy from what it starts from; what it returns is frozen throughout. */
+export function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPolicy): IntegrationPolicy {
+  const given = <K extends keyof ReadPolicy & keyof IntegrationPolicy>(key: K) => read[key] ?? base[key];
+  return Object.freeze({
+    retry: retryFrom(read, base.retry, tell),
+    limits: limitsFrom(read, base.limits, tell),
+    breaker: completeBreaker(read.breaker ?? {}, base.breaker, (key, complaint) =>
+      tell(['breaker', ...[key].flat()], complaint),
+    ),
+    maxInFlight: given('maxInFlight'),
+    queueLength: given('queueLength'),
+    abortGraceMs: given('abortGraceMs'),
+    maxAbandoned: given('maxAbandoned'),
+    maxPauseMs: given('maxPauseMs'),
+    restartWaitMs: given('restartWaitMs'),
+    repeatWaitMs: given('repeatWaitMs'),
+  } as IntegrationPolicy);
 }
 
-/** The retries of a policy at `option`. @throws TypeError or RangeError that names the option and its value. */
-export function retryIn(
-  option: string,
-  { retry, maxAttempts }: { readonly retry?: RetryInput | undefined; readonly maxAttempts?: number | undefined },
-  base: RetryPolicy,
-): RetryPolicy {
-  const long = checkRetry(`${option}.retry`, given(retry, {}), base);
-  if (maxAttempts === undefined) return long;
-  refuseTwice(option, 'maxAttempts', 'retry.maxAttempts', retry?.maxAttempts);
-  const short = Object.freeze({ ...long, maxAttempts: checkInteger(`${option}.maxAttempts`, maxAttempts) });
-  withOwnAttempts.add(short);
-  return short;
+function retryFrom({ retry = {}, maxAttempts: short }: ReadPolicy, base: RetryPolicy, tell: TellPolicy): RetryPolicy {
+  refuseTwice('maxAttempts', short, ['retry', 'maxAttempts'], retry.maxAttempts, tell);
+  const { backoff, ...others } = retry;
+  const own = short ?? retry.maxAttempts;
+  const completed = Object.freeze({
+    ...base,
+    ...others,
+    backoff: backoff === undefined ? base.backoff : backoffFrom(backoff),
+    maxAttempts: own ?? base.maxAttempts,
+  } as RetryPolicy);
+  if (own !== undefined || hasOwnAttempts(base)) withOwnAttempts.add(completed);
+  return completed;
 }
 
 const withOwnAttempts = new WeakSet<RetryPolicy>();
@@ -35,75 +48,28 @@ export function hasOwnAttempts(retry: RetryPolicy): boolean {
   return withOwnAttempts.has(retry);
 }
 
-/** Limits as they may be written short. */
-interface ShortLimits {
-  readonly limits?: Given<Limits> | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly idleMs?: number | undefined;
-  readonly overallMs?: number | undefined;
-}
-
-/** The limits of a policy at `option`. @throws TypeError or RangeError that names the option and its value. */
-export function limitsIn(option: string, input: ShortLimits, base: Limits): Limits {
-  const long = checkLimits(`${option}.limits`, given(input.limits, {}), base);
-  const short = (key: 'timeoutMs' | 'idleMs' | 'overallMs', longKey: keyof Limits): number | undefined => {
-    const value = input[key];
-    if (value === undefined) return undefined;
-    refuseTwice(option, key, `limits.${longKey}`, input.limits?.[longKey]);
-    return checkLimit(`${option}.${key}`, value);
-  };
-  const timeoutMs = short('timeoutMs', 'attemptMs');
-  const idleMs = short('idleMs', 'idleMs');
-  const overallMs = short('overallMs', 'overallMs');
-  const attemptMs = timeoutMs ?? long.attemptMs;
-  const room = timeoutMs === undefined ? base : roomFor(timeoutMs, base);
+function limitsFrom(read: ReadPolicy, base: Limits, tell: TellPolicy): Limits {
+  const { attemptMs, limits: long = {} } = read;
+  for (const key of ['attemptMs', 'idleMs', 'overallMs'] as const) {
+    refuseTwice(key, read[key], ['limits', key], long[key], tell);
+  }
+  const room = attemptMs === undefined ? base : roomFor(attemptMs, base);
   return Object.freeze({
-    idleMs: idleMs ?? given(input.limits?.idleMs, room.idleMs),
-    attemptMs,
-    overallMs: overallMs ?? given(input.limits?.overallMs, room.overallMs),
+    idleMs: read.idleMs ?? long.idleMs ?? room.idleMs,
+    attemptMs: attemptMs ?? long.attemptMs ?? base.attemptMs,
+    overallMs: read.overallMs ?? long.overallMs ?? room.overallMs,
   });
 }
 
 /** What was inherited, as far as it lets an attempt take its time. */
-function roomFor(timeoutMs: number, { idleMs, attemptMs, overallMs }: Limits): Pick<Limits, 'idleMs' | 'overallMs'> {
+function roomFor(limitMs: number, { idleMs, attemptMs, overallMs }: Limits): Pick<Limits, 'idleMs' | 'overallMs'> {
   return {
-    idleMs: idleMs < attemptMs ? idleMs : Math.max(idleMs, timeoutMs),
-    overallMs: Math.max(overallMs, timeoutMs),
+    idleMs: idleMs < attemptMs ? idleMs : Math.max(idleMs, limitMs),
+    overallMs: Math.max(overallMs, limitMs),
   };
 }
 
-function refuseTwice(option: string, short: string, long: string, value: unknown): void {
-  if (value === undefined) return;
-  throw new RangeError(
-    `Expected one of \`${option}.${short}\` and \`${option}.${long}\`, which are the same, got both`,
-  );
-}
-
-function checkRetry(name: string, input: RetryInput, base: RetryPolicy): RetryPolicy {
-  checkKeys(name, input, Object.keys(base));
-  const maxTotalWaitMs = given(input.maxTotalWaitMs, base.maxTotalWaitMs);
-  const checked = Object.freeze({
-    maxAttempts: checkInteger(`${name}.maxAttempts`, given(input.maxAttempts, base.maxAttempts)),
-    backoff: checkBackoff(`${name}.backoff`, given(input.backoff, base.backoff)),
-    maxTotalWaitMs: unlessInfinite(maxTotalWaitMs, () => checkNumber(`${name}.maxTotalWaitMs`, maxTotalWaitMs)),
-    repeatAfter: checkOneOf(`${name}.repeatAfter`, given(input.repeatAfter, base.repeatAfter), repeatChoices),
-    retryUnknown: checkBoolean(`${name}.retryUnknown`, given(input.retryUnknown, base.retryUnknown)),
-    overloadedFactor: checkNumber(`${name}.overloadedFactor`, given(input.overloadedFactor, base.overloadedFactor), 1),
-  });
-  if (input.maxAttempts !== undefined || hasOwnAttempts(base)) withOwnAttempts.add(checked);
-  return checked;
-}
-
-function checkLimits(name: string, input: Given<Limits>, base: Limits): Limits {
-  checkKeys(name, input, Object.keys(base));
-  const limit = (key: keyof Limits): number => checkLimit(`${name}.${key}`, given(input[key], base[key]));
-  return { idleMs: limit('idleMs'), attemptMs: limit('attemptMs'), overallMs: limit('overallMs') };
-}
-
-function checkLimit(name: string, value: number): number {
-  return unlessInfinite(value, () => checkDuration(name, value));
-}
-
-function unlessInfinite(value: number, check: () => number): number {
-  return value === Number.POSITIVE_INFINITY ? value : check();
+function refuseTwice(short: string, one: unknown, long: Path, other: unknown, tell: TellPolicy): void {
+  if (one === undefined || other === undefined) return;
+  tell([short], { says: `to be left out beside \`${long.join('.')}\`, which is the same` });
 }

@@ -1,63 +1,118 @@
-import { checkName, checkObject } from './options.ts';
+import type { Complaint } from './optionKeys.ts';
+import { complaintAt, optionError, type Path } from './optionProblem.ts';
 import type { IntegrationPolicy } from './policy.ts';
-import {
-  completePolicy,
-  defaultPolicy,
-  type PolicyInput,
-  type PresetName,
-  presetNameIn,
-  presets,
-  unknownPreset,
-} from './presets.ts';
+import { type PolicyInput, policyKeys, type ReadPolicy } from './policyInput.ts';
+import { completePolicy, type TellPolicy } from './policyParts.ts';
+import { defaultPolicy, type PresetName, presets } from './presets.ts';
+import { readGiven } from './readOptions.ts';
 
 /** Presets by name: the built-in ones, as they were changed, and those of one's own. */
 export type KnownPresets = Readonly<Record<PresetName, IntegrationPolicy>> &
   Readonly<Record<string, IntegrationPolicy>>;
 
+/** Every preset, and those that have something wrong in them, or in what they extend. */
+export interface ResolvedPresets {
+  readonly presets: KnownPresets;
+  readonly unsound: ReadonlySet<string>;
+}
+
+/** Throws the first thing it is told. @param name - of the object the paths begin at. */
+export function thrower(name: string): TellPolicy {
+  return (path, complaint) => {
+    throw optionError(name, complaintAt(path, complaint));
+  };
+}
+
+/**
+ * Checks a policy and completes it from its preset; what it returns is frozen throughout.
+ * @param name - of the integration, for errors.
+ * @param base - what holds where neither input nor preset says otherwise.
+ * @param known - the presets it may start from.
+ * @throws TypeError or RangeError that names the option and its value, and the nearest known preset.
+ */
+export function resolvePolicy(
+  name: string,
+  input: PolicyInput = {},
+  base: IntegrationPolicy = defaultPolicy,
+  known: Readonly<Record<string, IntegrationPolicy>> = presets,
+): IntegrationPolicy {
+  const option = `${name}.policy`;
+  return startFrom(readGiven(option, input, policyKeys), base, known, thrower(option));
+}
+
+/** Completes a policy that was read from the preset it extends, else from `base`. */
+export function startFrom(
+  read: ReadPolicy,
+  base: IntegrationPolicy,
+  known: Readonly<Record<string, IntegrationPolicy>>,
+  tell: TellPolicy,
+): IntegrationPolicy {
+  const { extends: name } = read;
+  const found = name !== undefined && Object.hasOwn(known, name) ? known[name] : undefined;
+  if (name !== undefined && found === undefined) tell(['extends'], unknownPreset(name, Object.keys(known)));
+  return completePolicy(read, found ?? base, tell);
+}
+
 /**
  * Completes presets of one's own along the ones they extend. One that extends its own name starts from the built-in preset of that name.
- * @param option - where they are given, for errors.
- * @throws TypeError or RangeError that names the option and its value, the nearest known preset, or the chain that leads back to its start.
+ * @param tell - told of a preset that nobody knows, of the chain that leads back to its start, and of what does not go together.
  */
-export function resolvePresets(option: string, given: Readonly<Record<string, PolicyInput>>): KnownPresets {
-  checkObject(option, given);
-  const inputs = new Map(Object.entries(given));
+export function resolvePresets(inputs: Readonly<Record<string, ReadPolicy>>, tell: TellPolicy): ResolvedPresets {
+  const given = new Map(Object.entries(inputs));
   const resolved = new Map<string, IntegrationPolicy>(Object.entries(presets));
   const done = new Set<string>();
-  for (const name of inputs.keys()) complete(checkName(option, name), []);
-  return Object.freeze(Object.fromEntries(resolved)) as KnownPresets;
+  const unsound = new Set<string>();
+  /** Those whose base is wrong. */
+  const baseless = new Set<string>();
+  for (const name of given.keys()) complete(name, []);
+  return { presets: Object.freeze(Object.fromEntries(resolved)) as KnownPresets, unsound };
 
-  function complete(name: string, path: readonly string[]): IntegrationPolicy {
+  function complete(name: string, path: Path): IntegrationPolicy {
     const usual = Object.hasOwn(presets, name) ? presets[name as PresetName] : defaultPolicy;
-    const input = inputs.get(name);
-    const known = resolved.get(name);
-    if (known !== undefined && (input === undefined || done.has(name))) return known;
-    const own = `${option}.${name}`;
-    checkObject(own, input);
-    const named = presetNameIn(own, input ?? {});
+    const read = given.get(name);
+    if (read === undefined || done.has(name)) return resolved.get(name) ?? usual;
+    const { extends: extended } = read;
     const chain = [...path, name];
-    const base = named === undefined || isItself(named.name) ? usual : follow(named, chain);
-    // What is extended is known by now; the rest is checked as of any policy.
-    const policy = completePolicy(own, { ...input, extends: undefined, preset: undefined }, base, presets);
+    const isOwn = extended === undefined || (extended === name && Object.hasOwn(presets, name));
+    const base = isOwn ? usual : (follow(extended, name, chain) ?? usual);
+    const policy = completePolicy(read, base, tellOf(name));
     resolved.set(name, policy);
     done.add(name);
     return policy;
-
-    function isItself(extended: string): boolean {
-      return extended === name && Object.hasOwn(presets, name);
-    }
   }
 
-  function follow(named: NonNullable<ReturnType<typeof presetNameIn>>, chain: readonly string[]): IntegrationPolicy {
-    const { name } = named;
+  /** The preset that another one extends; undefined for one that cannot be extended. */
+  function follow(name: string, by: string, chain: Path): IntegrationPolicy | undefined {
     const again = chain.indexOf(name);
-    if (again >= 0) {
-      const circle = [...chain.slice(again), name].join(' → ');
-      throw new RangeError(`Expected \`${named.option}\` not to lead back to itself, got ${circle}`);
+    const isKnown = given.has(name) || resolved.has(name);
+    if (again < 0 && isKnown) {
+      const base = complete(name, chain);
+      if (unsound.has(name)) for (const set of [unsound, baseless]) set.add(by);
+      return base;
     }
-    if (!inputs.has(name) && !resolved.has(name)) {
-      throw unknownPreset(named, [...new Set([...resolved.keys(), ...inputs.keys()])]);
-    }
-    return complete(name, chain);
+    const circle = [...chain.slice(again), name].join(' → ');
+    const known = [...new Set([...resolved.keys(), ...given.keys()])];
+    const complaint = isKnown ? { says: `not to lead back to itself, got ${circle}` } : unknownPreset(name, known);
+    tellOf(by)(['extends'], complaint);
+    return undefined;
   }
+
+  function tellOf(name: string): TellPolicy {
+    return (path, complaint) => {
+      const isBase = path[0] === 'extends';
+      if (isBase || isCertain(complaint) || !baseless.has(name)) tell([name, ...path], complaint);
+      unsound.add(name);
+      if (isBase) baseless.add(name);
+    };
+  }
+}
+
+/** Whether it is true whatever a policy starts from: figures that stand on what is wrong are not as they are meant. */
+export function isCertain(complaint: Complaint): boolean {
+  return 'says' in complaint;
+}
+
+/** Says which preset may have been meant. */
+function unknownPreset(name: string, known: readonly string[]): Complaint {
+  return { expected: 'the name of a preset', value: name, known };
 }

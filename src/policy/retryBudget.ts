@@ -1,4 +1,5 @@
-import { checkInteger, checkKeys, checkNumber } from './options.ts';
+import { integer, number } from './optionKeys.ts';
+import { readOptions } from './readOptions.ts';
 
 /** How many retries an integration may make for its successes; after the retry quota of the AWS SDKs. */
 export interface RetryBudgetPolicy {
@@ -10,6 +11,12 @@ export interface RetryBudgetPolicy {
   readonly refund: number;
 }
 
+const budgetKeys = {
+  capacity: integer({ default: 100 }),
+  cost: number({ default: 5 }),
+  refund: number({ default: 1 }),
+};
+
 /** Keeps retries from multiplying an outage: many calls may not retry for long, a lone one always may. */
 export class RetryBudget {
   readonly #policy: RetryBudgetPolicy;
@@ -17,13 +24,7 @@ export class RetryBudget {
 
   /** @throws TypeError or RangeError that names the option and its value. */
   constructor(policy: { readonly [K in keyof RetryBudgetPolicy]?: RetryBudgetPolicy[K] | undefined } = {}) {
-    checkKeys('retryBudget', policy, ['capacity', 'cost', 'refund']);
-    const { capacity = 100, cost = 5, refund = 1 } = policy;
-    this.#policy = {
-      capacity: checkInteger('retryBudget.capacity', capacity),
-      cost: checkNumber('retryBudget.cost', cost),
-      refund: checkNumber('retryBudget.refund', refund),
-    };
+    this.#policy = readOptions('retryBudget', policy, budgetKeys);
     this.#tokens = this.#policy.capacity;
   }
 

@@ -1,10 +1,13 @@
 import type { ErrorPattern, TextTest } from './classify.ts';
 import { read } from './errorChain.ts';
-import { checkBoolean, checkDuration, checkInteger, checkKeys, show } from './options.ts';
+import type { Duration } from './duration.ts';
+import { boolean, duration, integer, type KeysOf, list, test, type Values } from './optionKeys.ts';
 import { isExpressionText } from './patternText.ts';
 import type { RetryPolicy } from './policy.ts';
 import { hasOwnAttempts } from './policyParts.ts';
 import { presets } from './presets.ts';
+import { readOptions } from './readOptions.ts';
+import { show } from './showValue.ts';
 
 /** How sessions' tool calls are tried again; the keys are those of `gateway.toolCallRetry` in an `openclaw.json`. */
 export interface ToolCallRetryOptions {
@@ -16,7 +19,7 @@ export interface ToolCallRetryOptions {
    */
   readonly maxAttempts?: number | undefined;
   /** Wait before the second attempt, the third …, in ms; the last repeats. At least one. @defaultValue [100, 500, 2000] */
-  readonly backoffMs?: readonly number[] | undefined;
+  readonly backoffMs?: readonly Duration[] | undefined;
   /**
    * Texts, in any case, of errors that are worth another attempt, besides those that are known; what is permanent wins. In a file a text may
    * as well be the source of a regular expression, in code that is a RegExp or what `readPattern` makes of it.
@@ -31,6 +34,31 @@ export interface ToolCallRetry {
   readonly patterns: readonly ErrorPattern[];
 }
 
+/** In a module also a RegExp, or what tests a text like one. */
+const isPattern = (value: unknown): boolean => typeof value === 'string' || typeof read(value, 'test') === 'function';
+
+const pattern = test<string | TextTest>('a string or a regular expression', isPattern, { textInFiles: true });
+
+/** The options of the retries of tool calls. */
+export const toolCallRetryKeys = {
+  enabled: boolean({ default: true, help: 'Without it a call is made once.' }),
+  maxAttempts: integer({
+    inherited: presets.toolCall.retry.maxAttempts,
+    help: 'Attempts in all, the first included.',
+  }),
+  backoffMs: list(duration(), {
+    least: 1,
+    expected: 'a list of at least one wait (ms, or text such as 30s)',
+    inherited: [100, 500, 2000],
+    help: 'Wait before the second attempt, the third …; the last repeats.',
+  }),
+  transientPatterns: list(pattern, {
+    expected: 'a list of strings',
+    default: [],
+    help: 'Errors worth another attempt, besides those that are known: texts in any case, or regular expressions in RE2 syntax.',
+  }),
+} satisfies KeysOf<ToolCallRetryOptions>;
+
 /**
  * @param base - the preset `toolCall`, for what the options do not say.
  * @throws TypeError or RangeError that names the option and its value.
@@ -39,42 +67,28 @@ export function checkToolCallRetry(
   options: ToolCallRetryOptions = {},
   base: RetryPolicy = presets.toolCall.retry,
 ): ToolCallRetry {
-  checkKeys('toolCallRetry', options, ['enabled', 'maxAttempts', 'backoffMs', 'transientPatterns']);
-  const enabled = checkBoolean('toolCallRetry.enabled', options.enabled ?? true);
-  const maxAttempts = checkInteger('toolCallRetry.maxAttempts', options.maxAttempts ?? base.maxAttempts);
-  const patterns = checkPatterns('toolCallRetry.transientPatterns', options.transientPatterns ?? []);
+  return toolCallRetryFrom(readOptions('toolCallRetry', options, toolCallRetryKeys), base);
+}
+
+/** The same of what was read. */
+export function toolCallRetryFrom(checked: Values<typeof toolCallRetryKeys>, base: RetryPolicy): ToolCallRetry {
+  const { enabled, maxAttempts = base.maxAttempts, backoffMs: delaysMs, transientPatterns } = checked;
+  transientPatterns.forEach(refuseExpressionText);
   const backoff =
-    options.backoffMs === undefined
-      ? base.backoff
-      : { ...base.backoff, backoff: { kind: 'list' as const, delaysMs: checkDelays(options.backoffMs) } };
+    delaysMs === undefined ? base.backoff : { ...base.backoff, backoff: { kind: 'list' as const, delaysMs } };
   return {
     retry: { ...base, maxAttempts: enabled ? maxAttempts : 1, backoff },
-    chosen: options.maxAttempts !== undefined || hasOwnAttempts(base),
-    patterns: patterns.map((pattern) => ({ pattern, kind: 'transient' })),
+    chosen: checked.maxAttempts !== undefined || hasOwnAttempts(base),
+    patterns: transientPatterns.map((each) => ({ pattern: each, kind: 'transient' })),
   };
 }
 
-function checkPatterns(name: string, patterns: unknown): readonly (string | TextTest)[] {
-  if (!Array.isArray(patterns)) throw new TypeError(`Expected \`${name}\` to be an array, got ${show(patterns)}`);
-  return patterns.map((pattern: unknown, index) => checkPattern(`${name}[${index}]`, pattern));
-}
-
-function checkPattern(name: string, pattern: unknown): string | TextTest {
-  if (typeof pattern === 'string') {
-    if (!isExpressionText(pattern)) return pattern;
-    // Taken for a text it would never be found; compiled as it is, it could stop the process.
-    const instead = 'in code, give a RegExp or what `readPattern` makes of it';
-    throw new TypeError(
-      `Expected \`${name}\` not to be a regular expression in a string, got ${show(pattern)}; ${instead}`,
-    );
-  }
-  if (typeof read(pattern, 'test') === 'function') return pattern as TextTest;
-  throw new TypeError(`Expected \`${name}\` to be a string or a regular expression, got ${show(pattern)}`);
-}
-
-function checkDelays(delays: unknown): readonly number[] {
-  if (!Array.isArray(delays) || delays.length === 0) {
-    throw new TypeError(`Expected \`toolCallRetry.backoffMs\` to be a list of waits in ms, got ${show(delays)}`);
-  }
-  return delays.map((delay, index) => checkDuration(`toolCallRetry.backoffMs[${index}]`, delay));
+/** Taken for a text it would never be found; compiled as it is, it could stop the process. */
+function refuseExpressionText(given: string | TextTest, index: number): void {
+  if (typeof given !== 'string' || !isExpressionText(given)) return;
+  const name = `toolCallRetry.transientPatterns[${index}]`;
+  const instead = 'in code, give a RegExp or what `readPattern` makes of it';
+  throw new TypeError(
+    `Expected \`${name}\` not to be a regular expression in a string, got ${show(given)}; ${instead}`,
+  );
 }

@@ -1,24 +1,44 @@
+import type { Duration } from './duration.ts';
 import { type Effect, effects } from './effects.ts';
-import { checkDuration, checkKeys, checkOneOf } from './options.ts';
+import { byName, choice, duration, type KeysOf, section, type Values } from './optionKeys.ts';
 import type { Limits } from './policy.ts';
+import { readGiven } from './readOptions.ts';
 
 /** What a tool says about itself. */
 export interface ToolOptions {
   /** What its calls may do to the world. @defaultValue that of the integration */
   readonly effect?: Effect | undefined;
   /** Without a sign of life, per attempt, in ms. @defaultValue that of the integration */
-  readonly idleMs?: number | undefined;
+  readonly idleMs?: Duration | undefined;
   /** Per attempt, in ms. @defaultValue that of the integration */
-  readonly attemptMs?: number | undefined;
+  readonly attemptMs?: Duration | undefined;
   /**
    * Declares the tool long-running: its own limit for a whole call and each attempt, in ms, in place of those of the integration and of
    * the session's watchdog.
    */
-  readonly longRunningMs?: number | undefined;
+  readonly longRunningMs?: Duration | undefined;
 }
 
+const ofIntegration = 'that of the integration';
+
+/** The options of a tool. */
+export const toolKeys = {
+  effect: choice(effects, { usually: ofIntegration, help: 'What its calls may do to the world.' }),
+  idleMs: duration({ usually: ofIntegration, help: 'Limit without a sign of life, for each attempt.' }),
+  attemptMs: duration({ usually: ofIntegration, help: 'Limit on each attempt.' }),
+  longRunningMs: duration({
+    help: 'Declares the tool long-running: its own limit on a call and each attempt, in place of all others and of the watchdog.',
+  }),
+} satisfies KeysOf<ToolOptions>;
+
+/** Tools by name, as options have them. */
+export const toolsKey = byName(section(toolKeys, { id: 'tool' }), { help: 'Its tools by name.' });
+
+/** {@link ToolOptions}, checked; limits in ms. */
+export type ToolSettings = Partial<Values<typeof toolKeys>>;
+
 /** A tool as far as it is known. */
-export interface KnownTool extends ToolOptions {
+export interface KnownTool extends ToolSettings {
   /** What the other side says its calls do, as of now; asked where nobody here has said. */
   readonly learnedEffect?: (() => Effect | undefined) | undefined;
 }
@@ -30,22 +50,19 @@ export interface Tools {
   readonly size: number;
 }
 
-/** @throws TypeError or RangeError that names the tool, the option and its value. */
-export function checkTools(name: string, tools: Readonly<Record<string, ToolOptions>> = {}): Tools {
-  if (typeof tools !== 'object' || tools === null) throw new TypeError(`Expected \`${name}\` to be an object`);
-  for (const [tool, options] of Object.entries(tools)) {
-    const option = `${name}.${tool}`;
-    checkKeys(option, options, ['effect', 'idleMs', 'attemptMs', 'longRunningMs']);
-    if (options.effect !== undefined) checkOneOf(`${option}.effect`, options.effect, effects);
-    for (const key of ['idleMs', 'attemptMs', 'longRunningMs'] as const) {
-      if (options[key] !== undefined) checkDuration(`${option}.${key}`, options[key]);
-    }
-  }
-  return new Map(Object.entries(tools));
+/**
+ * @param name - of the integration, for errors.
+ * @throws TypeError or RangeError that names the tool, the option and its value.
+ */
+export function readTools(
+  name: string,
+  tools: Readonly<Record<string, ToolOptions>> = {},
+): Readonly<Record<string, ToolSettings>> {
+  return readGiven(name, { tools }, { tools: toolsKey }).tools ?? {};
 }
 
 /** The limits of a call of a tool: its own where it has any, else those of its integration. */
-export function toolLimits(limits: Limits, tool: ToolOptions | undefined): Limits {
+export function toolLimits(limits: Limits, tool: ToolSettings | undefined): Limits {
   if (tool === undefined) return limits;
   const { idleMs = limits.idleMs, attemptMs = limits.attemptMs, longRunningMs } = tool;
   return longRunningMs === undefined

@@ -7,12 +7,17 @@ export type Left = Pick<AgentReport, 'effects' | 'sessionId'>;
 
 /** What all attempts of one call of an agent did. An attempt that failed before it acted does not undo what an earlier one did. */
 export class AgentTrail {
+  readonly #wallNow: () => number;
   #before: Left = { effects: 'none' };
-  #current: Pick<AgentReader, 'report'> | undefined;
+  #current: Pick<AgentReader, 'report'> | undefined = undefined;
+
+  constructor(wallNow: () => number) {
+    this.#wallNow = wallNow;
+  }
 
   /** The next attempt begins; the one before it has ended. */
-  begin(attempt: Pick<AgentReader, 'report'>, wallNow: number): void {
-    this.#before = this.left(wallNow);
+  begin(attempt: Pick<AgentReader, 'report'>): void {
+    this.#before = this.left;
     this.#current = attempt;
   }
 
@@ -22,15 +27,38 @@ export class AgentTrail {
   }
 
   /** Of all attempts so far. The session is that of the last one that acted: a later one may have told of an empty session. */
-  left(wallNow: number): Left {
+  get left(): Left {
     if (this.#current === undefined) return this.#before;
     const { effects: before, sessionId: earlier } = this.#before;
-    const { effects: now, sessionId: latest } = this.#current.report(wallNow);
+    const { effects: now, sessionId: latest } = this.#current.report(this.#wallNow());
     const effects = certainty.indexOf(now) > certainty.indexOf(before) ? now : before;
     const keepsEarlier = before === 'possible' && now !== 'possible';
     return { effects, sessionId: keepsEarlier ? (earlier ?? latest) : (latest ?? earlier) };
   }
+
+  /** Whether an attempt may have changed something. */
+  get mayHaveActed(): boolean {
+    return this.left.effects === 'possible';
+  }
+
+  /** Says what is known of the effect of a failed attempt, and whether there may be another. */
+  judge(facts: FailureFacts, next: Repetition): FailureFacts {
+    return withEffects(facts, this.left, next);
+  }
+
+  /**
+   * Asked right before an attempt: one that was told to end may have acted after its call was promised another.
+   * @throws {@link AttemptError} when what was done may not be done again, and cannot be gone on with.
+   */
+  refuseRepetition(next: Repetition): void {
+    refuseRepetition(this.left, next);
+  }
 }
+
+/** What an agent is told that goes on in a session whose last request was cut short; the request itself is in its history. */
+export const goOnPrompt =
+  'The last request was cut short before it was answered. Go on with it. Some of it may have taken effect: check what was done ' +
+  'before doing it again.';
 
 const certainty: readonly AgentEffects[] = ['none', 'unknown', 'possible'];
 
@@ -44,8 +72,7 @@ export interface Repetition {
   readonly asked?: boolean | undefined;
 }
 
-/** Says what is known of the effect of a failed attempt, and whether there may be another. */
-export function withEffects(facts: FailureFacts, { effects }: Left, next: Repetition): FailureFacts {
+function withEffects(facts: FailureFacts, { effects }: Left, next: Repetition): FailureFacts {
   if (facts.outcome === 'not_started' || facts.kind === 'cancelled' || facts.kind === 'spawn') return facts;
   if (effects === 'none') return { ...facts, outcome: 'failed' };
   if (effects === 'possible' && next.resumable) return { ...facts, outcome: 'unknown', resumable: true };
@@ -53,11 +80,7 @@ export function withEffects(facts: FailureFacts, { effects }: Left, next: Repeti
   return { ...facts, outcome: 'unknown', ...(!mayRepeat && { shouldRetry: false }) };
 }
 
-/**
- * Asked right before an attempt: one that was told to end may have acted after its call was promised another.
- * @throws {@link AttemptError} when what was done may not be done again, and cannot be gone on with.
- */
-export function refuseRepetition({ effects }: Left, { effect, resumable, asked }: Repetition): void {
+function refuseRepetition({ effects }: Left, { effect, resumable, asked }: Repetition): void {
   if (effects !== 'possible' || isHarmless(effect) || asked === true) return;
   if (resumable && effect !== 'mutating') return;
   const message = 'It is not tried again: an attempt before may have changed something and cannot be gone on with';

@@ -16,7 +16,7 @@ const readOnly: ReadonlySet<string> = new Set([
   'WebSearch',
 ]);
 
-/** More than one answer asks for at once; who asks for more is taken at its word that it acts. */
+/** More than one answer asks for at once. An answer that asks for more is taken as one that acts. */
 const mostPending = 1000;
 
 /** What became of the tools that Claude asked for, in memory bounded by how many it asks for at once. */

@@ -39,7 +39,7 @@ export interface RpcGarbage {
   readonly kind: 'garbage';
   readonly code: typeof rpcErrors.parse | typeof rpcErrors.invalidRequest;
   readonly reason: string;
-  /** The id in it, so that whoever waits for it can be told. */
+  /** The id in it, so that the request that waits for it can be ended. */
   readonly id: RpcId | null;
 }
 

@@ -2,15 +2,15 @@ import type { Outcome } from '../policy/failure.ts';
 import type { Message } from './mailbox.ts';
 import type { Kept } from './sessionStore.ts';
 
-/** The answer to a message. */
-export type Acceptance =
+/** The answer to a message; `Result` is what the handler of the session returns. */
+export type Acceptance<Result = unknown> =
   | {
       readonly accepted: true;
       readonly id: string;
       /** Whether the message survives the end of this process. */
       readonly durable: boolean;
       /** The end of the message's turn; never rejects. */
-      readonly processed: Promise<Outcome<unknown>>;
+      readonly processed: Promise<Outcome<Result>>;
     }
   | {
       readonly accepted: false;

@@ -1,24 +1,16 @@
-import type { Facts } from '../policy/facts.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
 import type { Keeping } from './keeping.ts';
-import type { Mailbox, Message } from './mailbox.ts';
+import type { Message } from './mailbox.ts';
 import { sessionFailure } from './sessionFailure.ts';
+import type { SessionScope } from './sessionScope.ts';
 import type { TurnEnd, WaitingMessage } from './sessionStore.ts';
 import { turnEnds } from './turnEnds.ts';
 
-export interface DoorParts {
-  readonly session: string;
-  readonly facts: Facts;
-  readonly keeping: Keeping;
-  readonly mailbox: Mailbox<Envelope>;
-  /** A message is in the mailbox. */
-  readonly arrived: () => void;
-}
-
 /** How messages come into a session, and how their senders hear of their end. */
 export class Door {
-  readonly #parts: DoorParts;
+  readonly #scope: SessionScope;
+  readonly #keeping: Keeping;
   #lastMessage = 0;
   /** Senders that wait for the session to be opened. */
   #outside = 0;
@@ -27,13 +19,15 @@ export class Door {
   #untold = 0;
   #closed = false;
 
-  constructor(parts: DoorParts) {
-    this.#parts = parts;
+  constructor(scope: SessionScope, keeping: Keeping) {
+    this.#scope = scope;
+    this.#keeping = keeping;
   }
 
   /** Takes a message in, or says why not; of a session that is kept, once that is committed. */
   send(message: Message, key: string | undefined): Promise<Acceptance> {
-    const { keeping, mailbox } = this.#parts;
+    const { mailbox } = this.#scope;
+    const keeping = this.#keeping;
     if (keeping.opening === undefined) return this.#admit(message, key);
     if (this.#outside >= mailbox.limit) return this.#refuse(message, 'mailbox_full');
     this.#outside++;
@@ -51,20 +45,20 @@ export class Door {
   /** Puts what was accepted by an earlier run first. */
   restore(waiting: readonly WaitingMessage[]): void {
     if (this.#closed || waiting.length === 0) return;
-    const { mailbox, session, arrived } = this.#parts;
+    const { mailbox, id: session } = this.#scope;
     mailbox.restore(
       waiting.map(({ number, message, deliveries }) => ({
         ...makeEnvelope(session, number, message, deliveries),
         kept: Promise.resolve('durable'),
       })),
     );
-    arrived();
+    this.#scope.dispatch({ type: 'message.arrived' });
   }
 
   /** Refuses from now on; messages that wait end as cancelled, and stay in the store. */
   close(): void {
     this.#closed = true;
-    this.#parts.keeping.opened();
+    this.#keeping.opened();
     this.#endAll({ ...turnEnds.stopped, outcome: 'not_started' });
   }
 
@@ -76,13 +70,14 @@ export class Door {
   /** Ends a message. Of one that is kept, its sender hears when that is committed. */
   end(envelope: Envelope, end: TurnEnd, outcome: Outcome<unknown>): void {
     const error = outcome.ok ? undefined : outcome.failure.message;
-    const kept = this.#parts.keeping.end(envelope, end, error);
+    const kept = this.#keeping.end(envelope, end, error);
     if (kept === undefined) envelope.settle(outcome);
     else void kept.then(() => envelope.settle(outcome));
   }
 
   #admit(message: Message, key: string | undefined): Promise<Acceptance> {
-    const { session, keeping, mailbox, facts, arrived } = this.#parts;
+    const { id: session, mailbox, facts } = this.#scope;
+    const keeping = this.#keeping;
     if (this.#closed) return this.#refuse(message, 'stopped');
     if (keeping.held) return this.#refuse(message, 'owned_elsewhere');
     keeping.goOn();
@@ -106,7 +101,7 @@ export class Door {
       facts.tell({ type: 'session.heartbeat_dropped', session, reason: 'drop_oldest' });
       this.end(posted.dropped, 'dropped', { ok: false, failure: sessionFailure(session, turnEnds.dropped) });
     }
-    arrived();
+    this.#scope.dispatch({ type: 'message.arrived' });
     return this.#accept(envelope);
   }
 
@@ -131,13 +126,14 @@ export class Door {
       this.#refusing = reason;
       const refused = this.#untold;
       this.#untold = 0;
-      this.#parts.facts.tell({ type: 'session.refused', session: this.#parts.session, kind, reason, refused });
+      const { facts, id: session } = this.#scope;
+      facts.tell({ type: 'session.refused', session, kind, reason, refused });
     }
     return Promise.resolve({ accepted: false, reason });
   }
 
   #endAll(facts: FailureFacts): void {
-    const { mailbox, session } = this.#parts;
+    const { mailbox, id: session } = this.#scope;
     // Most of very many sessions that are closed at once have none, and a failure has a stack.
     if (mailbox.length === 0) return;
     const failure = sessionFailure(session, facts);

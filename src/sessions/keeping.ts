@@ -1,5 +1,3 @@
-import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
 import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lostCallResult } from './lostCall.ts';
@@ -16,13 +14,11 @@ import {
   type SessionStore,
   type TurnEnd,
 } from './sessionStore.ts';
+import type { SessionScope } from './sessionScope.ts';
 import { WatchedLedger } from './watchedLedger.ts';
 
-export interface KeepingParts {
-  readonly session: string;
-  readonly clock: Clock;
-  readonly facts: Facts;
-  readonly historyLimit: number;
+/** What the session does about what is kept of it. */
+export interface KeepingOwner {
   /** The session is this runtime's, with what an earlier one left of it to go on with. */
   readonly claimed: (recovered: Recovered) => void;
   /** What else is kept of it has been read; undefined when it cannot be. */
@@ -39,7 +35,8 @@ interface Known {
 
 /** What a session has to do with the store: whose it is, and what is written of it. Without a store it does nothing. */
 export class Keeping {
-  readonly #parts: KeepingParts;
+  readonly #scope: SessionScope;
+  readonly #owner: KeepingOwner;
   readonly #keys = new Map<string, Known>();
   #wanted: boolean;
   #ledger: SessionLedger | undefined = undefined;
@@ -54,9 +51,10 @@ export class Keeping {
   #open: () => void = () => undefined;
 
   /** @param wanted - whether the session is to be kept, and has to be opened first. */
-  constructor(wanted: boolean, parts: KeepingParts) {
+  constructor(wanted: boolean, scope: SessionScope, owner: KeepingOwner) {
     this.#wanted = wanted;
-    this.#parts = parts;
+    this.#scope = scope;
+    this.#owner = owner;
     if (!wanted) return;
     this.#opening = new Promise((resolve) => {
       this.#open = resolve;
@@ -101,7 +99,7 @@ export class Keeping {
   }
 
   post({ number, message }: Envelope, key: string | undefined): Promise<Kept> | undefined {
-    const kept = this.#ledger?.post({ number, message, key, at: this.#parts.clock.wallNow() });
+    const kept = this.#ledger?.post({ number, message, key, at: this.#scope.clock.wallNow() });
     if (key !== undefined) this.#remember(key, { number, kept });
     return kept;
   }
@@ -110,7 +108,7 @@ export class Keeping {
   end({ number, kept }: Envelope, end: TurnEnd, error: string | undefined): Promise<Kept> | undefined {
     if (kept === undefined) return undefined;
     if (end === 'put_back' || end === 'not_begun') return this.#ledger?.putBack(number, end === 'put_back');
-    return this.#ledger?.finish(number, end, this.#parts.clock.wallNow(), error);
+    return this.#ledger?.finish(number, end, this.#scope.clock.wallNow(), error);
   }
 
   /**
@@ -125,7 +123,7 @@ export class Keeping {
     if (!this.unclaimed || this.#claiming) return;
     this.#claiming = true;
     this.#again = again;
-    const { session, clock } = this.#parts;
+    const { id: session, clock } = this.#scope;
     const wallNow = clock.wallNow();
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
     try {
@@ -137,7 +135,7 @@ export class Keeping {
   }
 
   #take(claim: Claim | undefined): void {
-    const { session, facts } = this.#parts;
+    const { id: session, facts } = this.#scope;
     if (claim === undefined) return;
     if (claim.held) {
       if (!this.#held) facts.tell({ type: 'session.held', session, by: claim.by });
@@ -148,18 +146,18 @@ export class Keeping {
     this.#ledger = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
     this.#past = claim.past;
     this.#wentOn = false;
-    this.#parts.claimed(claim.recovered);
+    this.#owner.claimed(claim.recovered);
     for (const fact of recoveredFacts(session, claim.recovered)) facts.tell(fact, true);
   }
 
-  /** Reads what the claim has left unread, for who looks at the history; what cannot be read now may be the next time. */
+  /** Reads what the claim has left unread, for readers of the history. What cannot be read now may be read the next time. */
   recall(): void {
     if (this.#wentOn) return;
-    const past = this.#past?.(this.#parts.historyLimit);
+    const past = this.#past?.(this.#scope.historyLimit);
     if (past === undefined) return;
     this.#past = undefined;
     for (const [key, number] of past.keys) this.#remember(key, { number, kept: durable });
-    this.#parts.recalled(past);
+    this.#owner.recalled(past);
   }
 
   /** The same before the session goes on: for the next message now is the time. */
@@ -167,7 +165,7 @@ export class Keeping {
     this.recall();
     if (this.#past === undefined || this.#wentOn) return;
     this.#wentOn = true;
-    this.#parts.recalled(undefined);
+    this.#owner.recalled(undefined);
   }
 
   /** Forgets turns before this one; never what could not be read. */
@@ -175,7 +173,7 @@ export class Keeping {
     if (this.#past === undefined) this.#ledger?.forget(beforeTurn);
   }
 
-  /** Lets those in who wait, whatever came of the claim. */
+  /** Lets the waiting messages in, whatever came of the claim. */
   opened(): void {
     this.#opening = undefined;
     this.#open();
@@ -209,8 +207,8 @@ export class Keeping {
     this.#held = true;
     // What was accepted under them is the other runtime's to know; a message of which it never heard may be sent again.
     this.#keys.clear();
-    this.#parts.facts.tell({ type: 'session.taken_over', session: this.#parts.session });
-    this.#parts.lost();
+    this.#scope.facts.tell({ type: 'session.taken_over', session: this.#scope.id });
+    this.#owner.lost();
     this.#again();
   }
 

@@ -1,4 +1,5 @@
-import { checkBoolean, checkInteger, checkKeys, checkOneOf } from '../policy/options.ts';
+import { boolean, choice, integer, type KeysOf } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 
 /** A message for a session. `heartbeat` is the only kind the runtime itself knows. */
 export interface Message {
@@ -29,18 +30,15 @@ interface Envelope {
   readonly message: Message;
 }
 
-/** @throws TypeError or RangeError that names the option, which is at `name`, and its value. */
-export function checkMailbox(
-  options: MailboxOptions = {},
-  name = 'mailbox',
-): { readonly [K in keyof MailboxOptions]-?: NonNullable<MailboxOptions[K]> } {
-  checkKeys(name, options, ['limit', 'heartbeats', 'coalesceHeartbeats']);
-  return {
-    limit: checkInteger(`${name}.limit`, options.limit ?? 1000),
-    heartbeats: checkOneOf(`${name}.heartbeats`, options.heartbeats ?? 'refuse', ['refuse', 'drop_oldest']),
-    coalesceHeartbeats: checkBoolean(`${name}.coalesceHeartbeats`, options.coalesceHeartbeats ?? false),
-  };
-}
+/** The options of a mailbox. */
+export const mailboxKeys = {
+  limit: integer({ default: 1000, help: 'Messages that may wait.' }),
+  heartbeats: choice(['refuse', 'drop_oldest'], {
+    default: 'refuse',
+    help: 'What a full mailbox does with a heartbeat.',
+  }),
+  coalesceHeartbeats: boolean({ default: false, help: 'Whether a heartbeat joins one that already waits.' }),
+} satisfies KeysOf<MailboxOptions>;
 
 /** The ordered, bounded queue of a session. What overflows is refused at the door, never dropped after acceptance. */
 export class Mailbox<M extends Envelope> {
@@ -50,7 +48,7 @@ export class Mailbox<M extends Envelope> {
   #items: M[] = [];
 
   constructor(options: MailboxOptions = {}) {
-    const { limit, heartbeats, coalesceHeartbeats } = checkMailbox(options);
+    const { limit, heartbeats, coalesceHeartbeats } = readOptions('mailbox', options, mailboxKeys);
     this.limit = limit;
     this.#dropsOldest = heartbeats === 'drop_oldest';
     this.#coalesces = coalesceHeartbeats;

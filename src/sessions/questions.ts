@@ -2,16 +2,15 @@ import { observe } from '../calls/observe.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
-import { checkDuration, checkFunction, checkKeys, checkName } from '../policy/options.ts';
-import type { TurnCallsParts } from './turnCalls.ts';
+import { callback, duration, type KeysOf, name } from '../policy/optionKeys.ts';
+import { readOptions, readValue } from '../policy/readOptions.ts';
+import type { TurnScope } from './sessionScope.ts';
+import type { QuestionOptions } from './turn.ts';
 import { turnEnds } from './turnEnds.ts';
 import { CallWatch } from './watch.ts';
 import type { QuestionWhy } from './why.ts';
 
-export interface QuestionOptions {
-  /** How long an answer is waited for, in ms. @defaultValue 3600000, an hour */
-  readonly timeoutMs?: number | undefined;
-}
+const questionKeys = { overallMs: duration({ default: 3_600_000 }) } satisfies KeysOf<QuestionOptions>;
 
 interface OpenQuestion {
   readonly what: string;
@@ -23,12 +22,12 @@ interface OpenQuestion {
 
 /** What a turn asks people. A person may take longer than any watchdog would allow a machine, but not for ever. */
 export class Questions {
-  readonly #parts: TurnCallsParts;
+  readonly #turn: TurnScope;
   readonly #open = new Set<OpenQuestion>();
   #over = false;
 
-  constructor(parts: TurnCallsParts) {
-    this.#parts = parts;
+  constructor(turn: TurnScope) {
+    this.#turn = turn;
   }
 
   ask<T>(
@@ -36,12 +35,11 @@ export class Questions {
     ask: (signal: AbortSignal) => T | PromiseLike<T>,
     options: QuestionOptions,
   ): Promise<Outcome<T>> {
-    checkName('what', what);
-    checkFunction('ask', ask);
-    checkKeys('options', options, ['timeoutMs']);
-    const timeoutMs = checkDuration('options.timeoutMs', options.timeoutMs ?? 3_600_000);
+    readValue('what', what, name);
+    readValue('ask', ask, callback({ required: true }));
+    const { overallMs } = readOptions('options', options, questionKeys);
     if (this.#over) return Promise.resolve(this.#failed(what, { ...turnEnds.ended, outcome: 'not_started' }, 0));
-    return new Promise((resolve) => this.#start(what, ask, timeoutMs, resolve));
+    return new Promise((resolve) => this.#start(what, ask, overallMs, resolve));
   }
 
   /** Ends what is still asked, and refuses new questions. */
@@ -51,7 +49,7 @@ export class Questions {
   }
 
   pending(): readonly QuestionWhy[] {
-    const now = this.#parts.clock.now();
+    const now = this.#turn.session.clock.now();
     return [...this.#open].map(({ what, askedAt, watch }) => ({
       what,
       sinceMs: now - askedAt,
@@ -62,10 +60,11 @@ export class Questions {
   #start<T>(
     what: string,
     ask: (signal: AbortSignal) => T | PromiseLike<T>,
-    timeoutMs: number,
+    overallMs: number,
     resolve: (outcome: Outcome<T>) => void,
   ): void {
-    const { clock, deadlines, watch } = this.#parts;
+    const { session, watch } = this.#turn;
+    const { clock, deadlines } = session;
     const askedAt = clock.now();
     const controller = new AbortController();
     markOfWork(controller.signal);
@@ -86,7 +85,7 @@ export class Questions {
       askedAt,
       controller,
       settle,
-      watch: new CallWatch(askedAt + timeoutMs, () => settle(unanswered(what, timeoutMs))),
+      watch: new CallWatch(askedAt + overallMs, () => settle(unanswered(what, overallMs))),
     };
     this.#open.add(question);
     deadlines.set(question.watch);
@@ -101,7 +100,8 @@ export class Questions {
   }
 
   #failed(what: string, facts: FailureFacts, waitedMs: number): Extract<Outcome<never>, { ok: false }> {
-    const { session, number, facts: telling } = this.#parts;
+    const { number, session: scope } = this.#turn;
+    const { id: session, facts: telling } = scope;
     const { kind, message } = facts;
     telling.tell({ type: 'session.question_failed', session, turn: number, what, kind, message, waitedMs });
     const attempts = facts.outcome === 'not_started' ? 0 : 1;
@@ -109,11 +109,11 @@ export class Questions {
   }
 }
 
-function unanswered(what: string, timeoutMs: number): FailureFacts {
+function unanswered(what: string, overallMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'overall_timeout',
-    message: `Nobody answered within ${Math.round(timeoutMs)} ms: ${what}`,
+    message: `Nobody answered within ${Math.round(overallMs)} ms: ${what}`,
     outcome: 'failed',
   };
 }

@@ -1,28 +1,22 @@
-import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Drainable, DrainOrder } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
-import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
-import { checkKeys, checkName, checkText } from '../policy/options.ts';
-import type { Acceptance, Envelope } from './acceptance.ts';
+import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
+import { readOptions, readValue } from '../policy/readOptions.ts';
+import type { Acceptance } from './acceptance.ts';
 import { Door } from './door.ts';
-import { History, type HistoryEntry } from './history.ts';
+import type { HistoryEntry } from './history.ts';
 import { Keeping } from './keeping.ts';
-import { Mailbox, type Message } from './mailbox.ts';
+import type { Message } from './mailbox.ts';
 import { Release } from './release.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
+import { type SessionScope, sessionScope, type SessionSurroundings } from './sessionScope.ts';
 import type { Past, Recovered, SessionStore } from './sessionStore.ts';
-import type { ToolPort } from './toolPort.ts';
 import { turnEnds } from './turnEnds.ts';
 import { Turns } from './turns.ts';
-import { type SessionWhy, whyTurn } from './why.ts';
+import { whyTurn } from './turnWhy.ts';
+import type { SessionWhy } from './why.ts';
 
-export interface SessionParts {
-  readonly id: string;
-  readonly clock: Clock;
-  readonly deadlines: DeadlineQueue;
-  readonly facts: Facts;
-  readonly tools: ToolPort;
+export interface SessionParts extends SessionSurroundings {
   /** Whether the session will be opened on a store, and takes no message before. @defaultValue false */
   readonly kept?: boolean | undefined;
 }
@@ -32,16 +26,43 @@ export interface SendOptions {
   readonly key?: string | undefined;
 }
 
+const messageKeys = {
+  kind: name,
+  text: text({ empty: true }),
+  data: anything,
+} satisfies KeysOf<Message>;
+
+const sendKeys = { key: text() } satisfies KeysOf<SendOptions>;
+
 /**
- * A session: takes one message after the other, and goes on whatever becomes of a turn. This handle outlives the incarnations of its
- * actor; the mailbox and the history are its own.
+ * A session: takes one message after the other, and goes on whatever becomes of a turn. `Result` is what its handler returns.
  */
-export class Session implements Drainable {
+export interface Session<Result = unknown> {
   readonly id: string;
-  readonly #parts: SessionParts;
+  /** `stopped` as well while its actor is not running. */
+  readonly state: string;
+  /** Messages waiting; the one being processed is not counted. */
+  readonly waiting: number;
+  /** Messages, tool calls and their results, oldest first. Those of an earlier run are read when they are first asked for, from the gateway's start to its stop. */
+  readonly history: readonly HistoryEntry[];
+  /** Another runtime that lives owns this session: it takes no message here. */
+  readonly heldElsewhere: boolean;
+  /**
+   * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.
+   * @throws TypeError or RangeError at once when it is no message, its `kind` no name, or not JSON where it is to be kept.
+   */
+  send(message: Message, options?: SendOptions): Promise<Acceptance<Result>>;
+  /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
+  heartbeat(): Promise<Acceptance<Result>>;
+  /** What the session waits for, and which rule ends it when. */
+  why(): SessionWhy;
+}
+
+/** A session, for the runtime it belongs to: outlives the incarnations of its actor; the mailbox and the history are its own. */
+export class SupervisedSession implements Session, Drainable {
+  readonly id: string;
+  readonly #scope: SessionScope;
   readonly #options: CheckedSessionOptions;
-  readonly #mailbox: Mailbox<Envelope>;
-  readonly #history: History;
   readonly #keeping: Keeping;
   readonly #door: Door;
   readonly #release: Release;
@@ -51,42 +72,23 @@ export class Session implements Drainable {
   #drain: DrainOrder | undefined = undefined;
 
   constructor(parts: SessionParts, options: SessionOptions) {
-    checkName('session', parts.id);
-    const { id: session, clock, facts } = parts;
-    this.id = session;
-    this.#parts = parts;
-    this.#options = checkSessionOptions(options);
-    this.#mailbox = new Mailbox(options.mailbox);
-    this.#history = new History(this.#options.historyLimit);
-    this.#keeping = new Keeping(parts.kept === true && this.#options.durable, {
-      session,
-      clock,
-      facts,
-      historyLimit: this.#options.historyLimit,
+    readValue('session', parts.id, name);
+    const checked = checkSessionOptions(options);
+    const scope = sessionScope(parts, checked, {
+      draining: () => this.#stopped || this.#drain !== undefined,
+      dispatch: (event) => this.#dispatch(event),
+    });
+    this.id = parts.id;
+    this.#scope = scope;
+    this.#options = checked;
+    this.#keeping = new Keeping(parts.kept === true && checked.durable, scope, {
       claimed: (recovered) => this.#resume(recovered),
       recalled: (past) => this.#recall(past),
       lost: () => this.#lost(),
     });
-    this.#door = new Door({
-      session,
-      facts,
-      keeping: this.#keeping,
-      mailbox: this.#mailbox,
-      arrived: () => this.#dispatch({ type: 'message.arrived' }),
-    });
-    this.#release = new Release({ session, limitMs: this.#options.watchdog.turnMs, clock, facts });
-    this.#turns = new Turns({
-      ...parts,
-      options: this.#options,
-      mailbox: this.#mailbox,
-      history: this.#history,
-      keeping: this.#keeping,
-      door: this.#door,
-      release: this.#release,
-      stopped: () => this.#stopped,
-      draining: () => this.#stopped || this.#drain !== undefined,
-      dispatch: (event) => this.#dispatch(event),
-    });
+    this.#door = new Door(scope, this.#keeping);
+    this.#release = new Release(scope);
+    this.#turns = new Turns(scope, checked.onMessage, this.#keeping, this.#door, this.#release);
   }
 
   /** The input of the session's machine. */
@@ -94,24 +96,20 @@ export class Session implements Drainable {
     return this.#options.watchdog;
   }
 
-  /** `stopped` as well while its actor is not running. */
   get state(): string {
     const snapshot = this.#ref?.getSnapshot();
     return snapshot === undefined || snapshot.status !== 'active' ? 'stopped' : snapshot.value;
   }
 
-  /** Messages waiting; the one being processed is not counted. */
   get waiting(): number {
-    return this.#mailbox.length;
+    return this.#scope.mailbox.length;
   }
 
-  /** Messages, tool calls and their results, oldest first. Those of an earlier run are read when they are first asked for, from the gateway's start to its stop. */
   get history(): readonly HistoryEntry[] {
     this.#keeping.recall();
-    return this.#history.entries;
+    return this.#scope.history.entries;
   }
 
-  /** Another runtime that lives owns this session: it takes no message here. */
   get heldElsewhere(): boolean {
     return this.#keeping.held;
   }
@@ -121,24 +119,16 @@ export class Session implements Drainable {
     return this.#keeping.unclaimed;
   }
 
-  /**
-   * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.
-   * @throws TypeError or RangeError at once when it is no message, its `kind` no name, or not JSON where it is to be kept.
-   */
   send(message: Message, options: SendOptions = {}): Promise<Acceptance> {
-    checkKeys('message', message, ['kind', 'text', 'data']);
-    checkName('message.kind', message.kind);
-    if (message.text !== undefined) checkText('message.text', message.text);
-    checkKeys('options', options, ['key']);
-    if (options.key !== undefined) checkName('options.key', options.key);
+    readOptions('message', message, messageKeys);
+    readOptions('options', options, sendKeys);
     this.#keeping.check(message);
     return this.#door.send(message, options.key);
   }
 
-  /** What the session waits for, and which rule ends it when. */
   why(): SessionWhy {
     const { id: session, state, waiting, heldElsewhere } = this;
-    return { session, state, waiting, heldElsewhere, ...whyTurn(this.#turns.running, this.#parts.clock.now()) };
+    return { session, state, waiting, heldElsewhere, ...whyTurn(this.#turns.running, this.#scope.clock.now()) };
   }
 
   /**
@@ -160,14 +150,14 @@ export class Session implements Drainable {
 
   /** What is in the store cannot be read: numbers above all that can be there, so that no call or message is taken for another. */
   #numberByTime(): void {
-    const number = Math.floor(this.#parts.clock.wallNow() / 1000);
+    const number = Math.floor(this.#scope.clock.wallNow() / 1000);
     this.#turns.numberAbove(number);
     this.#door.numberAbove(number);
   }
 
   #resume({ waiting }: Recovered): void {
     // What has waited here, or was processed without being kept, is numbered after what was kept.
-    const isNew = this.#mailbox.length === 0 && this.#history.firstTurn === 0;
+    const isNew = this.#scope.mailbox.length === 0 && this.#scope.history.firstTurn === 0;
     if (waiting.length > 0 || !isNew) this.#keeping.goOn();
     this.#door.restore(waiting);
   }
@@ -177,7 +167,7 @@ export class Session implements Drainable {
       this.#numberByTime();
       return;
     }
-    this.#history.restore(past.history, past.lastTurn, past.lastSeq);
+    this.#scope.history.restore(past.history, past.lastTurn, past.lastSeq);
     this.#turns.numberAbove(past.lastTurn);
     this.#door.numberAbove(past.lastMessage);
   }
@@ -188,7 +178,6 @@ export class Session implements Drainable {
     this.#turns.abandon(turnEnds.takenOver);
   }
 
-  /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
   heartbeat(): Promise<Acceptance> {
     return this.send({ kind: 'heartbeat' });
   }
@@ -200,8 +189,8 @@ export class Session implements Drainable {
     this.#turns.abandon(turnEnds.restarted);
     this.#ref = ref;
     ref.on('*', (event) => this.#hear(event));
-    this.#parts.facts.tell({ type: 'session.started', session: this.id, incarnation });
-    if (this.#mailbox.length > 0) ref.send({ type: 'message.arrived' });
+    this.#scope.facts.tell({ type: 'session.started', session: this.id, incarnation });
+    if (this.#scope.mailbox.length > 0) ref.send({ type: 'message.arrived' });
   }
 
   /** Whether a turn is under way. */

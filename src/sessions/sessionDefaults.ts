@@ -1,19 +1,12 @@
-import { checkInteger, checkKeys } from '../policy/options.ts';
-import { checkMailbox } from './mailbox.ts';
-import { checkRecovery, checkWatchdog, type SessionOptions } from './sessionOptions.ts';
+import { readGiven } from '../policy/readOptions.ts';
+import { type SessionOptions, sharedSessionKeys } from './sessionOptions.ts';
 
 /** What may be said for all sessions of a gateway at once; what a session is given itself wins, figure by figure. */
 export type SessionDefaults = Pick<SessionOptions, 'mailbox' | 'watchdog' | 'recovery' | 'historyLimit'>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkSessionDefaults(options: SessionDefaults = {}): SessionDefaults {
-  checkKeys('sessions', options, ['mailbox', 'watchdog', 'recovery', 'historyLimit']);
-  const { mailbox, watchdog, recovery, historyLimit } = options;
-  checkMailbox(mailbox, 'sessions.mailbox');
-  checkWatchdog(watchdog, 'sessions.watchdog');
-  checkRecovery(recovery, 'sessions.recovery');
-  if (historyLimit !== undefined) checkInteger('sessions.historyLimit', historyLimit);
-  return options;
+  return readGiven('sessions', options, sharedSessionKeys);
 }
 
 /** The options of a session, with the defaults where it says nothing; what is wrong in them is left for their check. */

@@ -1,12 +1,24 @@
-import { checkBoolean, checkDuration, checkFunction, checkInteger, checkKeys } from '../policy/options.ts';
-import type { MailboxOptions, Message } from './mailbox.ts';
+import type { Duration } from '../policy/duration.ts';
+import {
+  boolean,
+  callback,
+  duration,
+  integer,
+  type KeysOf,
+  section,
+  type Tell,
+  type Values,
+} from '../policy/optionKeys.ts';
+import { durationText } from '../policy/durationText.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { mailboxKeys, type MailboxOptions, type Message } from './mailbox.ts';
 import type { Turn } from './turn.ts';
 
 /** Processes one message of a session. What it returns is the turn's value; a throw ends the turn, not the session. */
-export type MessageHandler = (message: Message, turn: Turn) => unknown;
+export type MessageHandler<Result = unknown> = (message: Message, turn: Turn) => Result | PromiseLike<Result>;
 
-export interface SessionOptions {
-  readonly onMessage: MessageHandler;
+export interface SessionOptions<Result = unknown> {
+  readonly onMessage: MessageHandler<Result>;
   readonly mailbox?: MailboxOptions | undefined;
   readonly watchdog?: WatchdogOptions | undefined;
   /** Entries of the history kept in memory and in the store, at least 1. @defaultValue 10000 */
@@ -22,13 +34,13 @@ export interface SessionOptions {
 /** Limits of the session's watchdog, in ms. */
 export interface WatchdogOptions {
   /** A tool call pending longer than this in all is cancelled and answered by a synthetic error result. @defaultValue 300000 */
-  readonly toolCallMs?: number | undefined;
+  readonly toolCallMs?: Duration | undefined;
   /** A turn without progress for this long outside any tool call is aborted. @defaultValue 600000 */
-  readonly turnMs?: number | undefined;
+  readonly turnMs?: Duration | undefined;
   /** How long an aborted turn may take to end before it is left behind. @defaultValue 5000 */
-  readonly releaseMs?: number | undefined;
+  readonly releaseMs?: Duration | undefined;
   /** How long a recovery may take before the session's actor is restarted; above `releaseMs`. @defaultValue 30000 */
-  readonly recoveryMs?: number | undefined;
+  readonly recoveryMs?: Duration | undefined;
 }
 
 /** What of an earlier run of the gateway is taken up. */
@@ -36,52 +48,56 @@ export interface RecoveryOptions {
   /** A message that was begun this often without an end, because its gateway died each time, is put aside. At least 1. @defaultValue 3 */
   readonly maxDeliveries?: number | undefined;
   /** A message that was accepted longer ago is put aside, in ms. @defaultValue 86400000, a day */
-  readonly maxAgeMs?: number | undefined;
+  readonly maxAgeMs?: Duration | undefined;
 }
 
-export interface CheckedSessionOptions {
-  readonly onMessage: MessageHandler;
-  readonly watchdog: Required<{ [K in keyof WatchdogOptions]: number }>;
-  readonly recovery: Required<{ [K in keyof RecoveryOptions]: number }>;
-  readonly historyLimit: number;
-  readonly durable: boolean;
-}
+const watchdogKeys = {
+  toolCallMs: duration({
+    default: 300_000,
+    help: 'A tool call pending longer is cancelled and answered by a synthetic error result.',
+  }),
+  turnMs: duration({
+    default: 600_000,
+    help: 'A turn without progress for so long outside any tool call is aborted.',
+  }),
+  releaseMs: duration({
+    default: 5_000,
+    help: 'How long an aborted turn may take to end before it is left behind.',
+  }),
+  recoveryMs: duration({
+    default: 30_000,
+    help: "How long a recovery may take before the session's actor is restarted; above `releaseMs`.",
+  }),
+} satisfies KeysOf<WatchdogOptions>;
+
+const recoveryKeys = {
+  maxDeliveries: integer({ default: 3, help: 'A message begun so often without an end is put aside.' }),
+  maxAgeMs: duration({ default: 86_400_000, help: 'A message accepted longer ago is put aside.' }),
+} satisfies KeysOf<RecoveryOptions>;
+
+/** What a session may be given, and all sessions of a gateway at once. */
+export const sharedSessionKeys = {
+  historyLimit: integer({ default: 10_000, help: 'Entries of the history kept.' }),
+  mailbox: section(mailboxKeys, { default: {}, help: 'What may wait.' }),
+  watchdog: section(watchdogKeys, { default: {}, help: "Limits of a session's watchdog." }, watchdogRule),
+  recovery: section(recoveryKeys, { default: {}, help: 'What of an earlier run is taken up.' }),
+} satisfies KeysOf<Omit<SessionOptions, 'onMessage' | 'durable'>>;
+
+const sessionKeys = {
+  ...sharedSessionKeys,
+  onMessage: callback<MessageHandler, { readonly required: true }>({ required: true }),
+  durable: boolean({ default: true }),
+} satisfies KeysOf<SessionOptions>;
+
+/** {@link SessionOptions}, checked; limits in ms. */
+export type CheckedSessionOptions = Values<typeof sessionKeys>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkSessionOptions(options: SessionOptions): CheckedSessionOptions {
-  checkKeys('options', options, ['onMessage', 'mailbox', 'watchdog', 'historyLimit', 'durable', 'recovery']);
-  checkFunction('onMessage', options.onMessage);
-  return {
-    onMessage: options.onMessage,
-    watchdog: checkWatchdog(options.watchdog),
-    recovery: checkRecovery(options.recovery),
-    historyLimit: checkInteger('historyLimit', options.historyLimit ?? 10_000),
-    durable: checkBoolean('durable', options.durable ?? true),
-  };
+  return readOptions('', options, sessionKeys);
 }
 
-/** @throws TypeError or RangeError that names the option, which is at `name`, and its value. */
-export function checkRecovery(options: RecoveryOptions = {}, name = 'recovery'): CheckedSessionOptions['recovery'] {
-  checkKeys(name, options, ['maxDeliveries', 'maxAgeMs']);
-  return {
-    maxDeliveries: checkInteger(`${name}.maxDeliveries`, options.maxDeliveries ?? 3),
-    maxAgeMs: checkDuration(`${name}.maxAgeMs`, options.maxAgeMs ?? 86_400_000),
-  };
-}
-
-/** @throws TypeError or RangeError that names the option, which is at `name`, and its value. */
-export function checkWatchdog(options: WatchdogOptions = {}, name = 'watchdog'): CheckedSessionOptions['watchdog'] {
-  checkKeys(name, options, ['toolCallMs', 'turnMs', 'releaseMs', 'recoveryMs']);
-  const checked = {
-    toolCallMs: checkDuration(`${name}.toolCallMs`, options.toolCallMs ?? 300_000),
-    turnMs: checkDuration(`${name}.turnMs`, options.turnMs ?? 600_000),
-    releaseMs: checkDuration(`${name}.releaseMs`, options.releaseMs ?? 5_000),
-    recoveryMs: checkDuration(`${name}.recoveryMs`, options.recoveryMs ?? 30_000),
-  };
-  if (checked.recoveryMs <= checked.releaseMs) {
-    throw new RangeError(
-      `Expected \`${name}.recoveryMs\` to be above \`${name}.releaseMs\` (${checked.releaseMs}), got ${checked.recoveryMs}`,
-    );
-  }
-  return checked;
+function watchdogRule({ releaseMs, recoveryMs }: Values<typeof watchdogKeys>, tell: Tell): void {
+  if (recoveryMs > releaseMs) return;
+  tell('recoveryMs', { expected: `a duration above \`releaseMs\` (${durationText(releaseMs)})`, value: recoveryMs });
 }

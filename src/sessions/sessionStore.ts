@@ -96,7 +96,8 @@ export type Claim =
       readonly ledger: SessionLedger;
       readonly recovered: Recovered;
       /**
-       * Reads the rest, at once: the claim of a session of which nothing waits costs little, however long its history is.
+       * Reads the rest, at once: the claim of a session of which nothing waits costs little, however long its history is. It is on the hot
+       * path: an engine behind a network reads it with the claim.
        * @param historyLimit - most entries of the history.
        * @returns undefined when the store is out of order.
        */
@@ -141,7 +142,7 @@ export interface LostCall {
   readonly startedAt: number;
 }
 
-/** Where sessions are kept: the boundary another engine can implement. Nothing here throws or rejects. */
+/** Where sessions are kept: a part of the store, which each of its engines has. Nothing here throws or rejects. */
 export interface SessionStore {
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;

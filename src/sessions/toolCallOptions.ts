@@ -1,6 +1,8 @@
-import { checkScope } from '../calls/integration.ts';
+import { scopeKeys, scopeRule } from '../calls/integration.ts';
+import type { Duration } from '../policy/duration.ts';
 import { type Effect, effects } from '../policy/effects.ts';
-import { checkDuration, checkKeys, checkOneOf } from '../policy/options.ts';
+import { choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
+import { readGiven } from '../policy/readOptions.ts';
 
 export interface ToolCallOptions {
   /** What the call may do to the world; decides what may be retried after a lost answer. @defaultValue the tool's own, else unspecified */
@@ -8,7 +10,7 @@ export interface ToolCallOptions {
   /**
    * Declares the call long-running: its own limit in ms, in place of the session's watchdog limit. @defaultValue the watchdog's 5 min
    */
-  readonly longRunningMs?: number | undefined;
+  readonly longRunningMs?: Duration | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Calls of one scope of an integration run one at a time, those of other sessions included; a second one is refused. @defaultValue none */
   readonly scope?: string | undefined;
@@ -16,14 +18,17 @@ export interface ToolCallOptions {
   readonly replace?: boolean | undefined;
 }
 
+const toolCallKeys = {
+  ...scopeKeys,
+  effect: choice(effects),
+  longRunningMs: duration(),
+  signal,
+} satisfies KeysOf<ToolCallOptions>;
+
+/** {@link ToolCallOptions}, checked; limits in ms. */
+export type CheckedToolCall = GivenValues<typeof toolCallKeys>;
+
 /** @throws TypeError or RangeError that names the option and its value. */
-export function checkToolCall(options: ToolCallOptions): void {
-  checkKeys('options', options, ['effect', 'longRunningMs', 'signal', 'scope', 'replace']);
-  const { effect, longRunningMs, signal } = options;
-  checkScope(options);
-  if (effect !== undefined) checkOneOf('options.effect', effect, effects);
-  if (longRunningMs !== undefined) checkDuration('options.longRunningMs', longRunningMs);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('Expected `options.signal` to be an AbortSignal');
-  }
+export function checkToolCall(options: ToolCallOptions): CheckedToolCall {
+  return readGiven('options', options, toolCallKeys, scopeRule);
 }

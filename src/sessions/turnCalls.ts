@@ -1,30 +1,13 @@
-import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
-import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
-import type { History } from './history.ts';
-import type { Kept, SessionLedger } from './sessionStore.ts';
-import type { ToolCallOptions } from './toolCallOptions.ts';
-import type { PendingCall, ToolCallSettings, ToolPort } from './toolPort.ts';
+import type { SessionScope, TurnScope } from './sessionScope.ts';
+import type { Kept } from './sessionStore.ts';
+import type { CheckedToolCall } from './toolCallOptions.ts';
+import type { PendingCall, ToolCallSettings } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
-import { CallWatch, type TurnWatch } from './watch.ts';
+import { CallWatch } from './watch.ts';
 import type { WatchedCall } from './why.ts';
-
-/** What the tool calls of a turn are made of. */
-export interface TurnCallsParts {
-  readonly session: string;
-  readonly number: number;
-  readonly clock: Clock;
-  readonly deadlines: DeadlineQueue;
-  readonly facts: Facts;
-  readonly tools: ToolPort;
-  readonly history: History;
-  /** Where calls are written before they are dispatched; absent where nothing is kept. */
-  readonly ledger: SessionLedger | undefined;
-  readonly toolCallMs: number;
-  readonly watch: TurnWatch;
-}
+import { messageOf } from '../policy/thrown.ts';
 
 interface OpenCall {
   readonly id: string;
@@ -40,18 +23,20 @@ interface OpenCall {
 
 /** The tool calls of one turn: each is in the history and the ledger before it is dispatched, and is answered once. */
 export class TurnCalls {
-  readonly #parts: TurnCallsParts;
+  readonly #turn: TurnScope;
+  readonly #scope: SessionScope;
   readonly #open = new Map<string, OpenCall>();
   #lastCall = 0;
   #over = false;
 
-  constructor(parts: TurnCallsParts) {
-    this.#parts = parts;
+  constructor(turn: TurnScope) {
+    this.#turn = turn;
+    this.#scope = turn.session;
   }
 
   /** The calls that are pending, and when the watchdog ends each. */
   pending(): readonly WatchedCall[] {
-    const { clock, tools } = this.#parts;
+    const { clock, tools } = this.#scope;
     const now = clock.now();
     return [...this.#open.values()].map(({ id, integration, tool, startedAt, watch, pending }) => ({
       call: {
@@ -77,11 +62,12 @@ export class TurnCalls {
     integration: string,
     tool: string,
     input: unknown,
-    options: ToolCallOptions,
+    options: CheckedToolCall,
     resolve: (result: ToolResult) => void,
   ): void {
-    const { clock, deadlines, history, ledger, tools, watch } = this.#parts;
-    const id = `${this.#parts.session}-${this.#parts.number}-${++this.#lastCall}`;
+    const { clock, deadlines, history, tools } = this.#scope;
+    const { ledger, watch } = this.#turn;
+    const id = `${this.#scope.id}-${this.#turn.number}-${++this.#lastCall}`;
     const startedAt = clock.now();
     if (this.#over) {
       resolve(errorResult(this.#failure(integration, { ...turnEnds.ended, outcome: 'not_started' }), 0));
@@ -90,7 +76,7 @@ export class TurnCalls {
     const at = clock.wallNow();
     const seq = history.addCall({
       type: 'tool_call',
-      turn: this.#parts.number,
+      turn: this.#turn.number,
       call: id,
       integration,
       tool,
@@ -98,7 +84,7 @@ export class TurnCalls {
       at,
     });
     const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
-    const limitMs = declaredMs ?? this.#parts.toolCallMs;
+    const limitMs = declaredMs ?? this.#scope.watchdog.toolCallMs;
     const callWatch = new CallWatch(startedAt + limitMs, () => this.#watchdogFired(id, limitMs));
     const call: OpenCall = {
       id,
@@ -115,7 +101,7 @@ export class TurnCalls {
     watch.progressed();
     deadlines.set(callWatch);
     const settings: ToolCallSettings = {
-      session: this.#parts.session,
+      session: this.#scope.id,
       effect: options.effect,
       signal: options.signal,
       scope: options.scope,
@@ -131,7 +117,7 @@ export class TurnCalls {
     }
     const effect = options.effect ?? tools.effect(integration, tool);
     const deadlineAt = at + limitMs;
-    const row = { call: id, turn: this.#parts.number, integration, tool, input, effect, seq, at, deadlineAt };
+    const row = { call: id, turn: this.#turn.number, integration, tool, input, effect, seq, at, deadlineAt };
     void ledger.open(row).then((kept) => this.#written(call, kept, input, settings));
   }
 
@@ -147,11 +133,11 @@ export class TurnCalls {
     const { id, integration, tool } = call;
     call.dispatched = true;
     try {
-      call.pending = this.#parts.tools.call(integration, tool, input, settings, (outcome, attempts) =>
+      call.pending = this.#scope.tools.call(integration, tool, input, settings, (outcome, attempts) =>
         this.#settled(id, outcome, attempts),
       );
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.#finish(
         id,
         this.#failure(integration, { kind: 'permanent', reason: 'not_found', message, outcome: 'not_started' }),
@@ -170,19 +156,19 @@ export class TurnCalls {
   #late(id: string, tool: string, value: unknown): void {
     // Of an earlier attempt: the call is still being tried, and has no answer it could be late for.
     if (this.#open.has(id)) return;
-    const { clock, facts, ledger } = this.#parts;
-    facts.tell({ type: 'session.late_result', session: this.#parts.session, turn: this.#parts.number, call: id, tool });
-    void ledger?.settle(id, { status: 'ok', value, retries: 0 }, 0, clock.wallNow());
+    const { clock, facts } = this.#scope;
+    facts.tell({ type: 'session.late_result', session: this.#scope.id, turn: this.#turn.number, call: id, tool });
+    void this.#turn.ledger?.settle(id, { status: 'ok', value, retries: 0 }, 0, clock.wallNow());
   }
 
   #watchdogFired(id: string, limitMs: number): void {
     const call = this.#open.get(id);
     if (call === undefined) return;
     const { tool } = call;
-    this.#parts.facts.tell({
+    this.#scope.facts.tell({
       type: 'session.watchdog_fired',
-      session: this.#parts.session,
-      turn: this.#parts.number,
+      session: this.#scope.id,
+      turn: this.#turn.number,
       rule: 'tool_call',
       limitMs,
       tool,
@@ -204,13 +190,13 @@ export class TurnCalls {
   #finish(id: string, failure: Failure): void {
     const call = this.#open.get(id);
     if (call === undefined) return;
-    const result = errorResult(failure, this.#parts.clock.now() - call.startedAt);
+    const result = errorResult(failure, this.#scope.clock.now() - call.startedAt);
     this.#answer(call, result);
     const { integration, tool } = call;
-    this.#parts.facts.tell({
+    this.#scope.facts.tell({
       type: 'session.tool_failed',
-      session: this.#parts.session,
-      turn: this.#parts.number,
+      session: this.#scope.id,
+      turn: this.#turn.number,
       call: id,
       tool,
       integration,
@@ -222,13 +208,14 @@ export class TurnCalls {
   }
 
   #answer(call: OpenCall, result: ToolResult): void {
-    const { clock, deadlines, history, ledger, watch } = this.#parts;
+    const { clock, deadlines, history } = this.#scope;
+    const { ledger, watch } = this.#turn;
     this.#open.delete(call.id);
     deadlines.remove(call.watch);
     watch.pendingCalls--;
     watch.progressed();
     const at = clock.wallNow();
-    const seq = history.addResult({ type: 'tool_result', turn: this.#parts.number, call: call.id, result, at });
+    const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
     if (seq !== undefined) void ledger?.settle(call.id, result, seq, at);
     call.resolve(result);

@@ -1,45 +1,20 @@
-import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
-import type { SessionEvent } from '../machines/session.ts';
 import { classify } from '../policy/classify.ts';
-import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Envelope } from './acceptance.ts';
 import type { Door } from './door.ts';
-import type { History } from './history.ts';
 import type { Keeping } from './keeping.ts';
-import type { Mailbox } from './mailbox.ts';
 import type { Release } from './release.ts';
 import { sessionFailure } from './sessionFailure.ts';
-import type { CheckedSessionOptions } from './sessionOptions.ts';
+import type { MessageHandler } from './sessionOptions.ts';
+import type { SessionScope } from './sessionScope.ts';
 import type { Kept, TurnEnd } from './sessionStore.ts';
-import type { ToolPort } from './toolPort.ts';
-import { Turn } from './turn.ts';
+import { SessionTurn } from './sessionTurn.ts';
 import { turnEnds } from './turnEnds.ts';
 import { TurnWatch } from './watch.ts';
-import type { TurnUnderWay } from './why.ts';
+import type { TurnUnderWay } from './turnWhy.ts';
 
 /** After so many turns what the history no longer holds is forgotten in the store too. */
 const forgetEvery = 64;
-
-export interface TurnsParts {
-  readonly id: string;
-  readonly clock: Clock;
-  readonly deadlines: DeadlineQueue;
-  readonly facts: Facts;
-  readonly tools: ToolPort;
-  readonly options: CheckedSessionOptions;
-  readonly mailbox: Mailbox<Envelope>;
-  readonly history: History;
-  readonly keeping: Keeping;
-  readonly door: Door;
-  readonly release: Release;
-  readonly stopped: () => boolean;
-  /** Whether the session takes nothing new: it has stopped, or will when the turn under way has ended. */
-  readonly draining: () => boolean;
-  /** Tells the session's machine, if it runs. */
-  readonly dispatch: (event: SessionEvent) => void;
-}
 
 interface RunningTurn extends TurnUnderWay {
   readonly envelope: Envelope;
@@ -52,12 +27,20 @@ interface RunningTurn extends TurnUnderWay {
 
 /** The turns of a session, one at a time: each has one message and one end. */
 export class Turns {
-  readonly #parts: TurnsParts;
+  readonly #scope: SessionScope;
+  readonly #onMessage: MessageHandler;
+  readonly #keeping: Keeping;
+  readonly #door: Door;
+  readonly #release: Release;
   #running: RunningTurn | undefined = undefined;
   #lastTurn = 0;
 
-  constructor(parts: TurnsParts) {
-    this.#parts = parts;
+  constructor(scope: SessionScope, onMessage: MessageHandler, keeping: Keeping, door: Door, release: Release) {
+    this.#scope = scope;
+    this.#onMessage = onMessage;
+    this.#keeping = keeping;
+    this.#door = door;
+    this.#release = release;
   }
 
   get running(): TurnUnderWay | undefined {
@@ -76,10 +59,12 @@ export class Turns {
   /** Takes the next message, unless a turn is under way. */
   start(): void {
     if (this.#running !== undefined) return;
-    const { id: session, clock, facts, history, keeping, mailbox, dispatch } = this.#parts;
+    const scope = this.#scope;
+    const keeping = this.#keeping;
+    const { id: session, clock, facts, history, mailbox } = scope;
     const envelope = mailbox.take();
     if (envelope === undefined) {
-      dispatch({ type: 'mailbox.empty' });
+      scope.dispatch({ type: 'mailbox.empty' });
       return;
     }
     const running = this.#make(envelope);
@@ -91,7 +76,7 @@ export class Turns {
     const taken = envelope.kept === undefined ? undefined : keeping.ledger?.take(envelope.number, number, seq, at);
     if (number % forgetEvery === 0) keeping.forget(history.firstTurn);
     facts.tell({ type: 'session.turn_started', session, turn: number, message: id, kind: message.kind });
-    dispatch({ type: 'turn.started', turn: number });
+    scope.dispatch({ type: 'turn.started', turn: number });
     void this.#run(running, taken);
   }
 
@@ -112,54 +97,41 @@ export class Turns {
     if (this.#running === undefined) return;
     this.#running.cutFor ??= facts;
     this.#running.turn.abort(turnEnds.ended);
-    this.#finish(this.#running, { ok: false, failure: sessionFailure(this.#parts.id, facts) });
+    this.#finish(this.#running, { ok: false, failure: sessionFailure(this.#scope.id, facts) });
   }
 
   #make(envelope: Envelope): RunningTurn {
-    const { id: session, clock, deadlines, facts, tools, history, keeping, options } = this.#parts;
-    const { turnMs, toolCallMs } = options.watchdog;
+    const session = this.#scope;
+    const { clock, deadlines, watchdog } = session;
     const number = ++this.#lastTurn;
-    const watch = new TurnWatch(turnMs, clock, deadlines, () => this.#stalled(number));
+    const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.#stalled(number));
+    const { ledger } = this.#keeping;
     const delivery = envelope.deliveries + 1;
-    const { ledger } = keeping;
-    const done = (): Promise<boolean> => this.#done(number);
-    const parts = {
-      session,
-      number,
-      clock,
-      deadlines,
-      facts,
-      tools,
-      history,
-      ledger,
-      delivery,
-      toolCallMs,
-      watch,
-      done,
-    };
+    const turn = new SessionTurn({ session, number, delivery, watch, ledger, done: () => this.#done(number) });
     const startedAt = clock.now();
-    return { turn: new Turn(parts), envelope, watch, startedAt, begun: false, cutFor: undefined, over: false };
+    return { turn, envelope, watch, startedAt, begun: false, cutFor: undefined, over: false };
   }
 
   /** The handler says that its message is processed. One that was left behind has nothing to say any more. */
   async #done(number: number): Promise<boolean> {
     const running = this.#running;
     if (running?.turn.number !== number) return false;
-    return (await this.#parts.keeping.end(running.envelope, 'done', undefined)) === 'durable';
+    return (await this.#keeping.end(running.envelope, 'done', undefined)) === 'durable';
   }
 
   /** @param taken - resolves when the delivery is counted; only then may the handler begin, which may be the end of this process. */
   async #run(running: RunningTurn, taken: Promise<Kept> | undefined): Promise<void> {
     if (taken !== undefined) await taken;
     if (running.over) return;
-    const { id, clock, options, draining } = this.#parts;
-    if (draining()) {
+    const { id, clock } = this.#scope;
+    if (this.#scope.draining) {
       this.abandon(turnEnds.stopped);
       return;
     }
     running.begun = true;
+    const onMessage = this.#onMessage;
     try {
-      const value: unknown = await options.onMessage(running.envelope.message, running.turn);
+      const value: unknown = await onMessage(running.envelope.message, running.turn);
       this.#finish(running, { ok: true, value });
     } catch (error) {
       const facts = classify(error, { wallNow: clock.wallNow() });
@@ -171,14 +143,14 @@ export class Turns {
   #finish(running: RunningTurn, outcome: Outcome<unknown>): void {
     if (running.over) return;
     running.over = true;
-    const { id: session, clock, facts, door, mailbox, dispatch } = this.#parts;
+    const { id: session, clock, facts, mailbox } = this.#scope;
     const { turn, envelope, startedAt } = running;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
     const end = this.#endOf(running, outcome);
     // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either.
     const isCut = end === 'put_back' && outcome.ok && envelope.kept !== undefined;
-    door.end(envelope, end, isCut ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) } : outcome);
+    this.#door.end(envelope, end, isCut ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) } : outcome);
     facts.tell({
       type: 'session.turn_ended',
       session,
@@ -188,12 +160,12 @@ export class Turns {
       elapsedMs: clock.now() - startedAt,
       error: outcome.ok ? undefined : outcome.failure.message,
     });
-    dispatch({ type: 'turn.ended', turn: turn.number, more: mailbox.length > 0 });
+    this.#scope.dispatch({ type: 'turn.ended', turn: turn.number, more: mailbox.length > 0 });
   }
 
   /** A turn that the stop cut off, or that needed what is refused by then, has not processed its message: it is delivered at the next start. */
   #endOf({ turn, begun, cutFor }: RunningTurn, outcome: Outcome<unknown>): TurnEnd {
-    const isRefused = this.#parts.draining() && !outcome.ok && outcome.failure.reason === 'stopped';
+    const isRefused = this.#scope.draining && !outcome.ok && outcome.failure.reason === 'stopped';
     if (cutFor !== turnEnds.stopped && !isRefused) return outcome.ok ? 'done' : 'failed';
     if (!begun) return 'not_begun';
     return turn.isDone ? 'done' : 'put_back';
@@ -201,7 +173,7 @@ export class Turns {
 
   #stalled(turn: number): void {
     if (!this.isRunning(turn)) return;
-    this.#parts.release.stalled(turn);
-    this.#parts.dispatch({ type: 'turn.stalled', turn });
+    this.#release.stalled(turn);
+    this.#scope.dispatch({ type: 'turn.stalled', turn });
   }
 }

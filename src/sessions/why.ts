@@ -1,7 +1,4 @@
 import type { CallWhy } from '../calls/callWhy.ts';
-import type { Envelope } from './acceptance.ts';
-import type { Turn } from './turn.ts';
-import type { TurnWatch } from './watch.ts';
 
 /** What a tool's integration says of itself, for who asks why a call takes so long. */
 export interface TargetWhy {
@@ -64,41 +61,4 @@ export interface SessionWhy {
   readonly next?:
     | { readonly rule: 'tool_call' | 'turn' | 'question'; readonly inMs: number; readonly what: string }
     | undefined;
-}
-
-/** A turn that has begun. */
-export interface TurnUnderWay {
-  readonly turn: Turn;
-  readonly envelope: Pick<Envelope, 'id' | 'message'>;
-  readonly watch: TurnWatch;
-  readonly startedAt: number;
-}
-
-/** What the turn under way waits for. */
-export function whyTurn(
-  running: TurnUnderWay | undefined,
-  now: number,
-): Pick<SessionWhy, 'turn' | 'calls' | 'questions' | 'next'> {
-  if (running === undefined) return { calls: [], questions: [] };
-  const { turn, envelope, watch, startedAt } = running;
-  const calls = turn.pendingCalls();
-  const questions = turn.pendingQuestions();
-  const rules: NonNullable<SessionWhy['next']>[] = [
-    ...calls.map(({ call, watchdogInMs }) => ({ rule: 'tool_call' as const, inMs: watchdogInMs, what: call.tool })),
-    ...questions.map(({ what, deadlineInMs }) => ({ rule: 'question' as const, inMs: deadlineInMs, what })),
-  ];
-  // Calls and questions have limits of their own; the turn's counts only while there are none.
-  if (rules.length === 0) rules.push({ rule: 'turn', inMs: watch.inMs(now), what: `turn ${turn.number}` });
-  return {
-    turn: {
-      turn: turn.number,
-      message: envelope.id,
-      kind: envelope.message.kind,
-      delivery: turn.delivery,
-      sinceMs: now - startedAt,
-    },
-    calls: calls.map(({ call }) => call),
-    questions,
-    next: rules.reduce((first, rule) => (rule.inMs < first.inMs ? rule : first)),
-  };
 }

@@ -1,4 +1,4 @@
-import { checkBoolean, checkKeys, checkName } from '../policy/options.ts';
+import { boolean, either, type KeysOf, section, text } from '../policy/optionKeys.ts';
 
 /** A database that is named with what it is worth. */
 export interface StoreLocation {
@@ -16,13 +16,23 @@ interface CheckedStore {
   readonly required: boolean;
 }
 
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkStore(name: string, given: string | StoreLocation): CheckedStore {
-  if (typeof given !== 'object' || given === null)
-    return { path: checkName(name, given), required: given !== ':memory:' };
-  checkKeys(name, given, ['path', 'required']);
-  const path = checkName(`${name}.path`, given.path);
-  return { path, required: checkBoolean(`${name}.required`, given.required ?? true) && path !== ':memory:' };
+const location = section({
+  path: text({ required: true }),
+  required: boolean({ default: true }),
+} satisfies KeysOf<StoreLocation>);
+
+/** The option of a store: its file, or that with what it is worth. */
+export const storeKey = either<
+  string | { readonly path: string; readonly required: boolean },
+  { readonly default: ':memory:' }
+>([text(), location], (value) => (typeof value === 'object' && value !== null ? 1 : 0), 'a non-empty string', {
+  default: ':memory:',
+});
+
+/** The store that was read: required, unless it was said not to be or keeps nothing anyway. */
+export function storeFrom(read: string | { readonly path: string; readonly required: boolean }): CheckedStore {
+  const { path, required } = typeof read === 'string' ? { path: read, required: true } : read;
+  return { path, required: required && path !== ':memory:' };
 }
 
 /** A store that was named and cannot be had. */

@@ -1,17 +1,25 @@
+import { type Duration, type DurationText, msIn } from '../policy/duration.ts';
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
 import {
-  checkBoolean,
-  checkDuration,
-  checkFunction,
-  checkInteger,
-  checkKeys,
-  checkName,
-  checkOneOf,
-  show,
-} from '../policy/options.ts';
+  anything,
+  boolean,
+  callback,
+  choice,
+  duration,
+  either,
+  integer,
+  type KeysOf,
+  name,
+  section,
+  type Tell,
+  test,
+  text,
+  type Values,
+} from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 import type { Exit } from './exit.ts';
-import { type Mailbox, type MailboxOptions, checkMailbox } from './mailbox.ts';
-import { type RestartBackoff, type RestartBackoffOptions, checkRestartBackoff } from './restartBackoff.ts';
+import { type Mailbox, mailboxKeys, type MailboxOptions } from './mailboxOptions.ts';
+import { type RestartBackoff, restartBackoffKeys, type RestartBackoffOptions } from './restartBackoff.ts';
 
 /** When a child that ended comes back: always (`permanent`), only after a failure (`transient`), never (`temporary`). */
 export type Restart = 'permanent' | 'transient' | 'temporary';
@@ -30,7 +38,7 @@ export interface ChildSpec {
   /** @defaultValue 'permanent' */
   readonly restart?: Restart | undefined;
   /** Limit of an orderly end, in ms above 0. @defaultValue 5000; for a supervisor `infinity`, as its children have limits of their own */
-  readonly shutdown?: Shutdown | undefined;
+  readonly shutdown?: Shutdown | DurationText | undefined;
   /** @defaultValue 'worker' */
   readonly type?: 'worker' | 'supervisor' | undefined;
   /** Whether its own end may end the supervisor (see `autoShutdown`); not for `permanent` children. @defaultValue false */
@@ -41,9 +49,9 @@ export interface ChildSpec {
   /** Restarts within `periodMs` before quarantine; at least 0, `Infinity` for never. @defaultValue 3 */
   readonly intensity?: number | undefined;
   /** In ms above 0. @defaultValue 5000 */
-  readonly periodMs?: number | undefined;
+  readonly periodMs?: Duration | undefined;
   /** After this time in quarantine, in ms above 0, the child is started again; `Infinity`: by hand only. @defaultValue Infinity */
-  readonly quarantineMs?: number | undefined;
+  readonly quarantineMs?: Duration | undefined;
   /** What is kept of messages that come between two incarnations; nothing, where it is not given. */
   readonly mailbox?: MailboxOptions | undefined;
   /** Called with each incarnation before it starts, so that handles can be bound to it. A throw is told and ignored. */
@@ -67,84 +75,67 @@ export interface CheckedChildSpec extends ChildSpec {
   readonly mailbox: Mailbox;
 }
 
-const fields: readonly (keyof ChildSpec)[] = [
-  'id',
-  'logic',
-  'input',
-  'restart',
-  'shutdown',
-  'type',
-  'significant',
-  'systemId',
-  'backoff',
-  'intensity',
-  'periodMs',
-  'quarantineMs',
-  'mailbox',
-  'onStart',
-  'onExit',
-  'details',
-];
+/** Restarts of a period: an integer of at least 0, or `Infinity`. */
+export const intensity = (usual: number) => integer({ min: 0, infinite: true, default: usual });
+
+const specKeys = {
+  id: name,
+  logic: test<AnyActorLogic, { readonly required: true }>('actor logic', isLogic, { required: true }),
+  input: anything,
+  restart: choice(['permanent', 'transient', 'temporary'], { default: 'permanent' }),
+  shutdown: either<Shutdown>(
+    [choice(['brutal_kill', 'infinity']), duration()],
+    (value) => (typeof value === 'string' && msIn(value) === undefined ? 0 : 1),
+    'a duration above 0 (ms, or text such as 30s), brutal_kill or infinity',
+  ),
+  type: choice(['worker', 'supervisor'], { default: 'worker' }),
+  significant: boolean({ default: false }),
+  systemId: text(),
+  backoff: section(restartBackoffKeys, { default: {} }),
+  intensity: intensity(3),
+  periodMs: duration({ default: 5000 }),
+  quarantineMs: duration({ infinite: true, default: Number.POSITIVE_INFINITY }),
+  mailbox: section(mailboxKeys, { default: {} }),
+  onStart: callback<ChildSpec['onStart']>(),
+  onExit: callback<ChildSpec['onExit']>(),
+  details: callback<ChildSpec['details']>(),
+} satisfies KeysOf<ChildSpec>;
 
 /**
- * Checks a child spec field by field and fills in its defaults.
+ * Checks a child spec and fills in its defaults.
  * @throws TypeError or RangeError that names the child, the field and its value.
  */
 export function checkChildSpec(spec: ChildSpec): CheckedChildSpec {
-  checkKeys('childSpec', spec, fields);
-  const id = checkName('id', spec.id);
-  checkLogic(`${id}.logic`, spec.logic);
-  const type = checkOneOf(`${id}.type`, spec.type ?? 'worker', ['worker', 'supervisor']);
-  const restart = checkOneOf(`${id}.restart`, spec.restart ?? 'permanent', ['permanent', 'transient', 'temporary']);
-  if (spec.systemId !== undefined) checkName(`${id}.systemId`, spec.systemId);
-  for (const hook of ['onStart', 'onExit', 'details'] as const) {
-    if (spec[hook] !== undefined) checkFunction(`${id}.${hook}`, spec[hook]);
-  }
+  const { id } = (spec ?? {}) as Partial<ChildSpec>;
+  const read = readOptions(typeof id === 'string' ? id : '', spec, specKeys, significantRule);
   // Each field by itself: a spread of the spec takes 9 µs in place of 0.2, and 330 bytes more for each child.
   const checked: { readonly [K in keyof Required<CheckedChildSpec>]: CheckedChildSpec[K] } = {
-    id,
-    logic: spec.logic,
-    input: spec.input,
-    systemId: spec.systemId,
-    onStart: spec.onStart,
-    onExit: spec.onExit,
-    details: spec.details,
-    type,
-    restart,
-    shutdown: checkShutdown(`${id}.shutdown`, spec.shutdown ?? (type === 'supervisor' ? 'infinity' : 5000)),
-    significant: checkSignificant(`${id}.significant`, spec.significant ?? false, restart),
-    backoff: checkRestartBackoff(`${id}.backoff`, spec.backoff),
-    intensity: checkIntensity(`${id}.intensity`, spec.intensity ?? 3),
-    periodMs: checkDuration(`${id}.periodMs`, spec.periodMs ?? 5000),
-    quarantineMs:
-      (spec.quarantineMs ?? Number.POSITIVE_INFINITY) === Number.POSITIVE_INFINITY
-        ? Number.POSITIVE_INFINITY
-        : checkDuration(`${id}.quarantineMs`, spec.quarantineMs),
-    mailbox: checkMailbox(`${id}.mailbox`, spec.mailbox),
+    id: read.id,
+    logic: read.logic,
+    input: read.input,
+    systemId: read.systemId,
+    onStart: read.onStart,
+    onExit: read.onExit,
+    details: read.details,
+    type: read.type,
+    restart: read.restart,
+    shutdown: read.shutdown ?? (read.type === 'supervisor' ? 'infinity' : 5000),
+    significant: read.significant,
+    backoff: read.backoff,
+    intensity: read.intensity,
+    periodMs: read.periodMs,
+    quarantineMs: read.quarantineMs,
+    mailbox: read.mailbox,
   };
   return checked;
 }
 
-/** Restarts in a period: an integer of at least 0, or `Infinity`. @throws TypeError or RangeError naming the option. */
-export function checkIntensity(name: string, value: unknown): number {
-  return value === Number.POSITIVE_INFINITY ? value : checkInteger(name, value, 0);
+function isLogic(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'transition' in value;
 }
 
-function checkLogic(name: string, logic: unknown): void {
-  if (typeof logic !== 'object' || logic === null || !('transition' in logic)) {
-    throw new TypeError(`Expected \`${name}\` to be actor logic, got ${show(logic)}`);
+function significantRule({ significant, restart }: Values<typeof specKeys>, tell: Tell): void {
+  if (significant && restart === 'permanent') {
+    tell('significant', { expected: 'false for a permanent child', value: significant });
   }
-}
-
-function checkShutdown(name: string, shutdown: unknown): Shutdown {
-  if (typeof shutdown === 'string')
-    return checkOneOf<'brutal_kill' | 'infinity'>(name, shutdown, ['brutal_kill', 'infinity']);
-  return checkDuration(name, shutdown);
-}
-
-function checkSignificant(name: string, significant: unknown, restart: Restart): boolean {
-  if (checkBoolean(name, significant) && restart === 'permanent') {
-    throw new RangeError(`Expected \`${name}\` to be false for a permanent child, got true`);
-  }
-  return significant === true;
 }

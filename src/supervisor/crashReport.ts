@@ -1,7 +1,8 @@
 import type { AnyActorRef } from 'xstate';
 import { errorChain, longestMessage } from '../policy/errorChain.ts';
 import type { FactOf } from '../policy/facts.ts';
-import { type Exit, messageOf, stackOf } from './exit.ts';
+import { messageOf, stackOf } from '../policy/thrown.ts';
+import type { Exit } from './exit.ts';
 import { machineStateOf } from './machineState.ts';
 import { type Child, type Supervision, guard, tell } from './supervision.ts';
 

@@ -1,5 +1,4 @@
 import type { Snapshot } from 'xstate';
-import { readString } from '../policy/errorChain.ts';
 
 /**
  * Why a child ended: by itself (`normal`), because it was asked to (`shutdown`), because it did not end within its
@@ -48,18 +47,4 @@ export function exitOf(snapshot: Snapshot<unknown>, asked: 'shutdown' | 'killed'
     return { reason: asked ?? 'normal' };
   }
   return { reason: asked ?? 'shutdown' };
-}
-
-/** What anything thrown says, for people. Never throws: getters of foreign errors may. */
-export function messageOf(error: unknown): string {
-  try {
-    return String(error instanceof Error ? error.message : error);
-  } catch {
-    return 'an error that cannot be shown';
-  }
-}
-
-/** The stack of an error, where it has one. Never throws. */
-export function stackOf(error: unknown): string | undefined {
-  return readString(error, 'stack');
 }

@@ -106,7 +106,7 @@ function abandon(supervision: Supervision, child: Child): void {
   if (half !== undefined) guard(supervision.surroundings, 'start', () => supervision.stopAtOnce(half));
 }
 
-/** Whoever stopped the child before its actor ran stopped nothing yet, unless he asked it and waits. */
+/** A stop that came before the child's actor ran stopped nothing yet, unless it asked the actor and waits. */
 function stopLate(supervision: Supervision, child: Child, ref: AnyActorRef): void {
   if (child.shutdownTimer !== undefined) return;
   child.state = 'stopping';

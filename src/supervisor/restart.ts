@@ -1,13 +1,14 @@
 import type { AnyActorRef } from 'xstate';
 import { type Crash, type Death, type Findings, type Outlook, crashReport, examine, tellCrash } from './crashReport.ts';
-import { type Exit, failedExit, messageOf } from './exit.ts';
+import { messageOf } from '../policy/thrown.ts';
+import { type Exit, failedExit } from './exit.ts';
 import { startIncarnation } from './incarnation.ts';
 import { discardHeld } from './mailbox.ts';
 import { forget } from './restartWindow.ts';
 import { stopChildren, stopSupervisor } from './shutdown.ts';
 import { becomes, leavePlan, planStart, resumePlan } from './startPlan.ts';
 import { type Child, type StartPlan, type Supervision, guard, isActive, removeChild, tell } from './supervision.ts';
-import { type Verdict, isUp, judge } from './verdict.ts';
+import { type RestartDecision, isUp, decideRestart } from './restartDecision.ts';
 
 /** What came of a first start. */
 export interface Started {
@@ -109,26 +110,26 @@ function wantsRestart({ spec }: Child, exit: Exit): boolean {
   return spec.restart === 'permanent' || (spec.restart === 'transient' && exit.reason === 'failure');
 }
 
-/** Whatever it comes to, the table is changed first and told of then: who listens may stop or restart the same child. */
+/** The table is changed first, then the listeners are told: a listener may stop or restart the same child. */
 function comeBack(supervision: Supervision, child: Child, findings: Findings | undefined): void {
-  const verdict = judge(supervision, child);
-  const crash = crashReport(findings, outlook(child, verdict));
-  switch (verdict.next) {
+  const decision = decideRestart(supervision, child);
+  const crash = crashReport(findings, outlook(child, decision));
+  switch (decision.next) {
     case 'restart':
-      return restart(supervision, child, verdict, crash);
+      return restart(supervision, child, decision, crash);
     case 'quarantine':
       return quarantine(supervision, child, () => {
         tellCrash(supervision, crash);
-        if (verdict.gaveUp) tellGaveUp(supervision, child);
+        if (decision.gaveUp) tellGaveUp(supervision, child);
       });
     case 'escalate':
       return escalate(supervision, child, crash);
   }
 }
 
-function outlook({ spec }: Child, verdict: Verdict): Outlook {
-  const { next } = verdict;
-  if (verdict.next === 'restart') return { next, nextRestartInMs: verdict.delayMs };
+function outlook({ spec }: Child, decision: RestartDecision): Outlook {
+  const { next } = decision;
+  if (decision.next === 'restart') return { next, nextRestartInMs: decision.delayMs };
   const released = next === 'quarantine' && spec.quarantineMs !== Number.POSITIVE_INFINITY;
   return released ? { next, nextRestartInMs: spec.quarantineMs } : { next };
 }
@@ -141,7 +142,7 @@ function tellGaveUp({ name, window, surroundings }: Supervision, culprit: Child)
 function restart(
   supervision: Supervision,
   child: Child,
-  { delayMs, aside }: Extract<Verdict, { next: 'restart' }>,
+  { delayMs, culprit }: Extract<RestartDecision, { next: 'restart' }>,
   crash: Crash | undefined,
 ): void {
   child.series += 1;
@@ -152,7 +153,7 @@ function restart(
   const plan = planRestart(supervision, restarted, delayMs);
   const { restarts } = child;
   tellCrash(supervision, crash);
-  if (aside !== undefined) quarantine(supervision, aside, () => tellGaveUp(supervision, aside));
+  if (culprit !== undefined) quarantine(supervision, culprit, () => tellGaveUp(supervision, culprit));
   if (child.plan === plan) {
     tell(supervision.surroundings, { type: 'child.restarting', child: child.spec.id, restarts, delayMs });
   }
@@ -184,30 +185,30 @@ function escalate(supervision: Supervision, child: Child, crash: Crash | undefin
 }
 
 /**
- * Puts a child aside, with those it would have been restarted with, until it is released by hand or by time.
+ * Puts a child into quarantine, with those it would have been restarted with, until it is released by hand or by time.
  * @param announce - tells why, before the quarantine itself is told.
  */
 function quarantine(supervision: Supervision, child: Child, announce: () => void): void {
   const { surroundings, window } = supervision;
   const { id, quarantineMs } = child.spec;
   const affected = affectedBy(supervision, child);
-  const aside = affected.filter((other) => other === child || (comesBack(other) && isUp(other)));
+  const group = affected.filter((other) => other === child || (comesBack(other) && isUp(other)));
   const { restarts, lastFailure } = child;
-  for (const other of aside) {
+  for (const other of group) {
     beginSeries(other);
     leavePlan(supervision, other);
     becomes(other, 'quarantined');
   }
   forget(window, id);
   if (quarantineMs !== Number.POSITIVE_INFINITY) {
-    planStart(supervision, aside, quarantineMs, 'quarantined', (member) => startAgain(supervision, member));
+    planStart(supervision, group, quarantineMs, 'quarantined', (member) => startAgain(supervision, member));
   }
   announce();
   if (child.next === 'quarantined') {
     const error = lastFailure === undefined ? 'it ended again and again' : messageOf(lastFailure.error);
     tell(surroundings, { type: 'child.quarantined', child: id, restarts, error });
   }
-  for (const other of aside) discardHeld(supervision, other, 'quarantined');
+  for (const other of group) discardHeld(supervision, other, 'quarantined');
   const live = affected.filter((other) => other.ref !== undefined);
   void stopChildren(supervision, live, (other) => other.next === 'quarantined' || !comesBack(other));
 }

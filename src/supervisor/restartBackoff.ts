@@ -1,5 +1,6 @@
 import type { Random } from '../policy/clock.ts';
-import { checkBoolean, checkKeys, checkNumber } from '../policy/options.ts';
+import type { Timed } from '../policy/duration.ts';
+import { boolean, duration, type KeysOf, number } from '../policy/optionKeys.ts';
 
 /** How long a child waits before each restart of a series. */
 export interface RestartBackoff {
@@ -28,22 +29,19 @@ export const defaultRestartBackoff: RestartBackoff = {
 };
 
 /** Fields of {@link RestartBackoff} that are given; the others take their defaults. */
-export type RestartBackoffOptions = { readonly [K in keyof RestartBackoff]?: RestartBackoff[K] | undefined };
+export type RestartBackoffOptions = { readonly [K in keyof RestartBackoff]?: Timed<RestartBackoff>[K] | undefined };
 
-/** Fills in defaults. @throws TypeError or RangeError that names the field and its value. */
-export function checkRestartBackoff(name: string, given: RestartBackoffOptions | undefined): RestartBackoff {
-  if (given === undefined) return defaultRestartBackoff;
-  checkKeys(name, given, Object.keys(defaultRestartBackoff));
-  const { baseMs, factor, maxMs, jitter, resetAfterMs, firstImmediate } = defaultRestartBackoff;
-  return {
-    baseMs: checkNumber(`${name}.baseMs`, given.baseMs ?? baseMs),
-    factor: checkNumber(`${name}.factor`, given.factor ?? factor, 1),
-    maxMs: checkNumber(`${name}.maxMs`, given.maxMs ?? maxMs),
-    jitter: checkNumber(`${name}.jitter`, given.jitter ?? jitter, 0, 1),
-    resetAfterMs: checkNumber(`${name}.resetAfterMs`, given.resetAfterMs ?? resetAfterMs),
-    firstImmediate: checkBoolean(`${name}.firstImmediate`, given.firstImmediate ?? firstImmediate),
-  };
-}
+const usual = defaultRestartBackoff;
+
+/** The options of the waits between restarts. */
+export const restartBackoffKeys = {
+  baseMs: duration({ zero: true, default: usual.baseMs }),
+  factor: number({ min: 1, default: usual.factor }),
+  maxMs: duration({ zero: true, default: usual.maxMs }),
+  jitter: number({ max: 1, default: usual.jitter }),
+  resetAfterMs: duration({ zero: true, default: usual.resetAfterMs }),
+  firstImmediate: boolean({ default: usual.firstImmediate }),
+} satisfies KeysOf<RestartBackoffOptions>;
 
 /**
  * The wait before a restart, in ms; 0 means the next turn of the event loop.

@@ -40,7 +40,7 @@ export function addRestart(window: RestartWindow, now: number, who: string): boo
   return true;
 }
 
-/** Who has most restarts within the period when `asking` wants one more; `asking` wins a tie. */
+/** The child with most restarts within the period when `asking` wants one more; `asking` wins a tie. */
 export function heaviest(window: RestartWindow, now: number, asking: string): string {
   const counts = new Map([[asking, 1]]);
   for (const { at, who } of window.ring) {

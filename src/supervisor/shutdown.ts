@@ -36,7 +36,7 @@ export async function stopChild(supervision: Supervision, child: Child): Promise
 /** The orderly end of a whole supervisor: its children in reverse, then itself with `output`. Once; later calls share it. */
 export function stopSupervisor(supervision: Supervision, output?: unknown): Promise<void> {
   if (supervision.stopped !== undefined) return supervision.stopped;
-  // Set before the first child hears of it, as that one may ask for the same stop.
+  // Set before the first child hears of the stop: that child may ask for the same one.
   const { promise, resolve } = deferred();
   supervision.stopped = promise;
   void end(supervision, output).then(resolve);
@@ -84,7 +84,7 @@ function beginStop(supervision: Supervision, child: Child, atMostMs: number): vo
   const kill = (): void => {
     cut(supervision, child, 'killed');
   };
-  // Keeps the process alive: whoever waits for the stop is promised its end.
+  // Keeps the process alive: the caller that waits for the stop is promised its end.
   if (limitMs > 0) child.shutdownTimer = supervision.surroundings.clock.setTimeout(kill, limitMs, { ref: true });
   guard(supervision.surroundings, 'shutdown', () => {
     ref.send({ type: 'shutdown' });

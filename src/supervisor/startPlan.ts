@@ -42,7 +42,7 @@ export function hastenPlan({ surroundings: { clock } }: Supervision, plan: Start
   clock.nextTurn(plan.run);
 }
 
-/** Takes a child out of the plan it waits in; the timer goes with the last one, and nobody waits for who left. */
+/** Takes a child out of the plan it waits in; the timer goes with the last one, and nothing waits for a child that left. */
 export function leavePlan(supervision: Supervision, child: Child): void {
   const { plan } = child;
   if (plan === undefined) return;

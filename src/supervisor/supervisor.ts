@@ -81,7 +81,7 @@ export function createRootSupervisor(options: SupervisorOptions): RootSupervisor
   };
 }
 
-/** XState lets a throw of an inspector out into whoever sent the event. */
+/** XState lets a throw of an inspector out into the sender of the event. */
 function guarded(
   surroundings: Surroundings,
   inspect: (event: InspectionEvent) => void,

@@ -1,11 +1,24 @@
+import type { Duration } from '../policy/duration.ts';
 import type { AnyEventObject, InspectionEvent } from 'xstate';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
-import { checkDuration, checkFunction, checkName, checkOneOf, show } from '../policy/options.ts';
-import { type CheckedChildSpec, type ChildSpec, checkChildSpec, checkIntensity } from './childSpec.ts';
+import {
+  anything,
+  callback,
+  choice,
+  duration,
+  type Key,
+  type KeysOf,
+  test,
+  text,
+  type Values,
+} from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
+import { type CheckedChildSpec, type ChildSpec, checkChildSpec, intensity } from './childSpec.ts';
 
 /**
- * Who is restarted when a child has to be: it alone (`one_for_one`), all children (`one_for_all`), or it and those
+ * Which children are restarted when one has to be: it alone (`one_for_one`), all children (`one_for_all`), or it and those
  * started after it (`rest_for_one`). Temporary children are stopped with the others and do not come back.
  */
 export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one';
@@ -20,11 +33,11 @@ export interface SubtreeOptions {
   /** Restarts of all children within `periodMs` before it gives up; at least 0, `Infinity` for never. @defaultValue 30 */
   readonly intensity?: number | undefined;
   /** In ms above 0. @defaultValue 10000 */
-  readonly periodMs?: number | undefined;
+  readonly periodMs?: Duration | undefined;
   /** @defaultValue 'never' */
   readonly autoShutdown?: AutoShutdown | undefined;
   /** Longest orderly stop in ms above 0, whatever the limits of the children; what is left then is stopped at once. @defaultValue 60000 */
-  readonly maxStopMs?: number | undefined;
+  readonly maxStopMs?: Duration | undefined;
   /** Started in this order, stopped in reverse. */
   readonly children?: readonly ChildSpec[] | undefined;
 }
@@ -52,43 +65,51 @@ export interface CheckedSubtreeOptions {
   readonly children: readonly CheckedChildSpec[];
 }
 
+const subtreeKeys = {
+  strategy: choice(['one_for_one', 'one_for_all', 'rest_for_one'], { default: 'one_for_one' }),
+  intensity: intensity(30),
+  periodMs: duration({ default: 10_000 }),
+  autoShutdown: choice(['never', 'any_significant', 'all_significant'], { default: 'never' }),
+  maxStopMs: duration({ default: 60_000 }),
+  children: anything as Key<readonly ChildSpec[] | undefined>,
+} satisfies KeysOf<SubtreeOptions>;
+
+const supervisorKeys = {
+  ...subtreeKeys,
+  name: text(),
+  clock: test<Clock, { readonly required: true }>('a clock', isObject, { required: true }),
+  random: callback<Random, { readonly required: true }>({ required: true }),
+  facts: anything as Key<Facts | undefined>,
+  onEmit: callback<SupervisorOptions['onEmit']>(),
+  inspect: callback<SupervisorOptions['inspect']>(),
+} satisfies KeysOf<SupervisorOptions>;
+
 /**
  * Checks the options of a supervisor, its children included, and fills in defaults.
  * @throws TypeError or RangeError that names the option and its value.
  */
 export function checkSubtreeOptions(options: SubtreeOptions): CheckedSubtreeOptions {
-  const autoShutdown = checkOneOf('autoShutdown', options.autoShutdown ?? 'never', [
-    'never',
-    'any_significant',
-    'all_significant',
-  ]);
-  const children = (options.children ?? []).map(checkChildSpec);
+  return withChildren(readOptions('', options, subtreeKeys));
+}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkSupervisorOptions(options: SupervisorOptions): CheckedSubtreeOptions {
+  return withChildren(readOptions('', options, supervisorKeys));
+}
+
+function withChildren({ strategy, intensity, periodMs, autoShutdown, maxStopMs, ...read }: Values<typeof subtreeKeys>) {
+  const children = (read.children ?? []).map(checkChildSpec);
   const ids = new Set<string>();
   for (const spec of children) {
     checkUnique('id', spec.id, (id) => ids.has(id));
     checkSignificance(spec, autoShutdown);
     ids.add(spec.id);
   }
-  return {
-    strategy: checkOneOf('strategy', options.strategy ?? 'one_for_one', ['one_for_one', 'one_for_all', 'rest_for_one']),
-    intensity: checkIntensity('intensity', options.intensity ?? 30),
-    periodMs: checkDuration('periodMs', options.periodMs ?? 10_000),
-    autoShutdown,
-    maxStopMs: checkDuration('maxStopMs', options.maxStopMs ?? 60_000),
-    children,
-  };
+  return { strategy, intensity, periodMs, autoShutdown, maxStopMs, children };
 }
 
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkSupervisorOptions(options: SupervisorOptions): CheckedSubtreeOptions {
-  if (options.name !== undefined) checkName('name', options.name);
-  if (typeof options.clock !== 'object' || options.clock === null) {
-    throw new TypeError(`Expected \`clock\` to be a clock, got ${show(options.clock)}`);
-  }
-  checkFunction('random', options.random);
-  if (options.onEmit !== undefined) checkFunction('onEmit', options.onEmit);
-  if (options.inspect !== undefined) checkFunction('inspect', options.inspect);
-  return checkSubtreeOptions(options);
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** @throws RangeError when the value is taken. */

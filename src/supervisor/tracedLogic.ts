@@ -6,7 +6,7 @@ export interface Traced {
 }
 
 /**
- * Actor logic that notes the type of each event it is given, whoever sent it, before it acts on it. Costs an assignment
+ * Actor logic that notes the type of each event it is given, from any sender, before it acts on it. Costs an assignment
  * per event and 40 bytes per actor; an inspector would cost as much again as the event itself.
  */
 export class TracedLogic implements AnyActorLogic {

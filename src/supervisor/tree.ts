@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { Restart } from './childSpec.ts';
-import { messageOf } from './exit.ts';
+import { messageOf } from '../policy/thrown.ts';
 import { machineStateOf } from './machineState.ts';
 import { type Child, type ChildState, type Supervision, guard, nestedOf } from './supervision.ts';
 

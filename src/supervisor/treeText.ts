@@ -85,7 +85,7 @@ function addRows(rows: Row[], node: TreeNode, { own, below }: Branches, maxChild
   }
 }
 
-/** In start order. Who looks at a tree looks for trouble, so what runs gives way to what does not. */
+/** In start order. People look at a tree for trouble, so children that run give way to those that do not. */
 function choose(children: readonly TreeNode[], max: number): readonly TreeNode[] {
   if (children.length <= max) return children;
   const troubled = new Set(children.filter(({ state }) => state !== 'running').slice(0, max));

@@ -3,7 +3,7 @@ import type { FactType } from '../policy/facts.ts';
 import { nearest } from '../policy/nearest.ts';
 import { checkName, checkTexts } from '../policy/options.ts';
 
-/** Checks the name of a fact. @throws TypeError when it is no non-empty string, RangeError that guesses what was meant when there is none of it. */
+/** Checks the name of a fact. @throws TypeError when it is no non-empty string, RangeError that guesses what was meant when there is no such name. */
 export type CheckName = (name: string, type: unknown) => void;
 
 /** @param known - the names there are; without them every name is taken. */

@@ -55,7 +55,7 @@ export function waitForFact<K extends FactType>(
     signal?.addEventListener('abort', abort, { once: true });
     closers.add(close);
   });
-  // Whoever waits for it still gets the rejection; a wait that nobody looks at any more must not end the process.
+  // The caller still gets the rejection; a wait that nobody looks at any more must not end the process.
   found.catch(() => undefined);
   return found;
 }

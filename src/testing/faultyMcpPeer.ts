@@ -8,7 +8,7 @@ import {
   textResult,
 } from './faultyMcpAnswers.ts';
 import type { FaultyMcpScript } from './faultyMcpServer.ts';
-import { checkToolList, type McpFault, type McpFaultRule } from './mcpFaults.ts';
+import { toolsFrom, type McpFault, type McpFaultRule } from './mcpFaults.ts';
 
 /** The server side of a conversation, by the script. */
 export interface FaultyMcpPeer {
@@ -103,7 +103,9 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
         if (fault.scope === 'server') setImmediate(blockForEver);
         return;
       case 'slow': {
-        const { ms, progress: steps = 0 } = fault;
+        const { progress: steps = 0 } = fault;
+        // As the options were read, in ms.
+        const ms = Number(fault.ms);
         for (let step = 1; step <= steps; step++) setTimeout(() => progress(to, step), (ms * step) / (steps + 1));
         setTimeout(() => send(to, answer), ms);
         return;
@@ -151,7 +153,7 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
         return;
       }
       case 'change_tools':
-        answers.setTools(checkToolList('tools', fault.tools));
+        answers.setTools(toolsFrom(fault.tools));
         if (fault.tell !== false) message({ method: 'notifications/tools/list_changed' });
         send(to, answer);
         return;

@@ -16,7 +16,7 @@ const lines = createLineSplitter({
 
 if (script.ignoreSigterm) process.on('SIGTERM', () => void stderr.write('not now\n'));
 if (script.ignoreStdinEnd) setInterval(() => undefined, 1_000_000);
-// Who has closed the pipe does not want to hear of it.
+// A reader that closed the pipe does not want to hear about it.
 stdout.on('error', () => undefined);
 stdin.on('error', () => undefined);
 stdin.on('data', (chunk: Buffer) => lines.push(chunk));
@@ -24,7 +24,7 @@ stdin.on('data', (chunk: Buffer) => lines.push(chunk));
 stdin.on('end', () => {
   if (!script.ignoreStdinEnd) process.exit();
 });
-// Last: who waits for this line may at once send a signal.
+// Last: a test that waits for this line may send a signal at once.
 if (script.stderr !== undefined) stderr.write(`${script.stderr}\n`);
 peer.started();
 

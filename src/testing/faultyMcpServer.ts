@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { checkBoolean, checkKeys, checkName, checkText, show } from '../policy/options.ts';
-import { checkRule, checkToolList, type FaultyTool, type McpFaultRule } from './mcpFaults.ts';
+import { boolean, type KeysOf, text } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { checkRule, type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
 
 /** How an MCP server misbehaves, and what it is like otherwise. */
 export interface FaultyMcpServerOptions {
@@ -74,40 +75,25 @@ export function faultyMcpServer(options: FaultyMcpServerOptions = {}): FaultyMcp
 /** Linux starts no program with a longer argument than 128 KB. */
 const mostScriptBytes = 100_000;
 
-const keys = [
-  'faults',
-  'tools',
-  'toolsAfterRestart',
-  'name',
-  'version',
-  'instructions',
-  'stderr',
-  'ignoreSigterm',
-  'ignoreStdinEnd',
-  'startsFile',
-] as const satisfies readonly (keyof FaultyMcpServerOptions)[];
+const serverKeys = {
+  faults: rulesKey,
+  tools: toolList,
+  toolsAfterRestart: toolList,
+  name: text({ default: 'faulty' }),
+  version: text({ default: '1.0.0' }),
+  instructions: text({ empty: true }),
+  stderr: text({ empty: true }),
+  ignoreSigterm: boolean({ default: false }),
+  ignoreStdinEnd: boolean({ default: false }),
+  startsFile: text(),
+} satisfies KeysOf<FaultyMcpServerOptions>;
 
 function scriptOf(options: FaultyMcpServerOptions): FaultyMcpScript {
-  checkKeys('options', options, keys);
-  const { faults = [], instructions, stderr, startsFile } = options;
-  if (!Array.isArray(faults)) throw new TypeError(`Expected \`faults\` to be an array, got ${show(faults)}`);
-  faults.forEach((rule: McpFaultRule, index) => checkRule(`faults[${index}]`, rule));
-  const counts =
-    options.toolsAfterRestart !== undefined || faults.some(({ start }: McpFaultRule) => start !== undefined);
-  if (counts && startsFile === undefined) {
+  const { tools = ['echo'], toolsAfterRestart, faults, ...read } = readOptions('', options, serverKeys);
+  for (const [index, rule] of faults.entries()) checkRule(`faults[${index}]`, rule);
+  const counts = toolsAfterRestart !== undefined || faults.some(({ start }) => start !== undefined);
+  if (counts && read.startsFile === undefined) {
     throw new RangeError('Expected `startsFile` beside `toolsAfterRestart` and rules with a `start`');
   }
-  const tools = checkToolList('tools', options.tools ?? ['echo']);
-  return {
-    faults,
-    tools,
-    toolsAfterRestart: checkToolList('toolsAfterRestart', options.toolsAfterRestart ?? tools),
-    name: checkName('name', options.name ?? 'faulty'),
-    version: checkName('version', options.version ?? '1.0.0'),
-    instructions: instructions === undefined ? undefined : checkText('instructions', instructions),
-    stderr: stderr === undefined ? undefined : checkText('stderr', stderr),
-    ignoreSigterm: checkBoolean('ignoreSigterm', options.ignoreSigterm ?? false),
-    ignoreStdinEnd: checkBoolean('ignoreStdinEnd', options.ignoreStdinEnd ?? false),
-    startsFile: startsFile === undefined ? undefined : checkName('startsFile', startsFile),
-  };
+  return { ...read, faults, tools: toolsFrom(tools), toolsAfterRestart: toolsFrom(toolsAfterRestart ?? tools) };
 }

@@ -1,3 +1,4 @@
+import type { Duration } from '../policy/duration.ts';
 import {
   createServer,
   type IncomingMessage,
@@ -6,7 +7,9 @@ import {
   validateHeaderValue,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { checkDuration, checkInteger, checkKeys, checkObject, checkOneOf, checkText, show } from '../policy/options.ts';
+import { byName, duration, integer, type Key, list, text } from '../policy/optionKeys.ts';
+import { readValue } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
 
 /** What an HTTP upstream does with one request. */
 export type UpstreamFault =
@@ -19,7 +22,7 @@ export type UpstreamFault =
       /** @defaultValue '' */
       readonly body?: string | undefined;
       /** Waits so long first, in ms above 0. @defaultValue none */
-      readonly afterMs?: number | undefined;
+      readonly afterMs?: Duration | undefined;
     }
   /** Takes the request, and sends nothing, not even headers. */
   | { readonly do: 'hang' }
@@ -63,7 +66,7 @@ export interface FaultyUpstream {
  * });
  */
 export async function faultyUpstream(script: UpstreamScript): Promise<FaultyUpstream> {
-  checkScript(script);
+  const checked = checkScript(script);
   const received: ReceivedRequest[] = [];
   const counts = new Map<string, number>();
 
@@ -73,7 +76,7 @@ export async function faultyUpstream(script: UpstreamScript): Promise<FaultyUpst
       const count = (counts.get(path) ?? 0) + 1;
       counts.set(path, count);
       received.push({ method: request.method ?? '', path, headers: request.headers, body });
-      const faults = script[path] ?? [];
+      const faults = checked[path] ?? [];
       befall(faults[Math.min(count, faults.length) - 1] ?? { status: 404 }, request.socket, response);
     });
   });
@@ -95,7 +98,7 @@ export async function faultyUpstream(script: UpstreamScript): Promise<FaultyUpst
   };
 }
 
-function befall(fault: UpstreamFault, socket: Socket, response: ServerResponse): void {
+function befall(fault: CheckedFault, socket: Socket, response: ServerResponse): void {
   switch (fault.do) {
     case undefined:
     case 'answer': {
@@ -132,36 +135,45 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-const answerKeys = ['do', 'status', 'headers', 'body', 'afterMs'];
+const body = text({ empty: true });
 
-function checkScript(script: UpstreamScript): void {
-  checkObject('script', script);
-  for (const [path, faults] of Object.entries(script)) {
-    if (!path.startsWith('/'))
-      throw new RangeError(`Expected a path of \`script\` to begin with "/", got ${show(path)}`);
-    if (!Array.isArray(faults) || faults.length === 0) {
-      throw new TypeError(`Expected \`script.${path}\` to be a list of what happens, got ${show(faults)}`);
-    }
-    faults.forEach((fault: UpstreamFault, index) => checkFault(`script.${path}[${index}]`, fault));
-  }
-}
+const faultKey: Key<CheckedFault> = {
+  kind: 'variants',
+  by: 'do',
+  usual: 'answer',
+  required: true,
+  of: {
+    answer: {
+      status: integer({ min: 200, max: 599 }),
+      headers: byName(text({ empty: true })),
+      body,
+      afterMs: duration(),
+    },
+    hang: {},
+    stall: { body },
+    cut: { body },
+    reset: {},
+  },
+};
 
-function checkFault(name: string, fault: UpstreamFault): void {
-  checkKeys(name, fault, answerKeys);
-  const kind = checkOneOf(`${name}.do`, fault.do ?? 'answer', ['answer', 'hang', 'stall', 'cut', 'reset']);
-  checkKeys(
-    name,
-    fault,
-    kind === 'answer' ? answerKeys : kind === 'hang' || kind === 'reset' ? ['do'] : ['do', 'body'],
-  );
-  if ('body' in fault && fault.body !== undefined) checkText(`${name}.body`, fault.body);
-  if ('status' in fault && fault.status !== undefined) checkInteger(`${name}.status`, fault.status, 200, 599);
-  if ('afterMs' in fault && fault.afterMs !== undefined) checkDuration(`${name}.afterMs`, fault.afterMs);
-  if ('headers' in fault && fault.headers !== undefined) {
-    checkObject(`${name}.headers`, fault.headers);
-    for (const [header, value] of Object.entries(fault.headers)) {
+const scriptKey = byName(list(faultKey, { least: 1, expected: 'a list of what happens' }), { required: true });
+
+function checkScript(script: UpstreamScript): Readonly<Record<string, readonly CheckedFault[]>> {
+  const read = readValue('script', script, scriptKey);
+  const odd = Object.keys(read).find((path) => !path.startsWith('/'));
+  if (odd !== undefined) throw new RangeError(`Expected a path of \`script\` to begin with "/", got ${show(odd)}`);
+  for (const fault of Object.values(read).flat()) {
+    for (const [header, value] of Object.entries('headers' in fault ? (fault.headers ?? {}) : {})) {
       validateHeaderName(header);
-      validateHeaderValue(header, checkText(`${name}.headers.${header}`, value));
+      validateHeaderValue(header, value);
     }
   }
+  return read;
 }
+
+/** {@link UpstreamFault} with its wait in ms. */
+type CheckedFault =
+  | Exclude<UpstreamFault, AnswerFault>
+  | (Omit<AnswerFault, 'afterMs'> & { readonly afterMs?: number | undefined });
+
+type AnswerFault = Extract<UpstreamFault, { readonly do?: 'answer' | undefined }>;

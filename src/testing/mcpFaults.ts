@@ -1,15 +1,21 @@
 import {
-  checkBoolean,
-  checkDuration,
-  checkInteger,
-  checkKeys,
-  checkName,
-  checkObject,
-  checkOneOf,
-  checkText,
-  checkTexts,
-  show,
-} from '../policy/options.ts';
+  anyObject,
+  anything,
+  boolean,
+  choice,
+  duration,
+  either,
+  integer,
+  type Key,
+  type Keys,
+  type KeysOf,
+  list,
+  name,
+  section,
+  text,
+} from '../policy/optionKeys.ts';
+import type { Duration } from '../policy/duration.ts';
+import { show } from '../policy/showValue.ts';
 
 /** A tool as the faulty server lists it. */
 export interface FaultyTool {
@@ -44,7 +50,7 @@ export type McpFault =
   | {
       readonly do: 'slow';
       /** Above 0. */
-      readonly ms: number;
+      readonly ms: Duration;
       /** @defaultValue 0 */
       readonly progress?: number | undefined;
     }
@@ -117,105 +123,80 @@ export interface McpFaultMatch {
 /** One line of the script: what goes wrong, and when. */
 export type McpFaultRule = McpFault & McpFaultMatch;
 
-type KeysOf<K extends McpFault['do']> = Exclude<keyof Extract<McpFault, { do: K }>, 'do'>;
+const someText = text({ empty: true });
+const progress = integer({ min: 0 });
 
-const ownKeys: { readonly [K in McpFault['do']]: readonly KeysOf<K>[] } = {
-  crash: ['when', 'exitCode', 'signal', 'stderr'],
-  hang: ['scope', 'progress'],
-  slow: ['ms', 'progress'],
-  late: ['progress'],
-  partial_line: ['then'],
-  noise: ['text', 'newline'],
-  oversize: ['bytes'],
-  wrong_id: [],
-  duplicate_answer: [],
-  malformed: [],
-  error: ['code', 'message', 'data'],
-  tool_error: ['texts'],
-  ask: ['method', 'then'],
-  change_tools: ['tools', 'tell'],
-  close_pipe: ['pipe'],
+const matchKeys = {
+  on: text(),
+  tool: text(),
+  nth: either<number | readonly number[]>(
+    [integer(), list(integer(), { expected: 'an array of positive integers' })],
+    (value) => (Array.isArray(value) ? 1 : 0),
+    'a positive integer, or an array of them',
+  ),
+  start: integer(),
+} satisfies KeysOf<McpFaultMatch>;
+
+const toolKeys = {
+  name,
+  description: someText,
+  annotations: { ...anyObject, required: undefined } as Key<FaultyTool['annotations']>,
+} satisfies KeysOf<FaultyTool>;
+
+const tool = either<string | FaultyTool, { readonly required: true }>(
+  [name, section(toolKeys)],
+  (value) => (typeof value === 'string' ? 0 : 1),
+  'a name, or an object',
+  { required: true },
+);
+
+/** Tools as the faulty server lists them. */
+export const toolList = list(tool, { expected: 'an array' });
+
+/** The name alone stands for a tool without more. */
+export function toolsFrom(tools: readonly (string | FaultyTool)[]): readonly FaultyTool[] {
+  return tools.map((each) => (typeof each === 'string' ? { name: each } : each));
+}
+
+const ownKeys: Readonly<Record<McpFault['do'], Keys>> = {
+  crash: {
+    when: choice(['before', 'after']),
+    exitCode: integer({ min: 0, max: 255 }),
+    signal: choice(['SIGKILL', 'SIGTERM', 'SIGABRT']),
+    stderr: someText,
+  },
+  hang: { scope: choice(['call', 'server']), progress },
+  slow: { ms: duration({ required: true }), progress },
+  late: { progress },
+  partial_line: { then: choice(['hang', 'crash']) },
+  noise: { text: someText, newline: boolean() },
+  oversize: { bytes: integer({ required: true }) },
+  wrong_id: {},
+  duplicate_answer: {},
+  malformed: {},
+  error: { code: integer({ min: Number.MIN_SAFE_INTEGER }), message: someText, data: anything },
+  tool_error: { texts: list(someText, { expected: 'an array of strings' }) },
+  ask: {
+    method: choice(['sampling/createMessage', 'elicitation/create', 'roots/list'], { required: true }),
+    then: choice(['answer', 'crash']),
+  },
+  change_tools: { tools: { ...toolList, required: true }, tell: boolean() },
+  close_pipe: { pipe: choice(['stdin', 'stdout'], { required: true }) },
 };
 
-const matchKeys = ['do', 'on', 'tool', 'nth', 'start'];
+/** One line of the script. */
+const ruleKey: Key<McpFaultRule> = {
+  kind: 'variants',
+  by: 'do',
+  of: Object.fromEntries(Object.entries(ownKeys).map(([kind, keys]) => [kind, { ...matchKeys, ...keys }])),
+  required: true,
+};
 
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkRule(name: string, rule: McpFaultRule): McpFaultRule {
-  const kinds = Object.keys(ownKeys) as McpFault['do'][];
-  checkKeys(name, rule, [...matchKeys, ...kinds.flatMap((kind) => ownKeys[kind])]);
-  checkOneOf(`${name}.do`, rule.do, kinds);
-  checkKeys(name, rule, [...matchKeys, ...ownKeys[rule.do]]);
-  if (rule.on !== undefined) checkName(`${name}.on`, rule.on);
-  if (rule.tool !== undefined) checkName(`${name}.tool`, rule.tool);
-  if (rule.tool !== undefined && rule.on !== undefined && rule.on !== 'tools/call') {
-    throw new RangeError(`Expected \`${name}.on\` to be "tools/call" beside \`${name}.tool\`, got ${show(rule.on)}`);
-  }
-  for (const nth of [rule.nth ?? []].flat()) checkInteger(`${name}.nth`, nth);
-  if (rule.start !== undefined) checkInteger(`${name}.start`, rule.start);
-  checkFault(name, rule);
-  return rule;
-}
+/** The lines of a script. */
+export const rulesKey = list(ruleKey, { expected: 'an array', default: [] });
 
-function checkFault(name: string, fault: McpFault): void {
-  if ('progress' in fault && fault.progress !== undefined) checkInteger(`${name}.progress`, fault.progress, 0);
-  switch (fault.do) {
-    case 'crash':
-      if (fault.when !== undefined) checkOneOf(`${name}.when`, fault.when, ['before', 'after']);
-      if (fault.exitCode !== undefined) checkInteger(`${name}.exitCode`, fault.exitCode, 0, 255);
-      if (fault.signal !== undefined) checkOneOf(`${name}.signal`, fault.signal, ['SIGKILL', 'SIGTERM', 'SIGABRT']);
-      if (fault.stderr !== undefined) checkText(`${name}.stderr`, fault.stderr);
-      return;
-    case 'hang':
-      if (fault.scope !== undefined) checkOneOf(`${name}.scope`, fault.scope, ['call', 'server']);
-      return;
-    case 'slow':
-      checkDuration(`${name}.ms`, fault.ms);
-      return;
-    case 'partial_line':
-      if (fault.then !== undefined) checkOneOf(`${name}.then`, fault.then, ['hang', 'crash']);
-      return;
-    case 'noise':
-      if (fault.text !== undefined) checkText(`${name}.text`, fault.text);
-      if (fault.newline !== undefined) checkBoolean(`${name}.newline`, fault.newline);
-      return;
-    case 'oversize':
-      checkInteger(`${name}.bytes`, fault.bytes);
-      return;
-    case 'error':
-      if (fault.code !== undefined) checkInteger(`${name}.code`, fault.code, Number.MIN_SAFE_INTEGER);
-      if (fault.message !== undefined) checkText(`${name}.message`, fault.message);
-      return;
-    case 'tool_error':
-      if (fault.texts !== undefined) checkTexts(`${name}.texts`, fault.texts);
-      return;
-    case 'ask':
-      checkOneOf(`${name}.method`, fault.method, ['sampling/createMessage', 'elicitation/create', 'roots/list']);
-      if (fault.then !== undefined) checkOneOf(`${name}.then`, fault.then, ['answer', 'crash']);
-      return;
-    case 'change_tools':
-      checkToolList(`${name}.tools`, fault.tools);
-      if (fault.tell !== undefined) checkBoolean(`${name}.tell`, fault.tell);
-      return;
-    case 'close_pipe':
-      checkOneOf(`${name}.pipe`, fault.pipe, ['stdin', 'stdout']);
-      return;
-    case 'late':
-    case 'wrong_id':
-    case 'duplicate_answer':
-    case 'malformed':
-      return;
-  }
-}
-
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkToolList(name: string, tools: readonly (string | FaultyTool)[]): readonly FaultyTool[] {
-  if (!Array.isArray(tools)) throw new TypeError(`Expected \`${name}\` to be an array, got ${show(tools)}`);
-  return tools.map((tool: string | FaultyTool, index) => {
-    if (typeof tool === 'string') return { name: checkName(`${name}[${index}]`, tool) };
-    checkKeys(`${name}[${index}]`, tool, ['name', 'description', 'annotations']);
-    checkName(`${name}[${index}].name`, tool.name);
-    if (tool.description !== undefined) checkText(`${name}[${index}].description`, tool.description);
-    if (tool.annotations !== undefined) checkObject(`${name}[${index}].annotations`, tool.annotations);
-    return tool;
-  });
+/** @throws RangeError that names the option and its value. */
+export function checkRule(at: string, { tool: named, on }: McpFaultRule): void {
+  if (named === undefined || on === undefined || on === 'tools/call') return;
+  throw new RangeError(`Expected \`${at}.on\` to be "tools/call" beside \`${at}.tool\`, got ${show(on)}`);
 }

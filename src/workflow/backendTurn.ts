@@ -5,7 +5,7 @@ import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from '../machine
 import { limitText } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { createItemTable, type ItemTable } from './itemTable.ts';
-import { type ItemWork, startItems } from './itemWork.ts';
+import { ItemWork } from './itemWork.ts';
 import { checkPlan } from './plan.ts';
 import type { RunParts } from './runParts.ts';
 import { plannedItem } from './runRecords.ts';
@@ -45,7 +45,7 @@ export function createBackendTurn<I, R, S>(
   let plan: unknown;
   let mode: string | undefined;
   let table: ItemTable<R> | undefined;
-  let work: ItemWork | undefined;
+  let work: ItemWork<I, R, S> | undefined;
   let summary: S | undefined;
   /** The step of the backend that is under way. */
   let step: Promise<unknown> = Promise.resolve();
@@ -103,8 +103,10 @@ export function createBackendTurn<I, R, S>(
         type: 'workflow_planned',
         data: { backend: backend.name, items: items.map(plannedItem), ...said },
       });
-      work = startItems(run, supervised, table, stepContext, changed);
-      return () => work?.stop();
+      const begun = new ItemWork(run, supervised, table, stepContext, changed);
+      begun.begin();
+      work = begun;
+      return () => begun.stop();
     },
     async summarize() {
       phase = 'summing_up';

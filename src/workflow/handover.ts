@@ -1,4 +1,5 @@
-import { type Effect, mayRepeat, type RepeatAfter } from '../policy/effects.ts';
+import type { Effect, RepeatAfter } from '../policy/effects.ts';
+import { mayRepeat } from '../policy/repetition.ts';
 import { type Failure, IntegrationError } from '../policy/failure.ts';
 import type { WorkflowItem, WorkflowItemResult } from './workflowTypes.ts';
 

@@ -1,5 +1,5 @@
 import type { SoundPlan } from './plan.ts';
-import { ReadyPlaces } from './readyPlaces.ts';
+import { ReadyItems } from './readyItems.ts';
 import type { WorkflowItemResult, WorkflowWorkItem } from './workflowTypes.ts';
 
 /** The items of one plan: which may begin, and how each ended. */
@@ -28,7 +28,7 @@ export function createItemTable<R>({ items, graph }: SoundPlan, backend: string)
   const missing = graph.map((dependencies) => dependencies.length);
   const dependents: number[][] = items.map(() => []);
   for (const [place, dependencies] of graph.entries()) for (const each of dependencies) dependents[each]?.push(place);
-  const ready = new ReadyPlaces();
+  const ready = new ReadyItems();
   for (const [place, count] of missing.entries()) if (count === 0) ready.add(place);
   const counts = { done: 0, failed: 0, skipped: 0 };
 

@@ -1,6 +1,9 @@
 import { AttemptError } from '../policy/failure.ts';
-import { show } from '../policy/options.ts';
+import { type OptionProblem, pathText } from '../policy/optionProblem.ts';
+import { collectProblems } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
 import { graphOf } from './planGraph.ts';
+import { planKey, type PlanPart, todoKey } from './planSchema.ts';
 import type { WorkflowWorkItem } from './workflowTypes.ts';
 
 /** A plan that may be done. */
@@ -22,18 +25,16 @@ const mostTold = 20;
  */
 export async function checkPlan(backend: string, plan: unknown): Promise<SoundPlan> {
   refuse(backend, plan);
-  // Loaded by the first plan: who makes none is spared it.
-  const { planSchema, todoSchema } = await import('./planSchema.ts');
-  const problems: string[] = [];
-  const isTodo = valueAt(plan, ['items']) === undefined && valueAt(plan, ['todo']) !== undefined;
-  const parsed = isTodo ? todoSchema.safeParse(plan) : planSchema.safeParse(plan);
-  if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) {
-      problems.push(`${pathText(path)}: expected ${message}, got ${show(valueAt(plan, path))}`);
-    }
-    throw badPlan(backend, problems);
+  const own = valueAt(plan, 'items');
+  const todo = valueAt(plan, 'todo');
+  const isTodo = own === undefined && todo !== undefined;
+  const { value, problems: found } = collectProblems(isTodo ? todoKey : planKey, plan);
+  const problems = found.map(problemText);
+  if (own !== undefined && valueAt(todo, 'items') !== undefined) {
+    problems.push('todo.items: expected to be left out beside `items`');
   }
-  const { items, mode } = parsed.data;
+  if (problems.length > 0) throw badPlan(backend, problems);
+  const { items, mode } = (isTodo ? (value as { readonly todo: PlanPart }).todo : value) as PlanPart;
   const graph = graphOf(
     items.map(({ id, dependencies = [] }) => ({ id, dependencies })),
     (where, what) => problems.push(`${isTodo ? 'todo.' : ''}${where}: ${what}`),
@@ -72,20 +73,11 @@ function badPlan(backend: string, problems: readonly string[]): AttemptError {
   });
 }
 
-function pathText(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const part of path) {
-    if (typeof part === 'number') text += `[${part}]`;
-    else text += text === '' ? String(part) : `.${String(part)}`;
-  }
-  return text === '' ? 'the plan' : text;
+function problemText(problem: OptionProblem): string {
+  const place = pathText(problem.path) || 'the plan';
+  return `${place}: expected ${problem.says ?? `${problem.expected}, got ${show(problem.value)}`}`;
 }
 
-function valueAt(plan: unknown, path: readonly PropertyKey[]): unknown {
-  let value = plan;
-  for (const part of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Reflect.get(value, part);
-  }
-  return value;
+function valueAt(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }

@@ -1,39 +1,47 @@
-import { z } from 'zod';
 import { effects } from '../policy/effects.ts';
+import { anything, choice, integer, type Key, list, section, test, text } from '../policy/optionKeys.ts';
+import type { WorkflowWorkItem } from './workflowTypes.ts';
 
-const text = z.string('a non-empty string').min(1, 'a non-empty string');
-const names = z.array(z.string('a string'), 'an array of strings').optional();
+const someText = text({ required: true });
+const texts = list(text({ empty: true }), { expected: 'an array of strings' });
+const attempts = integer();
 
-const attempts = z.int('an integer of at least 1').min(1, 'an integer of at least 1').optional();
-
-/** Loose: what else is said of an item is its backend's. */
-const item = z.looseObject(
-  {
-    id: text,
-    action: text,
-    dependencies: names,
-    tools: names,
-    tools_needed: names,
-    servers: names,
-    mcp_servers: names,
+/** Open: what else is said of an item is its backend's. */
+const item = {
+  ...section({
+    id: someText,
+    action: someText,
+    dependencies: texts,
+    tools: texts,
+    tools_needed: texts,
+    servers: texts,
+    mcp_servers: texts,
     maxAttempts: attempts,
     max_attempts: attempts,
-    effect: z.enum(effects, `one of ${effects.join(', ')}`).optional(),
-    input: z.unknown().optional(),
-  },
-  'an object',
-);
+    effect: choice(effects),
+    input: anything,
+  }),
+  open: true,
+} as Key<WorkflowWorkItem>;
 
-const todo = {
-  items: z.array(item, 'an array of items').min(1, 'an array of at least one item'),
-  mode: z.string('a string').optional(),
+const part = {
+  items: list(item, { required: true, least: 1, expected: 'an array of at least one item' }),
+  mode: text({ empty: true }),
 };
 
-const success = z.literal(true, 'true or false');
+const success = test<true, { required: true }>('true or false', (value) => value === true, { required: true });
 
-/** A plan as far as its form goes. The messages say what is expected. */
-export const planSchema = z.looseObject({ success, ...todo }, 'an object');
+/** What a plan says, wherever it says it. */
+export interface PlanPart {
+  readonly items: readonly WorkflowWorkItem[];
+  readonly mode?: string | undefined;
+}
+
+/** A plan as far as its form goes. */
+export const planKey = { ...section({ success, ...part }), open: true } as Key<PlanPart>;
+
 /** The same with its items in `todo`. */
-export const todoSchema = z
-  .looseObject({ success, todo: z.looseObject(todo, 'an object') }, 'an object')
-  .transform((plan) => plan.todo);
+export const todoKey = {
+  ...section({ success, todo: { ...section(part), open: true, required: true } }),
+  open: true,
+} as Key<{ readonly todo: PlanPart }>;

@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream';
-import { checkFunction, checkKeys, checkObject } from '../policy/options.ts';
-import { PatientWriter } from './patientWriter.ts';
+import { anything, having } from '../policy/optionKeys.ts';
+import { readOptions, readValue } from '../policy/readOptions.ts';
+import { runKey } from './sseOptions.ts';
+import { BackpressuredWriter } from './backpressuredWriter.ts';
 import { eventLine, progressText } from './progressText.ts';
 import { type ReadEvent, RunReader, type WatchedRun } from './runReader.ts';
 
@@ -30,18 +32,16 @@ export function showProgress(
   stream: ProgressStream,
   options: ShowProgressOptions = {},
 ): Promise<void> {
-  checkObject('run', run);
-  checkFunction('run.events', run.events);
-  checkObject('stream', stream);
-  for (const method of ['write', 'on', 'off'] as const) checkFunction(`stream.${method}`, stream[method]);
-  checkKeys('options', options, ['rewrite']);
+  readValue('run', run, runKey);
+  readValue('stream', stream, having('an object', ['write', 'on', 'off'], { required: true }));
+  readOptions('options', options, { rewrite: anything });
   const rewrites = options.rewrite ?? (stream.isTTY === true && process.env['TERM'] !== 'dumb');
   return show(run, stream, rewrites);
 }
 
 async function show(run: WatchedRun, stream: ProgressStream, rewrites: boolean): Promise<void> {
   const reader = new RunReader(run);
-  const writer = new PatientWriter(stream, () => reader.leave());
+  const writer = new BackpressuredWriter(stream, () => reader.leave());
   let shown = '';
   for (let read = await reader.next(); read !== undefined; read = await reader.next()) {
     const lines = linesOf(read, rewrites);

@@ -3,7 +3,7 @@ import * as refusal from '../calls/refusal.ts';
 import type { AbortWatcher } from '../calls/signalFanout.ts';
 import type { BackendEnd, WorkflowEmitted, WorkflowMachineEvent, WorkflowStatus } from '../machines/workflow.ts';
 import type { Failure, FailureFacts } from '../policy/failure.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
 import type { BackendTurn, createBackendTurn } from './backendTurn.ts';
 import { createEventLog } from './eventLog.ts';

@@ -1,4 +1,4 @@
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { WorkflowEventLog } from './eventLog.ts';
 import type { Handover } from './handover.ts';
 import type { RunRecords } from './runRecords.ts';

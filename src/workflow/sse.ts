@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { checkFunction, checkObject } from '../policy/options.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { PatientWriter } from './patientWriter.ts';
+import { BackpressuredWriter } from './backpressuredWriter.ts';
 import { RunReader, type WatchedRun } from './runReader.ts';
 import { sseComment, sseFrame } from './sseFrame.ts';
 import { checkSse, type ServerSentEventOptions, sseHeaders } from './sseOptions.ts';
@@ -52,7 +52,7 @@ async function writeFrames(
   { after, heartbeatMs, clock }: ReturnType<typeof checkSse>,
 ): Promise<ServerSentEventsEnd> {
   const reader = new RunReader(run, after);
-  const writer = new PatientWriter(response, () => reader.leave());
+  const writer = new BackpressuredWriter(response, () => reader.leave());
   const flush = (): void => writer.attempt(() => response.flush?.());
   // Of a run that is over, the first read says whether there is anything to send.
   const isOver = run.progress.phase === 'ended';
@@ -84,7 +84,7 @@ async function writeFrames(
   return { delivered, reason: writer.gone ? 'client_gone' : 'ended' };
 }
 
-function begin(response: ServerSentEventResponse, writer: PatientWriter): void {
+function begin(response: ServerSentEventResponse, writer: BackpressuredWriter): void {
   writer.attempt(() => {
     if (response.headersSent !== false) return;
     for (const [name, value] of Object.entries(sseHeaders)) response.setHeader?.(name, value);
@@ -94,7 +94,7 @@ function begin(response: ServerSentEventResponse, writer: PatientWriter): void {
 }
 
 /** There is nothing to come. */
-function refuse(response: ServerSentEventResponse, writer: PatientWriter): void {
+function refuse(response: ServerSentEventResponse, writer: BackpressuredWriter): void {
   writer.attempt(() => {
     if (response.headersSent === false) response.statusCode = 204;
   });

@@ -1,6 +1,8 @@
+import type { Duration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
-import { checkDuration, checkFunction, checkKeys, checkObject } from '../policy/options.ts';
-import { systemClock } from '../systemClock.ts';
+import { anything, duration, having, type Key, type KeysOf } from '../policy/optionKeys.ts';
+import { readOptions, readValue } from '../policy/readOptions.ts';
+import { systemClock } from '../runtime/systemClock.ts';
 import type { WatchedRun } from './runReader.ts';
 
 export interface ServerSentEventOptions {
@@ -13,7 +15,7 @@ export interface ServerSentEventOptions {
    * How often a client gets a comment while it has nothing to read, in ms. One that takes nothing at four such times in a row counts as gone.
    * @defaultValue 15000
    */
-  readonly heartbeatMs?: number | undefined;
+  readonly heartbeatMs?: Duration | undefined;
   /** @defaultValue the system's */
   readonly clock?: Clock | undefined;
 }
@@ -32,14 +34,20 @@ export const sseHeaders: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 };
 
+/** A run of a workflow. */
+export const runKey = having<WatchedRun, { readonly required: true }>('an object', ['events'], { required: true });
+
+const sseKeys = {
+  lastEventId: anything as Key<ServerSentEventOptions['lastEventId']>,
+  heartbeatMs: duration({ default: 15_000 }),
+  clock: having<Clock>('a clock', ['setTimeout', 'clearTimeout']),
+} satisfies KeysOf<ServerSentEventOptions>;
+
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkSse(run: WatchedRun, options: ServerSentEventOptions): CheckedSseOptions {
-  checkObject('run', run);
-  checkFunction('run.events', run.events);
-  checkKeys('options', options, ['lastEventId', 'heartbeatMs', 'clock']);
-  const { lastEventId, heartbeatMs = 15_000, clock = systemClock } = options;
-  for (const method of ['setTimeout', 'clearTimeout'] as const) checkFunction(`clock.${method}`, clock[method]);
-  return { after: numberOf(lastEventId), heartbeatMs: checkDuration('heartbeatMs', heartbeatMs), clock };
+  readValue('run', run, runKey);
+  const { clock = systemClock, heartbeatMs } = readOptions('', options, sseKeys);
+  return { after: numberOf(options.lastEventId), heartbeatMs, clock };
 }
 
 /** A client says what it likes. */

@@ -8,8 +8,8 @@ import { AttemptError, type FailureFacts, type FailureKind } from '../policy/fai
 import { limitText } from '../policy/duration.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { RetryBudget } from '../policy/retryBudget.ts';
-import type { Runtime } from '../runtime.ts';
-import { superviseIntegration } from '../superviseIntegration.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { WorkflowBackend } from './workflowTypes.ts';
 
 /** What a call does: its input, as the work knows itself what to do. */
@@ -57,6 +57,7 @@ export function superviseBackend<I, R, S>(
   const path = superviseIntegration<Work, unknown>(runtime, {
     name,
     about: { type: 'workflow' },
+    serves: true,
     // What fails as a whole goes on with the next backend; its items are what is tried again.
     policy: { ...whole, retry: { ...whole.retry, maxAttempts: 1 } },
     operation: async (work, context) => {
@@ -86,6 +87,7 @@ export function superviseBackend<I, R, S>(
     items: superviseIntegration<Work, unknown>(runtime, {
       name: itemsName,
       about: { type: 'workflow' },
+      serves: true,
       // Items wait for a place: those of one run are bounded by its concurrency.
       policy: { ...each, queueLength: Number.MAX_SAFE_INTEGER },
       operation: async (work, context) => {

@@ -1,6 +1,7 @@
+import type { Duration } from '../policy/duration.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { Failure } from '../policy/failure.ts';
-import type { PolicyInput } from '../policy/presets.ts';
+import type { PolicyInput } from '../policy/policyInput.ts';
 
 /** One piece of work of a plan. Keys that are not here are kept for its backend, and mean nothing to the workflow. */
 export interface WorkflowItem {
@@ -106,7 +107,7 @@ export interface WorkflowOptions<I, R, S> {
    */
   readonly concurrency?: number | undefined;
   /** Limit on the whole run, all backends together, in ms. @defaultValue 30 min */
-  readonly overallMs?: number | undefined;
+  readonly overallMs?: Duration | undefined;
 }
 
 /** How an item ended. */

@@ -4,7 +4,7 @@ import type {
   SdkQuery,
   SdkQueryFunction,
   SdkUserMessage,
-} from '../../src/agents/agentSdkTypes.ts';
+} from '../../src/agents/claude/agentSdkTypes.ts';
 
 /** One query as it was started, to be played by the test. */
 export interface PlayedQuery {

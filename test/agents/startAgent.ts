@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { superviseAgent } from '../../src/agents/agent.ts';
 import type { Agent, AgentEvent, AgentOptions, AgentTurn, Conversation } from '../../src/agents/agentTypes.ts';
-import { checkGatewayOptions } from '../../src/gatewayOptions.ts';
+import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 import { unwrap } from '../../src/policy/failure.ts';
-import type { PolicyInput } from '../../src/policy/presets.ts';
-import { createRuntime } from '../../src/runtime.ts';
+import type { PolicyInput } from '../../src/policy/policyInput.ts';
+import { Registry } from '../../src/runtime/registry.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { scriptedQuery } from './scriptedQuery.ts';
 
@@ -22,29 +22,29 @@ export async function startAgent(
   behaviour: { readonly obeys?: boolean; readonly name?: string } = {},
 ) {
   const clock = new SimulatedClock();
-  const owner = createRuntime(checkGatewayOptions({ clock, random: () => 0.5 }));
+  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5 }));
+  const { runtime } = registry;
   const facts: Fact[] = [];
-  owner.runtime.bus.on('*', (fact) => facts.push(fact));
+  runtime.bus.on('*', (fact) => facts.push(fact));
   const sdk = scriptedQuery(behaviour);
   const { name = 'coder' } = behaviour;
-  const { agent, path } = superviseAgent(
-    owner.runtime,
-    name,
-    { backend: 'claude', policy: exact, ...options, claude: { query: sdk.query, ...options.claude } },
-    () => owner.running,
-  );
-  await owner.start();
+  const agent = superviseAgent(runtime, name, {
+    backend: 'claude',
+    policy: exact,
+    ...options,
+    claude: { query: sdk.query, ...options.claude },
+  });
+  await registry.start();
   const stop = async (): Promise<void> => {
-    const stopped = Promise.all([agent.stop(), owner.stop({ first: () => path.stop() })]);
+    const stopped = Promise.all([agent.stop(), registry.stop()]);
     await clock.advance(20_000);
     await stopped;
   };
   onTestFinished(stop);
   return {
     clock,
-    owner,
+    registry,
     agent,
-    path,
     sdk,
     stop,
     of: <T extends FactType>(type: T) => facts.filter((fact): fact is FactOf<T> => fact.type === type),

@@ -12,7 +12,7 @@ function answeringTwice(value: string): Promise<string> {
 }
 
 describe('an attempt', () => {
-  it('[M-9] frees its place once, though its promise calls back twice', async () => {
+  it('[M-9] frees its permit once, though its promise calls back twice', async () => {
     const inputs: string[] = [];
     const { integration, facts } = startIntegration({ maxInFlight: 1 }, (input) => {
       inputs.push(input);
@@ -24,7 +24,7 @@ describe('an attempt', () => {
     expect(facts.of('call.late')).toEqual([]);
   });
 
-  it('[I-1] [I-4] that answered ends its call once, though the next one in its place aborts it', async () => {
+  it('[I-1] [I-4] that answered ends its call once, though the next one with its permit aborts it', async () => {
     const controller = new AbortController();
     const first = deferred<string>();
     const { integration, facts } = startIntegration({ maxInFlight: 1, queueLength: 1 }, (input) => {

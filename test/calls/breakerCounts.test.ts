@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BreakerCounts } from '../../src/calls/breakerCounts.ts';
-import { resolvePolicy } from '../../src/policy/presets.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
 
 const start = (breaker = {}) => new BreakerCounts(resolvePolicy('kb', { breaker }).breaker);
 

@@ -140,7 +140,7 @@ describe('a call', () => {
 
   it.each([
     [{ maxAttempts: 0 }, 'Expected `options.maxAttempts` to be a positive integer, got 0'],
-    [{ overallMs: -1 }, 'Expected `options.overallMs` to be a duration in ms above 0, got -1'],
+    [{ overallMs: -1 }, 'Expected `options.overallMs` to be a duration above 0 (ms, or text such as 30s), got -1'],
     [{ timeout: 5 }, 'Unknown option `options.timeout`'],
     [{ effect: 'writes' }, 'Expected `options.effect` to be one of readOnly, idempotent, mutating, got "writes"'],
   ])('refuses wrong options %j with an error that names them', (options, message) => {
@@ -267,7 +267,7 @@ describe("the caller's signal", () => {
   });
 });
 
-describe('the places of an integration', () => {
+describe('the permits of an integration', () => {
   it('[M-9] refuses the 101st call at once', async () => {
     const { integration, seen } = startIntegration();
     for (let index = 0; index < 100; index++) void integration.call('ask');
@@ -288,7 +288,7 @@ describe('the places of an integration', () => {
     expect(await Promise.all(waits.map(isSettled))).toEqual([false, false]);
   });
 
-  it('[M-9] keeps the place of work that goes on after its abort until its grace is over, then writes it off', async () => {
+  it('[M-9] keeps the permit of work that goes on after its abort until its grace is over, then abandons it', async () => {
     const { integration, clock, facts, seen } = startIntegration({ maxInFlight: 1, abortGraceMs: 5000 });
     void integration.call('hangs', { overallMs: 100 });
     await clock.advance(100);

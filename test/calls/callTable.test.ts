@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Call } from '../../src/calls/call.ts';
 import { CallTable } from '../../src/calls/callTable.ts';
-import { resolvePolicy } from '../../src/policy/presets.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 
 const policy = resolvePolicy('kb', {});

@@ -175,7 +175,7 @@ describe('a tool that hangs on a server that answers its ping', () => {
     expect(opened(started)).toEqual(['slow']);
   });
 
-  it('[M-15] does not take the place of a probe of the server by its own circuit', async () => {
+  it('[M-15] does not take the turn of a probe of the server by its own circuit', async () => {
     const started = startServer();
     await hang(started, 'slow', 3);
     for (let each = 0; each < 3; each++) {

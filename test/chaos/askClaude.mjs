@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClaude } from '../../dist/index.js';
+import { createClaude } from '../../dist/claude/index.js';
 import { seededRandom } from '../../dist/testing/index.js';
 
 const program = fileURLToPath(new URL('../fixtures/faultyClaude.mjs', import.meta.url));

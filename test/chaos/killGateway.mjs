@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { seededRandom } from '../../dist/testing/index.js';
 import { importSource } from '../support/sourceModule.mjs';
 
-const { findDriver } = await importSource('store/driver.ts');
+const { findDriver } = await importSource('store/sqlite/driver.ts');
 
 const program = fileURLToPath(new URL('gatewayUnderLoad.mjs', import.meta.url));
 /** Messages without an answer that a driver keeps on their way. */

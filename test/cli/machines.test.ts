@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { machineCatalogue } from '../../src/machines/catalogue.ts';
-import { chartOf } from '../../src/telemetry/chart.ts';
-import { mermaidOf } from '../../src/telemetry/mermaid.ts';
+import { chartOf } from '../../src/inspector/chart.ts';
+import { mermaidOf } from '../../src/inspector/mermaid.ts';
 import { runBuilt } from './startCli.ts';
 
 const drawings = Object.entries(machineCatalogue).map(([name, { machine, summary }]) => {

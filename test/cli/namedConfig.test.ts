@@ -36,7 +36,7 @@ describe('unwedge run with a configuration', () => {
     store: '/configured.sqlite',
     policies: {
       presets: { subprocess: { idleMs: 11_000 }, quick: { extends: 'sdk', overallMs: 9000 } },
-      integrations: { make: { timeoutMs: 60_000, breaker: { consecutiveFailures: 2 } } },
+      integrations: { make: { attemptMs: 60_000, breaker: { consecutiveFailures: 2 } } },
     },
   };
   const plan = (...words: readonly string[]) => planRun(argsOf(runOptions, words), ['make', 'all'], terminals, config);
@@ -107,7 +107,7 @@ describe('unwedge run with a configuration', () => {
 describe('unwedge mcp with a configuration', () => {
   const policies = checkPolicies({
     presets: { mcp: { idleMs: 10_000 } },
-    integrations: { kb: { timeoutMs: 20_000, tools: { slow: { longRunningMs: 900_000 } } } },
+    integrations: { kb: { attemptMs: 20_000, tools: { slow: { longRunningMs: 900_000 } } } },
   });
 
   it('has the policy of its server, and the limits of its tools', () => {
@@ -118,7 +118,7 @@ describe('unwedge mcp with a configuration', () => {
   });
 
   it('yields to the command line', () => {
-    const options = { name: 'kb', command: 'x', idleMs: 1, callMs: 2, toolMs: { slow: 3 } };
+    const options = { name: 'kb', command: 'x', idleMs: 1, overallMs: 2, toolMs: { slow: 3 } };
     const { limitsOf } = checkMcpProxy(options, policies);
     expect(limitsOf('tools/call', 'other')).toEqual({ idleMs: 1, attemptMs: 2, overallMs: 2 });
     expect(limitsOf('tools/call', 'slow')).toEqual({ idleMs: 3, attemptMs: 3, overallMs: 3 });
@@ -147,7 +147,7 @@ describe('unwedge mcp with a configuration', () => {
 describe('unwedge agent with a configuration', () => {
   const policies = {
     presets: { slow: {} },
-    integrations: { claude: { timeoutMs: 1000, overallMs: 5000, limits: { idleMs: 500 } }, kb: { idleMs: 7 } },
+    integrations: { claude: { attemptMs: 1000, overallMs: 5000, limits: { idleMs: 500 } }, kb: { idleMs: 7 } },
   };
   const plan = (...words: readonly string[]) =>
     planAgent(argsOf(agentOptions, ['--backend', 'claude', ...words, 'hello']), { store: 's', policies });

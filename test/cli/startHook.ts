@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { openReader } from '../../src/store/reader.ts';
-import { readEvents } from '../../src/store/query.ts';
-import { nextTurn } from '../actors/startProcess.ts';
+import { openReader } from '../../src/store/openReader.ts';
+import { nextTurn } from '../actors/process/startProcess.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -76,7 +75,7 @@ export function startHook() {
     async events() {
       const reader = await openReader(db);
       try {
-        return readEvents(reader, { limit: 100 }).map(({ category, type, metadata }) => ({
+        return (await reader.events({ limit: 100 })).map(({ category, type, metadata }) => ({
           event: `${category}/${type}`,
           ...metadata,
         }));

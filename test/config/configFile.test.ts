@@ -52,7 +52,7 @@ describe('a module', () => {
   it('that gives every object a wrong value stops nothing', async () => {
     const cwd = folderWith({ 'unwedge.config.mjs': 'Object.prototype.store = 5; export default {};' });
     const { printed } = await runFresh(`
-      const { loadConfig } = await import('unwedge');
+      const { loadConfig } = await import('unwedge/config');
       const error = await loadConfig({ cwd: ${JSON.stringify(cwd)}, env: {} }).catch((reason) => reason);
       console.log(JSON.stringify(error.name));
     `);

@@ -18,7 +18,7 @@ const good: readonly object[] = [
       command: { command: 'notify', args: ['-q'] },
     },
   },
-  { policies: { presets: { slow: { extends: 'sdk', limits: { idleMs: 'infinity' }, timeoutMs: 5 } } } },
+  { policies: { presets: { slow: { extends: 'sdk', limits: { idleMs: 'infinity' }, attemptMs: 5 } } } },
   { policies: { integrations: { kb: { effect: 'readOnly', tools: { q: { longRunningMs: '20m' } } } } } },
   {
     policies: {

@@ -1,6 +1,6 @@
-import { durationText } from '../../src/config/durationText.ts';
-import { anyName, type ConfigKey, configKeys } from '../../src/config/keys.ts';
-import type { SchemaNode } from '../../src/config/schemaTree.ts';
+import { durationText } from '../../src/policy/durationText.ts';
+import { anyName, type ConfigKey, configKeys, defaultOf, isSwitch, unitOf } from '../../src/config/keys.ts';
+import { expectedOf, type KeyData } from '../../src/policy/optionKeys.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
 import { presets } from '../../src/policy/presets.ts';
 
@@ -26,13 +26,13 @@ export function keyTables(): Readonly<Record<string, string>> {
 
 function keyTable(keys: readonly ConfigKey[], withVariable: boolean): string {
   const titles = ['key', 'unit', 'default', 'bounds', ...(withVariable ? ['environment'] : []), 'what'];
-  const rows = keys.map(({ path, node, variable }) => [
-    code(path.map((key) => (key === anyName ? 'NAME' : key)).join('.')),
-    node.unit ?? '',
-    defaultOf(node),
-    boundsOf(node),
+  const rows = keys.map(({ path, key, variable }) => [
+    code(path.map((step) => (step === anyName ? 'NAME' : step)).join('.')),
+    unitOf(key) ?? '',
+    shownDefault(key),
+    boundsOf(key),
     ...(withVariable ? [variable === undefined ? '' : code(variable)] : []),
-    node.description ?? '',
+    key.help ?? '',
   ]);
   return table(titles, rows);
 }
@@ -45,34 +45,41 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 
 const code = (text: string): string => `\`${text}\``;
 
-function defaultOf({ default: value, usually, unit }: SchemaNode): string {
-  if (value === undefined) return usually ?? '';
-  return code(valueText(value, unit));
+function shownDefault(key: KeyData): string {
+  const value = defaultOf(key);
+  return value === undefined ? (key.usually ?? '') : code(valueText(value, unitOf(key)));
 }
 
-function valueText(value: unknown, unit: SchemaNode['unit']): string {
+function valueText(value: unknown, unit: ReturnType<typeof unitOf>): string {
   if (Array.isArray(value)) return `[${value.map((each: unknown) => valueText(each, unit)).join(', ')}]`;
   if (unit === 'ms' && typeof value === 'number') return durationText(value);
   if (isBackoff(value)) return waitsText(value);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function boundsOf(node: SchemaNode): string {
-  const choices = node.anyOf ?? [node];
-  if (node.type === 'boolean') return '`true`, `false`';
-  if (choices.some((choice) => choice.const === false)) return '`false`';
-  const values = choices.find((choice) => choice.enum !== undefined)?.enum;
-  if (values !== undefined) return values.map((value) => code(String(value))).join(', ');
-  const figures = choices.find(({ type }) => type === 'number' || type === 'integer');
-  if (figures === undefined) return node.type === 'string' ? 'not empty' : (node.expected ?? '').replace(/^an? /, '');
-  const { minimum, maximum, exclusiveMinimum } = figures;
-  const range =
-    exclusiveMinimum !== undefined
-      ? `above ${exclusiveMinimum}`
-      : maximum === undefined
-        ? `${minimum} or more`
-        : `${minimum} to ${maximum}`;
-  return choices.some((choice) => choice.const === 'infinity') ? `${range}, or \`"infinity"\`` : range;
+function boundsOf(key: KeyData): string {
+  if (isSwitch(key)) return '`false`';
+  switch (key.kind) {
+    case 'boolean':
+      return '`true`, `false`';
+    case 'choice':
+      return key.choices.map(code).join(', ');
+    case 'text':
+      return 'not empty';
+    case 'duration':
+      return `${key.zero ? '0 or more' : 'above 0'}${key.infinite ? ', or `"infinity"`' : ''}`;
+    case 'number':
+      return key.max === undefined ? `${key.min} or more` : `${key.min} to ${key.max}`;
+    case 'list':
+    case 'names':
+    case 'object':
+    case 'variants':
+    case 'either':
+    case 'methods':
+    case 'off':
+    case 'test':
+      return expectedOf(key).replace(/^an? /, '');
+  }
 }
 
 type Backoff = IntegrationPolicy['retry']['backoff'];

@@ -28,7 +28,7 @@ describe('the problems of a configuration', () => {
       toolCallRetry: { transientPatterns: ["/(?=a)b/", "fine", "/(a)\\\\1/"], maxAttempts: 1.5 },
       policies: {
         presets: { one: { extends: "two" }, two: { extends: "one" }, slow: { extends: "sdkk" } },
-        integrations: { kb: { timeoutMs: "soon" }, x: { timeoutMs: 5, limits: { attemptMs: 6 } } },
+        integrations: { kb: { attemptMs: "soon" }, x: { attemptMs: 5, limits: { attemptMs: 6 } } },
       },
       sessions: { watchdog: { recoveryMs: "1s" } },
     }`);
@@ -41,11 +41,11 @@ describe('the problems of a configuration', () => {
       unwedge.config.json:5:44: toolCallRetry.transientPatterns[0]: expected a regular expression of RE2, got "/(?=a)b/": error parsing regexp: invalid or unsupported Perl syntax: \`(?=\`
       unwedge.config.json:5:64: toolCallRetry.transientPatterns[2]: expected a regular expression of RE2, got "/(a)\\\\1/": error parsing regexp: invalid escape sequence: \`\\1\`
       unwedge.config.json:5:77: toolCallRetry.maxAttempts: expected a positive integer, got 1.5
-      unwedge.config.json:7:52: policies.presets.two.extends: expected extends not to lead back to itself, got one → two → one
-      unwedge.config.json:7:78: policies.presets.slow.extends: unknown preset in extends: "sdkk"; did you mean sdk?
-      unwedge.config.json:8:31: policies.integrations.kb.timeoutMs: expected a duration above 0 (ms, or text such as 30s), or "infinity", got "soon"
-      unwedge.config.json:8:57: policies.integrations.x.timeoutMs: expected one of timeoutMs and limits.attemptMs, which are the same, got both
-      unwedge.config.json:10:31: sessions.watchdog.recoveryMs: expected a value above watchdog.releaseMs (5000), got 1000"
+      unwedge.config.json:7:52: policies.presets.two.extends: expected not to lead back to itself, got one → two → one
+      unwedge.config.json:7:78: policies.presets.slow.extends: expected the name of a preset, got "sdkk"; did you mean sdk?
+      unwedge.config.json:8:31: policies.integrations.kb.attemptMs: expected a duration above 0 (ms, or text such as 30s), or "infinity", got "soon"
+      unwedge.config.json:8:57: policies.integrations.x.attemptMs: expected to be left out beside \`limits.attemptMs\`, which is the same
+      unwedge.config.json:10:31: sessions.watchdog.recoveryMs: expected a duration above \`releaseMs\` (5s), got 1000"
     `);
   });
 
@@ -131,9 +131,9 @@ describe('the problems of a configuration', () => {
       "overrides: store: expected a non-empty string, got ""
       overrides: alerts.command.env.TOKEN: expected a string, got a number that is not shown
       overrides: alerts.command.env.OTHER: expected a string, got an array of 1
+      overrides: alerts.webhook.url: expected an http or https address, got a string that is not shown
       overrides: alerts.webhook.headers.authorization: expected a string, got a number that is not shown
-      overrides: toolCallRetry.maxAttempts: expected a positive integer, got "[redacted]"
-      overrides: alerts.webhook.url: expected an http or https address, got a string that is not shown"
+      overrides: toolCallRetry.maxAttempts: expected a positive integer, got "[redacted]""
     `);
   });
 
@@ -167,9 +167,9 @@ describe('the problems of a configuration', () => {
   });
 
   it('name the key that is wrong beside the one that a variable sets', async () => {
-    const env = { UNWEDGE_ALERTS_WEBHOOK_TIMEOUT: '5s' };
+    const env = { UNWEDGE_ALERTS_WEBHOOK_ATTEMPT: '5s' };
     expect(await problemsOf(loadConfig({ file: false, env }))).toEqual([
-      'UNWEDGE_ALERTS_WEBHOOK_TIMEOUT: alerts.webhook.url: expected an http or https address, got nothing',
+      'UNWEDGE_ALERTS_WEBHOOK_ATTEMPT: alerts.webhook.url: expected an http or https address, got nothing',
     ]);
   });
 
@@ -218,8 +218,8 @@ describe('the problems of a configuration', () => {
       'unknown key clock; known: store, synchronous, childGuard, control, environment, retention, alerts, supervisor, toolCallRetry, policies, sessions',
     ],
     [
-      { policies: { presets: { a: { extends: 'b', preset: 'sdk' }, b: {} } } },
-      'policies.presets.a.extends: expected one of extends and preset, which are the same, got both',
+      { policies: { presets: { a: { preset: 'sdk' } } } },
+      'unknown key policies.presets.a.preset; did you mean extends?',
     ],
     [
       { policies: { integrations: { a: { breaker: { windowSize: 5 } } } } },
@@ -228,11 +228,11 @@ describe('the problems of a configuration', () => {
     ...['alert:webhook', 'alert:command'].flatMap((name) =>
       [{ effect: 'idempotent' }, { tools: {} }].map((about): [object, string] => [
         { policies: { integrations: { [name]: about } } },
-        `policies.integrations["${name}"].${Object.keys(about)[0]}: expected ${Object.keys(about)[0]} to be left out: ${name} is the delivery of alerts, which has none`,
+        `policies.integrations["${name}"].${Object.keys(about)[0]}: expected to be left out: ${name} is the delivery of alerts, which has none`,
       ]),
     ),
     [
-      JSON.parse('{ "policies": { "integrations": { "__proto__": { "timeoutMs": 5 } } } }') as object,
+      JSON.parse('{ "policies": { "integrations": { "__proto__": { "attemptMs": 5 } } } }') as object,
       'unknown key policies.integrations.__proto__; choose another name',
     ],
   ])('name one value: %j', async (values, said) => {
@@ -284,42 +284,42 @@ describe('the problems of a configuration', () => {
 
   it.each([
     [
-      { integrations: { kb: { extends: 'carefull', timeoutMs: '1hour' } }, presets: { careful: {} } },
-      'integrations.kb.extends: unknown preset in extends: "carefull"; did you mean careful?',
+      { integrations: { kb: { extends: 'carefull', attemptMs: '1hour' } }, presets: { careful: {} } },
+      'integrations.kb.extends: expected the name of a preset, got "carefull"; did you mean careful?',
     ],
     [
-      { presets: { slow: { preset: 'sdkk', timeoutMs: '1hour' } } },
-      'presets.slow.preset: unknown preset in preset: "sdkk"; did you mean sdk?',
+      { presets: { slow: { extends: 'sdkk', attemptMs: '1hour' } } },
+      'presets.slow.extends: expected the name of a preset, got "sdkk"; did you mean sdk?',
     ],
     [
-      { presets: { a: { extends: 'b' }, b: { extends: 'a', timeoutMs: '1hour' } } },
-      'presets.b.extends: expected extends not to lead back to itself, got a → b → a',
+      { presets: { a: { extends: 'b' }, b: { extends: 'a', attemptMs: '1hour' } } },
+      'presets.b.extends: expected not to lead back to itself, got a → b → a',
     ],
     [
-      { integrations: { kb: { idleMs: 5, limits: { idleMs: 6 }, timeoutMs: '1hour' } } },
-      'integrations.kb.idleMs: expected one of idleMs and limits.idleMs, which are the same, got both',
+      { integrations: { kb: { idleMs: 5, limits: { idleMs: 6 }, attemptMs: '1hour' } } },
+      'integrations.kb.idleMs: expected to be left out beside `limits.idleMs`, which is the same',
     ],
     [
-      { integrations: { 'alert:webhook': { effect: 'idempotent', timeoutMs: '1hour' } } },
-      'integrations["alert:webhook"].effect: expected effect to be left out: alert:webhook is the delivery of alerts, which has none',
+      { integrations: { 'alert:webhook': { effect: 'idempotent', attemptMs: '1hour' } } },
+      'integrations["alert:webhook"].effect: expected to be left out: alert:webhook is the delivery of alerts, which has none',
     ],
   ])('are told though a value beside them is wrong: %j', async (policies, said) => {
     const lines = await inCode({ policies });
     expect(lines).toHaveLength(2);
-    expect(lines.join('\n')).toContain('timeoutMs: expected a duration');
+    expect(lines.join('\n')).toContain('attemptMs: expected a duration');
     expect(lines).toContain(`overrides: policies.${said}`);
   });
 
   it('of one policy are told together, those of figures it does not get as they are meant aside', async () => {
     const wrong = {
       extends: 'none',
-      timeoutMs: 5,
+      attemptMs: 5,
       maxAttempts: 2,
       limits: { attemptMs: 6 },
       retry: { maxAttempts: 3 },
       breaker: { windowSize: 5 },
     };
-    const keys = ['extends', 'maxAttempts', 'timeoutMs'];
+    const keys = ['extends', 'maxAttempts', 'attemptMs'];
     const lines = await inCode({ policies: { presets: { a: wrong }, integrations: { kb: wrong } } });
     const paths = ['presets.a', 'integrations.kb'].flatMap((base) => keys.map((key) => `policies.${base}.${key}`));
     expect(lines).toHaveLength(paths.length);
@@ -327,12 +327,12 @@ describe('the problems of a configuration', () => {
   });
 
   it('of one policy are told together where one does not follow from another', async () => {
-    const wrong = { timeoutMs: 5, limits: { attemptMs: 6 }, breaker: { windowSize: 5 } };
+    const wrong = { attemptMs: 5, limits: { attemptMs: 6 }, breaker: { windowSize: 5 } };
     const lines = await inCode({ policies: { presets: { a: wrong }, integrations: { kb: wrong } } });
     expect(lines.map((line) => line.split(': ')[1])).toEqual([
-      'policies.presets.a.timeoutMs',
+      'policies.presets.a.attemptMs',
       'policies.presets.a.breaker.minimumAttempts',
-      'policies.integrations.kb.timeoutMs',
+      'policies.integrations.kb.attemptMs',
       'policies.integrations.kb.breaker.minimumAttempts',
     ]);
   });
@@ -340,12 +340,15 @@ describe('the problems of a configuration', () => {
   it('of figures that a wrong preset is to give are not told, however far below it', async () => {
     const breaker = { windowSize: 5 };
     const presets = { c: { extends: 'b' }, b: { extends: 'a', breaker }, a: { extends: 'none' } };
-    const integrations = { one: { extends: 'a', breaker }, other: { preset: 'c', breaker } };
+    const integrations = { one: { extends: 'a', breaker }, other: { extends: 'c', breaker } };
     expect(await inCode({ policies: { presets, integrations } })).toEqual([
       expect.stringContaining('policies.presets.a.extends'),
     ]);
     const [line, ...others] = await inCode({ policies: { integrations } });
-    expect([line, others]).toEqual([expect.stringContaining('one.extends'), [expect.stringContaining('other.preset')]]);
+    expect([line, others]).toEqual([
+      expect.stringContaining('one.extends'),
+      [expect.stringContaining('other.extends')],
+    ]);
   });
 
   it('tell both that the delivery of alerts has not', async () => {
@@ -358,14 +361,14 @@ describe('the problems of a configuration', () => {
   });
 
   it('of what extends a wrong preset are told where they are its own', async () => {
-    const own = { extends: 'a', timeoutMs: 5, limits: { attemptMs: 6 }, breaker: { windowSize: 5 } };
+    const own = { extends: 'a', attemptMs: 5, limits: { attemptMs: 6 }, breaker: { windowSize: 5 } };
     const lines = await inCode({
       policies: { presets: { a: { extends: 'none' }, b: own }, integrations: { kb: { ...own, extends: 'b' } } },
     });
     expect(lines.map((line) => line.split(': ')[1])).toEqual([
       'policies.presets.a.extends',
-      'policies.presets.b.timeoutMs',
-      'policies.integrations.kb.timeoutMs',
+      'policies.presets.b.attemptMs',
+      'policies.integrations.kb.attemptMs',
     ]);
   });
 

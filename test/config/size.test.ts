@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/loadConfig.ts';
-import { readOpenClawConfig } from '../../src/openclawConfig.ts';
+import { readOpenClawConfig } from '../../src/config/openclawConfig.ts';
 import { nearest } from '../../src/policy/nearest.ts';
 import { folderWith, problemsOf } from './folder.ts';
 
@@ -50,7 +50,7 @@ describe('a configuration that is too much', () => {
 
   it('has its first hundred problems told where they are all over', { timeout: soon }, async () => {
     const integrations = Object.fromEntries(
-      Array.from({ length: 3_000 }, (_, index) => [`i${index}`, { timeoutMs: 'soon', retri: 1 }]),
+      Array.from({ length: 3_000 }, (_, index) => [`i${index}`, { attemptMs: 'soon', retri: 1 }]),
     );
     const lines = await inJson(JSON.stringify({ policies: { integrations }, store: '' }));
     expect(lines.filter((line) => line.includes('more problems')).length).toBe(1);

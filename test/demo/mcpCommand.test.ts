@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { mcpCommand } from '../../src/demo/mcpCommand.ts';
 import { createGateway } from '../../src/index.ts';
 
-const own = fileURLToPath(new URL('../../dist/cli/mcpServer.js', import.meta.url));
+const own = fileURLToPath(new URL('../../dist/parts/demoMcpServer.js', import.meta.url));
 
 describe('the MCP server of the tour', () => {
   it('is the reference server where that is installed', () => {
@@ -16,8 +16,8 @@ describe('the MCP server of the tour', () => {
     const { label, args } = mcpCommand(() => {
       throw new Error('not installed');
     });
-    expect(label).toBe('our own, on the official SDK');
-    expect(args).toEqual([expect.stringMatching(/demo.mcpServer\.js$/)]);
+    expect(label).toBe('our own');
+    expect(args).toEqual([expect.stringMatching(/demo.demoMcpServer\.js$/)]);
   });
 
   it('[P-1] has the tools the tour calls, with progress, when it is our own', async () => {

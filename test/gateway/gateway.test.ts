@@ -135,7 +135,7 @@ describe('a gateway', () => {
   });
 
   it.each([
-    [{ stroe: 'x' }, 'Unknown option `options.stroe`'],
+    [{ stroe: 'x' }, 'Unknown option `stroe`; did you mean store?'],
     [{ logger: 5 }, 'Expected `logger` to be a logger or false, got 5'],
     [{ logger: { warn: 5, info() {} } }, 'Expected `logger.warn` to be a function, got 5'],
     [{ store: 5 }, 'Expected `store` to be a non-empty string, got 5'],
@@ -146,7 +146,8 @@ describe('a gateway', () => {
   });
 
   it.each([
-    [{ preset: 'mpc' }, 'did you mean mcp?'],
+    [{ extends: 'mpc' }, 'did you mean mcp?'],
+    [{ preset: 'mcp' }, 'did you mean extends?'],
     [{ retry: { maxAttempts: 0 } }, 'Expected `kb.policy.retry.maxAttempts` to be a positive integer, got 0'],
     [{ breaker: { probes: 0 } }, 'Expected `kb.policy.breaker.probes` to be a positive integer, got 0'],
     [{ limits: { idle: 5 } }, 'Unknown option `kb.policy.limits.idle`'],
@@ -188,7 +189,7 @@ describe('what a gateway stores', () => {
     await clock.advance(7000);
     await outcome;
     await clock.settle();
-    const rows = gateway.store?.read({ category: 'integration', limit: 100 }) ?? [];
+    const rows = (await gateway.store?.read({ category: 'integration', limit: 100 })) ?? [];
     expect(rows.filter(({ type }) => type === 'failure')).toMatchObject([
       { metadata: { integration: 'search', error: 'transient fault', retry_count: 3 } },
     ]);

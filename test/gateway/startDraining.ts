@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { workflowKind } from '../../src/workflow/workflowKind.ts';
 import { createGateway, type GatewayOptions } from '../../src/index.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { deferred } from '../support/deferred.ts';
@@ -13,7 +14,7 @@ export const cut = { ok: false, failure: { kind: 'cancelled', reason: 'stopped',
 
 export function makeGateway(options: GatewayOptions = {}) {
   const clock = new SimulatedClock();
-  const gateway = createGateway({ clock, random: () => 0.5, ...options });
+  const gateway = createGateway({ kinds: [workflowKind], clock, random: () => 0.5, ...options });
   onTestFinished(() => gateway.stop());
   return { gateway, clock };
 }

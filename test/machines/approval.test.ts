@@ -8,7 +8,7 @@ import {
 } from '../../src/machines/approval.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
-function startApproval(timeoutMs = 30_000) {
+function startApproval(overallMs = 30_000) {
   const clock = new SimulatedClock();
   let released = 0;
   let send: (event: ApprovalEvent) => void = () => undefined;
@@ -22,7 +22,7 @@ function startApproval(timeoutMs = 30_000) {
       }),
     },
   });
-  const input = { approval: 'bash', request: 'approval:bash:1', action: 'ls', timeoutMs };
+  const input = { approval: 'bash', request: 'approval:bash:1', action: 'ls', overallMs };
   const actor = createActor(logic, { clock, input });
   const emitted: ApprovalEmitted[] = [];
   actor.on('*', (event) => emitted.push(event));
@@ -98,7 +98,7 @@ describe('an approval', () => {
   });
 
   it('[H-4] is declined when its slot is not filled', () => {
-    const input = { approval: 'bash', request: '1', action: 'ls', timeoutMs: 10 };
+    const input = { approval: 'bash', request: '1', action: 'ls', overallMs: 10 };
     const actor = createActor(approvalMachine, { input });
     actor.start();
     expect(actor.getSnapshot()).toMatchObject({ value: 'declined', output: { decision: 'decline', failure: 'crash' } });

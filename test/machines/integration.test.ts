@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import type { IntegrationEvent } from '../../src/machines/integrationEvents.ts';
 import { integrationMachine } from '../../src/machines/integration.ts';
-import { resolvePolicy } from '../../src/policy/presets.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
 
 /** The machine alone, after these events; nothing around it keeps an event from it. */
 function stateAfter(...events: readonly IntegrationEvent[]): unknown {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor, fromCallback } from 'xstate';
 import { subprocessMachine } from '../../src/machines/subprocess.ts';
 import type { OutputListenerFailed, ProcessOrder, SubprocessEmitted } from '../../src/machines/subprocessEvents.ts';
-import type { SubprocessInput } from '../../src/machines/subprocessInput.ts';
+import type { SubprocessInput, SubprocessRun } from '../../src/machines/subprocessInput.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 const empty = { text: '', bytes: 0, omittedBytes: 0 };
@@ -12,7 +12,7 @@ function startRun(input: Partial<SubprocessInput> = {}) {
   const clock = new SimulatedClock();
   const orders: ProcessOrder[] = [];
   const told: (SubprocessEmitted | OutputListenerFailed)[] = [];
-  const fake = fromCallback<ProcessOrder, SubprocessInput>(({ receive }) => receive((order) => orders.push(order)));
+  const fake = fromCallback<ProcessOrder, SubprocessRun>(({ receive }) => receive((order) => orders.push(order)));
   const machine = subprocessMachine.provide({ actors: { process: fake } });
   const actor = createActor(machine, { clock, input: { command: 'cli', clock, ...input } });
   actor.on('*', (event) => told.push(event));
@@ -262,9 +262,9 @@ describe('starting', () => {
   });
 
   it.each([
-    [{ overallMs: 0 }, 'Expected `overallMs` to be a duration in ms above 0, got 0'],
-    [{ idleMs: -1 }, 'Expected `idleMs` to be a duration in ms above 0, got -1'],
-    [{ graceMs: -1 }, 'Expected `graceMs` to be a finite number of at least 0, got -1'],
+    [{ overallMs: 0 }, 'Expected `overallMs` to be a duration above 0 (ms, or text such as 30s), got 0'],
+    [{ idleMs: -1 }, 'Expected `idleMs` to be a duration above 0 (ms, or text such as 30s), got -1'],
+    [{ graceMs: -1 }, 'Expected `graceMs` to be a duration of at least 0 (ms, or text such as 30s), got -1'],
     [{ command: '' }, 'Expected `command` to be a non-empty string, got ""'],
   ])('refuses %j', (input, message) => {
     const run = startRun(input);

@@ -360,11 +360,11 @@ describe('what an error boundary knows of a handler', () => {
   });
 
   it.each([
-    [{ idleMs: 0 }, RangeError, 'Expected `idleMs` to be a duration in ms above 0, got 0'],
-    [{ overallMs: '5m' }, TypeError, 'Expected `overallMs`'],
+    [{ idleMs: 0 }, RangeError, 'Expected `idleMs` to be a duration above 0 (ms, or text such as 30s), got 0'],
+    [{ overallMs: '5 m' }, RangeError, 'Expected `overallMs`'],
     [{ tool: '' }, RangeError, 'Expected `tool`'],
     [{ tell: 7 }, TypeError, 'Expected `tell` to be a function, got 7'],
-    [{ timeoutMs: 5 }, RangeError, 'Unknown option `options.timeoutMs`'],
+    [{ timeoutMs: 5 }, RangeError, 'Unknown option `timeoutMs`; did you mean overallMs?'],
   ])('is checked at once: %j', (options, type, message) => {
     expect(() => withErrorBoundary(boom, options as never)).toThrow(type);
     expect(() => withErrorBoundary(boom, options as never)).toThrow(message);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createServerRecords } from '../../src/mcpBoundary/serverRecords.ts';
-import { openStore } from '../../src/store/store.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { openStore } from '../../src/store/openStore.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 import { RecordedFacts } from '../support/facts.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -14,5 +14,5 @@ it('[I-4] writes what was told at once when the process may end in this turn', a
   await records.flush();
   records.bus.tell({ type: 'host.uncaught', origin: 'uncaughtException', error: 'no database', wentOn: false });
   void records.flush();
-  expect(reader.read({ limit: 10 })).toMatchObject([{ category: 'host', type: 'uncaught' }]);
+  expect(await reader.read({ limit: 10 })).toMatchObject([{ category: 'host', type: 'uncaught' }]);
 });

@@ -9,8 +9,8 @@ import { z } from 'zod';
 import { type McpSupervisionOptions, superviseMcpServer } from '../../src/mcpBoundary/superviseMcpServer.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { openStore } from '../../src/store/store.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { openStore } from '../../src/store/openStore.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 import { RecordedFacts } from '../support/facts.ts';
 import { join } from 'node:path';
 
@@ -187,7 +187,7 @@ describe('a supervised MCP server', () => {
     await supervision.stop();
     const store = await openStore({ path, clock: systemClock, facts: new RecordedFacts() });
     onTestFinished(() => store.close());
-    const [event] = store.read({ category: 'mcp', limit: 1 });
+    const [event] = await store.read({ category: 'mcp', limit: 1 });
     expect(event).toMatchObject({ category: 'mcp', type: 'tool_error' });
     expect(event?.metadata).toMatchObject({ tool_name: 'login', error: 'boom', input: { password: '[redacted]' } });
     expect(JSON.stringify(event)).toContain('superviseMcpServer.test');
@@ -232,7 +232,7 @@ describe('a supervised MCP server', () => {
     [{ tools: { search: { idle: 5 } } }, 'Unknown option `tools.search.idle`'],
     [{ tools: { search: { idleMs: 0 } } }, 'Expected `tools.search.idleMs`'],
     [{ onClose: 5 }, 'Expected `onClose` to be a function, got 5'],
-    [{ timeoutMs: 5 }, 'Unknown option `options.timeoutMs`'],
+    [{ timeoutMs: 5 }, 'Unknown option `timeoutMs`; did you mean overallMs?'],
   ])('has its options checked: %j', (options, message) => {
     const server = new McpServer({ name: 'kb', version: '1' });
     expect(() => superviseMcpServer(server, options as never)).toThrow(message);

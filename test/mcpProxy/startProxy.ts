@@ -2,11 +2,12 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { checkGatewayOptions } from '../../src/gatewayOptions.ts';
-import { type McpProxy, type McpProxyOptions, superviseMcpProxy } from '../../src/mcpProxy.ts';
+import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
+import { type McpProxy, type McpProxyOptions, superviseMcpProxy } from '../../src/mcpProxy/mcpProxy.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
-import { createRuntime, type Runtime } from '../../src/runtime.ts';
-import { fixture } from '../actors/mcpHarness.ts';
+import { Registry } from '../../src/runtime/registry.ts';
+import type { Runtime } from '../../src/runtime/runtime.ts';
+import { fixture } from '../actors/mcp/mcpHarness.ts';
 import { SkippingClock } from '../support/skippingClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -21,6 +22,8 @@ export interface Message {
 
 export interface StartedProxy {
   readonly proxy: McpProxy;
+  /** Stops all of it. */
+  stop(): Promise<void>;
   readonly runtime: Runtime;
   readonly clock: SkippingClock;
   readonly input: PassThrough;
@@ -59,8 +62,8 @@ export interface Scripted extends Partial<McpProxyOptions> {
 export async function startProxy({ env = {}, ...options }: Scripted = {}): Promise<StartedProxy> {
   const directory = temporaryDirectory();
   const clock = new SkippingClock();
-  const owner = createRuntime(checkGatewayOptions({ clock, random: () => 0.5 }));
-  const { runtime } = owner;
+  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5 }));
+  const { runtime } = registry;
   const facts: Fact[] = [];
   const lines: string[] = [];
   const messages: Message[] = [];
@@ -94,7 +97,7 @@ export async function startProxy({ env = {}, ...options }: Scripted = {}): Promi
     look();
   };
   output.on('data', read);
-  await owner.start();
+  await registry.start();
   for (const [name, value] of Object.entries(env)) process.env[name] = value;
   const proxy = superviseMcpProxy(
     runtime,
@@ -111,7 +114,7 @@ export async function startProxy({ env = {}, ...options }: Scripted = {}): Promi
     },
   );
   onTestFinished(async () => {
-    await owner.stop({ first: () => proxy.stop() });
+    await registry.stop();
     for (const name of Object.keys(env)) delete process.env[name];
   });
 
@@ -128,6 +131,7 @@ export async function startProxy({ env = {}, ...options }: Scripted = {}): Promi
     });
   const started: StartedProxy = {
     proxy,
+    stop: () => registry.stop(),
     runtime,
     clock,
     input,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTrafficLog } from '../../src/mcpProxy/trafficLog.ts';
 import { readMessage } from '../../src/protocol/mcp/message.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 function startLog(maxBytes?: number) {

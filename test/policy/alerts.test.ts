@@ -43,7 +43,7 @@ describe('the rules of alerts', () => {
   it.each([
     [{ failures: 0 }, 'Expected `alerts.failures` to be a positive integer, got 0'],
     [{ crashes: 1.5 }, 'Expected `alerts.crashes` to be a positive integer, got 1.5'],
-    [{ quietMs: -1 }, 'Expected `alerts.quietMs` to be a duration in ms above 0, got -1'],
+    [{ quietMs: -1 }, 'Expected `alerts.quietMs` to be a duration above 0 (ms, or text such as 30s), got -1'],
     [{ integrations: { kb: { windowMs: 0 } } }, 'Expected `alerts.integrations.kb.windowMs` to be a duration'],
     [{ integrations: { kb: { window: 5 } } }, 'did you mean windowMs?'],
     [{ integrations: [] }, 'Expected `alerts.integrations` to be an object, got an array of 0'],

@@ -1,4 +1,4 @@
-import { fc } from '../property.ts';
+import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import {
   type Backoff,
@@ -96,7 +96,7 @@ describe('checking a backoff', () => {
   it.each([
     [
       { ...good, backoff: { kind: 'exponential', baseMs: 0, capMs: 2 } },
-      '`retry.backoff.baseMs` to be a duration in ms above 0, got 0',
+      '`retry.backoff.baseMs` to be a duration above 0 (ms, or text such as 30s), got 0',
     ],
     [
       { ...good, backoff: { kind: 'exponential', baseMs: 1, capMs: Number.POSITIVE_INFINITY } },
@@ -140,7 +140,7 @@ describe('checking a backoff', () => {
   });
 
   it.each([
-    [{ initialMs: 0, maxMs: 5 }, '`retry.initialMs` to be a duration in ms above 0, got 0'],
+    [{ initialMs: 0, maxMs: 5 }, '`retry.initialMs` to be a duration above 0 (ms, or text such as 30s), got 0'],
     [{ initialMs: 1, maxMs: Number.POSITIVE_INFINITY }, '`retry.maxMs`'],
     [{ initialMs: 1, maxMs: 5, factor: 0.99 }, '`retry.factor`'],
     [{ initialMs: 1, maxMs: 5, jitter: { kind: 'some' } }, '`retry.jitter.kind`'],
@@ -154,7 +154,7 @@ describe('checking a backoff', () => {
 
   it('[R-2] names the half of the short form that is missing', () => {
     expect(() => checkBackoff('retry', { initialMs: 1 })).toThrow(
-      '`retry.maxMs` to be a duration in ms above 0, got undefined',
+      '`retry.maxMs` to be a duration above 0 (ms, or text such as 30s), got undefined',
     );
     expect(() => checkBackoff('retry', { maxMs: 1 })).toThrow('`retry.initialMs`');
   });

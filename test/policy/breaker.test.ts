@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  breakerOutcome,
-  checkBreakerPolicy,
-  defaultBreakerPolicy,
-  openForMs,
-  type Tally,
-  trips,
-} from '../../src/policy/breaker.ts';
+import type { PolicyInput } from '../../src/policy/policyInput.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import { breakerOutcome, defaultBreakerPolicy, openForMs, type Tally, trips } from '../../src/policy/breaker.ts';
 import type { FailureFacts } from '../../src/policy/failure.ts';
 
 const tally = (counted: Partial<Tally>): Tally => ({ consecutive: 0, failures: 0, total: 0, ...counted });
@@ -82,6 +77,9 @@ describe('what a failure means to the breaker', () => {
   });
 });
 
+const checkBreakerPolicy = (_: string, given: unknown) =>
+  resolvePolicy('kb', { breaker: given as NonNullable<PolicyInput['breaker']> }).breaker;
+
 describe('checking a breaker policy', () => {
   it('[M-4] completes what is given from the defaults', () => {
     expect(checkBreakerPolicy('breaker', { probes: 2, windowMs: undefined })).toEqual({
@@ -91,14 +89,14 @@ describe('checking a breaker policy', () => {
   });
 
   it.each([
-    [{ consecutiveFailures: 0 }, '`breaker.consecutiveFailures` to be a positive integer, got 0'],
-    [{ probes: 0 }, '`breaker.probes`'],
-    [{ failureRatio: 0 }, '`breaker.failureRatio`'],
-    [{ failureRatio: 1.1 }, '`breaker.failureRatio`'],
-    [{ openFactor: 0.5 }, '`breaker.openFactor`'],
-    [{ resetTimeoutMs: Number.POSITIVE_INFINITY }, '`breaker.resetTimeoutMs`'],
-    [{ windowSize: 1e12 }, '`breaker.windowSize`'],
-    [{ minimumAttempts: 51 }, '`breaker.minimumAttempts` to be an integer from 1 to 50, got 51'],
+    [{ consecutiveFailures: 0 }, '`kb.policy.breaker.consecutiveFailures` to be a positive integer, got 0'],
+    [{ probes: 0 }, '`kb.policy.breaker.probes`'],
+    [{ failureRatio: 0 }, '`kb.policy.breaker.failureRatio`'],
+    [{ failureRatio: 1.1 }, '`kb.policy.breaker.failureRatio`'],
+    [{ openFactor: 0.5 }, '`kb.policy.breaker.openFactor`'],
+    [{ resetTimeoutMs: Number.POSITIVE_INFINITY }, '`kb.policy.breaker.resetTimeoutMs`'],
+    [{ windowSize: 1e12 }, '`kb.policy.breaker.windowSize`'],
+    [{ minimumAttempts: 51 }, '`kb.policy.breaker.minimumAttempts` to be an integer from 1 to 50, got 51'],
     [{ resetTimeoutMS: 5 }, 'did you mean resetTimeoutMs?'],
   ])('[M-4] refuses %j by name', (value, message) => {
     expect(() => checkBreakerPolicy('breaker', value)).toThrow(message);

@@ -1,4 +1,4 @@
-import { fc } from '../property.ts';
+import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import { OutcomeWindow } from '../../src/policy/outcomeWindow.ts';
 

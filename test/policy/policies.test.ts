@@ -113,12 +113,15 @@ describe('policies', () => {
 
   it.each([
     [{ preset: {} }, 'did you mean presets?'],
-    [{ integrations: { kb: { timeoutMs: 0 } } }, '`policies.integrations.kb.timeoutMs`'],
-    [{ integrations: { kb: { timeotMs: 5 } } }, 'did you mean timeoutMs?'],
-    [{ integrations: { kb: { extends: 'mpc' } } }, '`policies.integrations.kb.extends`: "mpc"; did you mean mcp?'],
+    [{ integrations: { kb: { attemptMs: 0 } } }, '`policies.integrations.kb.attemptMs`'],
+    [{ integrations: { kb: { atemptMs: 5 } } }, 'did you mean attemptMs?'],
+    [
+      { integrations: { kb: { extends: 'mpc' } } },
+      '`policies.integrations.kb.extends` to be the name of a preset, got "mpc"; did you mean mcp?',
+    ],
     [{ integrations: { kb: { effect: 'none' } } }, '`policies.integrations.kb.effect`'],
     [{ integrations: { kb: { tools: { query: { idleMs: 0 } } } } }, '`policies.integrations.kb.tools.query.idleMs`'],
-    [{ integrations: { '': {} } }, '`policies.integrations`'],
+    [{ integrations: { '': {} } }, '`policies.integrations[""]`'],
     [{ presets: { a: { extends: 'a' } } }, '`policies.presets.a.extends`'],
   ])('are refused before anything is declared: %j', (options, message) => {
     const check = (): unknown => checkPolicies(options as PoliciesOptions);

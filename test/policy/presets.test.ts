@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { backoffDelayMs } from '../../src/policy/backoff.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import { defaultPolicy, type PolicyInput, type PresetName, presets, resolvePolicy } from '../../src/policy/presets.ts';
+import type { PolicyInput } from '../../src/policy/policyInput.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import { defaultPolicy, type PresetName, presets } from '../../src/policy/presets.ts';
 
 const seconds = (policy: IntegrationPolicy) => Object.values(policy.limits).map((ms: number) => ms / 1000);
 const waits = ({ retry }: IntegrationPolicy) =>
@@ -65,7 +67,7 @@ describe('the presets', () => {
   });
 
   it.each(Object.keys(presets) as PresetName[])('[R-9] pass their own checks (%s)', (preset) => {
-    expect(resolvePolicy('kb', { preset })).toEqual(presets[preset]);
+    expect(resolvePolicy('kb', { extends: preset })).toEqual(presets[preset]);
   });
 });
 
@@ -82,22 +84,22 @@ describe('resolving a policy', () => {
   });
 
   it('[R-9] changes what is given and keeps the rest of its preset', () => {
-    const policy = resolvePolicy('kb', { preset: 'mcp', retry: { maxAttempts: 2 }, limits: { idleMs: undefined } });
+    const policy = resolvePolicy('kb', { extends: 'mcp', retry: { maxAttempts: 2 }, limits: { idleMs: undefined } });
     expect(policy).toEqual({ ...presets.mcp, retry: { ...presets.mcp.retry, maxAttempts: 2 } });
   });
 
   it('[R-9] starts from its base where no preset is named', () => {
     expect(resolvePolicy('kb', {}, presets.hook)).toEqual(presets.hook);
-    expect(resolvePolicy('kb', { preset: 'mcp' }, presets.hook)).toEqual(presets.mcp);
+    expect(resolvePolicy('kb', { extends: 'mcp' }, presets.hook)).toEqual(presets.mcp);
   });
 
-  it('[R-9] starts from what it extends, by either name of that', () => {
+  it('[R-9] starts from what it extends', () => {
     expect(resolvePolicy('kb', { extends: 'mcp', queueLength: 5 })).toEqual({ ...presets.mcp, queueLength: 5 });
     expect(resolvePolicy('kb', { extends: 'own' }, presets.hook, { own: presets.codex })).toEqual(presets.codex);
   });
 
   it('[R-9] takes the short forms for the figures they stand for', () => {
-    const short = { extends: 'mcp', maxAttempts: 2, timeoutMs: 50_000, idleMs: 20_000, overallMs: 90_000 };
+    const short = { extends: 'mcp', maxAttempts: 2, attemptMs: 50_000, idleMs: 20_000, overallMs: 90_000 };
     const long = { retry: { maxAttempts: 2 }, limits: { attemptMs: 50_000, idleMs: 20_000, overallMs: 90_000 } };
     expect(resolvePolicy('kb', short)).toEqual(resolvePolicy('kb', { extends: 'mcp', ...long }));
     expect(resolvePolicy('kb', { idleMs: Number.POSITIVE_INFINITY }).limits.idleMs).toBe(Number.POSITIVE_INFINITY);
@@ -106,35 +108,35 @@ describe('resolving a policy', () => {
   it.each<[PolicyInput, IntegrationPolicy['limits']]>([
     // Raised as far as it has to be, and no further.
     [
-      { extends: 'mcp', timeoutMs: 360_001 },
+      { extends: 'mcp', attemptMs: 360_001 },
       { idleMs: 30_000, attemptMs: 360_001, overallMs: 360_001 },
     ],
     [
-      { extends: 'mcp', timeoutMs: 360_000 },
+      { extends: 'mcp', attemptMs: 360_000 },
       { idleMs: 30_000, attemptMs: 360_000, overallMs: 360_000 },
     ],
     [
-      { extends: 'mcp', timeoutMs: 10_000 },
+      { extends: 'mcp', attemptMs: 10_000 },
       { idleMs: 30_000, attemptMs: 10_000, overallMs: 360_000 },
     ],
     [
-      { extends: 'workflow', timeoutMs: 600_000 },
+      { extends: 'workflow', attemptMs: 600_000 },
       { idleMs: 600_000, attemptMs: 600_000, overallMs: 1_800_000 },
     ],
     [
-      { extends: 'hook', timeoutMs: 60_000 },
+      { extends: 'hook', attemptMs: 60_000 },
       { idleMs: 60_000, attemptMs: 60_000, overallMs: 60_000 },
     ],
     [
-      { extends: 'hook', timeoutMs: 60_000, idleMs: 5 },
+      { extends: 'hook', attemptMs: 60_000, idleMs: 5 },
       { idleMs: 5, attemptMs: 60_000, overallMs: 60_000 },
     ],
     [
-      { extends: 'hook', timeoutMs: 60_000, overallMs: 5 },
+      { extends: 'hook', attemptMs: 60_000, overallMs: 5 },
       { idleMs: 60_000, attemptMs: 60_000, overallMs: 5 },
     ],
     [
-      { extends: 'hook', timeoutMs: 60_000, limits: { idleMs: 5, overallMs: 6 } },
+      { extends: 'hook', attemptMs: 60_000, limits: { idleMs: 5, overallMs: 6 } },
       { idleMs: 5, attemptMs: 60_000, overallMs: 6 },
     ],
     [
@@ -145,8 +147,17 @@ describe('resolving a policy', () => {
     expect(resolvePolicy('kb', input).limits).toEqual(limits);
   });
 
+  it('[R-17] takes a duration as ms or as a text', () => {
+    const short = resolvePolicy('kb', { attemptMs: '50s', idleMs: '0.5m', overallMs: 'infinity' });
+    expect(short.limits).toEqual({ attemptMs: 50_000, idleMs: 30_000, overallMs: Number.POSITIVE_INFINITY });
+    const backoff = { backoff: { kind: 'list', delaysMs: ['1s', 5, '0s'] } } as const;
+    const long = resolvePolicy('kb', { restartWaitMs: '1h', breaker: { windowMs: '1500ms' }, retry: { backoff } });
+    expect([long.restartWaitMs, long.breaker.windowMs]).toEqual([3_600_000, 1500]);
+    expect(long.retry.backoff.backoff).toEqual({ kind: 'list', delaysMs: [1000, 5, 0] });
+  });
+
   it('[R-9] freezes all it returns', () => {
-    const policy = resolvePolicy('kb', { breaker: { probes: 2 }, timeoutMs: 5, maxAttempts: 2 });
+    const policy = resolvePolicy('kb', { breaker: { probes: 2 }, attemptMs: 5, maxAttempts: 2 });
     expect([policy, policy.retry, policy.limits, policy.breaker].every((each) => Object.isFrozen(each))).toBe(true);
   });
 
@@ -167,15 +178,31 @@ describe('resolving a policy', () => {
     [{ abortGraceMs: 0 }, '`kb.policy.abortGraceMs`'],
     [{ maxPauseMs: 0 }, '`kb.policy.maxPauseMs`'],
     [{ restartWaitMs: 0 }, '`kb.policy.restartWaitMs`'],
-    [{ preset: 'mpc' }, 'did you mean mcp?'],
-    [{ preset: 'toString' }, 'known: mcp, sdk'],
-    [{ extends: 'mpc' }, 'Unknown preset in `kb.policy.extends`: "mpc"; did you mean mcp?'],
-    [{ extends: 'mcp', preset: 'mcp' }, 'one of `kb.policy.extends` and `kb.policy.preset`'],
-    [{ timeoutMs: 5, limits: { attemptMs: 5 } }, 'one of `kb.policy.timeoutMs` and `kb.policy.limits.attemptMs`'],
-    [{ idleMs: 5, limits: { idleMs: 5 } }, 'one of `kb.policy.idleMs` and `kb.policy.limits.idleMs`'],
-    [{ overallMs: 5, limits: { overallMs: 5 } }, 'one of `kb.policy.overallMs` and `kb.policy.limits.overallMs`'],
-    [{ maxAttempts: 5, retry: { maxAttempts: 5 } }, 'one of `kb.policy.maxAttempts` and `kb.policy.retry.maxAttempts`'],
-    [{ timeoutMs: 0 }, '`kb.policy.timeoutMs` to be a duration in ms above 0, got 0'],
+    [{ preset: 'mcp' }, 'Unknown option `kb.policy.preset`; did you mean extends?'],
+    [{ timeoutMs: 5 }, 'Unknown option `kb.policy.timeoutMs`; did you mean attemptMs?'],
+    [{ extends: 'toString' }, 'known: mcp, sdk'],
+    [{ extends: 'mpc' }, 'Expected `kb.policy.extends` to be the name of a preset, got "mpc"; did you mean mcp?'],
+    [{ limits: { idleMs: '5 s' } }, 'got "5 s"'],
+    [
+      { attemptMs: 5, limits: { attemptMs: 5 } },
+      '`kb.policy.attemptMs` to be left out beside `limits.attemptMs`, which is the same',
+    ],
+    [
+      { idleMs: 5, limits: { idleMs: 5 } },
+      '`kb.policy.idleMs` to be left out beside `limits.idleMs`, which is the same',
+    ],
+    [
+      { overallMs: 5, limits: { overallMs: 5 } },
+      '`kb.policy.overallMs` to be left out beside `limits.overallMs`, which is the same',
+    ],
+    [
+      { maxAttempts: 5, retry: { maxAttempts: 5 } },
+      '`kb.policy.maxAttempts` to be left out beside `retry.maxAttempts`, which is the same',
+    ],
+    [
+      { attemptMs: 0 },
+      '`kb.policy.attemptMs` to be a duration above 0 (ms, or text such as 30s), or "infinity", got 0',
+    ],
     [{ idleMs: -1 }, '`kb.policy.idleMs`'],
     [{ overallMs: Number.NaN }, '`kb.policy.overallMs`'],
     [{ maxAttempts: 0 }, '`kb.policy.maxAttempts` to be a positive integer, got 0'],
@@ -191,12 +218,11 @@ describe('resolving a policy', () => {
     5,
     { maxInFlight: null },
     { retry: null },
-    { limits: { idleMs: '5s' } },
+    { limits: { idleMs: [] } },
     { retry: { retryUnknown: 1 } },
-    { preset: 5 },
     { extends: 5 },
     { extends: null },
-    { timeoutMs: '5s' },
+    { attemptMs: true },
     { idleMs: null },
   ])('[R-9] refuses %j for its type', (input) => {
     expect(resolve(input)).toThrow(TypeError);

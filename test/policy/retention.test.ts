@@ -12,7 +12,7 @@ describe('retention', () => {
   });
 
   it.each([
-    [{ maxAgeMs: 0 }, 'Expected `retention.maxAgeMs` to be a duration in ms above 0, got 0'],
+    [{ maxAgeMs: 0 }, 'Expected `retention.maxAgeMs` to be a duration above 0 (ms, or text such as 30s), got 0'],
     [{ maxBytes: 999_999 }, 'Expected `retention.maxBytes` to be an integer of at least 1000000, got 999999'],
     [{ maxAge: 5 }, 'did you mean maxAgeMs?'],
   ])('[O-7] has bounds that make sense: %o', (options, message) => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureFacts } from '../../src/policy/failure.ts';
 import type { AgentEffects } from '../../src/protocol/agentReport.ts';
-import { AgentTrail, refuseRepetition, withEffects } from '../../src/protocol/agentTrail.ts';
+import { AgentTrail } from '../../src/protocol/agentTrail.ts';
 
 const attempt = (effects: AgentEffects, sessionId?: string) => ({
   report: () => ({ agent: 'claude' as const, concluded: false, effects, sessionId }),
 });
 
 function trailOf(...attempts: readonly ReturnType<typeof attempt>[]): AgentTrail {
-  const trail = new AgentTrail();
-  for (const each of attempts) trail.begin(each, 0);
+  const trail = new AgentTrail(() => 0);
+  for (const each of attempts) trail.begin(each);
   return trail;
 }
 
@@ -25,13 +25,13 @@ describe('what the attempts of a call leave', () => {
     [[attempt('possible'), attempt('unknown')], 'possible', undefined],
     [[attempt('unknown'), attempt('none', 'b')], 'unknown', 'b'],
   ] as const)('[R-12] is that of all of them: %#', (attempts, effects, sessionId) => {
-    expect(trailOf(...attempts).left(0)).toEqual({ effects, ...(attempts.length > 0 && { sessionId }) });
+    expect(trailOf(...attempts).left).toEqual({ effects, ...(attempts.length > 0 && { sessionId }) });
   });
 
   it('[R-12] is not that of one that was never started', () => {
     const trail = trailOf(attempt('none', 'a'), attempt('unknown'));
     trail.forget();
-    expect(trail.left(0)).toEqual({ effects: 'none', sessionId: 'a' });
+    expect(trail.left).toEqual({ effects: 'none', sessionId: 'a' });
   });
 });
 
@@ -50,7 +50,7 @@ describe('a failed attempt of an agent', () => {
     ['unknown', { effect: 'readOnly' }, { outcome: 'unknown' }],
     ['unknown', { effect: 'mutating', asked: true }, { outcome: 'unknown' }],
   ] as const)('[R-12] whose effect is %s, and the next one %j, is %j', (effects, more, expected) => {
-    expect(withEffects(refused, { effects }, { ...next, ...more })).toEqual({ ...refused, ...expected });
+    expect(trailOf(attempt(effects)).judge(refused, { ...next, ...more })).toEqual({ ...refused, ...expected });
   });
 
   it.each([
@@ -58,14 +58,14 @@ describe('a failed attempt of an agent', () => {
     { kind: 'cancelled', message: 'x', outcome: 'cancelled' },
     { kind: 'spawn', message: 'x', outcome: 'failed' },
   ] as const)('[R-12] that was none is left as it is: %j', (facts) => {
-    expect(withEffects(facts, { effects: 'unknown' }, next)).toBe(facts);
+    expect(trailOf(attempt('unknown')).judge(facts, next)).toBe(facts);
   });
 
   it.each([
     ['possible', {}],
     ['possible', { resumable: true, effect: 'mutating' }],
   ] as const)('[R-12] that acted while it ended (%s, %j) forbids the next one', (effects, more) => {
-    expect(() => refuseRepetition({ effects }, { ...next, ...more })).toThrow(/not tried again/);
+    expect(() => trailOf(attempt(effects)).refuseRepetition({ ...next, ...more })).toThrow(/not tried again/);
   });
 
   it.each([
@@ -75,6 +75,6 @@ describe('a failed attempt of an agent', () => {
     ['unknown', {}],
     ['none', {}],
   ] as const)('[R-12] that is over (%s, %j) allows the next one', (effects, more) => {
-    expect(() => refuseRepetition({ effects }, { ...next, ...more })).not.toThrow();
+    expect(() => trailOf(attempt(effects)).refuseRepetition({ ...next, ...more })).not.toThrow();
   });
 });

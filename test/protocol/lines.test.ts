@@ -1,4 +1,4 @@
-import { fc } from '../property.ts';
+import { fc } from '../support/property.ts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLineSplitter } from '../../src/protocol/lines.ts';
 

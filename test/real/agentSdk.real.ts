@@ -103,7 +103,7 @@ describe.skipIf(!hasAgentSdk)('an agent over the real Agent SDK', () => {
     const script = [callsTool('Bash', { command: 'echo ran > effect' }), says('well then')];
     const never = (): Promise<never> => new Promise(() => undefined);
     const { conversation, cwd, upstream, gateway } = await startRealAgent(script, {
-      approvalTimeoutMs: 1000,
+      approvalMs: 1000,
       claude: { canUseTool: never },
     });
     const declined = gateway.wait('approval.failed');

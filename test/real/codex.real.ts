@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { CodexTurnEvent } from '../../src/index.ts';
+import type { CodexTurnEvent } from '../../src/codex/index.ts';
 import { isAlive } from '../support/temporary.ts';
 import { hasCodex } from './codexEnv.ts';
 import { breaksAfter, neverAnswers, refuses, responds, runs } from './fakeOpenai.ts';
@@ -104,7 +104,7 @@ describe.skipIf(!hasCodex)('the real codex app-server', () => {
     const { open, upstream, pid } = await startRealCodex([neverAnswers, responds('back')]);
     const thread = await open();
     const before = pid();
-    expect(await thread.send('hi', { stallMs: 6000 }).outcome).toMatchObject({
+    expect(await thread.send('hi', { idleMs: 6000 }).outcome).toMatchObject({
       failure: { kind: 'timeout', reason: 'idle_timeout', outcome: 'failed' },
     });
     await upstream.reached(1);
@@ -114,7 +114,7 @@ describe.skipIf(!hasCodex)('the real codex app-server', () => {
 
   it('[I-1] whose upstream refuses connections, for which it waits for ever, is ended at our limit with the reason', async () => {
     const { open } = await startRealCodex([], { baseUrl: 'http://127.0.0.1:9/v1' });
-    const outcome = await (await open()).send('hi', { stallMs: 10_000 }).outcome;
+    const outcome = await (await open()).send('hi', { idleMs: 10_000 }).outcome;
     expect(outcome).toMatchObject({ failure: { kind: 'timeout', reason: 'idle_timeout' } });
     expect(!outcome.ok && outcome.failure.message).toContain('Reconnecting');
   });

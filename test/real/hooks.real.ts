@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { processesWith } from '../cli/startHook.ts';
 import { setup } from '../globalSetup.ts';
-import { readEvents } from '../../src/store/query.ts';
-import { openReader } from '../../src/store/reader.ts';
+import { openReader } from '../../src/store/openReader.ts';
 import { claudePath, hasClaude } from './claudeEnv.ts';
 import { callsTool, says } from './fakeAnthropic.ts';
 import { startRealClaude } from './startRealClaude.ts';
@@ -30,7 +29,7 @@ async function runTurn(options: string, behaviour: string) {
     told: JSON.stringify(second?.body.messages ?? []),
     async errors() {
       const reader = await openReader(db);
-      const events = readEvents(reader, { category: 'hook', limit: 10 });
+      const events = await reader.events({ category: 'hook', limit: 10 });
       reader.close();
       return events.map(({ metadata }) => metadata);
     },

@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { type AgentOptions, createGateway, type SdkQueryFunction, unwrap } from '../../src/index.ts';
+import { agentKind } from '../../src/agents/agentKind.ts';
+import type { AgentOptions, SdkQueryFunction } from '../../src/agents/index.ts';
+import { createGateway, unwrap } from '../../src/index.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { agentSdkPath } from './agentSdkEnv.ts';
 import { claudeEnv } from './claudeEnv.ts';
@@ -18,7 +20,7 @@ export async function startRealAgent(script: FakeScript, options: Partial<AgentO
   const home = temporaryDirectory();
   const cwd = join(home, 'work');
   mkdirSync(cwd);
-  const gateway = createGateway();
+  const gateway = createGateway({ kinds: [agentKind] });
   onTestFinished(async () => {
     await gateway.stop();
     await upstream.close();

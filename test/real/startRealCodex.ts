@@ -1,7 +1,9 @@
 import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type CodexOptions, createGateway, type CodexThreadOptions, type Fact } from '../../src/index.ts';
+import { codexKind } from '../../src/codex/codexKind.ts';
+import type { CodexOptions, CodexThreadOptions } from '../../src/codex/index.ts';
+import { createGateway, type Fact } from '../../src/index.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { codexPath } from './codexEnv.ts';
 import { type OpenaiReply, startFakeOpenai } from './fakeOpenai.ts';
@@ -31,7 +33,7 @@ wire_api = "responses"
 env_key = "FAKE_KEY"
 `,
   );
-  const gateway = createGateway();
+  const gateway = createGateway({ kinds: [codexKind] });
   const facts: Fact[] = [];
   gateway.on('*', (fact) => facts.push(fact));
   onTestFinished(async () => {

@@ -4,7 +4,7 @@ import type { Turn } from '../../src/sessions/turn.ts';
 import { startSession } from '../support/startSession.ts';
 
 /** A session whose turn asks a person, who answers by `answer`. */
-function startAsking(timeoutMs?: number) {
+function startAsking(overallMs?: number) {
   const outcomes: Outcome<unknown>[] = [];
   let answer: (value: unknown) => void = () => undefined;
   let signal: AbortSignal | undefined;
@@ -17,7 +17,7 @@ function startAsking(timeoutMs?: number) {
           signal = given;
           return new Promise((resolve) => (answer = resolve));
         },
-        { timeoutMs },
+        { overallMs },
       );
       outcomes.push(outcome);
     },

@@ -35,7 +35,7 @@ describe('the defaults of sessions', () => {
 
   it.each([
     [{ watchdog: { turnMs: 0 } }, '`sessions.watchdog.turnMs`'],
-    [{ watchdog: { releaseMs: 30_000 } }, '`sessions.watchdog.recoveryMs` to be above `sessions.watchdog.releaseMs`'],
+    [{ watchdog: { releaseMs: 30_000 } }, '`sessions.watchdog.recoveryMs` to be a duration above `releaseMs` (30s)'],
     [{ recovery: { maxDeliveries: 0 } }, '`sessions.recovery.maxDeliveries`'],
     [{ recovery: { maxAge: 5 } }, 'did you mean maxAgeMs?'],
     [{ mailbox: { limit: 0 } }, '`sessions.mailbox.limit`'],

@@ -78,7 +78,7 @@ describe('why a session waits', () => {
 
   it('[L-5] is a person, and the deadline of the question', async () => {
     const { session, clock } = startSession({
-      onMessage: (_message, turn) => turn.ask('delete?', () => new Promise(() => undefined), { timeoutMs: 120_000 }),
+      onMessage: (_message, turn) => turn.ask('delete?', () => new Promise(() => undefined), { overallMs: 120_000 }),
     });
     void session.send({ kind: 'user' });
     await clock.advance(20_000);

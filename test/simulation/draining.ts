@@ -1,4 +1,4 @@
-import { createDrain, type Drain } from '../../src/gatewayDrain.ts';
+import { Drain } from '../../src/runtime/drain.ts';
 import type { World } from './world.ts';
 
 /** A stop that lets what is under way end first, as a gateway's does, and whether it keeps its time. */
@@ -11,7 +11,7 @@ export class Draining {
     const { sessions, integrations, runtime } = world;
     const drained = [...sessions.map(({ session }) => session), ...integrations.map(({ path }) => path)];
     this.#world = world;
-    this.#drain = createDrain({
+    this.#drain = new Drain({
       clock: runtime.clock,
       deadlines: runtime.deadlines,
       tell(order) {

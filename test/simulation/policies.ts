@@ -1,7 +1,7 @@
 import type { Backoff, Jitter } from '../../src/policy/backoff.ts';
 import type { Effect } from '../../src/policy/effects.ts';
 import type { Limits } from '../../src/policy/policy.ts';
-import type { PolicyInput } from '../../src/policy/presets.ts';
+import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import type { WatchdogOptions } from '../../src/sessions/sessionOptions.ts';
 import type { Chance } from './chance.ts';
 

@@ -1,11 +1,11 @@
 import type { CallSettings } from '../../src/calls/callSettings.ts';
 import type { AttemptContext } from '../../src/calls/operation.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
-import { type BreakerHandle, Integration } from '../../src/calls/integration.ts';
+import { type BreakerHandle, CallableIntegration, type Integration } from '../../src/calls/integration.ts';
 import type { Failure, Outcome } from '../../src/policy/failure.ts';
 import type { IntegrationPolicy } from '../../src/policy/policy.ts';
-import { resolvePolicy } from '../../src/policy/presets.ts';
-import { superviseIntegration } from '../../src/superviseIntegration.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import { Attempts } from './attempts.ts';
 import { type CallRow, callRow, isWaiting, wordOf } from './callRow.ts';
 import { CircuitModel } from './circuitModel.ts';
@@ -58,7 +58,7 @@ export class SimulatedIntegration {
       restartInMs: () => restartInMs,
       startsDown: () => this.model.down,
     });
-    this.integration = new Integration(this.path);
+    this.integration = new CallableIntegration(this.path);
   }
 
   get breaker(): BreakerHandle {

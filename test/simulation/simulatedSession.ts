@@ -1,7 +1,7 @@
 import type { Outcome } from '../../src/policy/failure.ts';
 import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
 import type { Acceptance } from '../../src/sessions/acceptance.ts';
-import { Session } from '../../src/sessions/session.ts';
+import { SupervisedSession } from '../../src/sessions/session.ts';
 import type { ToolResult } from '../../src/sessions/toolResult.ts';
 import type { Turn } from '../../src/sessions/turn.ts';
 import type { CallRow } from './callRow.ts';
@@ -41,7 +41,7 @@ const longestAwayMs = 36_000;
 /** A session of the world with the books of its sender and its handler. */
 export class SimulatedSession {
   readonly id: string;
-  readonly session: Session;
+  readonly session: SupervisedSession;
   readonly watchdog: Watchdog;
   readonly tools = new Set<ToolRow>();
   current: MessageRow | undefined = undefined;
@@ -60,7 +60,7 @@ export class SimulatedSession {
     this.id = id;
     this.watchdog = randomWatchdog(chance);
     this.#mailboxLimit = chance.integer(1, 20);
-    this.session = new Session(
+    this.session = new SupervisedSession(
       { id, clock: runtime.clock, deadlines: runtime.deadlines, facts: runtime.bus, tools: world.tools },
       {
         onMessage: ({ data }, turn) => this.#process(data as MessageRow, turn),

@@ -3,11 +3,9 @@ import type { AnyActorLogic } from 'xstate';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import type { Fact } from '../../src/policy/facts.ts';
-import type { Runtime } from '../../src/runtime.ts';
+import type { IntegrationRuntime } from '../../src/runtime/superviseIntegration.ts';
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
-import { checkPolicies } from '../../src/policy/policies.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/supervisor.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { seededRandom } from '../../src/testing/random.ts';
@@ -41,7 +39,7 @@ export class World {
   readonly clock = new SimulatedClock();
   readonly trace: Trace;
   readonly judge: Judge;
-  readonly runtime: Runtime;
+  readonly runtime: IntegrationRuntime;
   readonly root: RootSupervisor;
   readonly tools: ToolPort;
   readonly integrations: readonly SimulatedIntegration[];
@@ -77,15 +75,12 @@ export class World {
     this.runtime = {
       clock,
       random,
-      policies: checkPolicies(),
       bus,
-      secrets: new KnownSecrets(),
-      environment: 'extend',
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),
-      root: this.root,
       store: () => undefined,
-      supervise: (spec) => this.#pending.push(this.#watchedSpec(spec)),
+      supervise: (spec) => void this.#pending.push(this.#watchedSpec(spec)),
+      enter: () => undefined,
     };
     const names = ['kb', 'search', 'mail', 'files'].slice(0, this.chance.integer(1, 4));
     this.integrations = names.map((name) => new SimulatedIntegration(this, name));

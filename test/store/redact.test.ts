@@ -1,4 +1,4 @@
-import { fc } from '../property.ts';
+import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, maxMetadataBytes, maxTextChars } from '../../src/store/redact.ts';
 import { KnownSecrets } from '../../src/store/knownSecrets.ts';

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Fact, FactOf, Told } from '../../src/policy/facts.ts';
-import type { Database } from '../../src/store/database.ts';
-import { findDriver } from '../../src/store/driver.ts';
-import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
+import type { Database } from '../../src/store/sqlite/database.ts';
+import { findDriver } from '../../src/store/sqlite/driver.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openStore, type StoreOptions } from '../../src/store/openStore.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { RecordedFacts } from '../support/facts.ts';
 

@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Timer, TimerOptions } from '../../src/policy/clock.ts';
-import type { Database, Driver, DriverLoader } from '../../src/store/database.ts';
-import { findDriver } from '../../src/store/driver.ts';
+import type { Database, Driver, DriverLoader } from '../../src/store/sqlite/database.ts';
+import { findDriver } from '../../src/store/sqlite/driver.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import {
   failed,
@@ -280,7 +280,7 @@ describe.skipIf(!hasSqlite)('a broken store', () => {
     const { store } = await startStore({ path, drivers: failingDrivers(fault) });
     expect(store.breakers.load('kb')).toBeUndefined();
     expect(store.breakers.claimProbe('kb', 1, 'one', 1_000, 0)).toBe(true);
-    expect(store.read({ limit: 1 })).toEqual([]);
+    expect(await store.read({ limit: 1 })).toEqual([]);
     expect(fault.opened).toBe(1);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitOf, failedExit, isFailedExit, messageOf } from '../../src/supervisor/exit.ts';
+import { exitOf, failedExit, isFailedExit } from '../../src/supervisor/exit.ts';
 
 const error = new Error('boom');
 const done = (output: unknown) => ({ status: 'done', output, error: undefined }) as const;
@@ -27,12 +27,5 @@ describe('the exit of an actor', () => {
     expect(exitOf(done(undefined), 'shutdown')).toEqual({ reason: 'shutdown' });
     expect(exitOf(stopped, 'killed')).toEqual({ reason: 'killed' });
     expect(exitOf(stopped, undefined)).toEqual({ reason: 'shutdown' });
-  });
-
-  it('[V-7] has a message for whatever was thrown', () => {
-    expect(messageOf(error)).toBe('boom');
-    expect(messageOf(undefined)).toBe('undefined');
-    expect(messageOf(Object.assign(new Error('x'), { message: 5 }))).toBe('5');
-    expect(messageOf(Object.create(null))).toBe('an error that cannot be shown');
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { readOptions } from '../../src/policy/readOptions.ts';
 import {
   type RestartBackoffOptions,
-  checkRestartBackoff,
+  restartBackoffKeys,
   defaultRestartBackoff,
   restartDelay,
 } from '../../src/supervisor/restartBackoff.ts';
@@ -9,6 +10,8 @@ import {
 const middle = () => 0.5;
 const delays = (backoff = defaultRestartBackoff, random = middle) =>
   [0, 1, 2, 3, 8, 9, 2000].map((earlier) => restartDelay(backoff, earlier, random));
+
+const checkRestartBackoff = (name: string, given: object) => readOptions(name, given, restartBackoffKeys);
 
 describe('the backoff between restarts', () => {
   it('[V-4] doubles from 100 ms to 30 s', () => {

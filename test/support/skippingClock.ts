@@ -1,5 +1,5 @@
 import type { Clock, Timer, TimerOptions } from '../../src/policy/clock.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
 
 /** Shorter waits are those with which processes are looked after. */
 const longMs = 1000;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { fixture, isAlive } from '../actors/startProcess.ts';
+import { fixture, isAlive } from '../actors/process/startProcess.ts';
 import { temporaryDirectory } from './temporary.ts';
 
 /** A gateway in a process of its own, with three children that outlive it. */

@@ -1,14 +1,15 @@
 import { createActor } from 'xstate';
 import type { AttemptContext, Operation } from '../../src/calls/operation.ts';
 import { CallPath } from '../../src/calls/callPath.ts';
-import type { CallPathParts } from '../../src/calls/callPathParts.ts';
+import type { CallPathOptions } from '../../src/calls/callPathOptions.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
-import { Integration } from '../../src/calls/integration.ts';
+import { CallableIntegration, type Integration } from '../../src/calls/integration.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import { type IntegrationRef, integrationMachine } from '../../src/machines/integration.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
-import { type PolicyInput, resolvePolicy } from '../../src/policy/presets.ts';
+import type { PolicyInput } from '../../src/policy/policyInput.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { type Deferred, deferred } from './deferred.ts';
 import { RecordedFacts } from './facts.ts';
@@ -36,7 +37,7 @@ export interface Started {
 export function startIntegration(
   policy: PolicyInput = {},
   operation?: Operation<string, string>,
-  extra: Partial<CallPathParts<string, string>> = {},
+  extra: Partial<CallPathOptions<string, string>> = {},
 ): Started {
   const clock = new SimulatedClock();
   const facts = new RecordedFacts();
@@ -68,7 +69,7 @@ export function startIntegration(
     facts,
     deadlines,
     path,
-    integration: new Integration(path),
+    integration: new CallableIntegration(path),
     ref,
     seen,
     attempt: (index) => {

@@ -5,21 +5,22 @@ import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
 import { integrationMachine } from '../../src/machines/integration.ts';
 import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
-import { type PolicyInput, resolvePolicy } from '../../src/policy/presets.ts';
+import type { PolicyInput } from '../../src/policy/policyInput.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { checkToolCallRetry, type ToolCallRetryOptions } from '../../src/policy/toolCallRetry.ts';
-import { Session } from '../../src/sessions/session.ts';
+import { SupervisedSession } from '../../src/sessions/session.ts';
 import type { SessionOptions } from '../../src/sessions/sessionOptions.ts';
 import { indexedScheduler } from '../../src/supervisor/scheduler.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { checkTools, type ToolOptions } from '../../src/policy/toolOptions.ts';
-import { createToolPort, type ToolTarget } from '../../src/toolPort.ts';
+import { readTools, type ToolOptions } from '../../src/policy/toolOptions.ts';
+import { createToolPort, type ToolTarget } from '../../src/gateway/sessionTools.ts';
 import { RecordedFacts } from './facts.ts';
 
 export interface StartedSession {
   readonly clock: SimulatedClock;
   readonly facts: RecordedFacts;
   readonly deadlines: DeadlineQueue;
-  readonly session: Session;
+  readonly session: SupervisedSession;
   /** Starts a further incarnation of the session's actor. */
   incarnate(): SessionRef;
   /** Adds an integration that sessions can call as a tool; its operation gets `{tool, input}`. */
@@ -41,7 +42,7 @@ export function startSession(
   const signals = new SignalFanout();
   const targets = new Map<string, ToolTarget>();
   const tools = createToolPort(targets, checkToolCallRetry(toolCallRetry), clock);
-  const session = new Session({ id: 'agent:main', clock, deadlines, facts, tools, ...more }, options);
+  const session = new SupervisedSession({ id: 'agent:main', clock, deadlines, facts, tools, ...more }, options);
   let incarnation = 0;
 
   function incarnate(): SessionRef {
@@ -78,7 +79,7 @@ export function startSession(
       targets.set(name, {
         path,
         effect: undefined,
-        tools: checkTools('tools', more.tools),
+        tools: new Map(Object.entries(readTools(name, more.tools))),
         request: (tool, input) => ({ tool, input }),
       });
       return path;

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { listProcessesNow } from '../../src/actors/processTable.ts';
+import { listProcessesNow } from '../../src/actors/process/processTable.ts';
 
 /** A directory of the test's own, gone when the test is. */
 export function temporaryDirectory(): string {

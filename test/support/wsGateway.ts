@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { ToolRequest } from '../../src/gatewayTypes.ts';
+import type { ToolRequest } from '../../src/sessions/toolRequest.ts';
 
 /** A WebSocket server that answers each request by what a test says for it, in order; at the end of the list it answers `found`. */
 export interface WsGateway {

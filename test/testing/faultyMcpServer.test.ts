@@ -241,10 +241,14 @@ describe('the starts of a faulty MCP server', () => {
 
 describe('the options of a faulty MCP server', () => {
   it.each([
-    [{ fault: [] }, RangeError, 'Unknown option `options.fault`'],
+    [{ fault: [] }, RangeError, 'Unknown option `fault`; did you mean faults?'],
     [{ faults: {} }, TypeError, 'Expected `faults` to be an array, got an object'],
     [{ faults: [{ do: 'explode' }] }, RangeError, 'Expected `faults[0].do` to be one of crash, hang'],
-    [{ faults: [{ do: 'slow' }] }, TypeError, 'Expected `faults[0].ms` to be a duration in ms above 0, got undefined'],
+    [
+      { faults: [{ do: 'slow' }] },
+      TypeError,
+      'Expected `faults[0].ms` to be a duration above 0 (ms, or text such as 30s), got undefined',
+    ],
     [{ faults: [{ do: 'hang', ms: 5 }] }, RangeError, 'Unknown option `faults[0].ms`'],
     [{ faults: [{ do: 'hang', nth: 0 }] }, RangeError, 'Expected `faults[0].nth` to be a positive integer, got 0'],
     [{ faults: [{ do: 'hang', tool: 'a', on: 'ping' }] }, RangeError, 'Expected `faults[0].on`'],

@@ -80,16 +80,16 @@ describe('the faulty HTTP upstream', () => {
 
   it.each([
     [{ a: [{}] }, RangeError, 'Expected a path of `script` to begin with "/", got "a"'],
-    [{ '/a': [] }, TypeError, 'Expected `script./a` to be a list'],
+    [{ '/a': [] }, RangeError, 'Expected `script["/a"]` to be a list'],
     [
       { '/a': [{ status: 600 }] },
       RangeError,
-      'Expected `script./a[0].status` to be an integer from 200 to 599, got 600',
+      'Expected `script["/a"][0].status` to be an integer from 200 to 599, got 600',
     ],
-    [{ '/a': [{ do: 'hang', status: 200 }] }, RangeError, 'Unknown option `script./a[0].status`'],
+    [{ '/a': [{ do: 'hang', status: 200 }] }, RangeError, 'Unknown option `script["/a"][0].status`'],
     [{ '/a': [{ headers: { 'x-a': 'b\n' } }] }, TypeError, 'Invalid character in header content ["x-a"]'],
-    [{ '/a': [{ headers: 'x' }] }, TypeError, 'Expected `script./a[0].headers` to be an object, got "x"'],
-    [{ '/a': [{ do: 'vanish' }] }, RangeError, 'Expected `script./a[0].do`'],
+    [{ '/a': [{ headers: 'x' }] }, TypeError, 'Expected `script["/a"][0].headers` to be an object, got "x"'],
+    [{ '/a': [{ do: 'vanish' }] }, RangeError, 'Expected `script["/a"][0].do`'],
   ])('[U-5] is checked at once: %j', async (script, type, message) => {
     await expect(faultyUpstream(script as never)).rejects.toThrow(type);
     await expect(faultyUpstream(script as never)).rejects.toThrow(message);

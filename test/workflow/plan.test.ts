@@ -22,6 +22,11 @@ describe('a plan', () => {
     expect(sound).toEqual({ items, graph: [[], [0]] });
   });
 
+  it('[R-17] with items in two places is refused: one of them would be lost', async () => {
+    const plan = { success: true, items: [item('a')], todo: { items: [item('b')] } };
+    expect(await problemsOf(plan)).toEqual(['todo.items: expected to be left out beside `items`']);
+  });
+
   it('[W-5] with its items in `todo` is understood as it is', async () => {
     const first = { id: 'a', action: 'look', tools_needed: ['grep'], mcp_servers: ['kb'], max_attempts: 2 };
     const second = { id: 'b', action: 'write', tools_needed: [], mcp_servers: [], dependencies: ['a'] };
@@ -46,20 +51,26 @@ describe('a plan', () => {
     [null, ['the plan: expected an object, got null']],
     ['do it', ['the plan: expected an object, got "do it"']],
     [[], ['the plan: expected an object, got an array of 0']],
-    [{}, ['success: expected true or false, got undefined', 'items: expected an array of items, got undefined']],
+    [
+      {},
+      [
+        'success: expected true or false, got undefined',
+        'items: expected an array of at least one item, got undefined',
+      ],
+    ],
     [{ success: 'yes', items: [item('a')] }, ['success: expected true or false, got "yes"']],
-    [{ success: true, items: 'a' }, ['items: expected an array of items, got "a"']],
+    [{ success: true, items: 'a' }, ['items: expected an array of at least one item, got "a"']],
     [{ success: true, items: [] }, ['items: expected an array of at least one item, got an array of 0']],
     [
       { success: true, items: [{ ...item('a'), max_attempts: 0, maxAttempts: 1.5 }], mode: 3 },
       [
-        'items[0].maxAttempts: expected an integer of at least 1, got 1.5',
-        'items[0].max_attempts: expected an integer of at least 1, got 0',
+        'items[0].maxAttempts: expected a positive integer, got 1.5',
+        'items[0].max_attempts: expected a positive integer, got 0',
         'mode: expected a string, got 3',
       ],
     ],
     [{ success: true, todo: [] }, ['todo: expected an object, got an array of 0']],
-    [{ success: true, todo: {} }, ['todo.items: expected an array of items, got undefined']],
+    [{ success: true, todo: {} }, ['todo.items: expected an array of at least one item, got undefined']],
     [
       { success: true, todo: { items: [{ action: 'do a', mcp_servers: 'kb' }] } },
       [

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { createGateway } from '../../src/gateway.ts';
-import type { Gateway } from '../../src/gatewayTypes.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { workflowKind, type WorkflowMethods } from '../../src/workflow/workflowKind.ts';
+import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import { unwrap } from '../../src/policy/failure.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 import { type FaultyUpstream, faultyUpstream, type UpstreamScript } from '../../src/testing/faultyUpstream.ts';
@@ -12,7 +13,7 @@ import { SkippingClock } from '../support/skippingClock.ts';
 export type HttpBackend = WorkflowBackend<string, string, string>;
 
 export interface World {
-  readonly gateway: Gateway;
+  readonly gateway: Gateway & WorkflowMethods;
   readonly clock: SkippingClock;
   readonly upstream: FaultyUpstream;
   /** Asks over HTTP. */
@@ -35,7 +36,7 @@ export function plan(items: Readonly<Record<string, readonly string[]>>): string
 export async function startWorld(script: UpstreamScript, localPlan = '{}'): Promise<World> {
   const upstream = await faultyUpstream(script);
   const clock = new SkippingClock();
-  const gateway = createGateway({ clock, random: () => 0.5 });
+  const gateway = createGateway({ kinds: [workflowKind], clock, random: () => 0.5 });
   const facts: Fact[] = [];
   gateway.on('*', (fact) => void facts.push(fact));
   gateway.on('call.retried', ({ delayMs }) => clock.nextTurn(() => clock.skip(delayMs ?? 0)));

@@ -374,7 +374,7 @@ describe('wrong arguments', () => {
     const run = new ScriptedRun();
     const client = new SlowClient();
     expect(() => writeServerSentEvents(run, client, { heartbeatMs: 0 })).toThrow(
-      'Expected `heartbeatMs` to be a duration in ms above 0, got 0',
+      'Expected `heartbeatMs` to be a duration above 0 (ms, or text such as 30s), got 0',
     );
     expect(() => writeServerSentEvents(run, client, { lastEvent: '1' } as never)).toThrow('did you mean lastEventId?');
     expect(() => writeServerSentEvents({} as never, client)).toThrow('Expected `run.events` to be a function');

@@ -1,5 +1,6 @@
-import { createGateway } from '../../src/gateway.ts';
-import type { Gateway } from '../../src/gatewayTypes.ts';
+import { workflowKind, type WorkflowMethods } from '../../src/workflow/workflowKind.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 // What is imported at the first use takes real time, which a simulated clock does not wait for.
 import '../../src/workflow/planSchema.ts';
@@ -19,7 +20,7 @@ export type Backend = WorkflowBackend<string, string, string>;
 
 export interface StartedWorkflow {
   readonly clock: SimulatedClock;
-  readonly gateway: Gateway;
+  readonly gateway: Gateway & WorkflowMethods;
   readonly facts: Fact[];
   readonly workflow: Workflow<string, string, string>;
   /** The facts of this type so far. */
@@ -34,7 +35,7 @@ export async function startWorkflow(
   options: Partial<WorkflowOptions<string, string, string>> = {},
 ): Promise<StartedWorkflow> {
   const clock = new SimulatedClock();
-  const gateway = createGateway({ clock, random: () => 0.5, alerts: false });
+  const gateway = createGateway({ kinds: [workflowKind], clock, random: () => 0.5, alerts: false });
   const facts: Fact[] = [];
   gateway.on('*', (fact) => facts.push(fact));
   const workflow = gateway.workflow<string, string, string>('deploy', { backends, ...options });

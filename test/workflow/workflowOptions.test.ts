@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createGateway } from '../../src/gateway.ts';
+import { workflowKind } from '../../src/workflow/workflowKind.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import type { WorkflowOptions, WorkflowRunOptions } from '../../src/workflow/workflowTypes.ts';
 import { backend, item } from './startWorkflow.ts';
 
@@ -7,8 +8,8 @@ const primary = backend('primary', [item('a')]);
 
 describe('the options of a workflow', () => {
   it.each<[object, string]>([
-    [{}, 'Expected `w.backends` to be an array of backends, got undefined'],
-    [{ backends: [] }, 'Expected `w.backends` to have at least one backend, got none'],
+    [{}, 'Expected `w.backends` to be an array of at least one backend, got undefined'],
+    [{ backends: [] }, 'Expected `w.backends` to be an array of at least one backend, got an array of 0'],
     [{ backends: [7] }, 'Expected `w.backends[0]` to be an object, got 7'],
     [{ backends: [{ ...primary, plans: 1 }] }, 'Unknown option `w.backends[0].plans`'],
     [
@@ -30,15 +31,17 @@ describe('the options of a workflow', () => {
     [{ backends: [primary], concurrency: 0 }, 'Expected `w.concurrency` to be a positive integer, got 0'],
     [
       { backends: [primary], overallMs: Number.POSITIVE_INFINITY },
-      'Expected `w.overallMs` to be a duration in ms above 0',
+      'Expected `w.overallMs` to be a duration above 0 (ms, or text such as 30s)',
     ],
     [{ backends: [primary], overall: 1 }, 'Unknown option `w.overall`'],
   ])('refuses %j', (options, text) => {
-    expect(() => createGateway().workflow('w', options as WorkflowOptions<string, string, string>)).toThrow(text);
+    expect(() =>
+      createGateway({ kinds: [workflowKind] }).workflow('w', options as WorkflowOptions<string, string, string>),
+    ).toThrow(text);
   });
 
   it('leave nothing behind when they are refused', async () => {
-    const gateway = createGateway();
+    const gateway = createGateway({ kinds: [workflowKind] });
     const wrong = backend('fallback', [], { itemPolicy: { maxInFlight: 0 } });
     expect(() => gateway.workflow('w', { backends: [primary, wrong] })).toThrow('maxInFlight');
     expect(gateway.workflow('w', { backends: [primary] }).name).toBe('w');
@@ -47,7 +50,7 @@ describe('the options of a workflow', () => {
   });
 
   it('takes no name of an integration that there is', () => {
-    const gateway = createGateway();
+    const gateway = createGateway({ kinds: [workflowKind] });
     gateway.workflow('a', { backends: [backend('b', [])] });
     const same = (): unknown => gateway.workflow('a:b', { backends: [backend('items', [])] });
     expect(same).toThrow('The name `workflow:a:b:items` is taken by another integration');
@@ -60,7 +63,7 @@ describe('the options of a run', () => {
     [{ session: '' }, 'Expected `options.session` to be a non-empty string'],
     [{ sesion: 'x' }, 'did you mean session?'],
   ])('refuse %j', (options, text) => {
-    const workflow = createGateway().workflow('w', { backends: [primary] });
+    const workflow = createGateway({ kinds: [workflowKind] }).workflow('w', { backends: [primary] });
     expect(() => workflow.run('x', options as WorkflowRunOptions)).toThrow(text);
   });
 });

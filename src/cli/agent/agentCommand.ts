@@ -1,16 +1,16 @@
 import { constants } from 'node:os';
-import { superviseAgent, type SupervisedAgent } from '../../agents/agent.ts';
+import { superviseAgent } from '../../agents/agent.ts';
 import { failuresOf } from '../../agents/agentFallback.ts';
 import type { Agent, AgentOptions, AgentResult } from '../../agents/agentTypes.ts';
-import { inTime } from '../../agents/agentWait.ts';
-import type { ClaudeBackendOptions } from '../../agents/claudeBackendOptions.ts';
-import { importQuery, sdkPackage } from '../../agents/claudeSdkModule.ts';
-import { checkGatewayOptions } from '../../gatewayOptions.ts';
+import { inTime } from '../../policy/inTime.ts';
+import type { ClaudeBackendOptions } from '../../agents/claude/claudeBackendOptions.ts';
+import { importQuery, sdkPackage } from '../../agents/claude/claudeSdkModule.ts';
+import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
 import { AttemptError, type Failure, type Outcome } from '../../policy/failure.ts';
 import { type AgentName, longestAnswer } from '../../protocol/agentReport.ts';
-import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
+import { Registry } from '../../runtime/registry.ts';
 import { storePath } from '../../store/paths.ts';
 import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
@@ -27,6 +27,7 @@ import { agentExitCode } from './exitCode.ts';
 import type { AgentArgs } from './options.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
 import { createPrinter, type Printer, snakeCase } from './printer.ts';
+import { messageOf } from '../../policy/thrown.ts';
 
 /** How the one turn ended. */
 interface TurnEnd {
@@ -95,7 +96,7 @@ async function promptOf({ prompt }: AgentPlan, signal: AbortSignal): Promise<str
 /** One conversation of one turn, on a runtime of its own. Resolves when nothing of it is left. */
 async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show: Printer['show']): Promise<TurnEnd> {
   const logger = createOwnLogger((line) => own.say(sanitize(line)));
-  const owner = createRuntime(
+  const registry = new Registry(
     checkGatewayOptions({
       store: { path: storePath(plan.db, io.env), required: false },
       logger,
@@ -105,18 +106,18 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
       records: tellsOfTrouble,
     },
   );
-  const agents: SupervisedAgent[] = [];
+  const agents: Agent[] = [];
   const supervise = async (backend: AgentName, more: Partial<AgentOptions>): Promise<Agent> => {
     const options = { ...(await optionsOf(plan, backend)), ...more };
     const name = backend === plan.backend ? plan.name : backend;
-    const supervised = superviseAgent(owner.runtime, name, options, () => owner.running);
+    const supervised = superviseAgent(registry.runtime, name, options);
     agents.push(supervised);
-    return supervised.agent;
+    return supervised;
   };
   const fallback = plan.fallback === undefined ? undefined : await supervise(plan.fallback, {});
   const agent = await supervise(plan.backend, { fallback });
-  const { clock } = owner.runtime;
-  await owner.start();
+  const { clock } = registry.runtime;
+  await registry.start();
   const startedAt = clock.now();
   try {
     const starting =
@@ -128,14 +129,15 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
     const aborted = untilAborted(io.signal);
     for await (const event of turn) {
       const shown = show(event);
-      // Who is told to end does not wait for a reader that has stopped reading.
+      // A process that was told to end does not wait for a reader that has stopped reading.
       if (shown !== undefined) await Promise.race([shown, aborted]);
     }
     const outcome = await turn.outcome;
     const { missed } = turn;
     return { outcome, id: conversation.id, elapsedMs: clock.now() - startedAt, missed };
   } finally {
-    await end(owner, agents);
+    await Promise.all(agents.map((each) => each.stop()));
+    await registry.stop();
   }
 }
 
@@ -150,15 +152,6 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-async function end(owner: RuntimeOwner, agents: readonly SupervisedAgent[]): Promise<void> {
-  await Promise.all(agents.map(({ agent }) => agent.stop()));
-  await owner.stop({
-    first() {
-      for (const { path } of agents) path.stop();
-    },
   });
 }
 
@@ -179,7 +172,7 @@ async function claudeOptions(command: string | undefined): Promise<ClaudeBackend
     return { query: await importQuery() };
   } catch (error) {
     if (error instanceof AttemptError && error.facts.code === 'ENOENT') return { command: 'claude' };
-    throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new CommandError(messageOf(error), { cause: error });
   }
 }
 

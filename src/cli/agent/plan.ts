@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { AgentOptions } from '../../agents/agentTypes.ts';
 import type { ConfigOptions } from '../../config/configTypes.ts';
-import type { IntegrationSettings, PoliciesOptions } from '../../policy/policies.ts';
-import type { PolicyInput } from '../../policy/presets.ts';
+import { checkPolicies, type IntegrationSettings, type PoliciesOptions } from '../../policy/policies.ts';
+import type { PolicyInput } from '../../policy/policyInput.ts';
 import type { AgentName } from '../../protocol/agentReport.ts';
 import { unknown, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
@@ -22,7 +22,7 @@ export interface AgentPlan {
   readonly db: string | undefined;
   /** The program of the backend; undefined: the usual one. */
   readonly command: string | undefined;
-  /** Those of the agent, but for its backend and who approves. */
+  /** Those of the agent, without its backend and its approver. */
   readonly agent: Pick<AgentOptions, 'cwd' | 'model' | 'policy'>;
   /** What is configured, with what the command line says over it. */
   readonly policies: PoliciesOptions;
@@ -59,7 +59,7 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
   const other = backends.find((each) => each === name && each !== backend);
   if (other !== undefined)
     throw new UsageError(`Expected \`--name\` to be no name of another backend, got ${quoted(name)}`);
-  const { overallMs, limits } = config.policies?.integrations?.[name] ?? {};
+  const overallMs = checkPolicies(config.policies).limitOf(name, 'overallMs');
   return {
     backend,
     name,
@@ -72,7 +72,7 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
     command: args.command,
     agent: { cwd: args.cwd, model: args.model, policy: policyOf(args) },
     policies: withFlags(config.policies ?? {}, args, [name, ...(fallback === undefined ? [] : [fallback])]),
-    overallMs: args.timeout ?? overallMs ?? limits?.overallMs ?? usualMs,
+    overallMs: args.timeout ?? overallMs ?? usualMs,
   };
 }
 
@@ -112,7 +112,7 @@ function withFlags(
 ): PoliciesOptions {
   const over = (settings: IntegrationSettings = {}): IntegrationSettings => ({
     ...settings,
-    ...(timeout !== undefined && { timeoutMs: timeout, overallMs: timeout }),
+    ...(timeout !== undefined && { attemptMs: timeout, overallMs: timeout }),
     ...(idleMs !== undefined && { idleMs }),
     // Of a figure the short form or the long one may be given.
     limits: {

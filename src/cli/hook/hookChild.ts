@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { killAtExit } from '../../actors/liveProcesses.ts';
-import { createChildGuard } from '../../actors/childGuard.ts';
-import { startMarked } from '../../actors/limitMark.ts';
-import { killMarked, limitFor, markName, markVariable, nextMark } from '../../actors/processMark.ts';
-import { isYoungestNow } from '../../actors/processTable.ts';
-import { killOrphansNow, killTreeNow, terminateTree } from '../../actors/processTree.ts';
-import { spawnFailure } from '../../actors/spawnFailure.ts';
+import { killAtExit } from '../../actors/process/liveProcesses.ts';
+import { createChildGuard } from '../../actors/process/childGuard.ts';
+import { startMarked } from '../../actors/process/limitMark.ts';
+import { killMarked, limitFor, markName, markVariable, nextMark } from '../../actors/process/processMark.ts';
+import { isYoungestNow } from '../../actors/process/processTable.ts';
+import { killOrphansNow, killTreeNow, terminateTree } from '../../actors/process/processTree.ts';
+import { spawnFailure } from '../../actors/process/spawnFailure.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
 import { type Background, readBackground } from '../../protocol/commandHook.ts';
-import { systemClock } from '../../systemClock.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
 import type { HostInput } from './hostInput.ts';
 
-/** What of the child's two streams is held back until its verdict is known, in bytes; no hook has that much to say. */
+/** What of the child's two streams is held back until its outcome is known, in bytes; no hook has that much to say. */
 const maxOutputBytes = 8 * 1024 * 1024;
 /** What is looked at for the word that the hook goes on in the background, in bytes. */
 const longestAnnouncement = 4096;

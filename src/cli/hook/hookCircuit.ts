@@ -1,12 +1,12 @@
-import { leaseOwner } from '../../leaseOwner.ts';
+import { leaseOwner } from '../../runtime/leaseOwner.ts';
 import type { Facts } from '../../policy/facts.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { HookInput } from '../../protocol/hookEvents.ts';
 import type { Store } from '../../store/store.ts';
-import { systemClock } from '../../systemClock.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
 import { hookMarker } from './hookMarker.ts';
 import { admitRun, countAnswer, countFailure, type HookAdmission, record } from './hookTally.ts';
-import type { HookFailure } from './hookVerdict.ts';
+import type { HookFailure } from './hookOutcome.ts';
 
 /** The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long. */
 export interface HookCircuit {
@@ -91,7 +91,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
         isRecorded = await store.flush();
       });
       if (failure.counts) marker.leave();
-      // What the database had to say on the way, or how long it took to close, is no matter to who asks whether it is on record.
+      // What the database had to say on the way, or how long it took to close, does not matter to the caller, who asks whether it is on record.
       return isRecorded ? undefined : (trouble ?? 'the database did not take it');
     },
   };
@@ -103,7 +103,7 @@ function probeOf(admission: HookAdmission) {
 
 /** Opens the database of a hook; `note` hears what is wrong with it. */
 export async function openHookStore(path: string, note: (message: string) => void): Promise<Store> {
-  const { openStore } = await import('../../store/store.ts');
+  const { openStore } = await import('../../store/openStore.ts');
   const logger: Logger = { debug: ignore, info: ignore, warn: note, error: note };
   return openStore({ path, clock: systemClock, facts: nobody, logger });
 }

@@ -10,7 +10,7 @@ import { runHookChild } from './hookChild.ts';
 import { createHookCircuit } from './hookCircuit.ts';
 import { createHookLimits } from './hookLimits.ts';
 import { writeOut } from './hookOutput.ts';
-import { failureExitCode, judgeHook } from './hookVerdict.ts';
+import { failureExitCode, judgeHook } from './hookOutcome.ts';
 import { type HostInput, readHostInput } from './hostInput.ts';
 
 /** How long the host's input is waited for when the hook has ended or is not run, in ms. */
@@ -78,14 +78,14 @@ async function runHook(args: HookArgs): Promise<number> {
     return exitCode;
   }
   const run = await runHookChild({ ...args, limitMs: limits.run, input });
-  const verdict = judgeHook(run, args.onFailure);
-  if (verdict.is === 'failed') {
+  const outcome = judgeHook(run, args.onFailure);
+  if (outcome.is === 'failed') {
     // A hook may fail before its input was read; one that hung has had the time.
     const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
     const exitCode = failureExitCode(args.onFailure, about?.event);
-    const trouble = await circuit.failed(verdict.failure, about, admission);
+    const trouble = await circuit.failed(outcome.failure, about, admission);
     const text =
-      trouble === undefined ? verdict.failure.message : `${verdict.failure.message} (not recorded: ${trouble})`;
+      trouble === undefined ? outcome.failure.message : `${outcome.failure.message} (not recorded: ${trouble})`;
     await write('stderr', line(args.name, text, exitCode));
     return exitCode;
   }
@@ -95,10 +95,10 @@ async function runHook(args: HookArgs): Promise<number> {
     writeOut(process[name], run[name], Math.max(flushMs, leftMs)),
   );
   const [isHeard, mayComplain] = await Promise.all(streams);
-  await circuit[verdict.is](admission);
-  if (isHeard && mayComplain) return verdict.exitCode;
-  const exitCode = verdict.exitCode || failureExitCode(args.onFailure, input.said?.event);
-  // Who has not read stderr for all that time will not now.
+  await circuit[outcome.is](admission);
+  if (isHeard && mayComplain) return outcome.exitCode;
+  const exitCode = outcome.exitCode || failureExitCode(args.onFailure, input.said?.event);
+  // A host that has not read stderr for all that time will not read it now.
   if (mayComplain) await write('stderr', line(args.name, 'Its output could not be passed on in full', exitCode));
   return exitCode;
 }

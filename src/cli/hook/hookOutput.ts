@@ -1,16 +1,16 @@
 import type { Clock } from '../../policy/clock.ts';
-import { systemClock } from '../../systemClock.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
 
 /** A stream of this process, as far as it is written to. */
 export type HookStream = Pick<NodeJS.WriteStream, 'write' | 'once' | 'writableLength'>;
 
-/** Whoever reads a file later would take a part for the whole. */
+/** The reader of a file would take a part for the whole. */
 const notKept: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 /**
  * Writes, and waits until all that was written is on its way.
  * @param limitMs - how long a host that does not read may keep this process.
- * @returns true when it is written, or nobody is there to read it any more; false when whoever should have did not, or there is no
+ * @returns true when it is written, or no reader is left; false when the reader did not read it, or there is no
  * room for it.
  */
 export function writeOut(

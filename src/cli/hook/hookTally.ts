@@ -1,12 +1,12 @@
-import { claimProbe } from '../../leaseOwner.ts';
+import { claimProbe } from '../../runtime/leaseOwner.ts';
 import { openForMs, trips } from '../../policy/breaker.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { causeText, openText } from '../../policy/breakerCause.ts';
 import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { presets } from '../../policy/presets.ts';
-import type { HookFailure } from './hookVerdict.ts';
+import type { HookFailure } from './hookOutcome.ts';
 import type { Store } from '../../store/store.ts';
-import { systemClock } from '../../systemClock.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
 
 /** Whether a run may go out; `probe`: the circuit as it was when this run became the one that tries it. */
 export type HookAdmission =
@@ -24,7 +24,7 @@ export interface HookRunName {
 const { breaker: policy } = presets.hook;
 
 /** Admits the run: freely while the circuit is closed, one at a time when it has been open for long enough. */
-export function admitRun(store: Store, { key }: HookRunName, leaseMs: number): HookAdmission {
+export async function admitRun(store: Store, { key }: HookRunName, leaseMs: number): Promise<HookAdmission> {
   const row = store.breakers.load(key);
   if (row?.state !== 'open') return { admitted: true };
   const wallNow = systemClock.wallNow();
@@ -36,7 +36,8 @@ export function admitRun(store: Store, { key }: HookRunName, leaseMs: number): H
   }
   const retryAfterMs = leftMs > 0 ? leftMs : leaseMs;
   // Refusals come in floods: one record for each time the circuit opened.
-  if (store.read({ category: 'integration', integration: key, since: row.openedAt, limit: 1 }).length === 0) {
+  const refusals = await store.read({ category: 'integration', integration: key, since: row.openedAt, limit: 1 });
+  if (refusals.length === 0) {
     const message = openText(key, row.cause, retryAfterMs);
     const refusal = { kind: 'circuit_open', message, retryAfterMs, refused: 0 } as const;
     record(store, { type: 'call.refused', integration: key, call: `${process.pid}.${wallNow}`, ...refusal });

@@ -1,5 +1,5 @@
 import { readStatusAnswer } from '../../control/answers.ts';
-import { type JudgedRuntime, readRuntimes } from '../../store/runtimes.ts';
+import type { JudgedRuntime } from '../../store/runtimes.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -15,7 +15,10 @@ export interface Choice {
 
 /** The one live runtime of the database that is meant. @throws CommandError when there is none, or several. */
 export async function chooseRuntime({ db, attach }: Choice, io: Io): Promise<JudgedRuntime> {
-  const { path, rows } = await readDatabase(db, io, (reader) => ({ path: reader.path, rows: readRuntimes(reader) }));
+  const { path, rows } = await readDatabase(db, io, async (reader) => ({
+    path: reader.path,
+    rows: await reader.runtimes(),
+  }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
   const live = asked.flatMap(({ runtime, answer }) => (answer === undefined ? [] : [runtime]));
   const meant =

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { JudgedRuntime } from '../../store/runtimes.ts';
-import { systemClock } from '../../systemClock.ts';
-import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from '../../telemetry/inspector/server.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
+import { type InspectorServer, startInspectorServer, statelyInspectorUrl } from '../../inspector/server.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { runtimeText } from '../liveRuntimes.ts';

@@ -1,8 +1,8 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { askRuntime } from '../../control/client.ts';
 import { streamFromRuntime } from '../../control/streamClient.ts';
-import { systemClock } from '../../systemClock.ts';
-import { endFrame } from '../../telemetry/inspector/frames.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
+import { endFrame } from '../../inspector/frames.ts';
 import { CommandError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
 
@@ -25,7 +25,7 @@ export async function openRelay(socket: string): Promise<Readable> {
     transform: (frame: unknown, _encoding, done) => done(null, frame),
     flush: (done) => void isGone(socket).then((gone) => done(null, gone ? endFrame : undefined)),
   });
-  // Who lets go of one lets go of the other; there is nobody to tell.
+  // A client that closes one closes the other; nobody is left to tell.
   pipeline(answer.items, relayed, () => undefined);
   return relayed;
 }

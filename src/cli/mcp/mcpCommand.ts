@@ -1,13 +1,11 @@
-import type { CallPath } from '../../calls/callPath.ts';
-import { createLiveRuntime, liveStatus, nameIn, sessionIn } from '../../liveRuntime.ts';
-import { superviseMcpProxy } from '../../mcpProxy.ts';
-import { createMcpProxyRuntime } from '../../mcpProxyRuntime.ts';
+import { sessionIn } from '../../runtime/liveRuntime.ts';
+import { superviseMcpProxy } from '../../mcpProxy/mcpProxy.ts';
+import { createMcpProxyRuntime } from '../../mcpProxy/mcpProxyRuntime.ts';
 import { createTrafficLog } from '../../mcpProxy/trafficLog.ts';
-import { restartNamed } from '../../restartNamed.ts';
-import { mayHaveOrphans } from '../../store/childMarks.ts';
+import { mayHaveOrphans } from '../../store/unopened.ts';
 import { storePath } from '../../store/paths.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
-import { systemClock } from '../../systemClock.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';
@@ -34,12 +32,12 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const config = await namedConfig(args.config, io);
   const path = storePath(args.db ?? config.store, io.env);
   const prepared = createMcpProxyRuntime({ ...config, store: { path, required: false }, logger });
-  const { owner, checked } = prepared;
-  const { runtime } = owner;
+  const { registry, checked } = prepared;
+  const { runtime } = registry;
   const redactor = createTextRedactor(checked.secrets);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
 
-  await owner.start({ storeLater: !mayHaveOrphans(path) });
+  await registry.start({ storeLater: !mayHaveOrphans(path) });
   const proxy = superviseMcpProxy(runtime, options, {
     input: process.stdin,
     output: process.stdout,
@@ -48,25 +46,14 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     hide: (text) => redactor.text(text),
     log,
   });
-  const paths = new Map<string, Path>([[name, proxy.path]]);
-  const live = createLiveRuntime(
-    runtime,
-    checked,
-    {
-      tree() {
-        // Who reads a state has its machine follow the calls at once.
-        void proxy.path.link.state;
-        return runtime.root.tree();
-      },
-      status: () => liveStatus(paths.values(), [], runtime.clock),
-      restart: (params) =>
-        restartNamed(nameIn(params), { root: runtime.root, paths, sessions: new Map(), facts: runtime.bus }),
+  const live = registry.show({
+    name: `unwedge mcp ${name}`,
+    methods: {
       why(params) {
         throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${name}`);
       },
     },
-    `unwedge mcp ${name}`,
-  );
+  });
   void openLater();
 
   const aborted = new Promise<void>((resolve) => {
@@ -75,14 +62,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   });
   await Promise.race([proxy.ended, aborted]);
   const hurried = io.signal.aborted;
-  await owner.stop({
-    first() {
-      prepared.stop();
-      proxy.stop();
-    },
-    ended: () => live.stop(),
-    recordsEarly: true,
-  });
+  await registry.stop({ recordsEarly: true });
   await log?.flush();
   process.stdin.destroy();
   // A client that does not read what is left must not keep this process.
@@ -96,14 +76,11 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
         runtime.clock.setTimeout(resolve, storeAfterMs);
       }),
     ]);
-    if (owner.stopped) return;
-    for (const path of await prepared.openStore()) paths.set(path.name, path);
-    if (!owner.stopped) await live.start();
+    if (registry.stopped) return;
+    await prepared.openStore();
+    if (!registry.stopped) await live.open();
   }
 }
-
-/** What there is to see and to restart of an integration. */
-type Path = Pick<CallPath<never, never>, 'name' | 'link' | 'stats' | 'restart'>;
 
 /** A client that does not read our stderr must not have it kept for ever. */
 function passErrors(chunk: Uint8Array | string): void {

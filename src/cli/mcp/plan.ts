@@ -1,11 +1,12 @@
 import { parseDuration } from '../../policy/duration.ts';
 import { whenAliveChoices } from '../../policy/policies.ts';
-import { serverName } from '../../policy/serverName.ts';
+import { serverName } from './serverName.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
 import { unknownValue, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import { nearestPackage } from './nearestPackage.ts';
 import type { McpArgs } from './options.ts';
+import { messageOf } from '../../policy/thrown.ts';
 
 const modes = ['safe', 'always', 'never'] as const;
 
@@ -33,8 +34,8 @@ export function planMcp(args: McpArgs, rest: readonly string[]): McpProxyOptions
     args: words,
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
     whenAlive,
-    callMs: aboveZero('--call-timeout', args['call-timeout']),
-    startMs: aboveZero('--start-timeout', args['start-timeout']),
+    overallMs: aboveZero('--call-timeout', args['call-timeout']),
+    handshakeMs: aboveZero('--start-timeout', args['start-timeout']),
     toolMs: Object.fromEntries(args['tool-timeout'].map(toolLimit)),
     retry,
     envAllow: envAllow.length === 0 ? undefined : envAllow,
@@ -49,7 +50,7 @@ function toolLimit(text: string): [tool: string, ms: number] {
     const ms = parseDuration('--tool-timeout', text.slice(at + 1));
     return [text.slice(0, at), aboveZero('--tool-timeout', ms) ?? ms];
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(error instanceof Error ? error.message : String(error));
+    throw error instanceof UsageError ? error : new UsageError(messageOf(error));
   }
 }
 

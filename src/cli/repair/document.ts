@@ -1,7 +1,8 @@
 import { repairTranscript, type TranscriptRepair } from '../../protocol/transcript/repairTranscript.ts';
 import type { TranscriptFormat } from '../../protocol/transcript/detect.ts';
 import { CommandError } from '../errors.ts';
-import type { Draft, Source } from './file.ts';
+import type { Draft, Source } from './draft.ts';
+import { messageOf } from '../../policy/thrown.ts';
 
 /** Largest JSON document, which is held in memory as a whole. */
 const maxBytes = 256 * 1024 * 1024;
@@ -39,7 +40,7 @@ function parsed(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new CommandError(`${path} is neither JSON nor a session of Claude Code: ${why}`, { cause: error });
   }
 }

@@ -1,11 +1,13 @@
 import { realpathSync, type Stats, statSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { TranscriptFormat } from '../../protocol/transcript/detect.ts';
 import type { TranscriptReport } from '../../protocol/transcript/findings.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { repairDocument } from './document.ts';
-import { type Pieces, replaceFile, writeNew } from './replace.ts';
+import type { Draft, Source } from './draft.ts';
+import { replaceFile, writeNew } from './replace.ts';
 import { repairLog } from './sessionFile.ts';
+import { messageOf } from '../../policy/thrown.ts';
 
 /** Where the result goes. */
 export type Target = 'nowhere' | 'in-place' | { readonly out: string };
@@ -21,22 +23,6 @@ export interface FileRepair extends TranscriptReport {
   readonly written?: string | undefined;
   /** The original, when it was repaired in place. */
   readonly backup?: string | undefined;
-}
-
-/** A repair that was worked out and not yet written. */
-export interface Draft extends TranscriptReport {
-  readonly format: TranscriptFormat | undefined;
-  readonly unit: 'line' | 'entry';
-  /** The repaired file, piece by piece. */
-  readonly pieces: () => Pieces;
-}
-
-/** An open file and how to stop reading it. */
-export interface Source {
-  readonly path: string;
-  readonly handle: FileHandle;
-  readonly size: number;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -135,8 +121,4 @@ async function orFail<T>(what: string, work: Promise<T>): Promise<T> {
     }
     throw error;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

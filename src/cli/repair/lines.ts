@@ -1,5 +1,5 @@
 import { CommandError } from '../errors.ts';
-import type { Source } from './file.ts';
+import type { Source } from './draft.ts';
 
 /** Longest line; longer ones do not become one string. */
 const maxLineBytes = 128 * 1024 * 1024;

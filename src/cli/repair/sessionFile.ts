@@ -8,7 +8,7 @@ import { editedEntries } from '../../protocol/transcript/sessionEdit.ts';
 import { planSession, type SessionPlan } from '../../protocol/transcript/sessionPlan.ts';
 import { emptyScan, scanEntry } from '../../protocol/transcript/sessionScan.ts';
 import { CommandError } from '../errors.ts';
-import type { Draft, Source } from './file.ts';
+import type { Draft, Source } from './draft.ts';
 import { readLines } from './lines.ts';
 
 const interrupted = interruptedBy(undefined);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OutputStream } from '../../machines/subprocessInput.ts';
 import type { Sink } from './output.ts';
+import { messageOf } from '../../policy/thrown.ts';
 
 /** What is held in memory, in bytes of both streams; beyond, all goes to a file. */
 const memoryBytes = 1_048_576;
@@ -52,7 +53,7 @@ export function holdOutput(): HeldOutput {
     try {
       for (const each of chunks.splice(0)) spool(each.chunk, each.stream);
     } catch (error) {
-      trouble = error instanceof Error ? error.message : String(error);
+      trouble = messageOf(error);
     }
   }
 

@@ -31,7 +31,7 @@ export function lastWords(
   const { failure } = outcome;
   const again =
     notRepeated === undefined ? [] : [`not tried again: ${sanitize(notRepeated)}; --retry always begins anew`];
-  // By Ctrl-C: whoever pressed it knows.
+  // By Ctrl-C: the user who pressed it knows.
   if (failure.kind === 'cancelled') return [];
   if (failure.kind === 'circuit_open') return [circuitLine(name, failure)];
   const isPlainExit = failure.kind === 'unknown' && failure.reason !== 'empty_response';

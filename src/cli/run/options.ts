@@ -1,5 +1,18 @@
+import type { PresetName } from '../../policy/presets.ts';
 import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
+
+/** All of them, without what they are: help loads none. */
+const presetNames: Readonly<Record<PresetName, true>> = {
+  mcp: true,
+  sdk: true,
+  subprocess: true,
+  toolCall: true,
+  workflow: true,
+  claudeCli: true,
+  codex: true,
+  hook: true,
+};
 
 /** The options of `unwedge run`. */
 export const runOptions = {
@@ -18,7 +31,7 @@ export const runOptions = {
   policy: {
     kind: 'text',
     value: 'PRESET',
-    help: 'limits and waits between attempts; else by the agent, or subprocess',
+    help: `limits and waits between attempts: ${Object.keys(presetNames).join(', ')}, or a preset of the configuration; else by the agent, or subprocess`,
   },
   config: configOption,
   name: {

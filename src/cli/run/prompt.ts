@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { RunRequest } from '../../subprocessOptions.ts';
+import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
+import { messageOf } from '../../policy/thrown.ts';
 
 /**
  * Reads what each attempt gets on stdin. Text may also go where the arguments have a place for it; other bytes go to stdin as they are.
@@ -11,7 +12,7 @@ import { quoted } from '../sanitize.ts';
 export async function readPrompt(file: string, signal: AbortSignal): Promise<RunRequest> {
   const bytes = await (file === '-' ? readStdin(signal) : readFile(file, { signal })).catch((error: unknown) => {
     signal.throwIfAborted();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new CommandError(`Cannot read the prompt: ${message}`, { cause: error });
   });
   if (bytes.length === 0)

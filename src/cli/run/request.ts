@@ -1,9 +1,10 @@
 import type { ConfigOptions } from '../../config/configTypes.ts';
 import { type AgentCommand, agentCommand, type AgentOption } from '../../protocol/agentCommand.ts';
 import { commandKey } from '../../policy/commandKey.ts';
-import type { IntegrationPolicy } from '../../policy/policy.ts';
+import type { IntegrationPolicy, Limits } from '../../policy/policy.ts';
 import { checkPolicies } from '../../policy/policies.ts';
-import { type PresetName, resolvePolicy } from '../../policy/presets.ts';
+import { resolvePolicy } from '../../policy/presetChain.ts';
+import type { PresetName } from '../../policy/presets.ts';
 import { unknown, unknownValue, UsageError } from '../errors.ts';
 import type { RunArgs } from './options.ts';
 
@@ -95,7 +96,7 @@ interface Configured {
   readonly policies: ConfigOptions['policies'];
 }
 
-/** Retries are only for who asks for them; then they are meant, whatever the command may have done before it failed. */
+/** Retries are only for users who ask for them. Then they are meant, whatever the command did before it failed. */
 function policyOf(
   args: RunArgs,
   agent: AgentCommand | undefined,
@@ -107,7 +108,8 @@ function policyOf(
   const start = Object.hasOwn(policies.presets, preset) ? policies.presets[preset] : undefined;
   if (start === undefined) throw unknown('policy', preset, Object.keys(policies.presets), 'unwedge run --help');
   const base = args.policy === undefined ? policies.policyOf('run', undefined, start, name) : start;
-  const own = args.policy === undefined ? given?.integrations?.[name] : undefined;
+  const own = (limit: keyof Limits): number =>
+    (args.policy === undefined ? policies.limitOf(name, limit) : undefined) ?? Number.POSITIVE_INFINITY;
   const limit = (option: 'timeout' | 'attempt-timeout' | 'no-output-timeout', otherwise: number): number => {
     const value = args[option];
     if (value === 0) throw new UsageError(`Expected \`--${option}\` to be above 0`);
@@ -115,16 +117,15 @@ function policyOf(
   };
   const { retry, limits } = base;
   const printsAtEnd = agent?.agent === 'claude' && agent.format !== 'stream-json';
-  const idleMs = printsAtEnd ? (own?.idleMs ?? own?.limits?.idleMs ?? Number.POSITIVE_INFINITY) : limits.idleMs;
+  const idleMs = printsAtEnd ? own('idleMs') : limits.idleMs;
   // One attempt is the whole: the limit on that is the one that was asked for.
-  const alone = own?.timeoutMs ?? own?.limits?.attemptMs ?? Number.POSITIVE_INFINITY;
   return resolvePolicy(
     'run',
     {
       retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter },
       limits: {
         idleMs: limit('no-output-timeout', idleMs),
-        attemptMs: limit('attempt-timeout', args.attempts === 1 ? alone : limits.attemptMs),
+        attemptMs: limit('attempt-timeout', args.attempts === 1 ? own('attemptMs') : limits.attemptMs),
         overallMs: limit('timeout', limits.overallMs),
       },
     },

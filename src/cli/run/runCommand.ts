@@ -1,7 +1,7 @@
-import type { RunResult } from '../../agentRuns.ts';
+import type { RunResult } from '../../integrations/subprocess/agentRuns.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import type { Outcome } from '../../policy/failure.ts';
-import type { RunRequest } from '../../subprocessOptions.ts';
+import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';

@@ -1,9 +1,9 @@
 import { aboutCommand } from '../../protocol/aboutCommand.ts';
 import { agentCommand } from '../../protocol/agentCommand.ts';
-import { createAgentRuns, type RunResult } from '../../agentRuns.ts';
+import { AgentRuns, type RunResult } from '../../integrations/subprocess/agentRuns.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
-import { Integration } from '../../calls/integration.ts';
-import { checkGatewayOptions } from '../../gatewayOptions.ts';
+import { CallableIntegration } from '../../calls/integration.ts';
+import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
 import { describeTimeout } from '../../machines/subprocessExit.ts';
 import type { Clock, Timer } from '../../policy/clock.ts';
@@ -11,19 +11,18 @@ import type { Fact, FactOf, Told } from '../../policy/facts.ts';
 import { AttemptError, type Outcome } from '../../policy/failure.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { RegisterChild } from '../../policy/childRecord.ts';
-import { createRuntime, type RuntimeOwner } from '../../runtime.ts';
-import { mayHaveOrphans } from '../../store/childMarks.ts';
+import { Registry } from '../../runtime/registry.ts';
+import { canBeKept, mayHaveOrphans } from '../../store/unopened.ts';
 import { storePath } from '../../store/paths.ts';
-import type { RunRequest } from '../../subprocessOptions.ts';
-import { runProcess } from '../../subprocessRun.ts';
-import { loopClock } from '../../systemClock.ts';
-import { superviseIntegration } from '../../superviseIntegration.ts';
+import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
+import { runProcess } from '../../integrations/subprocess/subprocessRun.ts';
+import { loopClock } from '../../runtime/systemClock.ts';
+import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 import type { Environment } from '../../store/paths.ts';
 import { circuitTrace } from './circuitTrace.ts';
 import { asRun } from './outcome.ts';
 import type { Sink } from './output.ts';
 import type { RunPlan } from './request.ts';
-import { canBeKept } from './storeFile.ts';
 
 /** Time between the signal that asks the command to end and SIGKILL, in ms. */
 const graceMs = 5000;
@@ -67,16 +66,14 @@ export interface RunEnd {
 export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
   const { env, signal, logger } = given;
   const path = storePath(plan.db, env);
-  const owner = createRuntime(checkGatewayOptions({ store: { path, required: false }, logger, clock: lightClock }), {
-    lockWaitMs,
-    records: tellsOfTrouble,
-  });
-  const { runtime } = owner;
+  const checked = checkGatewayOptions({ store: { path, required: false }, logger, clock: lightClock });
+  const registry = new Registry(checked, { lockWaitMs, records: tellsOfTrouble });
+  const { runtime } = registry;
   const { clock, bus } = runtime;
   runtime.secrets.learn(env);
   const trace = circuitTrace(path, plan.name);
   let notRepeated: string | undefined;
-  const agents = createAgentRuns(
+  const agents = new AgentRuns(
     clock,
     { command: plan.command, args: plan.args, agent: plan.agent },
     { retry: plan.policy.retry, always: plan.retriesAlways, onRefused: (why) => (notRepeated = why) },
@@ -90,14 +87,14 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
     policy: { ...plan.policy, abortGraceMs: graceMs + 2000 },
     streak: 'shared',
     describeTimeout,
-    amendTimeout: agents.amendTimeout,
+    amendTimeout: (facts, context) => agents.amendTimeout(facts, context),
     async operation(input, context) {
       const prepared = await agents.prepare(input, context);
       exit = undefined;
       attempts = context.attempt;
       try {
         const process = inputOf(plan, prepared.input, given.outputOf(context.attempt), context, clock);
-        const register = registerLater(owner, plan);
+        const register = registerLater(registry, plan);
         exit = await runProcess(
           runtime,
           {
@@ -111,7 +108,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
         return prepared.conclude(exit);
       } catch (error) {
         // Before the breaker hears of it: the store counts for all runs.
-        await owner.openStore();
+        await registry.openStore();
         throw error instanceof AttemptError
           ? new AttemptError(asRun(error.facts, exit, given.isInterrupted?.()))
           : error;
@@ -128,14 +125,14 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   bus.on('breaker.closed', given.onBreaker);
 
   const startedAt = clock.now();
-  await owner.start({ storeLater: !trace.isThere() && !mayHaveOrphans(path) });
-  const outcome = await new Integration(call).call(request, { signal });
+  await registry.start({ storeLater: !trace.isThere() && !mayHaveOrphans(path) });
+  const outcome = await new CallableIntegration(call).call(request, { signal });
   const elapsedMs = clock.now() - startedAt;
   // Opening it says what is wrong with a store that was asked for.
   const isNamed = plan.db !== undefined || Boolean(env['UNWEDGE_DB']);
-  if (isWorthARecord(outcome, signal) || trace.isThere() || (isNamed && !canBeKept(path))) await owner.openStore();
+  if (isWorthARecord(outcome, signal) || trace.isThere() || (isNamed && !canBeKept(path))) await registry.openStore();
   trace.update(runtime.store(), outcome.ok);
-  await owner.stop({ first: () => call.stop() });
+  await registry.stop();
   process.off('exit', giveBack);
   return { outcome, exit, attempts, notRepeated, elapsedMs };
 }
@@ -181,8 +178,8 @@ function touchUntil(busy: Promise<void>, { touch }: AttemptContext, clock: Clock
 }
 
 /** Has a child that lives on entered in the store; most are gone before that is worth opening a database. */
-function registerLater({ runtime, openStore }: RuntimeOwner, { policy }: RunPlan): RegisterChild {
-  const { clock, register } = runtime;
+function registerLater(registry: Registry, { policy }: RunPlan): RegisterChild {
+  const { clock, register } = registry.runtime;
   // Before the first limit may pass: the failure has to be counted then.
   const waitMs = Math.min(lastingMs, ...Object.values(policy.limits).map((limitMs: number) => limitMs / 2));
   return (about) => {
@@ -191,7 +188,7 @@ function registerLater({ runtime, openStore }: RuntimeOwner, { policy }: RunPlan
     return {
       started(pid) {
         registered?.started(pid);
-        timer = clock.setTimeout(() => void openStore(), waitMs);
+        timer = clock.setTimeout(() => void registry.openStore(), waitMs);
       },
       ended() {
         clock.clearTimeout(timer);

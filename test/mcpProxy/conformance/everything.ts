@@ -150,11 +150,12 @@ export const everything: readonly Scenario[] = [
     run: async ({ client, wire, errors }) => {
       const controller = new AbortController();
       const options = { signal: controller.signal, onprogress: () => controller.abort('no longer wanted') };
-      expect(await refusal(client.callTool(longCall(0.4, 2), undefined, options))).toMatchObject({
+      expect(await refusal(client.callTool(longCall(2, 2), undefined, options))).toMatchObject({
         message: expect.stringContaining('no longer wanted') as string,
       });
       expect(await client.callTool({ name: 'echo', arguments: { message: 'still here' } })).toBeDefined();
-      await client.callTool(longCall(0.6, 1));
+      // Ends after the other would have.
+      await client.callTool(longCall(1.5, 1));
       const { requestId } = wire.sent.find(isNotification('cancelled'))?.params ?? {};
       expect(wire.received.filter(({ id, method }) => id === requestId && method === undefined)).toEqual([]);
       expect(errors.filter(({ message }) => !message.includes('progress notification'))).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { repairTranscript } from '../../../src/index.ts';
+import { repairTranscript } from '../../../src/protocol/transcript/index.ts';
 
 const use = (id: string, more: object = {}) => ({ type: 'tool_use', id, name: 'Bash', input: {}, ...more });
 const result = (id: string, content = `real ${id}`) => ({ type: 'tool_result', tool_use_id: id, content });

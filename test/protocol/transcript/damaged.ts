@@ -1,4 +1,4 @@
-import { fc } from '../../property.ts';
+import { fc } from '../../support/property.ts';
 
 /** Histories as they should be, and ways to damage them. */
 

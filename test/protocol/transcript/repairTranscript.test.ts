@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { repairTranscript } from '../../../src/index.ts';
+import { repairTranscript } from '../../../src/protocol/transcript/index.ts';
 
 const plain = [
   { role: 'user', content: 'hi' },

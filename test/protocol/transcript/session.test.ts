@@ -1,6 +1,6 @@
 import { serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { repairTranscript } from '../../../src/index.ts';
+import { repairTranscript } from '../../../src/protocol/transcript/index.ts';
 import { interruptedBy } from '../../../src/protocol/transcript/interrupted.ts';
 import { emptyScan, scanEntry } from '../../../src/protocol/transcript/sessionScan.ts';
 

@@ -1,0 +1,3 @@
+export function bundlePackage(
+  tree: string,
+): Promise<readonly { readonly fileName: string; readonly moduleIds: readonly string[] }[]>;

@@ -1,0 +1,13 @@
+export interface Module {
+  readonly bytes: number;
+  readonly imports: readonly string[];
+}
+
+export interface Start {
+  readonly name: string;
+  readonly ids: ReadonlySet<string>;
+  readonly weight: number;
+  readonly entry?: 'main' | 'own';
+}
+
+export function planChunks(modules: ReadonlyMap<string, Module>, starts: readonly Start[]): Map<string, string>;

@@ -1,0 +1,1 @@
+export function leanModule(code: string): string;

@@ -1,0 +1,15 @@
+/** One room of src/; `floor` counts from 0, the ground. */
+export interface Room {
+  readonly room: string;
+  readonly purpose: string;
+  readonly begin: string;
+  readonly pure?: true;
+  readonly floor: number;
+}
+
+export const floors: readonly (readonly Omit<Room, 'floor'>[])[];
+export function roomOf(path: string): Room | undefined;
+export function sourceFiles(): string[];
+export function forbiddenImports(): string[];
+export function made(): [path: string, text: string][];
+export function outdated(): [path: string, text: string][];

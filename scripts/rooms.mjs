@@ -1,0 +1,295 @@
+// The rooms of src/ in order, and what is made of the table: the linter's rule for directions, each room's README, the picture in docs/design.md.
+// `node scripts/rooms.mjs` writes them anew; test/package/rooms.test.ts fails when they are not what the table says.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, posix, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * Floors from the ground up. A file imports from its own room and from rooms on lower floors; rooms of one floor do not know each other.
+ * A room is a folder with all that is in it, but for the folders that are rooms of their own. `closed`: folders of it that only the room itself
+ * imports from.
+ * @type {readonly (readonly { room: string, purpose: string, begin: string, pure?: true, closed?: readonly string[] }[])[]}
+ */
+export const floors = [
+  [
+    {
+      room: 'policy',
+      purpose:
+        'Decisions as plain functions over plain data: failures and their classification, backoff, breaker rules, presets, facts.',
+      begin: 'policy.ts',
+      pure: true,
+    },
+  ],
+  [
+    {
+      room: 'protocol',
+      purpose: 'Wire formats: lines, JSON-RPC, MCP, the app-server of Codex, the stream of Claude, hooks, transcripts.',
+      begin: 'jsonRpc.ts',
+      pure: true,
+    },
+    {
+      room: 'machines',
+      purpose: 'Lifecycles as XState machines; all I/O is a named slot that others fill.',
+      begin: 'integration.ts',
+    },
+    { room: 'telemetry', purpose: 'The typed event bus, event streams, waits for an event.', begin: 'bus.ts' },
+    {
+      room: 'supervisor',
+      purpose: 'Supervision as OTP has it: child specs, strategies, restart windows, quarantine, shutdown, the tree.',
+      begin: 'supervisor.ts',
+    },
+  ],
+  [
+    {
+      room: 'calls',
+      purpose: 'The call path over the integration machine: admission, attempts, retries, deadlines, settlement.',
+      begin: 'callPath.ts',
+    },
+    {
+      room: 'actors/process',
+      purpose: 'Processes and their trees: start, output, exit, what they leave behind.',
+      begin: 'process.ts',
+    },
+  ],
+  [
+    {
+      room: 'sessions',
+      purpose: 'A session: mailbox, turns, tool calls, questions, history, watchdog.',
+      begin: 'session.ts',
+    },
+    { room: 'actors/rpc', purpose: 'A JSON-RPC peer over the streams of a process.', begin: 'rpcPeer.ts' },
+    {
+      room: 'actors/prompt',
+      purpose: 'Prompts handed to a command: as an argument, by stdin, in a file.',
+      begin: 'promptDelivery.ts',
+    },
+  ],
+  [
+    {
+      room: 'actors/mcp',
+      purpose: 'The client side of an MCP server: its process, connection, calls, tools, loss.',
+      begin: 'mcpConnection.ts',
+    },
+    {
+      room: 'store',
+      purpose:
+        'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary; redaction.',
+      begin: 'store.ts',
+      closed: ['store/sqlite', 'store/memory'],
+    },
+    {
+      room: 'control',
+      purpose: 'The socket of a live runtime and its client, for `unwedge status --tree` and its kin.',
+      begin: 'server.ts',
+    },
+  ],
+  [
+    {
+      room: 'runtime',
+      purpose: 'What every host shares: clock, store, root supervisor, bus, supervised integrations.',
+      begin: 'runtime.ts',
+    },
+  ],
+  [
+    { room: 'integrations/subprocess', purpose: 'A command as an integration.', begin: 'subprocess.ts' },
+    { room: 'integrations/approvals', purpose: 'Approvals, supervised.', begin: 'approvals.ts' },
+    { room: 'integrations/mcp', purpose: 'An MCP server as an integration.', begin: 'mcpServer.ts' },
+    { room: 'workflow', purpose: 'Plans worked off item by item, by one agent after another.', begin: 'workflow.ts' },
+    {
+      room: 'inspector',
+      purpose: 'Frames for Stately Inspector, the page that shows them, the server of the page.',
+      begin: 'inspection.ts',
+    },
+    {
+      room: 'config',
+      purpose: 'The configuration file: its sources in order, every problem at once, what is made of it.',
+      begin: 'readConfig.ts',
+    },
+    {
+      room: 'mcpBoundary',
+      purpose: 'The own side of an MCP server: error boundary, process, records. The entry `unwedge/mcp-server`.',
+      begin: 'superviseMcpServer.ts',
+    },
+  ],
+  [
+    { room: 'integrations/hooks', purpose: 'Hooks, as functions or commands, supervised.', begin: 'superviseHook.ts' },
+    {
+      room: 'alerts',
+      purpose: 'Alerts: when one is raised and cleared, and who is told.',
+      begin: 'superviseAlerts.ts',
+    },
+    { room: 'codex', purpose: 'The client of the app-server of Codex: threads, turns, approvals.', begin: 'codex.ts' },
+  ],
+  [
+    {
+      room: 'agents',
+      purpose: 'Conversations with Claude and Codex through one interface, with fallback.',
+      begin: 'agent.ts',
+    },
+    {
+      room: 'mcpProxy',
+      purpose: 'The MCP proxy: what passes between a client and its server, and what does not.',
+      begin: 'mcpProxy.ts',
+    },
+  ],
+  [{ room: 'gateway', purpose: 'Composes all of it; does nothing else.', begin: 'gateway.ts' }],
+  [
+    {
+      room: 'claude',
+      purpose: '`createClaude`: a gateway with one command, for those who run `claude`.',
+      begin: 'claude.ts',
+    },
+  ],
+  [
+    { room: 'index.ts', purpose: 'The public names of `unwedge`.', begin: 'index.ts' },
+    {
+      room: 'testing',
+      purpose:
+        'What tests of users need: a simulated clock, seeded chance, faulty servers. The entry `unwedge/testing`.',
+      begin: 'index.ts',
+    },
+  ],
+  [{ room: 'demo', purpose: 'The fault tour and its upstreams.', begin: 'tour.ts' }],
+  [{ room: 'cli', purpose: 'The command line: one folder or file a command.', begin: 'main.ts' }],
+];
+
+const table = floors.flatMap((rooms, floor) => rooms.map((each) => ({ ...each, floor })));
+
+/** The room of a file or folder of src/, paths as in src/; undefined when there is none. */
+export function roomOf(path) {
+  return table
+    .filter(({ room }) => path === room || path.startsWith(`${room}/`))
+    .sort((a, b) => b.room.length - a.room.length)[0];
+}
+
+/** @param {string} file - as in src/. @returns what it imports: paths as in src/, types and imports on use included. */
+function importsOf(file) {
+  const text = readFileSync(join(root, 'src', file), 'utf8');
+  return [...text.matchAll(/(?:\bfrom |\bimport |\bimport\()'(\.[^']+)'/g)].map(([, path]) =>
+    posix.join(posix.dirname(file), path),
+  );
+}
+
+/** All source files, paths as in src/. */
+export function sourceFiles() {
+  return readdirSync(join(root, 'src'), { recursive: true })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.tsx?$/.test(path));
+}
+
+/** Each import that the table forbids, and each file that is in no room; empty when all is well. */
+export function forbiddenImports() {
+  return sourceFiles().flatMap((file) => {
+    const from = roomOf(file);
+    if (from === undefined) return [`src/${file} is in no room`];
+    return importsOf(file)
+      .filter((path) => {
+        const to = roomOf(path);
+        if (to === undefined || to.room === from.room) return to === undefined;
+        return to.floor >= from.floor || to.closed?.some((folder) => path.startsWith(`${folder}/`)) === true;
+      })
+      .map((path) => `src/${file} imports ${path}`);
+  });
+}
+
+/** Rooms and folders that nothing of `room` may import. */
+function forbidden({ room, floor }) {
+  const others = table.filter((other) => other.room !== room);
+  const above = others.filter((other) => other.floor >= floor).map((other) => other.room);
+  return [...above, ...others.filter((other) => other.floor < floor).flatMap(({ closed }) => closed ?? [])];
+}
+
+/** The overrides of the linter: one for each folder of src/, as imports are written relative to it. */
+function lintOverrides() {
+  const folders = [...new Set(sourceFiles().map((file) => posix.dirname(file)))]
+    .filter((folder) => folder !== '.')
+    .sort();
+  return folders.map((folder) => {
+    const own = roomOf(folder);
+    if (own === undefined) throw new Error(`src/${folder} is in no room: give it one in scripts/rooms.mjs`);
+    const paths = forbidden(own).map((path) => posix.relative(folder, path).replaceAll('.', String.raw`\.`));
+    const patterns = [
+      { regex: `^(${paths.join('|')})(/|$)`, message: `${own.room} may not import that room (scripts/rooms.mjs).` },
+    ];
+    if (own.pure) {
+      patterns.push({ regex: '^(xstate|node:|execa)', message: `${own.room} is plain functions over plain data.` });
+    }
+    return {
+      files: [`src/${folder}/*.ts`],
+      rules: {
+        'import/no-cycle': ['error', { ignoreTypes: false }],
+        // Where no room is above there is nothing to forbid.
+        'no-restricted-imports': ['error', { patterns: paths.length === 0 ? patterns.slice(1) : patterns }],
+      },
+    };
+  });
+}
+
+/** What the linter is told by hand stays; one line for each override. */
+function lintText() {
+  const { overrides, ...rest } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8'));
+  const others = overrides.filter(({ files }) => !files.every((path) => /^src\/.*\*\.ts$/.test(path)));
+  const lines = [...others, ...lintOverrides()].map((each) => `    ${JSON.stringify(each)}`);
+  return `${JSON.stringify(rest, null, 2).slice(0, -2)},\n  "overrides": [\n${lines.join(',\n')}\n  ]\n}\n`;
+}
+
+function readmeText({ room, purpose, begin, floor }) {
+  const top = `${'../'.repeat(room.split('/').length + 1)}docs/design.md#rooms`;
+  return [
+    `# ${room}`,
+    '',
+    purpose,
+    '',
+    `Begin with [${begin}](${begin}).`,
+    '',
+    floor === 0
+      ? `The ground floor of [the rooms](${top}): it imports from no other room.`
+      : `Floor ${floor} of [the rooms](${top}): it may import from the floors below, the highest of which has ${floors[floor - 1].map((other) => other.room).join(', ')}.`,
+    '',
+  ].join('\n');
+}
+
+function picture() {
+  const lines = floors.map((rooms) => `  ${rooms.map(({ room }) => room).join('   ')}`).reverse();
+  const rows = table.map(({ room, purpose, begin }) =>
+    room === 'index.ts'
+      ? `| [${room}](../src/${room}) | ${purpose} |`
+      : `| [${room}](../src/${room}/${begin}) | ${purpose} |`,
+  );
+  return ['```text', ...lines, '```', '', '| room, and where to begin | what it is for |', '|---|---|', ...rows].join(
+    '\n',
+  );
+}
+
+const marks = ['<!-- rooms: made by scripts/rooms.mjs -->', '<!-- /rooms -->'];
+
+function designText() {
+  const text = readFileSync(join(root, 'docs/design.md'), 'utf8');
+  const [start, end] = marks.map((mark) => text.indexOf(mark));
+  if (start < 0 || end < start) throw new Error(`docs/design.md has no place for the picture: ${marks.join(' … ')}`);
+  return `${text.slice(0, start + marks[0].length)}\n${picture()}\n${text.slice(end)}`;
+}
+
+/** What is made of the table: path and text of each file. */
+export function made() {
+  return [
+    ['.oxlintrc.json', lintText()],
+    ['docs/design.md', designText()],
+    ...table.filter(({ room }) => room !== 'index.ts').map((each) => [`src/${each.room}/README.md`, readmeText(each)]),
+  ];
+}
+
+/** Those of {@link made} that are not what the table says. */
+export function outdated() {
+  return made().filter(
+    ([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
+  );
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const files = outdated();
+  for (const [path, text] of files) writeFileSync(join(root, path), text);
+  console.log(files.length === 0 ? 'nothing to write' : `written: ${files.map(([path]) => path).join(', ')}`);
+}

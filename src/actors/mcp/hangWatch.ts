@@ -1,0 +1,50 @@
+import type { McpConnection } from './mcpClient.ts';
+
+/** What can be asked for a sign of life, and be ended. */
+export type Suspect = Pick<McpConnection, 'ping' | 'kill'>;
+
+export interface HangWatchOptions {
+  /** The connection of the moment; undefined while there is none. */
+  readonly connection: () => Suspect | undefined;
+  /** How long the server may take to answer, in ms above 0. @defaultValue the server's `pingMs` */
+  readonly pingMs?: number | undefined;
+}
+
+/** What became of a suspicion: the server answers, was killed, or was gone by then. */
+export type HangVerdict = 'alive' | 'killed' | 'gone';
+
+/** Tells a hung server from a slow tool. */
+export interface HangWatch {
+  /** A call ended by its idle limit: asks the server for a sign of life, and kills it if there is none. Never rejects. */
+  suspect(): Promise<HangVerdict>;
+}
+
+/**
+ * A watch over the connections of one server. Suspicions that come while one is looked into share its outcome: calls that
+ * fall silent together are one incident.
+ */
+export function createHangWatch({ connection, pingMs }: HangWatchOptions): HangWatch {
+  let inquiry: Promise<HangVerdict> | undefined;
+  let suspected: Suspect | undefined;
+
+  const inquire = async (current: Suspect): Promise<HangVerdict> => {
+    if (await current.ping(pingMs)) return 'alive';
+    if (connection() !== current) return 'gone';
+    current.kill({ kind: 'crash', reason: 'hang', message: 'The server hung and was killed', outcome: 'unknown' });
+    return 'killed';
+  };
+
+  return {
+    suspect() {
+      const current = connection();
+      if (current === undefined) return Promise.resolve('gone');
+      if (inquiry !== undefined && suspected === current) return inquiry;
+      suspected = current;
+      const mine = inquire(current).finally(() => {
+        if (inquiry === mine) inquiry = undefined;
+      });
+      inquiry = mine;
+      return mine;
+    },
+  };
+}

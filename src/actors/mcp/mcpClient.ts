@@ -1,0 +1,195 @@
+import {
+  type CallToolResult,
+  Client,
+  type Implementation,
+  type JSONRPCMessage,
+  type Progress,
+  parseJSONRPCMessage,
+  type RequestOptions,
+  type StandardSchemaV1,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import type { Clock } from '../../policy/clock.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { ProgressMark } from '../../protocol/mcp/progressMark.ts';
+import { callFacts, plain, unlimitedMs } from './mcpCall.ts';
+
+/** What a request hears from its caller, and tells it. */
+export interface McpRequestContext {
+  /** Ends the request: the server gets `notifications/cancelled`, a late answer is dropped. */
+  readonly signal: AbortSignal;
+  /** Called for every sign of life of this request. */
+  touch(): void;
+}
+
+/**
+ * A connection to an MCP server whose handshake is over, until it is lost. Its requests have no limit of their own, and
+ * reject with an {@link AttemptError} whose facts say what is known.
+ */
+export interface McpConnection {
+  readonly pid: number;
+  readonly server: { readonly name: string; readonly version: string } | undefined;
+  /** What the server wants its callers to know. */
+  readonly instructions?: string | undefined;
+  /** Answers that came when nobody waited for them any more; they were dropped. */
+  readonly lateAnswers: number;
+  /** The result as the tool gave it, its own errors (`isError`) included. */
+  callTool(
+    params: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
+    context: McpRequestContext,
+  ): Promise<CallToolResult>;
+  /** All tools, page by page. */
+  listTools(context?: McpRequestContext): Promise<Tool[]>;
+  /** Has `listener` told, in place of the one before, when the server says that its tools have changed. It must not throw. */
+  onToolsChanged(listener: () => void): void;
+  /** Whether the server answers, with whatever. @param timeoutMs - above 0; by default the server's `pingMs`. Never rejects. */
+  ping(timeoutMs?: number): Promise<boolean>;
+  /** Any request of the protocol. */
+  request(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    context?: McpRequestContext,
+  ): Promise<Record<string, unknown>>;
+  /** Ends the connection and the server at once, for this reason. */
+  kill(reason: FailureFacts): void;
+}
+
+/** What a connection is made of. */
+export interface McpConnectionParts {
+  readonly pid: number;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly pingMs: number;
+  /** Why the connection ended, once it has. */
+  readonly lost: () => FailureFacts | undefined;
+  readonly lateAnswers: () => number;
+  readonly kill: (reason: FailureFacts) => void;
+  /** Has `listener` told the method of each notification of the server. */
+  readonly onNotice: (listener: (method: string) => void) => void;
+}
+
+const mostPages = 1000;
+
+/** A client of the SDK that is not connected yet. @param info - how the server is told who we are. */
+export function createSdkClient(info: Implementation): Client {
+  return new Client(info, { capabilities: {} });
+}
+
+/** The message that a value is, undefined when it is none. */
+export function readMessage(value: unknown): JSONRPCMessage | undefined {
+  try {
+    return parseJSONRPCMessage(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes a result as it is: whoever asks for a method by its name knows what it gives. */
+const anyResult: StandardSchemaV1<unknown, Record<string, unknown>> = {
+  '~standard': { version: 1, vendor: 'unwedge', validate: (value) => ({ value: value as Record<string, unknown> }) },
+};
+
+export function createMcpConnection(parts: McpConnectionParts): McpConnection {
+  const { client, clock, lost, kill } = parts;
+  /** Calls of tools that have no answer. */
+  const calls = new Set<McpRequestContext>();
+  // On stdio what is logged names no request: of one call alone it is a sign of life, of several it says nothing.
+  parts.onNotice((method) => {
+    if (method === 'notifications/message' && calls.size === 1) for (const call of calls) call.touch();
+  });
+
+  /** Runs one request of the client; `context` ends it and hears of its progress. */
+  const run = async <T>(
+    context: McpRequestContext | undefined,
+    request: (options: Required<Pick<RequestOptions, 'signal' | 'timeout' | 'onprogress'>>) => Promise<T>,
+  ): Promise<T> => {
+    // The client tells the server the reason as it stands: an error would be told with its class.
+    const own = new AbortController();
+    const mark = new ProgressMark();
+    const onprogress = (progress: Progress): void => {
+      if (mark.moves({ ...progress })) context?.touch();
+    };
+    const abort = (): void => own.abort(plain(context?.signal.reason ?? 'cancelled'));
+    if (context?.signal.aborted === true) throw new AttemptError(notStarted(context.signal.reason));
+    context?.signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await request({ signal: own.signal, timeout: unlimitedMs, onprogress });
+    } catch (error) {
+      throw new AttemptError(callFacts(error, { aborted: own.signal.aborted, lost: lost() }));
+    } finally {
+      context?.signal.removeEventListener('abort', abort);
+    }
+  };
+
+  return {
+    pid: parts.pid,
+    server: client.getServerVersion(),
+    instructions: client.getInstructions(),
+    get lateAnswers() {
+      return parts.lateAnswers();
+    },
+    async callTool({ name, arguments: given }, context) {
+      const params = given === undefined ? { name } : { name, arguments: given };
+      calls.add(context);
+      try {
+        return await run(context, (options) => client.request({ method: 'tools/call', params }, options));
+      } finally {
+        calls.delete(context);
+      }
+    },
+    async listTools(context) {
+      const tools: Tool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < mostPages; page++) {
+        const params = cursor === undefined ? {} : { cursor };
+        const result = await run(context, (options) => client.request({ method: 'tools/list', params }, options));
+        tools.push(...result.tools);
+        cursor = result.nextCursor;
+        if (cursor === undefined) return tools;
+      }
+      throw new AttemptError({
+        kind: 'protocol',
+        message: `The list of tools does not end after ${mostPages} pages`,
+        outcome: 'failed',
+      });
+    },
+    onToolsChanged(listener) {
+      client.setNotificationHandler('notifications/tools/list_changed', listener);
+    },
+    ping(timeoutMs = parts.pingMs) {
+      const own = new AbortController();
+      return new Promise((resolve) => {
+        let open = true;
+        const settle = (answer: boolean): void => {
+          if (!open) return;
+          open = false;
+          clock.clearTimeout(timer);
+          resolve(answer);
+          if (!answer) own.abort('no answer in time');
+        };
+        // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
+        const timer = clock.setTimeout(() => clock.nextTurn(() => settle(false)), timeoutMs, { running: true });
+        void answers(client, own.signal, lost).then(settle);
+      });
+    },
+    request(method, params, context) {
+      const message = params === undefined ? { method } : { method, params };
+      return run(context, (options) => client.request(message, anyResult, options));
+    },
+    kill,
+  };
+}
+
+/** Whether the server answers a ping. A refusal is an answer: a server need not know the method to be alive. */
+async function answers(client: Client, signal: AbortSignal, lost: () => FailureFacts | undefined): Promise<boolean> {
+  try {
+    await client.request({ method: 'ping' }, { signal, timeout: unlimitedMs });
+    return true;
+  } catch {
+    return !signal.aborted && lost() === undefined;
+  }
+}
+
+function notStarted(reason: unknown): FailureFacts {
+  return { kind: 'cancelled', message: `Cancelled: ${plain(reason)}`, outcome: 'not_started', cause: reason };
+}

@@ -1,0 +1,114 @@
+import type { Readable, Writable } from 'node:stream';
+import { createByteLines } from '../../protocol/mcp/byteLines.ts';
+import { GatheredLines } from '../process/gatheredLines.ts';
+
+export interface McpClientPipeOptions {
+  /** What the client writes. */
+  readonly input: Readable;
+  /** What the client reads. */
+  readonly output: Writable;
+  /** Longest line taken from the client, in bytes. */
+  readonly maxLineBytes: number;
+  /** The lines of one piece of input come between these two. */
+  begin(): void;
+  end(): void;
+  /** One line, its end included. */
+  line(line: Buffer): void;
+  /** A line was too long; `head` are its first bytes. */
+  tooLong(head: Buffer): void;
+  /** Told once: the client will send nothing more. */
+  ended(): void;
+  /** The client does not read what is written (`true`), or reads again. */
+  fullChanged(full: boolean): void;
+}
+
+/** The pipe of the client, which stays whatever becomes of the server. None of what it tells may throw. */
+export interface McpClientPipe {
+  /** Whether more was written than the client has read. */
+  readonly isFull: boolean;
+  /** Bytes that were written and not read. */
+  readonly unread: number;
+  /** Writes one line, its end included. */
+  write(line: string | Uint8Array): void;
+  /** Has the lines that are written until the returned function is called sent as one. */
+  gather(): () => void;
+  /** Leaves the input where it is, until every reason that was given is taken back. */
+  hold(reason: string): void;
+  release(reason: string): void;
+  /** Resolves when the client has been handed all that was written, or reads no more. */
+  flush(): Promise<void>;
+  /** Reads no more. */
+  stop(): void;
+}
+
+/** Starts to read. */
+export function startMcpClientPipe(options: McpClientPipeOptions): McpClientPipe {
+  const { input, output } = options;
+  const reasons = new Set<string>();
+  let full = false;
+  let over = false;
+
+  const gathered = new GatheredLines((piece) => {
+    if (output.writable && !output.write(piece)) setFull(output.writableNeedDrain);
+  });
+  const lines = createByteLines({
+    maxBytes: options.maxLineBytes,
+    onLine: (line) => options.line(line),
+    onTooLong: (head) => options.tooLong(head),
+  });
+  const push = (chunk: Buffer): void => {
+    options.begin();
+    lines.push(chunk);
+    options.end();
+  };
+  const end = (): void => {
+    if (over) return;
+    over = true;
+    options.begin();
+    lines.end();
+    options.end();
+    options.ended();
+  };
+  const setFull = (now: boolean): void => {
+    if (full === now) return;
+    full = now;
+    options.fullChanged(now);
+  };
+  const drained = (): void => setFull(false);
+
+  input.on('data', push);
+  for (const event of ['end', 'close', 'error']) input.on(event, end);
+  output.on('drain', drained);
+  // Nobody reads any more: there is nobody to wait for.
+  for (const event of ['close', 'error']) output.on(event, drained);
+
+  return {
+    get isFull() {
+      return full;
+    },
+    get unread() {
+      return output.writableLength + gathered.bytes;
+    },
+    write: (line) => gathered.write(line),
+    gather: () => gathered.gather(),
+    hold(reason) {
+      reasons.add(reason);
+      input.pause();
+    },
+    release(reason) {
+      if (reasons.delete(reason) && reasons.size === 0 && !over) input.resume();
+    },
+    flush() {
+      gathered.flush();
+      return new Promise((resolve) => {
+        if (!output.writable) resolve();
+        else output.write('', () => resolve());
+      });
+    },
+    stop() {
+      over = true;
+      input.off('data', push);
+      input.pause();
+    },
+  };
+}

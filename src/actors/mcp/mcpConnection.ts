@@ -1,0 +1,97 @@
+import type { ConnectionEvent, ConnectionInput, connectionMachine, ProcessEnd } from '../../machines/connection.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { failedExit } from '../../supervisor/exit.ts';
+import { plain } from './mcpCall.ts';
+import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
+import { stopped } from './serverLoss.ts';
+import { checkMcpServer, type McpServerOptions, type McpServerSettings } from './mcpServerOptions.ts';
+import { connectionOver, type ProcessLink } from '../process/processLink.ts';
+
+export type { McpConnection } from './mcpClient.ts';
+export type { McpConnectionHost } from './mcpConnectionHost.ts';
+export type { McpServerOptions } from './mcpServerOptions.ts';
+
+/**
+ * One incarnation of an MCP server as the child of a supervisor: logic and input of its actor.
+ * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
+ */
+export function mcpChild({
+  clock,
+  onReady,
+  onLost,
+  onStray,
+  register,
+  logger,
+  ...options
+}: McpServerOptions & McpConnectionHost): {
+  readonly logic: typeof connectionMachine;
+  readonly input: ConnectionInput;
+} {
+  const settings = checkMcpServer(options);
+  const host: McpConnectionHost = { clock, onReady, onLost, onStray, register, logger };
+  return {
+    logic: mcpConnectionLogic(settings, host),
+    input: {
+      command: settings.command,
+      handshakeMs: settings.handshakeMs,
+      lostOutput: (facts) => failedExit(new AttemptError(facts)),
+    },
+  };
+}
+
+/**
+ * The connection machine over a server process and the SDK's client. When the actor is stopped without having ended, the
+ * process and everything below it gets SIGKILL at once.
+ */
+function mcpConnectionLogic(settings: McpServerSettings, host: McpConnectionHost): typeof connectionMachine {
+  return connectionOver((send) => startLink(settings, host, send));
+}
+
+/** Loads the link, and stands for it until then: the SDK takes longer than all of ours, and who has no servers is spared both. */
+function startLink(
+  settings: McpServerSettings,
+  host: McpConnectionHost,
+  send: (event: ConnectionEvent) => void,
+): ProcessLink {
+  const { clock } = host;
+  const startedAt = clock.now();
+  let link: ProcessLink | undefined;
+  let isOver = false;
+
+  /** There is no server, and none will be started. */
+  const lose = (facts: FailureFacts): boolean => {
+    if (isOver) return false;
+    isOver = true;
+    tellHost(host, 'onLost', () => host.onLost?.(facts));
+    return true;
+  };
+  const end = (): ProcessEnd => ({ pid: undefined, elapsedMs: clock.now() - startedAt });
+  const kill = (facts: FailureFacts): void => {
+    if (lose(facts)) queueMicrotask(() => send({ type: 'link.lost', facts, end: end() }));
+  };
+
+  void import('./mcpLink.ts')
+    .then(({ startMcpLink }) => {
+      if (!isOver) link = startMcpLink(settings, host, send, startedAt);
+    })
+    .catch((error: unknown) => kill(notLoaded(error)));
+
+  return {
+    close() {
+      if (link !== undefined) link.close();
+      else if (lose(stopped)) queueMicrotask(() => send({ type: 'link.closed', end: end() }));
+    },
+    kill: (facts) => (link === undefined ? kill(facts) : link.kill(facts)),
+    release: () => (link === undefined ? lose(stopped) : link.release()),
+  };
+}
+
+function notLoaded(error: unknown): FailureFacts {
+  return {
+    kind: 'crash',
+    reason: 'startup_failed',
+    message: `The MCP client could not be loaded: ${plain(error)}`,
+    outcome: 'not_started',
+    cause: error,
+  };
+}

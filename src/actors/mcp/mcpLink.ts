@@ -1,0 +1,92 @@
+import type { ConnectionEvent } from '../../machines/connection.ts';
+import { unlimitedMs } from './mcpCall.ts';
+import { createMcpConnection, createSdkClient, readMessage } from './mcpClient.ts';
+import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
+import { startupFacts } from './mcpLoss.ts';
+import type { McpServerSettings } from './mcpServerOptions.ts';
+import { McpTransport } from './mcpTransport.ts';
+import type { ProcessLink } from '../process/processLink.ts';
+import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
+import { serverLoss, stopped } from './serverLoss.ts';
+
+/** How the server is told who we are; the version is that of the package. */
+export const clientInfo = { name: 'unwedge', version: '0.1.0' } as const;
+
+/**
+ * Starts a server and connects to it.
+ * @param startedAt - when its incarnation began, in ms of the host's clock.
+ */
+export function startMcpLink(
+  settings: McpServerSettings,
+  host: McpConnectionHost,
+  send: (event: ConnectionEvent) => void,
+  startedAt: number,
+): ProcessLink {
+  const { clock } = host;
+  const transport = new McpTransport(settings, clock, (stream, line) => host.onStray?.(stream, line));
+  const { process: server } = transport;
+  const registered = host.register?.({ mark: server.mark, command: settings.command });
+  let ready = false;
+
+  const loss = serverLoss(server, clock, startedAt, send, (facts) => {
+    tellHost(host, 'onLost', () => host.onLost?.(facts));
+  });
+
+  const connect = async (): Promise<void> => {
+    const client = createSdkClient(clientInfo);
+    transport.read = readMessage;
+    try {
+      await client.connect(transport, { timeout: unlimitedMs });
+    } catch (error) {
+      loss.bury(startupFacts(error, server.end, transport.stderrTail), false);
+      return;
+    }
+    if (loss.facts !== undefined) return;
+    const { pid, end } = server;
+    if (pid === undefined || end !== undefined) {
+      loss.bury(startupFacts(undefined, end, transport.stderrTail), false);
+      return;
+    }
+    ready = true;
+    send({ type: 'link.ready', server: client.getServerVersion() });
+    const connection = createMcpConnection({
+      pid,
+      client,
+      clock,
+      pingMs: settings.pingMs,
+      lost: () => loss.facts,
+      lateAnswers: () => transport.lateAnswers,
+      kill: (facts) => send({ type: 'link.hung', facts }),
+      onNotice: (listener) => {
+        transport.onnotice = listener;
+      },
+    });
+    tellHost(host, 'onReady', () => host.onReady?.(connection));
+  };
+
+  transport.onspawn = (pid) => {
+    registered?.started(pid);
+    send({ type: 'link.started', pid });
+  };
+  // The client puts its own listener behind this one, so the loss is known before the requests in flight are rejected.
+  transport.onclose = () => {
+    const { end } = server;
+    if (ready && end !== undefined) loss.bury(lossFacts(end, transport.stderrTail), isCleanExit(end));
+  };
+  void connect();
+
+  return {
+    close() {
+      loss.lose(stopped);
+      loss.closed(server.close());
+    },
+    kill(facts) {
+      loss.bury({ ...facts, message: withStderr(facts.message, transport.stderrTail) }, false);
+    },
+    release() {
+      loss.lose(stopped);
+      server.killNow();
+      registered?.ended();
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import type { Readable } from 'node:stream';
+import type { Clock, Timer } from '../../policy/clock.ts';
+import { killAtExit } from '../process/liveProcesses.ts';
+import type { McpServerSettings } from './mcpServerOptions.ts';
+import { type ServerChild, spawnServer } from './mcpSpawn.ts';
+import { killMarked, nextMark } from '../process/processMark.ts';
+import { killOrphansNow, killTreeNow, terminateTree } from '../process/processTree.ts';
+
+/** Why a server can no longer answer. */
+export interface ServerEnd {
+  readonly exitCode?: number | undefined;
+  /** The signal that ended the process. */
+  readonly signal?: string | undefined;
+  /** Set when the process was still running. */
+  readonly fault?: 'message_too_large' | 'pipe_closed' | 'abandoned' | undefined;
+}
+
+/** What a server process tells; none of these may throw. */
+export interface ServerProcessListener {
+  started(pid: number): void;
+  output(chunk: Buffer): void;
+  outputEnded(): void;
+  errors(chunk: Buffer): void;
+  errorsEnded(): void;
+  /** What was written and not taken at once has been taken. */
+  drained?(): void;
+  /** Told once: no answer will come any more. The process may still be there. */
+  ended(): void;
+}
+
+/** How long the rest of the output may take after the exit: a grandchild may hold the pipe. */
+const drainMs = 200;
+/** How long a server that closed a pipe may take to exit before it counts as lost. */
+const closedPipeMs = 1000;
+
+/** The process of an MCP server and all it starts, from start to end. */
+export class McpProcess {
+  /** What all that descends from it carries in its environment. */
+  readonly mark: string;
+  readonly #settings: McpServerSettings;
+  readonly #clock: Clock;
+  readonly #listener: ServerProcessListener;
+  #child: ServerChild | undefined = undefined;
+  #exited: Promise<void> = Promise.resolve();
+  #isGone = true;
+  /** From here on the system may give the pid to a stranger. */
+  #buried = false;
+  #end: ServerEnd | undefined = undefined;
+  #timer: Timer | undefined = undefined;
+  #closing: Promise<void> | undefined = undefined;
+
+  constructor(settings: McpServerSettings, clock: Clock, listener: ServerProcessListener) {
+    this.mark = nextMark(clock);
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#listener = listener;
+  }
+
+  /** Absent until the process has started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Set once no answer will come any more. */
+  get end(): ServerEnd | undefined {
+    return this.#end;
+  }
+
+  /** How the process itself ended, as far as is known. */
+  get exit(): Pick<ServerEnd, 'exitCode' | 'signal'> {
+    return { exitCode: this.#child?.exitCode ?? undefined, signal: this.#child?.signalCode ?? undefined };
+  }
+
+  /** @throws AttemptError when there is nothing to start, the system refuses, or its end was asked for before it was started. */
+  async start(): Promise<void> {
+    const isWanted = (): boolean => this.#end === undefined && this.#closing === undefined;
+    const { child, pid } = await spawnServer(this.#settings, this.mark, isWanted);
+    this.#watch(child, pid);
+  }
+
+  /** Never blocks on a server that does not read. @returns whether the server can still be written to. */
+  write(data: string | Uint8Array): boolean {
+    const stdin = this.#child?.stdin;
+    if (this.#end !== undefined || stdin?.writable !== true) return false;
+    stdin.write(data);
+    return true;
+  }
+
+  /** Whether more was written than the server takes for now; `drained` is told when it has. */
+  get isFull(): boolean {
+    return this.#end === undefined && this.#child?.stdin.writableNeedDrain === true;
+  }
+
+  /** Has what is written until the returned function is called sent as one. */
+  gather(): () => void {
+    const stdin = this.#child?.stdin;
+    stdin?.cork();
+    return () => stdin?.uncork();
+  }
+
+  /**
+   * Leaves the output of the server where it is until {@link resumeOutput}: a server that is ahead of its reader has to wait. What is
+   * in the pipe when it exits comes all the same.
+   */
+  pauseOutput(): void {
+    this.#child?.stdout.pause();
+  }
+
+  resumeOutput(): void {
+    this.#child?.stdout.resume();
+  }
+
+  /** Lets the server know that nothing more will be written. */
+  endInput(): void {
+    this.#child?.stdin.end();
+  }
+
+  /** Resolves when the process has exited, at once when there is none. */
+  get exited(): Promise<void> {
+    return this.#exited;
+  }
+
+  /** Ends the server in good order: end of stdin, then SIGTERM, then SIGKILL to all that is left of it. Never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Ends the server and all it started by signals. Never rejects. */
+  async terminate(graceMs: number): Promise<void> {
+    const pid = this.#buried ? undefined : this.pid;
+    if (pid !== undefined) {
+      await terminateTree(pid, { graceMs, clock: this.#clock, exited: this.#exited });
+      await killMarked(this.mark);
+    }
+    this.#buried = true;
+    this.finish({ ...this.exit, fault: this.#isGone ? undefined : 'abandoned' });
+  }
+
+  /** SIGKILL to the server and all it started, at once. */
+  killNow(): void {
+    const pid = this.#buried ? undefined : this.pid;
+    if (pid !== undefined) {
+      (this.#isGone ? killOrphansNow : killTreeNow)(pid);
+      void killMarked(this.mark);
+    }
+    this.finish({ ...this.exit, fault: 'abandoned' });
+  }
+
+  /** No answer is waited for any more; the process is not touched. The first end stays. */
+  finish(end: ServerEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#clock.clearTimeout(this.#timer);
+    // Until the exit the pipes are read on, so that the process does not block on its way out; then others may hold them.
+    void this.#exited.then(() => {
+      for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy();
+    });
+    this.#listener.ended();
+  }
+
+  #watch(child: ServerChild, pid: number): void {
+    const listener = this.#listener;
+    this.#child = child;
+    this.#isGone = false;
+    const forget = killAtExit(pid, this.mark);
+    const outputEnded = endOf(child.stdout, (chunk) => listener.output(chunk)).then(() => listener.outputEnded());
+    const errorsEnded = endOf(child.stderr, (chunk) => listener.errors(chunk)).then(() => listener.errorsEnded());
+    child.stdin.on('error', () => this.#pipeClosed());
+    child.stdin.on('drain', () => listener.drained?.());
+    void outputEnded.then(() => this.#pipeClosed());
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', () => {
+        this.#isGone = true;
+        forget();
+        resolve();
+        this.#finishIn(drainMs, () => this.exit);
+        void Promise.all([outputEnded, errorsEnded]).then(() => this.finish(this.exit));
+      });
+    });
+    listener.started(pid);
+  }
+
+  /** A server that closed one of its pipes is about to exit, or cannot be spoken to any more. */
+  #pipeClosed(): void {
+    if (!this.#isGone && this.#closing === undefined) this.#finishIn(closedPipeMs, () => ({ fault: 'pipe_closed' }));
+  }
+
+  #finishIn(delayMs: number, end: () => ServerEnd): void {
+    if (this.#end !== undefined) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = this.#clock.setTimeout(() => this.finish(end()), delayMs);
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#isGone) {
+      this.endInput();
+      await this.#exitedWithin(this.#settings.closeMs);
+    }
+    await this.terminate(this.#settings.closeMs);
+  }
+
+  #exitedWithin(limitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(resolve, limitMs, { ref: true });
+      void this.#exited.then(() => {
+        this.#clock.clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+/** Resolves when the stream gives no more, for whatever reason. */
+function endOf(stream: Readable, onData: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve) => {
+    stream.on('data', onData);
+    stream.on('error', noop);
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+  });
+}
+
+function noop(): void {}

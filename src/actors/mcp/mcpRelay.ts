@@ -1,0 +1,171 @@
+import type { ConnectionEvent, connectionMachine } from '../../machines/connection.ts';
+import type { RegisterChild } from '../../policy/childRecord.ts';
+import type { Clock } from '../../policy/clock.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { type Logger, say } from '../../policy/logger.ts';
+import { createByteLines } from '../../protocol/mcp/byteLines.ts';
+import { isCleanExit, lossFacts } from './serverEnd.ts';
+import { McpProcess } from './mcpProcess.ts';
+import type { McpServerSettings } from './mcpServerOptions.ts';
+import { createStderrTail } from './mcpStderr.ts';
+import { connectionOver, killGraceMs, type ProcessLink } from '../process/processLink.ts';
+import { serverLoss, stopped } from './serverLoss.ts';
+
+/** A server process that lines are passed to and from as they are. */
+export interface McpRelay {
+  readonly pid: number;
+  /** Whether more was written than the server takes for now. */
+  readonly isFull: boolean;
+  /** The last of what it wrote to stderr, on one line, without our secrets. */
+  readonly stderr: string;
+  /** Writes one line, its end included. False when the server cannot be written to. */
+  write(line: string | Uint8Array): boolean;
+  /** Has the lines that are written until the returned function is called sent as one. */
+  gather(): () => void;
+  pauseOutput(): void;
+  resumeOutput(): void;
+  /** Closes its stdin. */
+  endInput(): void;
+  /** Resolves when the process has exited. */
+  readonly exited: Promise<void>;
+  /** Ends the server at once, for this reason. */
+  kill(reason: FailureFacts): void;
+}
+
+/** Who is told about an incarnation of the server. What a callback throws is logged and goes no further. */
+export interface McpRelayHost {
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+  /** Told of the process once it runs, so that the next runtime can end it should this one die. */
+  readonly register?: RegisterChild | undefined;
+  /** Takes secrets of ours out of what the server said. */
+  readonly hide: (text: string) => string;
+  /** The process runs. The incarnation is ready when what this gives is resolved, and has failed to start when it rejects. */
+  started(relay: McpRelay): Promise<void> | undefined;
+  ready(relay: McpRelay): void;
+  /** Has what is passed on until the returned function is called sent as one: the lines of one piece of output come in between. */
+  gather(): () => void;
+  /** One line of its stdout, its end included. Told of what is in the pipe only, never of what comes after `lost`. */
+  line(line: Buffer): void;
+  errors(chunk: Buffer): void;
+  /** It takes what is written again. */
+  drained(): void;
+  /** Told once, when it can no longer be used or did not come up, before the process is gone. An end that was asked for has reason `stopped`. */
+  lost(facts: FailureFacts, stderr: string): void;
+  /** Whether a server that ended is to be started again without being asked for. */
+  isWanted(): boolean;
+  /** Whether an end that is asked for may take its time. */
+  isPatient(): boolean;
+}
+
+/**
+ * The connection machine over a server process that is spoken to in its own words: the logic of one incarnation. When the actor is
+ * stopped without having ended, the process and everything below it gets SIGKILL at once.
+ */
+export function mcpRelayLogic(settings: McpServerSettings, host: McpRelayHost): typeof connectionMachine {
+  return connectionOver((send) => startRelay(settings, host, send));
+}
+
+function startRelay(
+  settings: McpServerSettings,
+  host: McpRelayHost,
+  send: (event: ConnectionEvent) => void,
+): ProcessLink {
+  const { clock, hide } = host;
+  const startedAt = clock.now();
+  const stderr = createStderrTail(hide, () => undefined);
+
+  const tell = (what: string, callback: () => void): void => {
+    try {
+      callback();
+    } catch (error) {
+      say(host.logger, 'error', `${what} threw`, { error });
+    }
+  };
+
+  const lines = createByteLines({
+    maxBytes: settings.maxMessageBytes,
+    onLine: (line) => {
+      if (loss.facts === undefined) tell('line', () => host.line(line));
+    },
+    onTooLong: () => server.finish({ fault: 'message_too_large' }),
+  });
+  const server = new McpProcess(settings, clock, {
+    started: (pid) => begin(pid),
+    output(chunk) {
+      const send = host.gather();
+      lines.push(chunk);
+      send();
+    },
+    outputEnded: () => lines.end(),
+    errors: (chunk) => {
+      stderr.push(chunk);
+      tell('errors', () => host.errors(chunk));
+    },
+    errorsEnded: () => stderr.end(),
+    drained: () => tell('drained', () => host.drained()),
+    ended: () => {
+      const { end = {} } = server;
+      loss.bury(lossFacts(end, ''), isCleanExit(end) && !host.isWanted());
+    },
+  });
+
+  const loss = serverLoss(server, clock, startedAt, send, (facts) => {
+    tell('lost', () => host.lost(facts, stderr.text()));
+  });
+
+  const begin = (pid: number): void => {
+    registered?.started(pid);
+    send({ type: 'link.started', pid });
+    const relay: McpRelay = {
+      pid,
+      get isFull() {
+        return server.isFull;
+      },
+      get stderr() {
+        return stderr.text();
+      },
+      write: (line) => server.write(line),
+      gather: () => server.gather(),
+      pauseOutput: () => server.pauseOutput(),
+      resumeOutput: () => server.resumeOutput(),
+      endInput: () => server.endInput(),
+      get exited() {
+        return server.exited;
+      },
+      kill: (facts) => send({ type: 'link.hung', facts }),
+    };
+    const ready = (): void => {
+      if (loss.facts !== undefined) return;
+      send({ type: 'link.ready', server: undefined });
+      tell('ready', () => host.ready(relay));
+    };
+    tell('started', () => {
+      const greeting = host.started(relay);
+      if (greeting === undefined) ready();
+      else greeting.then(ready, (error: unknown) => loss.bury(factsOf(error), false));
+    });
+  };
+
+  const registered = host.register?.({ mark: server.mark, command: settings.command });
+  server.start().catch((error: unknown) => loss.bury(factsOf(error), false));
+
+  return {
+    close() {
+      loss.lose(stopped);
+      loss.closed(host.isPatient() ? server.close() : server.terminate(killGraceMs));
+    },
+    kill: (facts) => loss.bury(facts, false),
+    release() {
+      loss.lose(stopped);
+      server.killNow();
+      registered?.ended();
+    },
+  };
+}
+
+function factsOf(error: unknown): FailureFacts {
+  if (error instanceof AttemptError) return error.facts;
+  const message = error instanceof Error ? error.message : 'The server could not be started';
+  return { kind: 'crash', reason: 'startup_failed', message, outcome: 'not_started', cause: error };
+}

@@ -1,0 +1,177 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { Clock } from '../../policy/clock.ts';
+import { rpcErrors } from '../../protocol/jsonRpc.ts';
+import { createLineSplitter } from '../../protocol/lines.ts';
+import { gluedMessage } from '../../protocol/mcp/gluedAnswer.ts';
+import { MalformedAnswer } from './mcpCall.ts';
+import { McpProcess } from './mcpProcess.ts';
+import type { McpServerSettings } from './mcpServerOptions.ts';
+import { createStderrTail, plainText, valueHider } from './mcpStderr.ts';
+
+/** Told about output that is not part of the protocol; `line` is bounded and safe to print. */
+export type StrayListener = (stream: 'stdout' | 'stderr', line: string) => void;
+
+const longestStrayCharacters = 1000;
+/** How much of a malformed answer is shown. */
+const longestShownCharacters = 200;
+
+/**
+ * The messages to and from a server process. The SDK's own transport kills only the process itself, waits for pipes that a
+ * grandchild may hold, and takes quadratic time over a large message.
+ */
+export class McpTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  /** Reads one parsed line, undefined when it is no message; set before the start. */
+  read: (value: unknown) => JSONRPCMessage | undefined = () => undefined;
+  /** The server has sent a notification. Must not throw. */
+  onnotice?: (method: string) => void;
+  /** The process has started. */
+  onspawn?: (pid: number) => void;
+
+  readonly process: McpProcess;
+  readonly #onStray: StrayListener;
+  readonly #hide: (text: string) => string;
+  readonly #stderrTail: () => string;
+  /** Requests without an answer; an answer to any other is late. */
+  readonly #asked = new Set<unknown>();
+  #lateAnswers = 0;
+
+  constructor(settings: McpServerSettings, clock: Clock, onStray: StrayListener) {
+    this.#onStray = onStray;
+    this.#hide = valueHider(settings.env);
+    const errors = createStderrTail(this.#hide, (line) => this.#stray('stderr', line));
+    this.#stderrTail = () => errors.text();
+    const lines = createLineSplitter({
+      maxBytes: settings.maxMessageBytes,
+      onLine: (line) => this.#receive(line),
+      onTooLong: () => this.process.finish({ fault: 'message_too_large' }),
+    });
+    this.process = new McpProcess(settings, clock, {
+      started: (pid) => this.onspawn?.(pid),
+      output: (chunk) => lines.push(chunk),
+      outputEnded: () => lines.end(),
+      errors: (chunk) => errors.push(chunk),
+      errorsEnded: () => errors.end(),
+      ended: () => {
+        this.#asked.clear();
+        this.onclose?.();
+      },
+    });
+  }
+
+  /** The last of what the server wrote to stderr, on one line. */
+  get stderrTail(): string {
+    return this.#stderrTail();
+  }
+
+  /** Answers that came when nobody waited for them any more; they were dropped. */
+  get lateAnswers(): number {
+    return this.#lateAnswers;
+  }
+
+  /** @throws {@link AttemptError} when there is nothing to start, or the system refuses. */
+  start(): Promise<void> {
+    return this.process.start();
+  }
+
+  /** Rejects with `Not connected`, before a byte was written, when the server is gone. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.process.write(`${JSON.stringify(message)}\n`)) throw new Error('Not connected');
+    if (!('method' in message)) return;
+    if ('id' in message) this.#asked.add(message.id);
+    else if (message.method === 'notifications/cancelled') {
+      this.#asked.delete(message.params?.['requestId']);
+    }
+  }
+
+  /** Ends the server in good order. Never rejects. */
+  close(): Promise<void> {
+    return this.process.close();
+  }
+
+  #receive(line: string): void {
+    if (this.process.end !== undefined || line.trim() === '') return;
+    const value = parse(line);
+    if (value === undefined) this.#receiveNoise(line);
+    // Servers of 2025-03-26 may send several messages as one.
+    else if (Array.isArray(value)) this.#receiveBatch(value, line);
+    else if (!this.#take(value, line)) this.#strayLine(line);
+  }
+
+  #receiveNoise(line: string): void {
+    const glued = gluedMessage(line, (value) => this.#isAsked(value));
+    this.#strayLine(glued?.noise ?? line);
+    if (glued !== undefined) this.#take(glued.value, line.slice(glued.noise.length));
+  }
+
+  /** What is a list of anything else was printed. */
+  #receiveBatch(values: readonly unknown[], line: string): void {
+    const strange = values.filter((value) => !this.#take(value, JSON.stringify(value)));
+    if (strange.length > 0 || values.length === 0) {
+      this.#strayLine(strange.length === values.length ? line : JSON.stringify(strange));
+    }
+  }
+
+  /** Hands a message on. False when it is none. */
+  #take(value: unknown, text: string): boolean {
+    const message = this.read(value) ?? this.#malformedAnswer(value, text);
+    if (message !== undefined) this.#deliver(message);
+    return message !== undefined;
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    if ('method' in message && !('id' in message)) this.onnotice?.(message.method);
+    if (!('method' in message) && !this.#asked.delete(message.id)) {
+      this.#lateAnswers += 1;
+      return;
+    }
+    try {
+      this.onmessage?.(message);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** What has the id of a request, and has not the form of an answer, is an error: nothing else will answer that request. */
+  #malformedAnswer(value: unknown, line: string): JSONRPCMessage | undefined {
+    if (!this.#isAsked(value)) return undefined;
+    const { id } = value;
+    const message = this.#start(line, longestShownCharacters);
+    return { jsonrpc: '2.0', id, error: { code: rpcErrors.parse, message, data: new MalformedAnswer() } };
+  }
+
+  /** Whether it has the id of a request that has no answer, and is none itself. */
+  #isAsked(value: unknown): value is { readonly id: number | string } {
+    if (typeof value !== 'object' || value === null || 'method' in value || !('id' in value)) return false;
+    return (typeof value.id === 'number' || typeof value.id === 'string') && this.#asked.has(value.id);
+  }
+
+  #strayLine(line: string): void {
+    this.#stray('stdout', this.#start(line, longestStrayCharacters));
+  }
+
+  /** The start of a line, safe to print. */
+  #start(line: string, longest: number): string {
+    // Cut off with room to spare first: a value that is cut in two would not be found.
+    return plainText(this.#hide(line.slice(0, 2 * longestStrayCharacters)).slice(0, longest));
+  }
+
+  #stray(stream: 'stdout' | 'stderr', line: string): void {
+    try {
+      this.#onStray(stream, line);
+    } catch {
+      // What hears stray output must not break the connection it hears it from.
+    }
+  }
+}
+
+/** Undefined when it is no JSON. */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import type { ConnectionEvent, ProcessEnd } from '../../machines/connection.ts';
+import type { Clock } from '../../policy/clock.ts';
+import type { FailureFacts } from '../../policy/failure.ts';
+import type { McpProcess } from './mcpProcess.ts';
+import { killGraceMs } from '../process/processLink.ts';
+
+/** An end that was asked for. */
+export const stopped: FailureFacts = {
+  kind: 'crash',
+  reason: 'stopped',
+  message: 'The server was stopped',
+  outcome: 'unknown',
+};
+
+/** How one incarnation of a server is lost: once, for the first reason there is. */
+export interface ServerLoss {
+  /** Why it can no longer be used; undefined while it can. */
+  readonly facts: FailureFacts | undefined;
+  /** It can no longer be used. */
+  lose(facts: FailureFacts): void;
+  /** Ends what is left of the server, then the connection: in good order where the server had ended so. */
+  bury(facts: FailureFacts, clean: boolean): void;
+  /** The connection has ended in good order, once `gone` has. */
+  closed(gone: Promise<unknown>): void;
+}
+
+/**
+ * @param startedAt - when the incarnation began, in ms of `clock`.
+ * @param send - tells the connection's machine.
+ * @param onLost - told once, before the process is gone: whoever owns the calls hears of it before they end one by one, as one incident counts once.
+ */
+export function serverLoss(
+  server: McpProcess,
+  clock: Clock,
+  startedAt: number,
+  send: (event: ConnectionEvent) => void,
+  onLost: (facts: FailureFacts) => void,
+): ServerLoss {
+  let lost: FailureFacts | undefined;
+
+  const lose = (facts: FailureFacts): boolean => {
+    if (lost !== undefined) return false;
+    lost = facts;
+    onLost(facts);
+    server.finish({ ...server.exit, fault: 'abandoned' });
+    return true;
+  };
+
+  const ended = (): ProcessEnd => ({ pid: server.pid, ...server.exit, elapsedMs: clock.now() - startedAt });
+
+  return {
+    get facts() {
+      return lost;
+    },
+    lose: (facts) => void lose(facts),
+    bury(facts, clean) {
+      if (!lose(facts)) return;
+      void server.terminate(killGraceMs).then(() => {
+        send(clean ? { type: 'link.closed', end: ended() } : { type: 'link.lost', facts, end: ended() });
+      });
+    },
+    closed: (gone) => void gone.then(() => send({ type: 'link.closed', end: ended() })),
+  };
+}

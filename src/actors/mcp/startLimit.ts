@@ -1,0 +1,47 @@
+import type { Clock } from '../../policy/clock.ts';
+import type { FailureFacts } from '../../policy/failure.ts';
+
+/** Least limit on a restart, in ms. */
+const leastMs = 5000;
+/** A restart may take so many times as long as the slowest start that worked. */
+const allowance = 3;
+
+/**
+ * The limit on each start of a process that is kept alive. The first may take long, as when its package is fetched; a restart that hangs
+ * keeps calls waiting and is given up sooner: after 5 s, or three times the slowest start that worked where that is more. Each one that
+ * was cut off doubles it, so that a process which has become slow comes back all the same. It is never above that of the first start.
+ */
+export class StartLimit {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #firstMs: number;
+  #begunAt: number | undefined = undefined;
+  #slowestMs: number | undefined = undefined;
+  #cut = 0;
+
+  /** @param firstMs - limit on the first start, in ms. */
+  constructor(clock: Pick<Clock, 'now'>, firstMs: number) {
+    this.#clock = clock;
+    this.#firstMs = firstMs;
+  }
+
+  /** A start begins. @returns its limit, in ms. */
+  begins(): number {
+    this.#begunAt = this.#clock.now();
+    if (this.#slowestMs === undefined) return this.#firstMs;
+    return Math.min(this.#firstMs, Math.max(leastMs, allowance * this.#slowestMs) * 2 ** this.#cut);
+  }
+
+  /** The start that began last worked; told again, it says nothing more. */
+  worked(): void {
+    if (this.#begunAt === undefined) return;
+    this.#slowestMs = Math.max(this.#slowestMs ?? 0, this.#clock.now() - this.#begunAt);
+    this.#begunAt = undefined;
+    this.#cut = 0;
+  }
+
+  /** The process is lost, or did not come up. */
+  lost({ reason }: Pick<FailureFacts, 'reason'>): void {
+    if (this.#begunAt !== undefined && reason === 'init_timeout') this.#cut++;
+    this.#begunAt = undefined;
+  }
+}

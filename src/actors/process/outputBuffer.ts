@@ -1,0 +1,111 @@
+import type { CapturedOutput } from '../../machines/subprocessExit.ts';
+import { checkInteger } from '../../policy/options.ts';
+
+export interface OutputBufferOptions {
+  /** Bytes kept from the start. At least 0. @defaultValue 65536 */
+  readonly headBytes?: number | undefined;
+  /** Bytes kept from the end. At least 0. @defaultValue 262144 */
+  readonly tailBytes?: number | undefined;
+}
+
+/** The start and the end of a stream of any length, in bounded memory. */
+export interface OutputBuffer {
+  /** Takes the next bytes; keeps no reference to `chunk`. */
+  push(chunk: Uint8Array): void;
+  /** Bytes taken in all. */
+  readonly bytes: number;
+  /** What was kept, as UTF-8; where bytes were left out, a line between start and end says how many. */
+  text(): string;
+  /** {@link OutputBuffer.text} with its figures. */
+  capture(): CapturedOutput;
+}
+
+/** @throws TypeError or RangeError when a size is not an integer of at least 0. */
+export function createOutputBuffer(options: OutputBufferOptions = {}): OutputBuffer {
+  const headBytes = checkInteger('headBytes', options.headBytes ?? 64 * 1024, 0);
+  const tailBytes = checkInteger('tailBytes', options.tailBytes ?? 256 * 1024, 0);
+  let head: Buffer = Buffer.alloc(0);
+  let headLength = 0;
+  let ring: Buffer = Buffer.alloc(0);
+  let bytes = 0;
+
+  /** Grows by doubling up to `limit`, so that a child that says little costs little. */
+  const grown = (buffer: Buffer, needed: number, limit: number): Buffer => {
+    if (needed <= buffer.length) return buffer;
+    const larger = Buffer.alloc(Math.min(limit, Math.max(needed, buffer.length * 2, 1024)));
+    buffer.copy(larger);
+    return larger;
+  };
+
+  const pushTail = (chunk: Uint8Array): void => {
+    const before = bytes - headLength;
+    ring = grown(ring, Math.min(before + chunk.length, tailBytes), tailBytes);
+    if (ring.length === 0) return;
+    const kept = chunk.subarray(Math.max(0, chunk.length - ring.length));
+    // The ring wraps only at its full size: until then, what is in it starts at 0.
+    const at = (before + chunk.length - kept.length) % ring.length;
+    ring.set(kept.subarray(0, ring.length - at), at);
+    ring.set(kept.subarray(ring.length - at), 0);
+  };
+
+  const tail = (): Buffer => {
+    const length = bytes - headLength;
+    if (length <= ring.length) return ring.subarray(0, length);
+    const start = length % ring.length;
+    return Buffer.concat([ring.subarray(start), ring.subarray(0, start)]);
+  };
+
+  const capture = (): CapturedOutput => {
+    const end = tail();
+    const start = head.subarray(0, headLength);
+    if (headLength + end.length === bytes) {
+      return { text: Buffer.concat([start, end]).toString('utf8'), bytes, omittedBytes: 0 };
+    }
+    const wholeStart = start.subarray(0, wholeLength(start));
+    const wholeEnd = end.subarray(firstWhole(end));
+    const omittedBytes = bytes - wholeStart.length - wholeEnd.length;
+    const marker = `\n[... ${omittedBytes} bytes left out ...]\n`;
+    return { text: `${wholeStart.toString('utf8')}${marker}${wholeEnd.toString('utf8')}`, bytes, omittedBytes };
+  };
+
+  return {
+    push(chunk) {
+      const toHead = Math.min(chunk.length, headBytes - headLength);
+      if (toHead > 0) {
+        head = grown(head, headLength + toHead, headBytes);
+        head.set(chunk.subarray(0, toHead), headLength);
+        headLength += toHead;
+        bytes += toHead;
+      }
+      if (toHead < chunk.length) {
+        const rest = chunk.subarray(toHead);
+        pushTail(rest);
+        bytes += rest.length;
+      }
+    },
+    get bytes() {
+      return bytes;
+    },
+    text: () => capture().text,
+    capture,
+  };
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** Length without a character that was cut off at the end. */
+function wholeLength(bytes: Buffer): number {
+  let lead = bytes.length - 1;
+  while (lead > bytes.length - 4 && isContinuation(bytes[lead])) lead--;
+  const first = bytes[lead];
+  if (first === undefined || first < 0xc0) return bytes.length;
+  const needed = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  return bytes.length - lead < needed ? lead : bytes.length;
+}
+
+/** Where the first character begins that was not cut off at the start. */
+function firstWhole(bytes: Buffer): number {
+  let at = 0;
+  while (at < 3 && isContinuation(bytes[at])) at++;
+  return at;
+}

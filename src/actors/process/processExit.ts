@@ -1,0 +1,96 @@
+import { constants } from 'node:os';
+import type { ProcessExit } from '../../machines/subprocessExit.ts';
+import { classify } from '../../policy/classify.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { spawnFailure } from './spawnFailure.ts';
+
+/** The end of stderr that tells what went wrong, in characters; more would drown it in what went before. */
+const tailCharacters = 4000;
+/** Longest message for people, in characters. */
+const messageCharacters = 500;
+
+/** What is known of a command beforehand. */
+export interface ExpectedExit {
+  /** Whether exit 0 with nothing but white space on stdout is no answer. @defaultValue false */
+  readonly expectsOutput?: boolean | undefined;
+}
+
+/**
+ * What the end of a run means as a failure; undefined when it exited with 0. Says nothing about what the output says: a
+ * program may exit with 0 and report an error in its own protocol.
+ */
+export function exitFacts(exit: ProcessExit, { expectsOutput = false }: ExpectedExit = {}): FailureFacts | undefined {
+  const { reason, message } = exit;
+  switch (reason) {
+    case 'exit':
+      if (exit.exitCode !== 0) return codeFacts(exit);
+      return expectsOutput && exit.stdout.text.trim() === '' ? emptyFacts(exit) : undefined;
+    case 'signal':
+      return { kind: 'crash', message: killedBy(exit.signal ?? 'a signal'), outcome: 'unknown', code: exit.signal };
+    case 'overall-timeout':
+      return { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' };
+    case 'no-output-timeout':
+      return { kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' };
+    case 'cancelled':
+      return { kind: 'cancelled', message, outcome: 'cancelled' };
+    case 'output-limit':
+      return { kind: 'protocol', reason: 'message_too_large', message, outcome: 'unknown' };
+    case 'spawn-error':
+      return exit.error instanceof AttemptError
+        ? exit.error.facts
+        : { ...spawnFailure(exit.error, { command: 'CLI' }), message };
+  }
+}
+
+/** It says that all went well, and nothing else: what it did is not known. */
+function emptyFacts({ stderr }: ProcessExit): FailureFacts {
+  const message = lastLines(tailOf(stderr.text)) ?? noText;
+  return { kind: 'unknown', reason: 'empty_response', message, outcome: 'unknown', code: 0 };
+}
+
+const noText = 'CLI failed.';
+
+/** Exit code first, then the text of stderr, and where that is empty the last lines of stdout. */
+function codeFacts({ exitCode, stderr, stdout, endedAt }: ProcessExit): FailureFacts {
+  const errors = tailOf(stderr.text);
+  // Of what is output, not errors, only the end may say what went wrong.
+  const text = errors === '' ? (lastLines(tailOf(stdout.text)) ?? '') : errors;
+  const message = lastLines(text) ?? noText;
+  const signal = signalOf(exitCode);
+  // A shell, or a program that handles the signal itself, reports 128 and its number.
+  if (signal !== undefined) return { kind: 'crash', message: killedBy(signal), outcome: 'unknown', code: exitCode };
+  if (exitCode === undefined) return { kind: 'crash', message, outcome: 'unknown' };
+  // The codes of `timeout`, and of `env` and shells for a command that cannot be run.
+  if (exitCode === 124) return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
+  if (exitCode === 126 || exitCode === 127) return { kind: 'spawn', message, outcome: 'failed', code: exitCode };
+  const unknown: FailureFacts = { kind: 'unknown', message, outcome: 'failed', code: exitCode };
+  if (text === '') return unknown;
+  const found = classify(text, { wallNow: endedAt, dispatched: true });
+  if (found.kind === 'unknown') return unknown;
+  // It had started, whatever it did not reach; what it lost on the way may have been done.
+  const outcome = found.outcome === 'not_started' ? 'failed' : found.outcome;
+  return { ...found, message, outcome, code: found.code ?? exitCode };
+}
+
+const tailOf = (text: string): string => text.slice(-tailCharacters).trim();
+
+const deadly = ['SIGHUP', 'SIGINT', 'SIGABRT', 'SIGKILL', 'SIGSEGV', 'SIGBUS', 'SIGTERM'] as const;
+
+const signalOf = (exitCode = 0): string | undefined =>
+  deadly.find((name) => exitCode === 128 + constants.signals[name]);
+
+const killedBy = (signal: string): string =>
+  signal === 'SIGKILL'
+    ? 'CLI was killed by SIGKILL, not by us; the system may be out of memory.'
+    : `CLI was ended by ${signal}, not by us.`;
+
+/** The last lines that fit into a message; undefined when there is no text. */
+function lastLines(text: string): string | undefined {
+  if (text.length <= messageCharacters) return text === '' ? undefined : text;
+  const end = text.slice(-messageCharacters);
+  const line = end.indexOf('\n');
+  if (line >= 0) return end.slice(line + 1);
+  // The first word may be half a secret, which nobody would know for one.
+  const next = end.search(/[\s"',;{}]/);
+  return next < 0 ? undefined : end.slice(next + 1);
+}

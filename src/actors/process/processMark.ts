@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../policy/clock.ts';
+import { limitOf } from './limitMark.ts';
+import {
+  listProcesses,
+  listProcessesNow,
+  listYoungerProcesses,
+  type ProcessEntry,
+  pidsOfATurn,
+} from './processTable.ts';
+
+/** Environment variable by which everything that descends from one run is known, whoever its parent is by now. */
+export const markName = 'UNWEDGE_RUN';
+
+/** What is killed may have started another just before. */
+const maxRounds = 5;
+/** Digits of a runtime's own number, and of the number of its run, in the mark that is a limit. */
+const nonceDigits = 11;
+const runDigits = 6;
+/** A run within a run within …: so many are told apart. */
+const deepest = 8;
+let lastMark = 0;
+/** Pids and clocks may repeat, in containers above all; a kill by mark must not. Not by node:crypto: loading it outlasts a hook. */
+const nonce = String(Math.floor(Math.random() * 10 ** nonceDigits)).padStart(nonceDigits, '0');
+
+/** By what a guard finds the runs of this runtime. */
+export const ownNonce = nonce;
+
+/** A value that no other run has, of this runtime or another. */
+export function nextMark(clock: Clock): string {
+  return `${process.pid}.${Math.round(clock.wallNow())}.${nonce}.${++lastMark}`;
+}
+
+/** What is set for a run: its mark, and the marks of the runs this process itself is part of. Whoever ends those ends it too. */
+export function markVariable(mark: string, outer = process.env[markName]): string {
+  const marks = outer === undefined ? [mark] : [mark, ...outer.split(separator)];
+  return marks.slice(0, deepest).join(separator);
+}
+
+/** The mark as a limit, see {@link withLimitMark}; undefined for one that is not of this form. */
+export function limitFor(mark: string): string | undefined {
+  const [, , itsNonce = '', run = ''] = mark.split('.');
+  if (itsNonce.length !== nonceDigits || !/^\d+$/.test(itsNonce) || !/^\d+$/.test(run)) return undefined;
+  // No leading zero: it is read as a number.
+  return `1${itsNonce}${run.slice(-runDigits).padStart(runDigits, '0')}`;
+}
+
+/**
+ * Sends SIGKILL to what is left of runs: above all to processes in a session of their own whose parent is gone, which
+ * neither the process group nor a walk of the tree can find. Linux only; elsewhere it does nothing. Never rejects.
+ * @returns the marks that were found.
+ */
+export async function killMarked(...marks: readonly string[]): Promise<ReadonlySet<string>> {
+  if (process.platform !== 'linux' || marks.length === 0) return new Set();
+  // What descends from this process is younger; most of a machine is not.
+  const list = marks.every((mark) => mark.includes(nonce)) ? listYoungerProcesses : listProcesses;
+  return killWhere(marksAmong(marks), list);
+}
+
+/** {@link killMarked} for all runs of the runtime of this nonce. @returns how many were found. */
+export async function killMarkedBy(itsNonce: string): Promise<number> {
+  if (process.platform !== 'linux') return 0;
+  const found = await killWhere(marksOf(itsNonce), listProcesses);
+  return found.size;
+}
+
+/** {@link killMarked} for runs of this process, at once and blocking: for its exit. Never throws. */
+export function killMarkedNow(...marks: readonly string[]): void {
+  if (process.platform !== 'linux' || marks.length === 0) return;
+  const find = marksAmong(marks);
+  for (let round = 0; round < maxRounds; round++) {
+    const found = listProcessesNow().filter((entry) => isCandidate(entry) && find(entry.pid) !== undefined);
+    if (found.length === 0) break;
+    for (const { pid } of found) kill(pid);
+  }
+}
+
+/** Whether a variable names the mark, as its own or as that of a run around it. */
+export function namesMark(variable: string | undefined, mark: string): boolean {
+  return variable?.split(separator).includes(mark) === true;
+}
+
+/** By which wanted mark a process is known; undefined when by none. */
+type FindMark = (pid: number) => string | undefined;
+
+const separator = '/';
+
+const isCandidate = ({ pid, zombie }: ProcessEntry): boolean => !zombie && pid > 1 && pid !== process.pid;
+
+async function killWhere(find: FindMark, list: () => Promise<readonly ProcessEntry[]>): Promise<ReadonlySet<string>> {
+  const seen = new Set<string>();
+  for (let round = 0; round < maxRounds; round++) {
+    const candidates = (await list()).filter(isCandidate);
+    let killed = 0;
+    for (const [index, { pid }] of candidates.entries()) {
+      if (index % pidsOfATurn === pidsOfATurn - 1) await nextTurn();
+      const mark = find(pid);
+      if (mark === undefined) continue;
+      seen.add(mark);
+      killed++;
+      kill(pid);
+    }
+    if (killed === 0) break;
+  }
+  return seen;
+}
+
+function marksAmong(marks: readonly string[]): FindMark {
+  const wanted = new Set(marks);
+  const byLimit = new Map(marks.map((mark) => [limitFor(mark), mark]));
+  byLimit.delete(undefined);
+  return (pid) => {
+    const found = variableOf(pid)
+      ?.split(separator)
+      .find((mark) => wanted.has(mark));
+    if (found !== undefined || byLimit.size === 0) return found;
+    return byLimit.get(limitOf(pid));
+  };
+}
+
+function marksOf(itsNonce: string): FindMark {
+  const start = `1${itsNonce}`;
+  return (pid) => {
+    const found = variableOf(pid)
+      ?.split(separator)
+      .find((mark) => mark.split('.')[2] === itsNonce);
+    if (found !== undefined) return found;
+    const limit = limitOf(pid);
+    return limit?.length === start.length + runDigits && limit.startsWith(start) ? limit : undefined;
+  };
+}
+
+function variableOf(pid: number): string | undefined {
+  const variable = readEnvironment(pid)
+    .split('\0')
+    .find((each) => each.startsWith(`${markName}=`));
+  return variable?.slice(markName.length + 1);
+}
+
+function readEnvironment(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    // It ended in the meantime, or is somebody else's.
+    return '';
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended in the meantime.
+  }
+}

@@ -1,0 +1,109 @@
+import { checkFunction } from '../../policy/options.ts';
+import { type BoundedStream, createBoundedStream } from './rpcPeerStream.ts';
+
+/** What a peer says without having been asked. */
+export interface Notification {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export interface SubscriptionOptions {
+  /** Methods to hear. @defaultValue all */
+  readonly methods?: readonly string[] | undefined;
+  /** Notifications that may wait; one more drops the oldest. At least 1. @defaultValue 1000 */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Everybody who hears the notifications of one connection, each with a bounded queue of its own. */
+export interface Subscribers {
+  /** Tells all of them, in the order of their adding. @param size - of the notification, for the bound on memory. */
+  publish(notification: Notification, size?: number): void;
+  /** @throws TypeError or RangeError that names the option and its value. */
+  stream(options?: SubscriptionOptions): BoundedStream<Notification>;
+  /**
+   * Calls the listener for each, one after the other; what it returns is waited for.
+   * @returns how to take it off.
+   */
+  listen(method: string, listener: (notification: Notification) => unknown): () => void;
+  /** The last notification, to all whatever they wanted to hear; then every subscription ends. */
+  end(last: Notification): void;
+  readonly size: number;
+}
+
+interface Subscription {
+  readonly methods: ReadonlySet<string> | undefined;
+  /** Lets go of its signal. */
+  readonly release: () => void;
+}
+
+/** Failures in a row that make a listener a dead one. */
+const deadAfter = 3;
+
+/** @param onFailed - told of a listener that threw or rejected, and whether it was removed for it. Must not throw. */
+export function createSubscribers(
+  onFailed: (notification: Notification, error: unknown, removed: boolean) => void,
+): Subscribers {
+  const streams = new Map<BoundedStream<Notification>, Subscription>();
+
+  const stream = ({ methods, limit, signal }: SubscriptionOptions = {}): BoundedStream<Notification> => {
+    const leave = (): void => void made.return();
+    const made = createBoundedStream<Notification>({
+      limit,
+      onReturn: () => {
+        streams.delete(made);
+        release();
+      },
+    });
+    const release = (): void => signal?.removeEventListener('abort', leave);
+    streams.set(made, { methods: methods === undefined ? undefined : new Set(methods), release });
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted === true) leave();
+    return made;
+  };
+
+  return {
+    publish(notification, size) {
+      for (const [each, { methods }] of [...streams]) {
+        if (methods === undefined || methods.has(notification.method)) each.push(notification, size);
+      }
+    },
+    stream,
+    listen(method, listener) {
+      checkFunction('listener', listener);
+      const heard = stream(method === '*' ? {} : { methods: [method] });
+      void serve(heard, listener, onFailed);
+      return () => void heard.return();
+    },
+    end(last) {
+      for (const [each, { release }] of streams) {
+        each.push(last);
+        each.end();
+        release();
+      }
+      streams.clear();
+    },
+    get size() {
+      return streams.size;
+    },
+  };
+}
+
+/** Never rejects. */
+async function serve(
+  heard: BoundedStream<Notification>,
+  listener: (notification: Notification) => unknown,
+  onFailed: (notification: Notification, error: unknown, removed: boolean) => void,
+): Promise<void> {
+  let failures = 0;
+  for await (const notification of heard) {
+    try {
+      await listener(notification);
+      failures = 0;
+    } catch (error) {
+      failures++;
+      onFailed(notification, error, failures === deadAfter);
+      if (failures === deadAfter) return;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../../policy/clock.ts';
+import type { FailureFacts } from '../../policy/failure.ts';
+import type { RpcError, RpcId } from '../../protocol/jsonRpc.ts';
+import type { RpcResponseError } from './rpcPeerErrors.ts';
+
+/** A request of the other side. The first answer counts; `false` when it could not be sent, or one was sent before. */
+export interface IncomingRequest {
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: unknown;
+  answer(result: unknown): boolean;
+  fail(error: RpcError): boolean;
+}
+
+/** How a request of ours ended. */
+export interface RequestEnd {
+  readonly id: number;
+  readonly method: string;
+  readonly elapsedMs: number;
+  readonly how: 'answered' | 'failed' | 'timeout' | 'given_up' | 'lost';
+  /** The limit it had, in ms. */
+  readonly limitMs?: number | undefined;
+  /** Why it was not answered. */
+  readonly facts?: FailureFacts | undefined;
+}
+
+/** Who hears what happens on a connection. What a callback throws is passed to `threw`, and goes no further. */
+export interface RpcPeerListener {
+  /** @param bytes - about as long as its line. */
+  notified(method: string, params: unknown, bytes: number): void;
+  asked(request: IncomingRequest): void;
+  /** A line that is no message, an answer that nobody waits for, or the rest of a line at the end of the stream. */
+  strange(what: 'malformed' | 'unknown_answer' | 'partial', text: string): void;
+  /** So many lines in a row are no messages that nothing more is asked. */
+  unhealthy(lines: number): void;
+  /** A message is longer than may be. */
+  tooLarge(): void;
+  requested?(id: number, method: string, params: unknown): void;
+  ended?(end: RequestEnd): void;
+  /** Every line as it goes over the wire, for debugging. */
+  line?(direction: 'sent' | 'received', text: string): void;
+  threw(error: unknown): void;
+}
+
+export interface RpcPeerOptions {
+  readonly clock: Clock;
+  /** Takes whole lines; false when nobody reads them any more, which whoever owns the pipe has noticed by then. */
+  readonly write: (line: string) => boolean;
+  readonly maxMessageBytes: number;
+  readonly maxInFlight: number;
+  /** Lines in a row that are no messages, before it counts as unhealthy. */
+  readonly maxMalformed: number;
+  /** What an error response means. */
+  readonly readError: (error: RpcResponseError) => FailureFacts;
+  readonly listener: RpcPeerListener;
+}
+
+export interface RequestOptions {
+  /** In ms. @defaultValue none: the answer or the end of the connection */
+  readonly limitMs?: number | undefined;
+  /** Gives the request up; its answer is dropped. The other side is told nothing. */
+  readonly signal?: AbortSignal | undefined;
+  /** Sent however many wait and whatever the other side writes: it ends something. @defaultValue false */
+  readonly urgent?: boolean | undefined;
+}
+
+/** One side of a conversation in JSON-RPC, a message a line, that leaves `jsonrpc` out as Codex does. */
+export interface RpcPeer {
+  /** What the other side wrote. */
+  push(chunk: Buffer): void;
+  /** The other side writes no more. */
+  end(): void;
+  /** Written before it returns. Rejects with an {@link AttemptError} whose facts say what is known. */
+  request(method: string, params: unknown, options?: RequestOptions): Promise<unknown>;
+  notify(method: string): boolean;
+  /** Ends what is in flight for this reason; nothing is sent or told any more. The first reason stays. */
+  close(facts: FailureFacts): void;
+  readonly inFlight: number;
+  readonly healthy: boolean;
+}

@@ -1,0 +1,114 @@
+import type { AttemptContext } from '../../calls/operation.ts';
+import type { Clock } from '../../policy/clock.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { createClaudeReader } from '../../protocol/claudeOutput.ts';
+import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
+import type { Sink } from '../agentStream.ts';
+import type { AgentUsage } from '../agentTypes.ts';
+import type { AskingTurn } from './claudeApprovals.ts';
+import { createClaudeEvents } from './claudeEvents.ts';
+import { createClaudeLife } from './claudeLife.ts';
+import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
+import { answersPrompt, lossFacts, type TurnTrail, usageIn } from './claudeTurn.ts';
+
+/** The turn that a query works on. */
+export interface RunningTurn extends AskingTurn {
+  take(message: SdkMessage): void;
+  /** The query gives no more messages. */
+  lost(end: LinkEnd): void;
+}
+
+/** What Claude answered. */
+export interface ClaudeAnswer {
+  readonly text: string;
+  readonly usage: AgentUsage | undefined;
+}
+
+export interface RunningTurnParts {
+  readonly clock: Clock;
+  readonly link: ClaudeLink;
+  readonly message: SdkUserMessage;
+  readonly trail: TurnTrail;
+  /** Whether Claude may repeat a failed request by itself. */
+  readonly retriesItself: boolean;
+  readonly sink: Sink;
+  readonly context: AttemptContext;
+  readonly retryLifeMs: number;
+  /** What is known of a failure besides what was said. */
+  readonly amend: (facts: FailureFacts) => FailureFacts;
+  /**
+   * Ends a turn that was given up; resolves when nothing of it goes on.
+   * @param obeyed - resolves when Claude has ended it.
+   */
+  readonly giveUp: (obeyed: Promise<void>) => Promise<void>;
+  /** Told when it is over, however; it hears nothing any more. */
+  readonly ended: () => void;
+}
+
+/** Says a prompt to a query and hears it out, once: whatever else comes, the first end counts. */
+export function runTurn(parts: RunningTurnParts, started: (turn: RunningTurn) => void): Promise<ClaudeAnswer> {
+  const { clock, link, message, trail, sink, context } = parts;
+  const { signal } = context;
+  const life = createClaudeLife(clock, context.touch, parts.retryLifeMs);
+  const tell = createClaudeEvents(sink);
+  const reader = createClaudeReader({ isStream: true, retriesItself: parts.retriesItself });
+  trail.attempts.begin(reader);
+
+  return new Promise((resolve, reject) => {
+    let over = false;
+    let released: () => void = () => undefined;
+    const obeyed = new Promise<void>((done) => {
+      released = done;
+    });
+    const settle = (how: () => void): void => {
+      if (over) return;
+      over = true;
+      life.stop();
+      signal.removeEventListener('abort', abort);
+      parts.ended();
+      how();
+    };
+    const fail = (facts: FailureFacts): void => {
+      trail.lastFailure = facts.message;
+      settle(() => reject(new AttemptError(parts.amend(facts))));
+    };
+    const conclude = (result: SdkMessage): void => {
+      const { failure, text = '' } = reader.report(clock.wallNow());
+      if (failure !== undefined) fail(failure);
+      else settle(() => resolve({ text, usage: usageIn(result) }));
+    };
+    const abort = (): void => {
+      void parts.giveUp(obeyed).then(() => settle(() => reject(reasonOf(signal))));
+    };
+    const turn: RunningTurn = {
+      sink,
+      signal,
+      waitForPerson: () => life.waitForPerson(),
+      take(heard) {
+        if (heard['type'] === 'result' && !answersPrompt(heard, message)) return;
+        life.heard(heard);
+        reader.take(heard);
+        tell(heard);
+        if (heard['type'] !== 'result') return;
+        trail.heardBy = link;
+        // What ends because it was told to is concluded there.
+        if (signal.aborted) released();
+        else conclude(heard);
+      },
+      lost(end) {
+        if (signal.aborted) released();
+        else fail(lossFacts(end, clock.wallNow()));
+      },
+    };
+    started(turn);
+    signal.addEventListener('abort', abort, { once: true });
+    // It may have ended while it was waited for.
+    if (link.isOpen) link.send(message);
+    else void link.ended.then((end) => turn.lost(end));
+  });
+}
+
+/** What ended the attempt; a reason of the caller's own may be anything. */
+function reasonOf({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

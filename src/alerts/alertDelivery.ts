@@ -1,0 +1,88 @@
+import type { CheckedAlerts } from '../runtime/alertOptions.ts';
+import type { AttemptContext } from '../calls/operation.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import { CallableIntegration } from '../calls/integration.ts';
+import { deliveryNames } from '../policy/alerts.ts';
+import type { FactOf, Told } from '../policy/facts.ts';
+import type { Outcome } from '../policy/failure.ts';
+import type { PolicyInput } from '../policy/policyInput.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
+import type { SubprocessOptions } from '../integrations/subprocess/subprocessOptions.ts';
+import { superviseIntegration } from '../runtime/superviseIntegration.ts';
+
+/** A fact that is delivered. */
+type AlertNews = Told<FactOf<'alert.raised'> | FactOf<'alert.cleared'>>;
+
+/** From SIGTERM to SIGKILL: a proxy whose client leaves has 2 s before the client ends it. */
+const graceMs = 1000;
+/** Alerts that may wait for those before them. */
+const queueLength = 100;
+
+/**
+ * Sends alerts and all-clears to a command and a webhook, each behind an integration of its own: with limits, a breaker and records.
+ * What does not arrive is told as `alert.undelivered`.
+ */
+export function superviseDelivery(
+  runtime: Runtime,
+  { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>,
+): void {
+  const byCommand = command === undefined ? undefined : commandPath(runtime, command);
+  const byWebhook = webhook === undefined ? undefined : webhookPath(runtime, webhook);
+  if (byCommand !== undefined) {
+    const run = new CallableIntegration(byCommand);
+    deliver('command', (news) => run.call({ stdin: `${JSON.stringify(news)}\n` }, { label: news.alert }));
+  }
+  if (byWebhook !== undefined) {
+    const post = new CallableIntegration(byWebhook, 'idempotent');
+    deliver('webhook', (news) => post.call(news, { label: news.alert }));
+  }
+
+  function deliver(to: 'command' | 'webhook', send: (news: AlertNews) => Promise<Outcome<unknown>>): void {
+    const hear = async (news: AlertNews): Promise<void> => {
+      const outcome = await send(news);
+      if (outcome.ok) return;
+      const { alert, integration } = news;
+      runtime.bus.tell({ type: 'alert.undelivered', alert, integration, to, error: outcome.failure.message });
+    };
+    // Not awaited by the bus: a delivery never rejects.
+    runtime.bus.on('alert.raised', (news) => void hear(news));
+    runtime.bus.on('alert.cleared', (news) => void hear(news));
+  }
+}
+
+/** One at a time and each once, in their order: what a command has begun to do cannot be known. */
+function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<CheckedAlerts['command']>) {
+  const policy: PolicyInput = { ...policyOf(attemptMs), retry: { maxAttempts: 1 }, maxInFlight: 1 };
+  const options: SubprocessOptions = { ...command, agent: 'none', graceMs, policy };
+  return superviseSubprocess(runtime, deliveryNames.command, options, { serves: true });
+}
+
+function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webhook']>): CallPath<AlertNews, void> {
+  const { url, headers, attemptMs } = webhook;
+  runtime.secrets.learn(headers);
+  return superviseIntegration<AlertNews, void>(runtime, {
+    name: deliveryNames.webhook,
+    about: { type: 'alert' },
+    serves: true,
+    policy: runtime.policies.policyOf(deliveryNames.webhook, policyOf(attemptMs), 'sdk'),
+    async operation(news, { signal }: AttemptContext) {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(news),
+        signal,
+      });
+      await response.body?.cancel();
+      if (response.ok) return;
+      const { status, statusText } = response;
+      const message = `HTTP ${status} ${statusText}`.trimEnd();
+      throw Object.assign(new Error(message), { status, headers: response.headers });
+    },
+  });
+}
+
+/** Waiting behind others counts towards the last limit alone. */
+function policyOf(attemptMs: number): PolicyInput {
+  return { limits: { idleMs: attemptMs, attemptMs, overallMs: 10 * attemptMs }, queueLength };
+}

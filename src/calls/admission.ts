@@ -1,0 +1,97 @@
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+import type { PathState } from './pathState.ts';
+import * as refusal from './refusal.ts';
+
+/**
+ * What a call without an attempt does next: it passes, tries the open circuit, waits for what keeps it, or ends. `over`: it has ended
+ * already.
+ */
+export type Admission =
+  | 'pass'
+  | 'probe'
+  | 'await_probe'
+  | 'await_restart'
+  | 'await_pause'
+  | 'await_suspect'
+  | 'await_scope'
+  | 'await_permit'
+  | 'refuse_stopped'
+  | 'refuse_too_many'
+  | 'refuse_open'
+  | 'refuse_tool'
+  | 'fail_cancelled'
+  | 'fail_out_of_time'
+  | 'fail_paused'
+  | 'over';
+
+/**
+ * Decides what a call does before each of its attempts; changes nothing. The order is the contract: the first rule that keeps the call
+ * names the reason.
+ * @param now - monotonic time in ms.
+ */
+export function admit<I, O>(path: PathState<I, O>, call: Call<I, O>, now: number): Admission {
+  if (call.settled || call.failed) return 'over';
+  const { circuit, permits, scopes, suspicion, tools } = path;
+  const { link } = circuit;
+  if (path.stopped) return 'refuse_stopped';
+  // Its turn to be told comes: another call of the same signal was first.
+  if (call.settings.signal?.aborted === true) return 'fail_cancelled';
+  if (now >= call.overallDue) return 'fail_out_of_time';
+  if (!link.closed) return link.isOpen ? admitWhileOpen(path, call, now) : 'await_restart';
+  if (tools.size > 0 && tools.refuses(call, now)) return 'refuse_tool';
+  if (link.pausedUntil > now) return outlastsPause(path, call) ? 'await_pause' : 'fail_paused';
+  if (suspicion.raised) return 'await_suspect';
+  if (scopes.mustWait(call)) return 'await_scope';
+  if (permits.free) return 'pass';
+  return call.progress.accepted || path.waiting.queued < path.options.policy.queueLength
+    ? 'await_permit'
+    : 'refuse_too_many';
+}
+
+function admitWhileOpen<I, O>(path: PathState<I, O>, call: Call<I, O>, now: number): Admission {
+  const { circuit, permits, scopes, tools, options } = path;
+  const isDue = circuit.isProbeDue(now);
+  // Before it takes the place of a probe, which it could not use.
+  if (isDue && tools.size > 0 && tools.refuses(call, now)) return 'refuse_tool';
+  if (options.probe !== undefined && call.expectedEffect !== 'readOnly') return 'await_probe';
+  if (isDue && scopes.mustWait(call)) return 'await_scope';
+  if (isDue && !permits.free) return 'refuse_too_many';
+  return isDue || options.everyEvent === true ? 'probe' : 'refuse_open';
+}
+
+function outlastsPause<I, O>({ circuit, draining }: PathState<I, O>, call: Call<I, O>): boolean {
+  return circuit.link.pausedUntil < Math.min(call.overallDue, draining.cutAt);
+}
+
+/** Those that end a call. */
+export type AdmissionFailure = Extract<Admission, `refuse_${string}` | `fail_${string}`>;
+
+/** What a call ends with that is not admitted. */
+export function admissionFailure<I, O>(
+  path: PathState<I, O>,
+  call: Call<I, O>,
+  admission: AdmissionFailure,
+  now: number,
+): FailureFacts {
+  const { name, policy } = path.options;
+  const { signal, overallMs } = call.settings;
+  const { lastFailure } = call.progress;
+  const { circuit, tools } = path;
+  switch (admission) {
+    case 'refuse_stopped':
+      return refusal.stopped(name);
+    case 'refuse_too_many':
+      return refusal.tooMany(name, policy.maxInFlight);
+    case 'refuse_tool':
+      return tools.refusalOf(call, now) ?? circuit.refusal(lastFailure, now);
+    case 'fail_cancelled':
+      return refusal.cancelled(signal?.reason, false);
+    case 'fail_out_of_time':
+      return lastFailure ?? refusal.notStarted(overallMs);
+    case 'fail_paused':
+      return refusal.paused(name, circuit.link.pausedUntil - now, lastFailure);
+    case 'refuse_open':
+      return circuit.refusal(lastFailure, now);
+  }
+}

@@ -1,0 +1,105 @@
+import { breakerOutcome } from '../policy/breaker.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Attempt } from './attempt.ts';
+import type { Call } from './call.ts';
+import type { PathState } from './pathState.ts';
+
+/** What the end of an attempt says of the circuit of its integration and of that of its tool. */
+export class BreakerRecorder<I, O> {
+  readonly #path: PathState<I, O>;
+
+  constructor(path: PathState<I, O>) {
+    this.#path = path;
+  }
+
+  /** An attempt was answered. */
+  answered({ call, fence }: Attempt<Call<I, O>>): void {
+    const { tools, circuit } = this.#path;
+    if (tools.size > 0) tools.answered(call);
+    circuit.answered(fence);
+  }
+
+  /**
+   * An attempt failed, for any reason.
+   * @param isLimit - a limit of its own or of its session passed.
+   */
+  failed(attempt: Attempt<Call<I, O>>, facts: FailureFacts, isLimit: boolean): void {
+    const { circuit, tools } = this.#path;
+    const counts = breakerOutcome(facts);
+    // Counted when it is known whether the server lives.
+    if (isLimit && counts === 'failure' && this.#isSuspect(attempt)) {
+      this.#path.suspicion.hold(attempt, facts);
+      if (tools.toolOf(attempt.call) !== undefined) circuit.ignored(attempt.fence);
+      return;
+    }
+    if (counts === 'failure' && isLimit && this.#isOfToolAlone(attempt)) {
+      circuit.ignored(attempt.fence);
+      this.#failedOfTool(attempt, facts);
+      return;
+    }
+    if (counts === 'failure') this.#count(attempt, facts);
+    else if (counts === 'alive') circuit.answered(attempt.fence);
+    else circuit.ignored(attempt.fence);
+    if (tools.size > 0) this.#tellTool(attempt.call, facts);
+  }
+
+  /** The server asked not to be called for now. */
+  pause(pauseMs: number): void {
+    const { circuit, records } = this.#path;
+    if (circuit.pause(pauseMs)) records.paused(pauseMs);
+  }
+
+  /** The attempt ended with its server, which counts as one incident. */
+  lost({ call }: Attempt<Call<I, O>>): void {
+    const { tools } = this.#path;
+    if (tools.size > 0) tools.ignored(call);
+  }
+
+  /**
+   * It is known whether the server lives: what was held until then is counted, or dropped with the server.
+   * @param alive - what a tool did is then the tool's alone.
+   * @returns whether it was suspect.
+   */
+  inquiryEnded(alive: boolean): boolean {
+    const { suspicion, tools } = this.#path;
+    const held = suspicion.clear();
+    for (const { attempt, facts } of held ?? []) {
+      if (!alive) tools.ignored(attempt.call);
+      else if (tools.toolOf(attempt.call) !== undefined) this.#failedOfTool(attempt, facts);
+      else this.#count(attempt, facts);
+    }
+    return held !== undefined;
+  }
+
+  #count(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
+    const { circuit, records } = this.#path;
+    if (circuit.link.isCurrent(attempt.fence))
+      circuit.failed(attempt.fence, facts, records.countedFailure(attempt, facts));
+  }
+
+  #failedOfTool(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
+    const { tools, records } = this.#path;
+    tools.failed(attempt.call, records.countedFailure(attempt, facts));
+  }
+
+  /** Whether a silence waits for what the server says. An open circuit waits for its probe's end, whatever that is; a tool alone says nothing of it. */
+  #isSuspect({ call }: Attempt<Call<I, O>>): boolean {
+    const { suspicion, circuit, tools } = this.#path;
+    return suspicion.raised && (circuit.link.closed || tools.toolOf(call) !== undefined);
+  }
+
+  /** Whether only the tool of an attempt passed its limit: others were answered meanwhile. A server that can be asked is asked instead. */
+  #isOfToolAlone({ call, startedAt }: Attempt<Call<I, O>>): boolean {
+    const { options, circuit, tools } = this.#path;
+    if (options.onSilence !== undefined || tools.toolOf(call) === undefined) return false;
+    return circuit.counts.hasAnsweredSince(startedAt, options.clock.now());
+  }
+
+  /** What a failure that is not of the tool alone says of the tool: an error within its limit is an answer of it. */
+  #tellTool(call: Call<I, O>, facts: FailureFacts): void {
+    const { tools } = this.#path;
+    const isEnded = facts.kind === 'crash' || facts.kind === 'cancelled' || breakerOutcome(facts) === 'ignored';
+    if (isEnded || facts.kind === 'timeout' || facts.kind === 'watchdog') tools.ignored(call);
+    else tools.answered(call);
+  }
+}

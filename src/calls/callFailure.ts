@@ -1,0 +1,41 @@
+import { type Failure, type FailureFacts, failureKinds } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+
+/** The failure that a call ends with, made of the facts that ended it. @param integration - its name. */
+export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integration: string): Failure {
+  if (call.ending === 'refused' && facts.kind === 'circuit_open') return refusedByCircuit(facts, integration);
+  const outcome = call.effectAtEnd(facts);
+  const isOpen = outcome === 'unknown' || outcome === 'cancelled';
+  const effect = isOpen ? call.expectedEffect : undefined;
+  return {
+    ...facts,
+    outcome,
+    integration,
+    attempts: call.attempts,
+    retryable: facts.shouldRetry ?? isRetryable(facts),
+    ...(effect !== undefined && { effect }),
+    // Rounded up: a caller that waits so long does not come too early.
+    ...(facts.retryAfterMs !== undefined && { retryAfterMs: Math.ceil(facts.retryAfterMs) }),
+  };
+}
+
+/** What ends a call on an open circuit, written out: to spread its facts would cost more than all the rest of such a call. */
+function refusedByCircuit({ kind, reason, message, retryAfterMs, cause }: FailureFacts, integration: string): Failure {
+  return {
+    kind,
+    reason,
+    message,
+    outcome: 'not_started',
+    retryAfterMs,
+    cause,
+    integration,
+    attempts: 0,
+    retryable: true,
+  };
+}
+
+function isRetryable({ kind }: FailureFacts): boolean {
+  return (
+    failureKinds[kind].retried || kind === 'circuit_open' || kind === 'too_many_requests' || kind === 'unavailable'
+  );
+}

@@ -1,0 +1,80 @@
+import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
+import type { BreakerCause } from '../policy/breakerCause.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { Failure, FailureFacts, FailureReason } from '../policy/failure.ts';
+import type { WhenAlive } from '../policy/policies.ts';
+import type { IntegrationAbout } from '../policy/integrationAbout.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import type { RetryBudget } from '../policy/retryBudget.ts';
+import type { AttemptContext, Operation } from './operation.ts';
+import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { FailureStreak } from './failureStreak.ts';
+import type { SignalFanout } from './signalFanout.ts';
+
+/** What a call path is made of. */
+export interface CallPathOptions<I, O> {
+  readonly name: string;
+  readonly policy: IntegrationPolicy;
+  readonly operation: Operation<I, O>;
+  /** The tool an input calls, where it calls one: each has a circuit of its own beside that of the integration. @defaultValue none does */
+  readonly toolOf?: ((input: I) => string | undefined) | undefined;
+  /** What the record of a failure says of the integration. */
+  readonly about?: IntegrationAbout<I> | undefined;
+  /** Told of each final failure of a call that was dispatched, after its record. Must not throw. */
+  readonly failed?: ((input: I, failure: Failure) => void) | undefined;
+  /** A harmless request that shows whether the integration answers again (MCP `ping`). */
+  readonly probe?: ((context: { readonly signal: AbortSignal }) => unknown) | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly facts: Facts;
+  readonly deadlines: DeadlineQueue;
+  readonly signals: SignalFanout;
+  /** When the thing behind a crashed integration will be tried again, in ms from now; undefined when nobody knows. */
+  readonly restartInMs?: (() => number | undefined) | undefined;
+  /** Told after every change of the breaker, so that it can be kept, with why it is open. Must not throw. */
+  readonly onBreaker?: ((event: IntegrationEmitted, cause: BreakerCause | undefined) => void) | undefined;
+  /** Counts the failures in a row. @defaultValue one of its own */
+  readonly streak?: FailureStreak | undefined;
+  /** How many retries all its calls together may make. @defaultValue that of R-4 */
+  readonly retryBudget?: RetryBudget | undefined;
+  /** Told when the path has stopped: what it shares with others is given back. Must not throw. */
+  readonly onStop?: (() => void) | undefined;
+  /** Asks whether this process may probe an open circuit that it shares with others. @defaultValue it may */
+  readonly claimProbe?: ((leaseMs: number) => boolean) | undefined;
+  /** The message of a call that ended by a limit. @defaultValue a neutral one */
+  readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
+  /** What is known of an attempt that ended by a limit beyond the limit itself; asked at the deadline. Must not throw. */
+  readonly amendTimeout?: ((facts: FailureFacts, attempt: AttemptContext) => FailureFacts) | undefined;
+  /** Whether the machine is also sent the events that it would ignore: slower, and nothing else. @defaultValue false */
+  readonly everyEvent?: boolean | undefined;
+  /**
+   * Asked when a call ended by its idle or attempt limit: resolves with whether the thing behind it answers at all, when it has or has been ended. Until
+   * then nothing is dispatched. Must not throw, and not take for ever.
+   */
+  readonly onSilence?: (() => PromiseLike<boolean>) | undefined;
+  /** What becomes of a call that is silent for its idle limit while `onSilence` finds the other side alive. @defaultValue 'end' */
+  readonly whenAlive?: WhenAlive | undefined;
+}
+
+/** What is known of an integration when its machine begins. */
+export interface Beginning {
+  /** Its circuit was left open by an earlier run. */
+  readonly open?:
+    | { readonly openUntil: number; readonly openings: number; readonly cause?: BreakerCause | undefined }
+    | undefined;
+  /** The thing behind it has yet to start: calls wait for it as for a restart. */
+  readonly down?: boolean | undefined;
+}
+
+/** Figures of an integration since it was made. */
+export interface CallStats {
+  readonly attempts: number;
+  readonly waiting: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly refused: number;
+  readonly late: number;
+  readonly abandoned: number;
+  readonly retryTokens: number;
+}

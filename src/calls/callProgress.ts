@@ -1,0 +1,31 @@
+import type { Effect } from '../policy/effects.ts';
+import type { EffectOutcome, FailureFacts } from '../policy/failure.ts';
+
+/** What a call without an attempt in flight waits for: `suspect` is the answer whether the server lives. */
+export type Waiting = 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'scope' | 'suspect';
+
+/**
+ * What a call went through besides one attempt that succeeds. A call has one of its own only when something of this is to be kept: these
+ * fields would make every other call a third larger.
+ */
+export class CallProgress {
+  waiting: Waiting | undefined = undefined;
+  waitedMs = 0;
+  /** It was let wait, and so is accepted: it is not refused any more for want of a permit. */
+  accepted = false;
+  /** How often it was tried again on the budget of retries. */
+  retries = 0;
+  /** How much longer it may wait for restarts so as to be repeated, in ms; undefined before the first. */
+  repeatLeftMs: number | undefined = undefined;
+  /** The last attempt's failure, kept as the cause of what ends the call later. */
+  lastFailure: FailureFacts | undefined = undefined;
+  /** What is known of the effect of all attempts together. */
+  effect: EffectOutcome = 'not_started';
+  /** What the server said of its effect. */
+  learned: Effect | undefined = undefined;
+  /** Aborts the fallback that runs. */
+  fallback: AbortController | undefined = undefined;
+}
+
+/** That of all calls without one of their own. */
+export const noProgress: Readonly<CallProgress> = new CallProgress();

@@ -1,0 +1,105 @@
+import type { FailureFacts } from '../policy/failure.ts';
+import { type CountedFailure, RecentFailures } from '../policy/breakerCause.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import { BreakerCounts } from './breakerCounts.ts';
+import type { Call } from './call.ts';
+import type { CallPathOptions } from './callPathOptions.ts';
+import type { EffectQueue } from './effectQueue.ts';
+import type { Fence } from './fence.ts';
+import { MachineLink, type MachineWatcher } from './machineLink.ts';
+import type { FollowedCalls } from './machineSync.ts';
+import * as refusal from './refusal.ts';
+
+/**
+ * The circuit of an integration as the call path sees it: what is counted, what is told to the machine that decides, and the probes of an
+ * open one.
+ */
+export class Circuit<I, O> {
+  readonly link: MachineLink;
+  readonly counts: BreakerCounts;
+  /** What it opens for. */
+  readonly failures = new RecentFailures();
+  /** For how long a probe may hold its place, in ms. */
+  readonly leaseMs: number;
+  /** When the last probe will have answered or lost its lease, in monotonic ms. */
+  probeDueAt = 0;
+  /** The integration's own harmless probe, while it may close the circuit. */
+  probe: Call<I, O> | undefined = undefined;
+  readonly #options: CallPathOptions<I, O>;
+
+  /** @param calls - what tells `idle`, `calling` and `backoff` apart. */
+  constructor(options: CallPathOptions<I, O>, calls: FollowedCalls, queue: EffectQueue, watcher: MachineWatcher) {
+    this.#options = options;
+    this.counts = new BreakerCounts(options.policy.breaker, options.streak);
+    this.link = new MachineLink(options, this.counts, calls, queue, watcher);
+    this.leaseMs = leaseMs(options.policy);
+  }
+
+  /** An attempt proved life: it succeeded, or the server answered with an error. */
+  answered(fence: Fence): void {
+    const { link, counts } = this;
+    if (!link.isCurrent(fence)) return;
+    const { clock, everyEvent } = this.#options;
+    if (link.closed) {
+      // Counts only: the machine would ignore an answer while the circuit is closed.
+      if (link.isLingering) counts.answeredJustNow();
+      else counts.answered(clock.now());
+      if (everyEvent !== true) return;
+    }
+    link.send({ type: 'attempt.answered', generation: fence.generation });
+  }
+
+  /** An attempt failed, which counts: the circuit may open for it. */
+  failed(fence: Fence, { kind, retryAfterMs }: FailureFacts, counted: CountedFailure): void {
+    if (!this.link.isCurrent(fence)) return;
+    // First: the news that the circuit opened says why.
+    this.failures.note(counted);
+    this.link.recordFailure(fence, kind, retryAfterMs);
+  }
+
+  /** An attempt said nothing of the circuit: it gives back the place of a probe. */
+  ignored(fence: Fence): void {
+    const { link } = this;
+    if ((this.#options.everyEvent === true || link.lastState === 'half-open') && link.isCurrent(fence)) {
+      link.send({ type: 'attempt.ignored', generation: fence.generation });
+    }
+  }
+
+  /** The server asked not to be called for now. @returns whether that is news. */
+  pause(pauseMs: number): boolean {
+    const { link } = this;
+    const until = this.#options.clock.now() + pauseMs;
+    if (pauseMs <= 0 || link.lastState === 'crashed' || until <= link.pausedUntil) return false;
+    link.send({ type: 'integration.paused', until });
+    return true;
+  }
+
+  /** Whether a probe would be admitted now. */
+  isProbeDue(now: number): boolean {
+    const { openUntil, pausedUntil, hasFreeProbe } = this.link;
+    return hasFreeProbe && now >= openUntil && now >= pausedUntil;
+  }
+
+  /** Takes the place of a probe. @returns whether it was given. */
+  requestProbe(now: number): boolean {
+    const { claimProbe, everyEvent = false } = this.#options;
+    const { link } = this;
+    if (!this.isProbeDue(now)) return everyEvent && link.requestProbe(now);
+    if (link.lastState === 'open' && claimProbe?.(this.leaseMs) === false) return false;
+    return link.requestProbe(now);
+  }
+
+  /** What ends a call while the circuit is open, with the time of the next probe. */
+  refusal(cause: FailureFacts | undefined, now: number): FailureFacts {
+    const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.link;
+    const probeAt = lastState !== 'half-open' ? openUntil : hasFreeProbe ? 0 : this.probeDueAt;
+    return refusal.circuitOpen(this.#options.name, Math.max(probeAt, pausedUntil) - now, cause, this.failures);
+  }
+}
+
+/** A probe that never settles must give its place back, also where attempts have no limit of their own. */
+function leaseMs({ limits, breaker }: IntegrationPolicy): number {
+  const { attemptMs, overallMs } = limits;
+  const limitMs = [attemptMs, overallMs].find(Number.isFinite) ?? breaker.resetTimeoutMs;
+  return limitMs + breaker.probeLeaseGraceMs;
+}

@@ -1,0 +1,223 @@
+import type { IntegrationState } from '../machines/integration.ts';
+import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Attempt } from './attempt.ts';
+import { AttemptSteps } from './attemptSteps.ts';
+import type { Call } from './call.ts';
+import type { CallPathOptions } from './callPathOptions.ts';
+import type { Waiting } from './callProgress.ts';
+import { type Mover, PathState } from './pathState.ts';
+import * as refusal from './refusal.ts';
+
+/** So many calls that a crash took with it are repeated at once after the restart, and as many more every so often, in ms. */
+const repeatsAtOnce = 50;
+const repeatsEveryMs = 100;
+
+/** Moves the calls of a path when something happens to them or to their integration: each method is one step, or queues some. */
+export class Conductor<I, O> implements Mover<I, O> {
+  readonly path: PathState<I, O>;
+  readonly steps: AttemptSteps<I, O>;
+
+  constructor(options: CallPathOptions<I, O>) {
+    this.path = new PathState(options, this);
+    this.steps = new AttemptSteps(this.path, this);
+  }
+
+  now(): number {
+    return this.path.options.clock.now();
+  }
+
+  callAborted(call: Call<I, O>, reason: unknown): void {
+    const { queue } = this.path;
+    queue.enter();
+    this.steps.end(call, refusal.cancelled(reason, call.attempt !== undefined));
+    queue.leave();
+  }
+
+  callExpired(call: Call<I, O>, now: number): void {
+    if (call.settled) return;
+    const { queue } = this.path;
+    const { fallback, lastFailure } = call.progress;
+    queue.enter();
+    if (fallback !== undefined && lastFailure !== undefined) {
+      const timedOut = refusal.timedOut('overall_timeout', call.settings.overallMs);
+      this.steps.settlement.cutShort(call, lastFailure, timedOut);
+    } else if (call.attempt !== undefined) {
+      const facts = this.steps.attempts.expire(call.attempt, now);
+      if (facts !== undefined) this.steps.failed(call, facts);
+    } else this.#waitExpired(call, now);
+    queue.leave();
+  }
+
+  /** The work of an attempt outlived its grace. */
+  abandoned(attempt: Attempt<Call<I, O>>): void {
+    const { queue, permits, records, options, circuit, outage } = this.path;
+    queue.enter();
+    const isReplaceable = permits.abandon();
+    records.attemptAbandoned(attempt, permits.abandoned);
+    if (!isReplaceable && circuit.link.lastState !== 'crashed') {
+      outage.overwhelmed = true;
+      this.lose(refusal.tooMuchAbandoned(options.name, options.policy));
+    }
+    this.steps.admission.fillPermits();
+    queue.leave();
+  }
+
+  /** It is known whether a suspect server lives. */
+  inquiryEnded(alive: boolean): void {
+    const { queue, waiting } = this.path;
+    queue.enter();
+    if (this.steps.attempts.recorder.inquiryEnded(alive)) {
+      this.resume('suspect');
+      if (waiting.queued > 0) queue.step(() => this.steps.admission.fillPermits(), undefined);
+    }
+    queue.leave();
+  }
+
+  /** The circuit of a tool has opened: calls of it that wait would only be refused later. */
+  toolOpened(tool: string): void {
+    const { queue, waiting, tools } = this.path;
+    queue.enter();
+    queue.step(() => {
+      queue.each(waiting.list(), (call) => {
+        const facts =
+          call.waiting !== undefined && tools.toolOf(call) === tool ? tools.refusalOf(call, this.now()) : undefined;
+        if (facts !== undefined) this.steps.settlement.refuse(call, facts, tools.episodeOf(call));
+      });
+    }, undefined);
+    queue.leave();
+  }
+
+  changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void {
+    const { options, circuit, queue, stopped } = this.path;
+    const { link, failures, counts } = circuit;
+    if (stopped) return;
+    // First: each call that is refused is told why. What is isolated was opened by no failure.
+    if (to === 'open' && link.openUntil !== Number.POSITIVE_INFINITY) {
+      failures.opened(options.policy.breaker, counts.inARow);
+    }
+    if (from === 'half-open') circuit.probe = undefined;
+    this.shown(shown, to === 'crashed' && !link.started ? 'idle' : to);
+    if (to === 'crashed') this.#awaitRestart();
+    else if (to === 'open' || from === 'half-open' || from === 'open' || from === 'crashed') {
+      queue.step(() => this.#moved(from, to), undefined);
+    }
+  }
+
+  shown(from: IntegrationState, to: IntegrationState): void {
+    const { options, queue, stopped } = this.path;
+    if (!stopped && from !== to) queue.tell({ type: 'integration.changed', integration: options.name, from, to });
+  }
+
+  emitted(event: IntegrationEmitted): void {
+    const { options, queue, circuit } = this.path;
+    if (event.type === 'breaker.closed') circuit.failures.clear();
+    const cause = event.type === 'breaker.opened' && event.kind !== 'isolated' ? circuit.failures.cause : undefined;
+    // At once: what is kept is as the machine is, and no listener hears of it before.
+    options.onBreaker?.(event, cause);
+    const why = cause === undefined ? undefined : { cause: cause.message, failures: cause.failures };
+    queue.tell({ ...event, ...why, integration: options.name });
+  }
+
+  /** The server is gone, or counts as that: attempts end, and what may be tried again waits for the restart. */
+  lose(facts: FailureFacts, quietly = false): void {
+    const { circuit, outage, records, attempts } = this.path;
+    const isNew = circuit.link.lastState !== 'crashed';
+    // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
+    const told = outage.begin(facts, quietly, isNew, this.now());
+    circuit.link.lost();
+    if (told === 'crashed') records.crashed(facts.message);
+    else if (told === 'restart_failed') records.restartFailed(facts.message);
+    for (const call of attempts.list()) {
+      if (call.attempt === undefined) continue;
+      this.steps.attempts.lose(call.attempt, facts);
+      this.steps.failed(call, facts);
+    }
+  }
+
+  /** The server is suspect no longer: it is gone, or was taken back into service. */
+  endSuspicion(): void {
+    if (this.path.suspicion.raised) this.inquiryEnded(false);
+  }
+
+  /** What these calls waited for has come. */
+  resume(waiting: Exclude<Waiting, 'restart'>): void {
+    const { queue } = this.path;
+    queue.step(() => {
+      queue.each(this.path.waiting.list(waiting), (call) => this.steps.admission.resume(call, waiting));
+    }, undefined);
+  }
+
+  /** What the change of the machine means for the calls that wait, as far as no listener has changed it again. */
+  #moved(from: IntegrationState, to: IntegrationState): void {
+    const { circuit, records, queue, waiting } = this.path;
+    const { isOpen, closed } = circuit.link;
+    if (to === 'open' && isOpen) this.#refuseAll();
+    else if (closed && from !== 'idle' && from !== 'calling' && from !== 'backoff') {
+      records.callAdmitted();
+      this.#resumeAfterRestart();
+      this.resume('probe');
+      if (waiting.queued > 0) queue.step(() => this.steps.admission.fillPermits(), undefined);
+    }
+  }
+
+  /** No permit is given out while the server is away: calls that wait for one wait for the restart now, and no longer than others. */
+  #awaitRestart(): void {
+    const { waiting } = this.path;
+    for (const kind of ['probe', 'permit'] as const) {
+      for (const call of waiting.list(kind)) this.steps.admission.resume(call, kind);
+    }
+  }
+
+  /** The integration is there again: calls that waited for it go on, first come first, and repetitions no faster than it may bear. */
+  #resumeAfterRestart(): void {
+    const { queue, waiting, circuit } = this.path;
+    const now = this.now();
+    const calls = waiting.list('restart').toSorted((one, other) => one.number - other.number);
+    let repeated = 0;
+    queue.each(calls, (call) => {
+      if (call.waiting !== 'restart') return;
+      const leftMs = call.due - now;
+      waiting.delete(call);
+      if (call.attempts > 0) call.ownProgress().repeatLeftMs = Math.max(0, leftMs);
+      const round = call.attempts > 0 ? Math.floor(repeated++ / repeatsAtOnce) : 0;
+      // A circuit that has opened meanwhile keeps no call waiting.
+      if (round === 0 || !circuit.link.closed) this.steps.admission.proceed(call);
+      else waiting.add(call, 'backoff', Math.min(now + round * repeatsEveryMs, call.overallDue));
+    });
+  }
+
+  /** The circuit opened: waiting calls end now, they would only be refused later. Those that were tried keep their failure as the cause. */
+  #refuseAll(): void {
+    const { queue, waiting, circuit } = this.path;
+    const { link } = circuit;
+    const refuse = (call: Call<I, O>): boolean => {
+      // A listener may have closed it again, or made a call that is its probe.
+      if (!link.isOpen) return false;
+      const now = this.now();
+      const isProbed = call.waiting === 'probe' && link.lastState === 'half-open';
+      // What has restarted with an open circuit may be due for a probe.
+      const mayProbe = call.waiting === 'restart' && circuit.isProbeDue(now);
+      if (call.waiting !== undefined && !isProbed && !mayProbe) {
+        this.steps.settlement.refuse(call, circuit.refusal(call.progress.lastFailure, now));
+      }
+      return true;
+    };
+    queue.each(waiting.list(), refuse, () => this.#resumeAfterRestart());
+  }
+
+  /** The time of a waiting call has come. */
+  #waitExpired(call: Call<I, O>, now: number): void {
+    const { options, waiting, outage } = this.path;
+    const { settlement } = this.steps;
+    const { name, policy, restartInMs } = options;
+    const { lastFailure } = call.progress;
+    const wait = call.waiting;
+    waiting.delete(call);
+    if (now >= call.overallDue || (wait !== 'scope' && wait !== 'restart')) this.steps.admission.proceed(call);
+    else if (wait === 'scope') settlement.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', lastFailure));
+    else if (lastFailure === undefined)
+      settlement.refuse(call, refusal.unavailable(name, restartInMs?.(), outage.last));
+    else settlement.fail(call, refusal.notBack(lastFailure, policy.repeatWaitMs, restartInMs?.()));
+  }
+}

@@ -1,0 +1,165 @@
+import type { Fact, Facts, FactType } from '../policy/facts.ts';
+
+/** Up to this many slots the queue is kept for the next step; a longer one was that of a crash with thousands of calls. */
+const mostKept = 3072;
+
+/** A slot that is not in use holds nothing alive. */
+const nothing = (): void => undefined;
+
+type Run = (what: never) => void;
+
+/**
+ * What a call path tells others, run to completion: facts, settlements, aborts and the start of work are queued while a step changes the
+ * state, and run when the outermost step ends, in the same turn. So nobody hears anything in the middle of a step, and whoever
+ * calls back finds a state that is complete.
+ *
+ * What somebody else's code leads to comes last, in the order of the decisions. What a further step of the path itself leads to takes
+ * that step's place in the order.
+ */
+export class EffectQueue implements Facts {
+  readonly #facts: Facts;
+  // Three slots each: whether it is a step of the path, what to run, and what with.
+  readonly #slots: unknown[] = [];
+  #next = 0;
+  #end = 0;
+  /** Steps under way, one inside the other. */
+  #depth = 0;
+  #running = false;
+  readonly #tell = (fact: Fact): void => this.#facts.tell(fact);
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  /** A step begins; {@link leave} must follow. */
+  enter(): void {
+    this.#depth++;
+  }
+
+  /** The step is complete: when it was the outermost one, what it queued is run. */
+  leave(): void {
+    if (--this.#depth > 0 || this.#running || this.#next === this.#end) return;
+    if (this.#next === 0 && this.#end === 3) this.#runOne();
+    else this.#run();
+  }
+
+  /** Whether nothing has yet to be run. */
+  get isEmpty(): boolean {
+    return this.#next === this.#end;
+  }
+
+  wants(type: FactType): boolean {
+    return this.#facts.wants(type);
+  }
+
+  /** Queues a fact, where anybody wants it. @returns whether somebody does. */
+  tell(fact: Fact): boolean {
+    if (!this.#facts.wants(fact.type)) return false;
+    this.call(this.#tell, fact);
+    return true;
+  }
+
+  /** Queues a call of somebody else's code. */
+  call<T>(run: (what: T) => void, what: T): void {
+    this.#push(false, run, what);
+  }
+
+  /** Queues a further step of the path: it is decided on what is found after everything that was queued before. */
+  step<T>(run: (what: T) => void, what: T): void {
+    this.#push(true, run, what);
+  }
+
+  /** Queues a step for each of these calls, one after the other; it ends early when a step returns false. */
+  each<T>(items: readonly T[], run: (item: T) => boolean | void, after?: () => void): void {
+    let index = 0;
+    const next = (): void => {
+      if (index === items.length) {
+        after?.();
+        return;
+      }
+      if (run(items[index++] as T) !== false) this.step(next, undefined);
+    };
+    this.step(next, undefined);
+  }
+
+  /**
+   * Code that others gave and that may call back at length is about to be run: what it begins meanwhile need not wait for its end.
+   * {@link inside} must follow.
+   */
+  outside(): void {
+    this.#running = false;
+  }
+
+  /** That code has returned. */
+  inside(): void {
+    this.#running = true;
+  }
+
+  #push<T>(isStep: boolean, run: (what: T) => void, what: T): void {
+    const slots = this.#slots;
+    const end = this.#end;
+    slots[end] = isStep;
+    slots[end + 1] = run;
+    slots[end + 2] = what;
+    this.#end = end + 3;
+    if (this.#depth === 0 && !this.#running) this.#run();
+  }
+
+  /** Runs all there is when that is one call or step, as it is for most calls. */
+  #runOne(): void {
+    const slots = this.#slots;
+    const run = slots[1] as Run;
+    const what = slots[2] as never;
+    slots[1] = nothing;
+    slots[2] = undefined;
+    this.#end = 0;
+    this.#running = true;
+    try {
+      run(what);
+    } finally {
+      this.#running = false;
+      if (this.#end > 0) this.#run();
+    }
+  }
+
+  #run(): void {
+    const slots = this.#slots;
+    let failed = false;
+    let failure: unknown;
+    this.#running = true;
+    while (this.#next < this.#end) {
+      const at = this.#next;
+      const isStep = slots[at] === true;
+      const run = slots[at + 1] as Run;
+      const what = slots[at + 2] as never;
+      slots[at + 1] = nothing;
+      slots[at + 2] = undefined;
+      this.#next = at + 3;
+      try {
+        if (isStep && this.#next < this.#end) this.#runInPlace(run, what);
+        else run(what);
+      } catch (error) {
+        // Whatever one of them did, the others are owed theirs.
+        if (!failed) failure = error;
+        failed = true;
+      }
+    }
+    this.#next = 0;
+    this.#end = 0;
+    if (slots.length > mostKept) slots.length = 0;
+    this.#running = false;
+    if (failed) throw failure;
+  }
+
+  /** Runs a step so that what it queues comes before the rest. */
+  #runInPlace(run: Run, what: never): void {
+    const rest = this.#slots.slice(this.#next, this.#end);
+    this.#slots.fill(undefined, this.#next, this.#end);
+    this.#end = this.#next;
+    try {
+      run(what);
+    } finally {
+      for (const slot of rest) this.#slots[this.#end++] = slot;
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
+import type { Call } from './call.ts';
+import { callFailure } from './callFailure.ts';
+import type { RefusalEpisode } from './callRecords.ts';
+import { bothFailed } from './fallback.ts';
+import { observe } from './observe.ts';
+import type { PathState } from './pathState.ts';
+import { markOfWork } from './workSignal.ts';
+
+/** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
+export class Settlement<I, O> {
+  readonly #path: PathState<I, O>;
+
+  constructor(path: PathState<I, O>) {
+    this.#path = path;
+  }
+
+  succeed(call: Call<I, O>, value: O): void {
+    this.#settle(call, { ok: true, value });
+    if (call.settings.isProbe !== true) this.#path.records.callSucceeded(call);
+  }
+
+  /**
+   * Ends a call before dispatch: told once per episode, counted always. A call that was tried before has its own record.
+   * @param episode - that of the tool which is refused; by default that of the integration.
+   */
+  refuse(call: Call<I, O>, facts: FailureFacts, episode?: RefusalEpisode): void {
+    if (call.failed) return;
+    const { waiting, records, queue } = this.#path;
+    // Before anybody hears of it, or it might be let pass meanwhile.
+    waiting.delete(call);
+    if (call.attempts > 0) this.#end(call, facts, 'failed');
+    else if (!records.callRefused(call, facts, episode)) this.#end(call, facts, 'refused');
+    // A listener may end the call in another way, which has a record of its own.
+    else queue.step(() => this.#end(call, facts, 'refused'), undefined);
+  }
+
+  /** The last word on a call, unless a fallback has a better one. */
+  fail(call: Call<I, O>, facts: FailureFacts): void {
+    this.#end(call, facts, 'failed');
+  }
+
+  /**
+   * Ends a call whose fallback runs.
+   * @param why - what the fallback is told.
+   */
+  cutShort(call: Call<I, O>, facts: FailureFacts, why = facts): void {
+    const { fallback } = call.progress;
+    if (fallback !== undefined)
+      this.#path.queue.call(() => fallback.abort(why.cause ?? new AttemptError(why)), undefined);
+    const failure = callFailure(call, facts, this.#path.options.name);
+    this.#settleFailed(call, why === facts ? failure : bothFailed(failure, new AttemptError(why)));
+  }
+
+  #end(call: Call<I, O>, facts: FailureFacts, ending: 'failed' | 'refused'): void {
+    if (call.failed) return;
+    const { waiting, options, stopped } = this.#path;
+    call.ending = ending;
+    waiting.delete(call);
+    const failure = callFailure(call, facts, options.name);
+    const wanted = facts.kind !== 'cancelled' && facts.kind !== 'watchdog';
+    // Of a path that is stopped nobody would end the fallback any more.
+    if (call.settings.fallback !== undefined && wanted && !stopped) this.#fallBack(call, failure);
+    else this.#settleFailed(call, failure);
+  }
+
+  #fallBack(call: Call<I, O>, failure: Failure): void {
+    const { fallingBack, options, queue } = this.#path;
+    const controller = new AbortController();
+    markOfWork(controller.signal);
+    const progress = call.ownProgress();
+    progress.fallback = controller;
+    progress.lastFailure = failure;
+    fallingBack.add(call);
+    call.due = Math.ceil(call.overallDue);
+    options.deadlines.set(call);
+    const ask = (): O | PromiseLike<O> =>
+      call.settings.fallback?.(call.input, failure, controller) as O | PromiseLike<O>;
+    const answered = (value: O): void => this.#fellBack(call, failure, value);
+    const failed = (error: unknown): void => this.#fallbackFailed(call, failure, error);
+    queue.step(() => {
+      if (call.settled) return;
+      queue.outside();
+      observe(ask, answered, failed);
+      queue.inside();
+    }, undefined);
+  }
+
+  #fellBack(call: Call<I, O>, { kind }: Failure, value: O): void {
+    if (call.settled) return;
+    const { queue, records } = this.#path;
+    queue.enter();
+    this.#settle(call, { ok: true, value });
+    records.callFellBack(call, kind);
+    queue.leave();
+  }
+
+  #fallbackFailed(call: Call<I, O>, failure: Failure, error: unknown): void {
+    if (call.settled) return;
+    const { queue } = this.#path;
+    queue.enter();
+    this.#settleFailed(call, bothFailed(failure, error));
+    queue.leave();
+  }
+
+  #settleFailed(call: Call<I, O>, failure: Failure): void {
+    this.#settle(call, { ok: false, failure });
+    if (call.ending !== 'refused' && call.settings.isProbe !== true) this.#path.records.callFailed(call, failure);
+  }
+
+  #settle(call: Call<I, O>, outcome: Outcome<O>): void {
+    const { options, queue, fallingBack, draining, scopes } = this.#path;
+    const tellCaller = call.settle();
+    const { signal } = call.settings;
+    options.deadlines.remove(call);
+    if (call.progress.fallback !== undefined) fallingBack.delete(call);
+    if (signal !== undefined) options.signals.unwatch(signal, call);
+    if (call.progress.retries > 0) this.#path.retrying--;
+    scopes.leave(call);
+    if (draining.order !== undefined) queue.call(draining.order.ended, undefined);
+    if (call.settings.isPromised === true && queue.isEmpty) tellCaller(outcome);
+    else queue.call(tellCaller, outcome);
+  }
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '../policy/clock.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+
+/** An attempt's failure that is not counted yet. */
+export interface HeldFailure<A> {
+  readonly attempt: A;
+  readonly facts: FailureFacts;
+}
+
+/** Moves on when it is known whether a suspect server lives. */
+export interface SuspicionWatcher {
+  /** @param alive - whether it answered. */
+  inquiryEnded(alive: boolean): void;
+}
+
+/**
+ * Whether the server of an integration is suspect: a call of it fell silent, and it is asked for a sign of life. Until it has answered nothing is
+ * dispatched, which would be lost with it, and silence is not counted: calls that fall silent together are one incident when the server
+ * hangs, and a failure each when it answers.
+ */
+export class Suspicion<A> {
+  readonly #inquire: (() => PromiseLike<boolean>) | undefined;
+  readonly #clock: Clock;
+  readonly #watcher: SuspicionWatcher;
+  #held: HeldFailure<A>[] = [];
+  /** Identity of the inquiry under way. */
+  #inquiry: object | undefined = undefined;
+
+  constructor(
+    { onSilence, clock }: { readonly onSilence?: (() => PromiseLike<boolean>) | undefined; readonly clock: Clock },
+    watcher: SuspicionWatcher,
+  ) {
+    this.#inquire = onSilence;
+    this.#clock = clock;
+    this.#watcher = watcher;
+  }
+
+  /** Whether the server is suspect. */
+  get raised(): boolean {
+    return this.#inquiry !== undefined;
+  }
+
+  /** A call passed its limit: the server is asked for a sign of life, where it can be. */
+  raise(): void {
+    const inquire = this.#inquire;
+    if (inquire === undefined || this.#inquiry !== undefined) return;
+    const inquiry = {};
+    this.#inquiry = inquiry;
+    // A turn later: a server that was found hung is being ended by then, and its calls find the integration crashed.
+    const known = (alive: boolean): void => this.#clock.nextTurn(() => this.#end(inquiry, alive));
+    // Not at once: the server first hears that the call is given up.
+    this.#clock.nextTurn(() => {
+      if (this.#inquiry === inquiry) void inquire().then(known, () => known(false));
+    });
+  }
+
+  /** Keeps a failure until more is known. */
+  hold(attempt: A, facts: FailureFacts): void {
+    this.#held.push({ attempt, facts });
+  }
+
+  /** The server is suspect no longer. @returns the failures that were held; undefined when it was not. */
+  clear(): readonly HeldFailure<A>[] | undefined {
+    if (this.#inquiry === undefined) return undefined;
+    this.#inquiry = undefined;
+    const held = this.#held;
+    this.#held = [];
+    return held;
+  }
+
+  #end(inquiry: object, alive: boolean): void {
+    if (this.#inquiry === inquiry) this.#watcher.inquiryEnded(alive);
+  }
+}

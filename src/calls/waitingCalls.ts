@@ -1,0 +1,61 @@
+import type { Call } from './call.ts';
+import type { Waiting } from './callProgress.ts';
+import type { DeadlineQueue } from './deadlineQueue.ts';
+
+/** The accepted calls of an integration that have no attempt in flight, and what each of them waits for. */
+export class WaitingCalls<I, O> {
+  readonly #calls = new Set<Call<I, O>>();
+  readonly #forPermit = new Set<Call<I, O>>();
+  readonly #deadlines: DeadlineQueue;
+  readonly #changed: () => void;
+
+  /** @param changed - told of every change. */
+  constructor(deadlines: DeadlineQueue, changed: () => void) {
+    this.#deadlines = deadlines;
+    this.#changed = changed;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Calls that wait for a permit. */
+  get queued(): number {
+    return this.#forPermit.size;
+  }
+
+  /** The one that has waited longest for a permit. */
+  nextForPermit(): Call<I, O> | undefined {
+    for (const call of this.#forPermit) return call;
+    return undefined;
+  }
+
+  /** Those that wait as of now, first come first; of a kind, or all. */
+  list(waiting?: Waiting): readonly Call<I, O>[] {
+    const all = [...this.#calls];
+    return waiting === undefined ? all : all.filter((call) => call.waiting === waiting);
+  }
+
+  /** Lets a call wait until `due`, in monotonic ms; then it expires. */
+  add(call: Call<I, O>, waiting: Waiting, due: number): void {
+    if (waiting === 'permit') this.#forPermit.add(call);
+    const progress = call.ownProgress();
+    progress.waiting = waiting;
+    progress.accepted = true;
+    this.#calls.add(call);
+    call.due = Math.ceil(due);
+    this.#deadlines.set(call);
+    this.#changed();
+  }
+
+  /** Its wait is over. Does nothing when it does not wait. */
+  delete(call: Call<I, O>): void {
+    if (call.waiting === undefined) return;
+    const progress = call.ownProgress();
+    if (progress.waiting === 'permit') this.#forPermit.delete(call);
+    progress.waiting = undefined;
+    this.#calls.delete(call);
+    this.#deadlines.remove(call);
+    this.#changed();
+  }
+}

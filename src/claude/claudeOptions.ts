@@ -1,0 +1,195 @@
+import type { Gateway } from '../gateway/gatewayTypes.ts';
+import type { BackoffPolicy } from '../policy/backoff.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import type { HostLogger } from '../policy/hostLogger.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import { presets } from '../policy/presets.ts';
+import {
+  anything,
+  boolean,
+  having,
+  integer,
+  type Key,
+  type KeysOf,
+  list,
+  number,
+  section,
+  signal,
+  text,
+} from '../policy/optionKeys.ts';
+import { readGiven, readOptions, readValue } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
+
+/** How a call of Claude is tried again; times in seconds. */
+export interface ClaudeRetry {
+  /** Attempts in all, the first included, at least 1. @defaultValue `CLAUDE_MAX_RETRIES`, else that of the preset `claudeCli`, 5 */
+  readonly maxRetries?: number | undefined;
+  /** The first wait, above 0; each further one is twice as long. @defaultValue `CLAUDE_BASE_DELAY`, else that of the preset, 2 */
+  readonly baseDelay?: number | undefined;
+  /** The longest wait, jitter included, above 0. @defaultValue `CLAUDE_MAX_DELAY`, else that of the preset, 120 */
+  readonly maxDelay?: number | undefined;
+  /** Waits are spread by ± this factor, 0 to 1. @defaultValue `CLAUDE_JITTER_FACTOR`, else that of the preset, 0.2 */
+  readonly jitterFactor?: number | undefined;
+}
+
+/** What may differ from call to call. */
+export interface ClaudeCallOptions {
+  /** @defaultValue what Claude is configured for */
+  readonly model?: string | undefined;
+  /** Takes the place of Claude's own. */
+  readonly systemPrompt?: string | undefined;
+  /** Longest answer, in tokens, at least 1. @defaultValue 4096 */
+  readonly maxTokens?: number | undefined;
+  /** Limit on each attempt, in seconds, above 0. @defaultValue that of the preset `claudeCli`, 300 */
+  readonly timeout?: number | undefined;
+  readonly retry?: ClaudeRetry | undefined;
+  /** Where `claude_invocations.jsonl` is written. @defaultValue `CLAUDE_LOG_DIR`, else `.logs` in the working directory */
+  readonly logDir?: string | undefined;
+  /** Ends the call when aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How Claude is run, and the defaults of its calls. */
+export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
+  /** Path, or name to look up on the PATH. @defaultValue 'claude' */
+  readonly command?: string | undefined;
+  /** Come before those of each call. @defaultValue [] */
+  readonly args?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  /** Adds to the environment of this process. @defaultValue {} */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Whether calls are logged. @defaultValue true */
+  readonly log?: boolean | undefined;
+  /** Under which calls are supervised; it is started and stopped by who made it. @defaultValue one of its own */
+  readonly gateway?: Gateway | undefined;
+  /** Of the integration in the gateway. @defaultValue 'claude' */
+  readonly name?: string | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly logger?: HostLogger | false | undefined;
+}
+
+/** What a call is made with, complete; times in ms. */
+export interface ClaudeCall {
+  readonly model: string | undefined;
+  readonly systemPrompt: string | undefined;
+  readonly maxTokens: number;
+  readonly timeoutMs: number;
+  readonly maxAttempts: number;
+  readonly backoff: BackoffPolicy;
+  readonly logDir: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const seconds = number({ min: Number.MIN_VALUE, expected: 'a number of seconds above 0' });
+const share = number({ max: 1 });
+
+const retryKeys = {
+  maxRetries: integer(),
+  baseDelay: seconds,
+  maxDelay: seconds,
+  jitterFactor: share,
+} satisfies KeysOf<ClaudeRetry>;
+
+const sharedKeys = {
+  model: text(),
+  systemPrompt: text(),
+  maxTokens: integer(),
+  timeout: seconds,
+  retry: section(retryKeys, { default: {} }),
+  logDir: text(),
+};
+
+const callKeys = { ...sharedKeys, signal } satisfies KeysOf<ClaudeCallOptions>;
+
+const claudeKeys = {
+  ...sharedKeys,
+  command: text(),
+  args: list(text({ empty: true }), { expected: 'an array of strings' }),
+  cwd: anything as Key<string | undefined>,
+  env: anything as Key<ClaudeOptions['env']>,
+  log: boolean(),
+  gateway: having<Gateway>('a gateway', ['subprocess']),
+  name: anything as Key<string | undefined>,
+  clock: anything as Key<Clock | undefined>,
+  random: anything as Key<Random | undefined>,
+  logger: anything as Key<ClaudeOptions['logger']>,
+} satisfies KeysOf<ClaudeOptions>;
+
+/**
+ * The defaults of calls: what the options say, else the environment, else the policy of the integration.
+ * @throws TypeError or RangeError that names the option or the variable, and its value.
+ */
+export function checkClaudeOptions(
+  options: ClaudeOptions,
+  environment: Environment,
+  { retry: usual, limits }: Pick<IntegrationPolicy, 'retry' | 'limits'> = presets.claudeCli,
+): ClaudeCall {
+  const { model, systemPrompt, maxTokens, timeout, retry, logDir } = readGiven('options', options, claudeKeys);
+  const jitter = readValue('CLAUDE_JITTER_FACTOR', variable(environment, 'CLAUDE_JITTER_FACTOR'), share);
+  const call: ClaudeCall = {
+    model: undefined,
+    systemPrompt: undefined,
+    maxTokens: 4096,
+    timeoutMs: limits.attemptMs,
+    maxAttempts:
+      readValue('CLAUDE_MAX_RETRIES', variable(environment, 'CLAUDE_MAX_RETRIES'), integer()) ?? usual.maxAttempts,
+    backoff: {
+      backoff: growth(usual.backoff.backoff, {
+        baseMs: secondsIn(environment, 'CLAUDE_BASE_DELAY'),
+        capMs: secondsIn(environment, 'CLAUDE_MAX_DELAY'),
+      }),
+      jitter: jitter === undefined ? usual.backoff.jitter : { kind: 'factor', factor: jitter },
+    },
+    logDir: given(environment, 'CLAUDE_LOG_DIR') ?? '.logs',
+    signal: undefined,
+  };
+  return checkClaudeCall({ model, systemPrompt, maxTokens, timeout, retry, logDir }, call);
+}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkClaudeCall(options: ClaudeCallOptions, base: ClaudeCall): ClaudeCall {
+  const { timeout, retry, ...given } = readOptions('options', options, callKeys);
+  const { maxRetries, baseDelay, maxDelay, jitterFactor } = retry;
+  return {
+    ...base,
+    ...given,
+    timeoutMs: inMs(timeout) ?? base.timeoutMs,
+    maxAttempts: maxRetries ?? base.maxAttempts,
+    backoff: {
+      backoff: growth(base.backoff.backoff, { baseMs: inMs(baseDelay), capMs: inMs(maxDelay) }),
+      jitter: jitterFactor === undefined ? base.backoff.jitter : { kind: 'factor', factor: jitterFactor },
+    },
+  };
+}
+
+type Growth = BackoffPolicy['backoff'];
+type Exponential = Extract<Growth, { kind: 'exponential' }>;
+
+/** Waits that grow as before, but for what is said of them here; said so, they double from a first one. */
+function growth(usual: Growth, { baseMs, capMs }: { [K in 'baseMs' | 'capMs']: number | undefined }): Growth {
+  if (baseMs === undefined && capMs === undefined) return usual;
+  const from = usual.kind === 'exponential' ? usual : (presets.claudeCli.retry.backoff.backoff as Exponential);
+  return { ...from, baseMs: baseMs ?? from.baseMs, capMs: capMs ?? from.capMs };
+}
+
+/** One that is set to nothing counts as not set. */
+function given(environment: Environment, name: string): string | undefined {
+  const value = environment[name]?.trim();
+  return value === '' ? undefined : value;
+}
+
+function variable(environment: Environment, name: string): number | undefined {
+  const text = given(environment, name);
+  if (text === undefined) return undefined;
+  if (!/^\d+(?:\.\d+)?$/.test(text)) throw new RangeError(`Expected \`${name}\` to be a number, got ${show(text)}`);
+  return Number(text);
+}
+
+function secondsIn(environment: Environment, name: string): number | undefined {
+  return inMs(readValue(name, variable(environment, name), seconds));
+}
+
+const inMs = (given: number | undefined): number | undefined => (given === undefined ? undefined : given * 1000);

@@ -1,0 +1,99 @@
+import { errorText, stackOf } from '../calls/errorText.ts';
+import { AttemptError } from '../policy/failure.ts';
+import { say } from '../policy/logger.ts';
+import { createSubscribers, type Subscribers } from '../actors/rpc/rpcPeerSubscribers.ts';
+import type { CodexScope } from './codexRun.ts';
+import type { CodexProcess } from './codexServer.ts';
+import type { CodexThreadParts } from './codexThread.ts';
+import type { CodexThread } from './codexTypes.ts';
+import type { readThread, readThreadList } from '../protocol/codex/threads.ts';
+
+/** The app-server of one integration, and what talks to it, loaded when it is needed for the first time. */
+export interface LateCodex extends Pick<CodexProcess, keyof CodexProcess> {
+  /** For who has acquired a connection. */
+  createThread(parts: CodexThreadParts): CodexThread;
+  /** For who has acquired a connection. */
+  readonly readers: CodexReaders;
+}
+
+interface CodexReaders {
+  readonly readThread: typeof readThread;
+  readonly readThreadList: typeof readThreadList;
+}
+
+async function importCodex() {
+  const [{ CodexProcess }, { createCodexThread }, { readThread, readThreadList }] = await Promise.all([
+    import('./codexServer.ts'),
+    import('./codexThread.ts'),
+    import('../protocol/codex/threads.ts'),
+  ]);
+  return { CodexProcess, createCodexThread, readers: { readThread, readThreadList } };
+}
+
+/** Who listens is heard before anything is loaded. What cannot be loaded rejects `acquire()`, and is tried again by the next. */
+export function createLateCodex(scope: CodexScope): LateCodex {
+  const { name, logger, runtime } = scope;
+  const subscribers = newSubscribers();
+  let loading: Promise<Awaited<ReturnType<typeof importCodex>>> | undefined;
+  let loaded: (Pick<LateCodex, 'createThread' | 'readers'> & { readonly process: CodexProcess }) | undefined;
+
+  function newSubscribers(): Subscribers {
+    return createSubscribers(({ method }, error, removed) => {
+      const text = errorText(error) ?? String(error);
+      say(logger, 'error', `A listener of ${name} failed on ${method}: ${text}`, { removed });
+      runtime.bus.tell({ type: 'listener.failed', event: `codex:${method}`, error: text, stack: stackOf(error) });
+    });
+  }
+
+  async function load(): Promise<CodexProcess> {
+    try {
+      const loadedNow = await (loading ??= importCodex());
+      loaded ??= {
+        process: new loadedNow.CodexProcess(scope, subscribers, newSubscribers),
+        createThread: loadedNow.createCodexThread,
+        readers: loadedNow.readers,
+      };
+      return loaded.process;
+    } catch (cause) {
+      loading = undefined;
+      const message = `${name} could not be loaded: ${errorText(cause) ?? String(cause)}`;
+      throw new AttemptError({ kind: 'crash', reason: 'startup_failed', message, outcome: 'not_started', cause });
+    }
+  }
+
+  function acquired(): NonNullable<typeof loaded> {
+    if (loaded === undefined) throw new Error('No connection was acquired');
+    return loaded;
+  }
+
+  return {
+    get state() {
+      return loaded?.process.state ?? 'idle';
+    },
+    get current() {
+      return loaded?.process.current;
+    },
+    get lastLoss() {
+      return loaded?.process.lastLoss;
+    },
+    get subscribers() {
+      return loaded?.process.subscribers ?? subscribers;
+    },
+    createThread(threadParts) {
+      return acquired().createThread(threadParts);
+    },
+    get readers() {
+      return acquired().readers;
+    },
+    // What is asked for while it is loading is done in the order of asking, and what is asked for later at once.
+    acquire: () => (loaded === undefined ? load().then((codex) => codex.acquire()) : loaded.process.acquire()),
+    async close() {
+      if (loaded !== undefined) await loaded.process.close();
+      else if (loading !== undefined)
+        await load().then(
+          (codex) => codex.close(),
+          () => undefined,
+        );
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { McpServerSettings } from '../actors/mcp/mcpServerOptions.ts';
+import type { Effect } from '../policy/effects.ts';
+import { effects } from '../policy/effects.ts';
+import type { Duration } from '../policy/duration.ts';
+import {
+  boolean,
+  byName,
+  callback,
+  choice,
+  duration,
+  either,
+  integer,
+  type KeysOf,
+  list,
+  number,
+  text,
+} from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { type PolicyInput, policyKey } from '../policy/policyInput.ts';
+import type { CodexQuestion, CodexReply } from '../protocol/codex/questions.ts';
+import { maxMessageBytes } from '../protocol/codex/requests.ts';
+
+/** Decides on a question of Codex: a person or a policy. Throwing, an answer that cannot be read and silence decline. */
+export type CodexApprover = (
+  question: CodexQuestion,
+  context: { readonly signal: AbortSignal },
+) => CodexReply | 'accept' | 'decline' | PromiseLike<CodexReply | 'accept' | 'decline'>;
+
+/** One line over the wire, for debugging; what was said and done is left out, secrets too. */
+export interface CodexWireLine {
+  readonly direction: 'sent' | 'received';
+  readonly line: string;
+}
+
+/** How Codex's app-server is run and spoken to. */
+export interface CodexOptions {
+  /** Path, or name to look up on the PATH. Never goes through a shell. @defaultValue 'codex' */
+  readonly command?: string | undefined;
+  /** @defaultValue ['app-server'] */
+  readonly args?: readonly string[] | undefined;
+  /**
+   * Settings of Codex, each given as `-c name=value` behind `args`. Its own retries are bounded here, for a provider of one's own:
+   * `{'model_providers.NAME.request_max_retries': 1, 'model_providers.NAME.stream_max_retries': 1}`. @defaultValue {}
+   */
+  readonly config?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
+  /**
+   * Variables set for the app-server, beside what it inherits: by default the whole environment of the runtime, keys and tokens included.
+   * Their values are kept out of messages. @defaultValue {}
+   */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * What `env` adds to: the whole environment of the runtime, or HOME, PATH and their like alone.
+   * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
+   */
+  readonly envMode?: 'safe' | 'extend' | undefined;
+  /** @defaultValue the working directory of the runtime */
+  readonly cwd?: string | undefined;
+  /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
+  readonly handshakeMs?: Duration | undefined;
+  /** How long turns may take to end before the app-server is told to, and that once its stdin is closed, and again after SIGTERM; each in ms above 0. @defaultValue 2000 */
+  readonly closeMs?: Duration | undefined;
+  /** How long Codex may take to let go of a turn that was given up, in ms above 0; then the app-server is killed. @defaultValue 5000 */
+  readonly interruptMs?: Duration | undefined;
+  /** Longest message taken from the app-server, in bytes, at least 1024. @defaultValue 104857600 (100 MB) */
+  readonly maxMessageBytes?: number | undefined;
+  /** Answers what Codex asks. @defaultValue everything is declined */
+  readonly approve?: CodexApprover | undefined;
+  /** How long a question waits for its answer, in ms above 0; then it is declined. @defaultValue 30000 */
+  readonly approvalMs?: Duration | undefined;
+  /** @defaultValue preset `codex`: one attempt; 300 s without progress and 30 min in all for a turn */
+  readonly policy?: PolicyInput | undefined;
+  /** What its turns may do to the world, where a turn does not say. @defaultValue unspecified */
+  readonly effect?: Effect | undefined;
+  /** Whether to ask for what the protocol calls experimental. @defaultValue false */
+  readonly experimentalApi?: boolean | undefined;
+  /** Hears every line that is sent and received. What it throws is ignored. */
+  readonly tap?: ((line: CodexWireLine) => void) | undefined;
+}
+
+/** {@link CodexOptions}, checked, with the defaults filled in. */
+export interface CodexSettings extends Pick<CodexOptions, 'approve' | 'policy' | 'effect' | 'tap'> {
+  /** As the process is started. */
+  readonly process: McpServerSettings;
+  readonly interruptMs: number;
+  readonly approvalMs: number;
+  readonly experimentalApi: boolean;
+}
+
+const texts = 'an array of strings';
+
+const configValue = either<string | number | boolean | readonly string[]>(
+  [
+    text({ empty: true }),
+    list(text({ empty: true }), { expected: texts }),
+    number({ min: -Number.MAX_VALUE }),
+    boolean(),
+  ],
+  (value) => (Array.isArray(value) ? 1 : typeof value === 'number' ? 2 : typeof value === 'boolean' ? 3 : 0),
+  'a string, a number, true or false, or an array of strings',
+);
+
+const codexKeys = {
+  command: text({ default: 'codex' }),
+  args: list(text({ empty: true }), { expected: texts, default: ['app-server'] }),
+  config: byName(configValue, { default: {} }),
+  env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),
+  envMode: choice(['safe', 'extend']),
+  cwd: text(),
+  handshakeMs: duration({ default: 10_000 }),
+  closeMs: duration({ default: 2000 }),
+  interruptMs: duration({ default: 5000 }),
+  maxMessageBytes: integer({ min: 1024, default: maxMessageBytes, unit: 'bytes' }),
+  approve: callback<CodexApprover>(),
+  approvalMs: duration({ default: 30_000 }),
+  policy: policyKey,
+  effect: choice(effects),
+  experimentalApi: boolean({ default: false }),
+  tap: callback<CodexOptions['tap']>(),
+} satisfies KeysOf<CodexOptions>;
+
+/**
+ * @param environment - what it inherits where it does not say.
+ * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
+ */
+export function checkCodexOptions(
+  name: string,
+  options: CodexOptions,
+  environment: 'extend' | 'safe' = 'extend',
+): CodexSettings {
+  const {
+    command,
+    args,
+    config,
+    env,
+    envMode = environment,
+    cwd,
+    handshakeMs,
+    closeMs,
+    maxMessageBytes,
+    ...own
+  } = readOptions(name, options, codexKeys);
+  return {
+    ...own,
+    process: {
+      command,
+      args: [...args, ...configArgs(config)],
+      env,
+      envMode,
+      cwd,
+      handshakeMs,
+      closeMs,
+      pingMs: 5000,
+      maxMessageBytes,
+    },
+  };
+}
+
+/** Texts, numbers, booleans and lists of texts are written in TOML as they are in JSON. */
+function configArgs(config: NonNullable<CodexOptions['config']>): readonly string[] {
+  return Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${JSON.stringify(value)}`]);
+}

@@ -1,0 +1,204 @@
+import type { IncomingRequest, RequestEnd } from '../actors/rpc/rpcPeerTypes.ts';
+import type { Subscribers } from '../actors/rpc/rpcPeerSubscribers.ts';
+import type { Approver } from '../integrations/approvals/approvals.ts';
+import type { ConnectionEmitted, ProcessEnd } from '../machines/connection.ts';
+import type { RegisterChild } from '../policy/childRecord.ts';
+import type { Clock } from '../policy/clock.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import { type Logger, say } from '../policy/logger.ts';
+import { recordIn } from '../protocol/agentReport.ts';
+import { readNotice } from '../protocol/codex/notifications.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { failedExit } from '../supervisor/exit.ts';
+import {
+  type CodexConnection,
+  type CodexConnectionHost,
+  codexConnectionLogic,
+  type ConnectionSettings,
+} from './codexConnection.ts';
+import { drain } from './codexDrain.ts';
+import { type LiveConnection, liveConnection } from './codexLive.ts';
+import { notStarted } from './codexLoss.ts';
+import { createQuestions, type Questions } from './codexQuestions.ts';
+import { type CodexTelemetry, codexTelemetry } from './codexTelemetry.ts';
+import type { ThreadState } from './codexThreadState.ts';
+
+/** How a process of the app-server ended. */
+export type CodexEnd = 'normal' | 'crashed' | 'killed';
+
+/** What all processes of one app-server share. */
+export interface CodexScope {
+  readonly runtime: Runtime;
+  readonly name: string;
+  readonly settings: ConnectionSettings;
+  readonly logger: Logger | undefined;
+}
+
+/** What the app-server does about one of its processes. None of these may throw. */
+export interface CodexRunOwner {
+  readonly approver: Approver;
+  /** Gets every line that passes, where it is to be kept. */
+  readonly line: CodexConnectionHost['line'];
+  /** Work that an end in good order waits for. */
+  readonly busy: Set<Promise<unknown>>;
+  ready(live: LiveConnection): void;
+  /** It can be used no more, whatever becomes of it. May be told again. */
+  left(): void;
+  draining(): void;
+  ended(facts: FailureFacts, how: CodexEnd): void;
+  /** It was killed; resolves once it is gone. */
+  burying(gone: Promise<void>): void;
+  /** It is gone. */
+  gone(): void;
+}
+
+/** One process of the app-server, from its start to its end. */
+export class CodexRun implements CodexConnectionHost {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly register: RegisterChild | undefined;
+  readonly line: CodexConnectionHost['line'];
+  readonly #scope: CodexScope;
+  readonly #owner: CodexRunOwner;
+  readonly #subscribers: Subscribers;
+  readonly #telemetry: CodexTelemetry;
+  readonly #questions: Questions;
+  readonly #threads = new Map<string, ThreadState>();
+  readonly #startedAt: number;
+  #isLeaving = false;
+  #how: CodexEnd = 'killed';
+  #loss: FailureFacts | undefined = undefined;
+  #buried: () => void = () => undefined;
+
+  /** @param number - of its process, from 1. */
+  constructor(scope: CodexScope, number: number, owner: CodexRunOwner, subscribers: Subscribers) {
+    const { runtime, name, logger } = scope;
+    const { clock, bus } = runtime;
+    this.id = `codex:${name}:${number}`;
+    this.clock = clock;
+    this.register = runtime.register;
+    this.line = owner.line;
+    this.#scope = scope;
+    this.#owner = owner;
+    this.#subscribers = subscribers;
+    this.#startedAt = clock.now();
+    const telemetry = codexTelemetry(bus, name, number);
+    this.#telemetry = telemetry;
+    const turnOf = (thread: string): ThreadState['turn'] => this.#threads.get(thread)?.turn;
+    this.#questions = createQuestions({ clock, logger, approver: owner.approver, telemetry, turnOf });
+  }
+
+  /** @throws Error when it cannot be started at all. */
+  start(): void {
+    const { runtime, settings, name } = this.#scope;
+    const { command, handshakeMs, closeMs } = settings.process;
+    runtime.root.startChild({
+      id: this.id,
+      logic: codexConnectionLogic(settings, this),
+      input: { command, handshakeMs, lostOutput: (facts: FailureFacts) => failedExit(new AttemptError(facts)) },
+      // Nothing but the next thread or turn brings it back.
+      restart: 'temporary',
+      shutdown: 3 * closeMs + 3000,
+      onStart: (ref) => {
+        ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: this.id }));
+      },
+      // Of an end that nobody told, as when its actor is stopped in its start.
+      onExit: ({ error }) => {
+        if (this.#loss === undefined) this.#end(notStarted(name, error), 'crashed');
+      },
+    });
+  }
+
+  ready(connection: CodexConnection): void {
+    if (this.#isLeaving) return;
+    const { interruptMs } = this.#scope.settings;
+    const { busy } = this.#owner;
+    const parts = { connection, threads: this.#threads, questions: this.#questions, busy, interruptMs };
+    this.#owner.ready(liveConnection(parts));
+    this.#telemetry.started(connection.server.pid, this.clock.now() - this.#startedAt);
+  }
+
+  lost(facts: FailureFacts, how: CodexEnd): void {
+    this.#loss = facts;
+    this.#how = how;
+    if (how === 'killed') this.#owner.burying(new Promise((resolve) => (this.#buried = resolve)));
+    this.#end(facts, how);
+  }
+
+  gone({ pid, elapsedMs }: ProcessEnd): void {
+    this.#owner.gone();
+    this.#buried();
+    const message = this.#loss?.message ?? 'The runtime ended it';
+    if (pid !== undefined) this.#telemetry.stopped(this.#how, message, elapsedMs);
+  }
+
+  notified(method: string, given: unknown, bytes: number): void {
+    const { logger } = this.#scope;
+    const threads = this.#threads;
+    const notice = readNotice(method, given);
+    const params = recordIn(given) ?? {};
+    this.#telemetry.notified(method, notice);
+    if (notice.kind === 'malformed') {
+      say(logger, 'warn', `Codex said ${method} without what it needs; it is dropped`);
+      return;
+    }
+    if (notice.kind === 'other' && !notice.known) say(logger, 'debug', `Codex said ${method.slice(0, 200)}`);
+    if (notice.kind === 'requestResolved') this.#questions.resolved(notice.request);
+    if (notice.thread !== undefined) threads.get(notice.thread)?.take(method, notice, params, bytes);
+    // Of a turn that is under way in it, the last word may still come.
+    if (method === 'thread/closed' && threads.get(notice.thread ?? '')?.turn === undefined) {
+      threads.delete(notice.thread ?? '');
+    }
+    this.#subscribers.publish({ method, params }, bytes);
+  }
+
+  asked(request: IncomingRequest): void {
+    this.#questions.ask(request);
+  }
+
+  stray(stream: 'stdout' | 'stderr', text: string): void {
+    if (stream === 'stdout') say(this.#scope.logger, 'warn', `Codex wrote ${text}`);
+    this.#scope.runtime.bus.tell({ type: 'process.stray_output', process: this.id, stream, line: text });
+  }
+
+  trouble(facts: FailureFacts): void {
+    const { message } = facts;
+    say(this.#scope.logger, 'warn', `Codex is unhealthy: ${message}`);
+    this.#telemetry.trouble(facts);
+    this.#subscribers.publish({ method: 'app_server_unhealthy', params: { message } });
+  }
+
+  requested(request: number, method: string, params: unknown): void {
+    this.#telemetry.requested(request, method, params);
+  }
+
+  requestEnded(ended: RequestEnd): void {
+    this.#telemetry.requestEnded(ended);
+  }
+
+  threw(error: unknown): void {
+    say(this.#scope.logger, 'error', 'A callback of the connection to Codex threw', { error });
+  }
+
+  drained(): Promise<void> {
+    this.#leave();
+    this.#owner.draining();
+    return drain(this.clock, this.#threads.values(), this.#owner.busy, this.#scope.settings.process.closeMs);
+  }
+
+  /** A caller that comes now gets another one, before anybody hears of the end of this. */
+  #leave(): void {
+    this.#isLeaving = true;
+    this.#owner.left();
+  }
+
+  #end(facts: FailureFacts, how: CodexEnd): void {
+    this.#leave();
+    this.#owner.ended(facts, how);
+    if (how !== 'normal') this.#telemetry.trouble(facts);
+    for (const thread of this.#threads.values()) thread.lost(facts);
+    this.#questions.end();
+    const method = how === 'normal' ? 'app_server_closed' : 'app_server_crashed';
+    this.#subscribers.end({ method, params: { reason: facts.reason ?? facts.kind, message: facts.message } });
+  }
+}

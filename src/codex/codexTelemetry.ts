@@ -1,0 +1,76 @@
+import type { RequestEnd } from '../actors/rpc/rpcPeerTypes.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { RpcId } from '../protocol/jsonRpc.ts';
+import { recordIn } from '../protocol/agentReport.ts';
+import type { CodexNotice } from '../protocol/codex/notifications.ts';
+import type { CodexQuestion } from '../protocol/codex/questions.ts';
+import { tellableParams } from '../protocol/codex/requests.ts';
+
+/** The facts of one connection. None of these throws. */
+export interface CodexTelemetry {
+  started(pid: number, elapsedMs: number): void;
+  stopped(reason: 'normal' | 'crashed' | 'killed', message: string, elapsedMs: number): void;
+  trouble(facts: FailureFacts): void;
+  requested(request: number, method: string, params: unknown): void;
+  requestEnded(end: RequestEnd): void;
+  notified(method: string, notice: CodexNotice): void;
+  asked(request: RpcId, question: CodexQuestion): void;
+  answered(
+    request: RpcId,
+    question: CodexQuestion,
+    decision: 'accept' | 'decline',
+    elapsedMs: number,
+    timedOut: boolean,
+  ): void;
+}
+
+export function codexTelemetry(facts: Facts, integration: string, connection: number): CodexTelemetry {
+  const about = { integration, connection };
+  const concerning = (request: RpcId, { kind, thread, turn }: CodexQuestion) => ({
+    ...about,
+    request,
+    kind,
+    thread,
+    turn,
+  });
+  return {
+    started: (pid, elapsedMs) => facts.tell({ type: 'codex.app_server.connection.start', ...about, pid, elapsedMs }),
+    stopped: (reason, message, elapsedMs) =>
+      facts.tell({ type: 'codex.app_server.connection.stop', ...about, reason, message, elapsedMs }),
+    trouble: ({ kind, reason, message }) =>
+      facts.tell({ type: 'codex.app_server.connection.error', ...about, kind, reason, error: message }),
+    requested(request, method, params) {
+      if (!facts.wants('codex.app_server.request.start')) return;
+      const told = tellableParams(recordIn(params));
+      facts.tell({ type: 'codex.app_server.request.start', ...about, request, method, params: told });
+    },
+    requestEnded({ id: request, method, elapsedMs, how, limitMs, facts: failed }) {
+      const error = failed?.message;
+      if (how === 'timeout') {
+        const said = error ?? 'no answer in time';
+        const fact = { ...about, request, method, elapsedMs, limitMs, error: said };
+        facts.tell({ type: 'codex.app_server.request.timeout', ...fact });
+      } else {
+        const ok = how === 'answered';
+        facts.tell({ type: 'codex.app_server.request.stop', ...about, request, method, ok, elapsedMs, error });
+      }
+    },
+    notified(method, notice) {
+      const strange = notice.kind === 'malformed' || (notice.kind === 'other' && !notice.known);
+      const { thread, turn } = notice;
+      if (strange)
+        facts.tell({ type: 'codex.app_server.notification.unknown', ...about, method: method.slice(0, 200) });
+      else if (facts.wants('codex.app_server.notification.received')) {
+        facts.tell({ type: 'codex.app_server.notification.received', ...about, method, thread, turn });
+      }
+    },
+    asked: (request, question) =>
+      facts.tell({ type: 'codex.app_server.approval.requested', ...concerning(request, question) }),
+    answered(request, question, decision, elapsedMs, timedOut) {
+      const fact = { ...concerning(request, question), elapsedMs };
+      if (timedOut) facts.tell({ type: 'codex.app_server.approval.timeout', ...fact, decision: 'decline' });
+      else facts.tell({ type: 'codex.app_server.approval.completed', ...fact, decision });
+    },
+  };
+}

@@ -1,0 +1,5 @@
+export type { ConfigOptions, LoadConfigOptions, LoadedConfig, UnwedgeConfig } from './configTypes.ts';
+export { defineConfig, loadConfig } from './loadConfig.ts';
+export { ConfigError, type ConfigProblem, type ConfigSource } from './problems.ts';
+export { type OpenClawOptions, readOpenClawConfig } from './openclawConfig.ts';
+export { readPattern } from './readPattern.ts';

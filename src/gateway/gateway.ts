@@ -1,0 +1,100 @@
+import { superviseApproval } from '../integrations/approvals/approvals.ts';
+import { gatewayIntegrations } from './gatewayIntegrations.ts';
+import { gatewayLife } from './gatewayLife.ts';
+import { checkGatewayOptions } from '../runtime/runtimeOptions.ts';
+import { gatewayScope, type GatewayScope } from './gatewayScope.ts';
+import type { CreateGatewayOptions, Gateway } from './gatewayTypes.ts';
+import { withInspection } from '../inspector/inspection.ts';
+import { sessionMachine, type SessionRef } from '../machines/session.ts';
+import { installKinds, type IntegrationKind, type MethodsOf } from '../runtime/integrationKind.ts';
+import { guardProcess } from '../runtime/processGuard.ts';
+import { type Session, SupervisedSession } from '../sessions/session.ts';
+import type { SessionOptions } from '../sessions/sessionOptions.ts';
+import { withSessionDefaults } from '../sessions/sessionDefaults.ts';
+import { checkHook, superviseHook } from '../integrations/hooks/superviseHook.ts';
+
+/**
+ * Makes a gateway. Nothing runs until {@link Gateway.start}; two in one process share nothing.
+ * @throws TypeError or RangeError when an option is wrong.
+ *
+ * @example
+ * const gateway = createGateway({ store: 'gateway.sqlite' });
+ * const search = gateway.integration('search', { effect: 'readOnly' }, async (query: string, { signal }) => {
+ *   const response = await fetch(url(query), { signal });
+ *   if (response.ok) return response.json();
+ *   throw Object.assign(new Error(response.statusText), { status: response.status, headers: response.headers });
+ * });
+ * await gateway.start();
+ * const outcome = await search.call('supervision trees');
+ * await gateway.stop();
+ */
+export function createGateway<const Kinds extends readonly IntegrationKind[] = readonly []>(
+  options: CreateGatewayOptions<Kinds> = {},
+): Gateway & MethodsOf<Kinds> {
+  const { kinds = [], ...own } = options;
+  const scope = gatewayScope(checkGatewayOptions(own));
+  return Object.assign(coreGateway(scope), installKinds(kinds, scope.registry.runtime) as MethodsOf<Kinds>);
+}
+
+function coreGateway(scope: GatewayScope): Gateway {
+  const { checked, registry, hooks, approvals, tools, kept } = scope;
+  const { runtime } = registry;
+  const { clock, bus, deadlines } = runtime;
+
+  return withInspection<Gateway>(scope.inspection, {
+    ...gatewayIntegrations(scope),
+    ...gatewayLife(scope),
+    hook(event, handler, hookOptions = {}) {
+      const checkedHook = checkHook(event, handler, hookOptions, registry.paths.size + 1, runtime.policies);
+      registry.declare(`hook:${checkedHook.name}`);
+      hooks.add(superviseHook(runtime, checkedHook));
+    },
+    runHooks: (event) => hooks.run(event),
+    approval(name, handler, approvalOptions) {
+      if (approvals.has(name)) throw new RangeError(`The name \`${name}\` is taken by another approval`);
+      const approver = superviseApproval(runtime, name, handler, approvalOptions);
+      approvals.add(name);
+      return approver;
+    },
+    guardProcess(guardOptions) {
+      const unguard = guardProcess({ facts: bus, flush: () => void runtime.store()?.flush() }, guardOptions);
+      const leave = registry.join({ beforeSessions: unguard });
+      return () => {
+        leave();
+        unguard();
+      };
+    },
+    session<Result>(id: string, sessionOptions?: SessionOptions<Result>) {
+      const known = registry.sessions.get(id);
+      // What its messages end with is what its handler returns.
+      if (known !== undefined && sessionOptions === undefined) return known as Session<never>;
+      if (known !== undefined) throw new RangeError(`There is a session \`${id}\` already`);
+      if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);
+      registry.refuseLate();
+      const about = { id, clock, deadlines, facts: bus, tools, kept: checked.store !== ':memory:' };
+      const session = new SupervisedSession(about, withSessionDefaults(sessionOptions, checked.sessions));
+      registry.addSession(session);
+      kept.add(session);
+      runtime.supervise({
+        id: `session:${id}`,
+        logic: sessionMachine,
+        input: { session: id, ...session.limits },
+        shutdown: session.limits.releaseMs + 1000,
+        onStart: (ref, incarnation) => session.attach(ref as SessionRef, incarnation),
+        details: () => ({ waiting: session.waiting }),
+      });
+      return session as Session<never>;
+    },
+    on: bus.on,
+    once: bus.once,
+    off: bus.off,
+    wait: bus.wait,
+    events: bus.events,
+    tree: () => registry.tree(),
+    restart: (name) => registry.restart(name),
+    why: (session) => registry.why(session),
+    get store() {
+      return runtime.store();
+    },
+  });
+}

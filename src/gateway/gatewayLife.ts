@@ -1,0 +1,28 @@
+import { duration, type KeysOf } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import type { GatewayScope } from './gatewayScope.ts';
+import type { Gateway, StopOptions } from './gatewayTypes.ts';
+
+/** How a gateway starts and stops. */
+export function gatewayLife({ registry, kept, alerts, show }: GatewayScope): Pick<Gateway, 'start' | 'stop'> {
+  return {
+    async start() {
+      await registry.start();
+      // Stopped meanwhile: the store is being closed.
+      if (registry.stopped) return;
+      await alerts?.start();
+      registry.tellUnused();
+      await kept.start(await show());
+    },
+    stop: (options = {}) => registry.stop(checkStop(options)),
+  };
+}
+
+const stopKeys = { drainMs: duration({ zero: true, default: 0 }) } satisfies KeysOf<StopOptions>;
+
+/** @throws TypeError or RangeError that names the option and its value. */
+function checkStop(options: StopOptions | string): { readonly drainMs: number } {
+  // What `process.once('SIGTERM', gateway.stop)` is called with; a throw there would end the process with its children left behind.
+  if (typeof options === 'string') return { drainMs: 0 };
+  return readOptions('options', options, stopKeys);
+}

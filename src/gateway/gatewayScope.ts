@@ -1,0 +1,61 @@
+import { type SupervisedAlerts, superviseAlerts } from '../alerts/superviseAlerts.ts';
+import { createInspection, type Inspection } from '../inspector/inspection.ts';
+import { UserHooks } from '../integrations/hooks/userHooks.ts';
+import { createKeptSessions, type KeptSessions, type LiveRun } from '../runtime/keptSessions.ts';
+import { seeRuns } from '../runtime/liveRuntime.ts';
+import { Registry } from '../runtime/registry.ts';
+import type { CheckedGatewayOptions } from '../runtime/runtimeOptions.ts';
+import type { ToolPort } from '../sessions/toolPort.ts';
+import { logToHost } from '../telemetry/hostLog.ts';
+import { createToolPort, type ToolTarget } from './sessionTools.ts';
+
+/** What a gateway adds to its registry. */
+export interface GatewayScope {
+  readonly checked: CheckedGatewayOptions;
+  readonly registry: Registry;
+  /** Integrations as sessions call them, by name. */
+  readonly targets: Map<string, ToolTarget>;
+  readonly tools: ToolPort;
+  readonly hooks: UserHooks;
+  /** Names of approvals, which are no integrations. */
+  readonly approvals: Set<string>;
+  readonly kept: KeptSessions;
+  readonly inspection: Inspection;
+  readonly alerts: SupervisedAlerts | undefined;
+  /** Makes the gateway known to commands of other processes. */
+  readonly show: () => Promise<LiveRun>;
+}
+
+/** Puts a gateway together; nothing runs before its start. */
+export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
+  const registry = new Registry(checked, { retention: checked.retention ?? false });
+  const { runtime } = registry;
+  const { clock, bus } = runtime;
+  logToHost(bus, clock, checked.logger);
+  const targets: GatewayScope['targets'] = new Map();
+  const kept = createKeptSessions({
+    clock,
+    facts: bus,
+    store: () => runtime.store(),
+    seeWorld: async () => seeRuns(clock, (await runtime.store()?.runtimes.pids()) ?? []),
+    takenOver: () => registry.reap(),
+  });
+  registry.join({ afterChildren: () => kept.stop() });
+  const inspection = createInspection(runtime);
+  const alerts = checked.alerts === undefined ? undefined : superviseAlerts(runtime, checked.alerts);
+  const shown = registry.show({ methods: { inspect: () => inspection.open() } });
+  registry.join({ afterChildren: () => inspection.close() });
+
+  return {
+    checked,
+    registry,
+    targets,
+    tools: createToolPort(targets, checked.toolCallRetry, clock),
+    hooks: new UserHooks(bus, () => registry.running || registry.stopped),
+    approvals: new Set(),
+    kept,
+    inspection,
+    alerts,
+    show: () => shown.open(),
+  };
+}

@@ -1,0 +1,120 @@
+import type { Duration } from '../policy/duration.ts';
+import type { ApprovalHandler } from '../integrations/approvals/approvalHandler.ts';
+import type { HookEvent, HookHandler, HookVerdict } from '../integrations/hooks/userHooks.ts';
+import type { RunResult } from '../integrations/subprocess/agentRuns.ts';
+import type { ApprovalOptions, Approver } from '../integrations/approvals/approvals.ts';
+import type { AttemptContext } from '../calls/operation.ts';
+import type { Integration } from '../calls/integration.ts';
+import type { HookCommand } from '../integrations/hooks/commandHook.ts';
+import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
+import type { McpIntegrationOptions } from '../integrations/mcp/mcpServer.ts';
+import type { Effect } from '../policy/effects.ts';
+import type { FactOf, FactType, Told } from '../policy/facts.ts';
+import type { PolicyInput } from '../policy/policyInput.ts';
+import type { ToolOptions } from '../policy/toolOptions.ts';
+import type { IntegrationKind } from '../runtime/integrationKind.ts';
+import type { ProcessGuardOptions } from '../runtime/processGuard.ts';
+import type { GatewayOptions } from '../runtime/runtimeOptions.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionOptions } from '../sessions/sessionOptions.ts';
+import type { SessionWhy } from '../sessions/why.ts';
+import type { Store } from '../store/store.ts';
+import type { RunRequest, SubprocessOptions } from '../integrations/subprocess/subprocessOptions.ts';
+import type { TreeNode } from '../supervisor/tree.ts';
+import type { HookOptions } from '../integrations/hooks/superviseHook.ts';
+import type { EventStream, StreamOptions } from '../telemetry/eventStream.ts';
+import type { Listener } from '../telemetry/listener.ts';
+import type { WaitOptions } from '../telemetry/waitForFact.ts';
+
+/** Options of a gateway, and the kinds of integrations it has beside its own. */
+export interface CreateGatewayOptions<Kinds extends readonly IntegrationKind[] = readonly IntegrationKind[]>
+  extends GatewayOptions {
+  /** Each adds its methods to the gateway: `agentKind` of `unwedge/agents`, `codexKind` of `unwedge/codex`, `workflowKind` of `unwedge/workflow`. @defaultValue [] */
+  readonly kinds?: Kinds | undefined;
+}
+
+export interface FunctionOptions {
+  /** @defaultValue preset `sdk` */
+  readonly policy?: PolicyInput | undefined;
+  /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue unspecified */
+  readonly effect?: Effect | undefined;
+  /** Per tool, when sessions call it as one: effect and limits. */
+  readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+}
+
+export interface StopOptions {
+  /**
+   * How long what is under way may take to end by itself, in ms, at least 0; what is left then is cut. New calls, messages and runs are
+   * refused from the beginning (`cancelled`, `stopped`), but not those of a turn or a workflow that is under way, nor a call that is given
+   * the signal of a turn or an attempt. Messages that wait are not begun any more: a session that is kept has them at the next start. A call
+   * that would wait for its next attempt until after the end fails at once, as it failed last.
+   * @defaultValue 0
+   */
+  readonly drainMs?: Duration | undefined;
+}
+
+/** A gateway's supervision: declare what it uses, start it, and everything that is called through it ends. */
+export interface Gateway {
+  /**
+   * A function as an integration: calls to it are supervised. Called by a session's `turn.tool`, it gets a `ToolRequest`.
+   * @throws TypeError or RangeError when an option is wrong or the name is taken.
+   */
+  integration<I, O>(
+    name: string,
+    options: FunctionOptions,
+    // Written out: a mistake is told in these words, not in those of a type that the caller has not written.
+    operation: (input: I, context: AttemptContext) => O | PromiseLike<O>,
+  ): Integration<I, O>;
+  /** An MCP server over stdio, kept alive. */
+  mcpServer(name: string, options: McpIntegrationOptions): McpIntegration;
+  /** A command: each call is one run of it. */
+  subprocess(name: string, options: SubprocessOptions): Integration<RunRequest, RunResult>;
+  /**
+   * Registers a hook for an event: a function, or a command that speaks the protocol of Claude Code's hooks. Either is supervised;
+   * only a command cannot do harm later in a timer of its own.
+   */
+  hook(event: string, handler: HookHandler | HookCommand, options?: HookOptions): void;
+  /** Runs the hooks of an event. Never rejects. While the gateway is not started each fails at once. */
+  runHooks(event: HookEvent): Promise<HookVerdict>;
+  /** Wraps what asks for approval: a timeout and a crash decline, with a record. */
+  approval(name: string, handler: ApprovalHandler, options?: ApprovalOptions): Approver;
+  /**
+   * Records errors of this process that nobody caught, until it is taken off or the gateway stops. Without `goOn` it only watches: the
+   * process ends as it would have.
+   * @returns how to take it off.
+   */
+  guardProcess(options?: ProcessGuardOptions): () => void;
+  /**
+   * The session of this id; made with `options` when there is none yet.
+   * @throws TypeError or RangeError when an option is wrong, options are given for one that there is, or none for one that there is not.
+   */
+  session<Result = unknown>(id: string, options?: SessionOptions<Result>): Session<Result>;
+  /**
+   * Opens the store and starts what was declared, in order. What is declared later starts at once.
+   * @throws Error with the code `UNWEDGE_STORE_UNAVAILABLE` when the `store` cannot be had, as no SQLite driver works or the file cannot be
+   * used; nothing has started then, and it may be started again. Its message names the file and the fix.
+   */
+  start(): Promise<void>;
+  /**
+   * Ends every call, session and child, in reverse order; with `drainMs` only when what is under way had the time to end by itself. Always
+   * resolves; afterwards nothing of it keeps the process alive. Called again it joins the first, and can shorten its `drainMs`: `stop()` ends it now.
+   * @throws TypeError or RangeError at once when an option is wrong.
+   */
+  stop(options?: StopOptions): Promise<void>;
+  on<K extends FactType | '*'>(type: K, listener: Listener<K>): () => void;
+  once<K extends FactType | '*'>(type: K, listener: Listener<K>): () => void;
+  off<K extends FactType | '*'>(type: K, listener: Listener<K>): void;
+  wait<K extends FactType>(type: K, options?: WaitOptions<K>): Promise<Told<FactOf<K>>>;
+  events<K extends FactType = FactType>(options?: StreamOptions<K>): EventStream<Told<FactOf<K>>>;
+  /** The supervision tree as of now. */
+  tree(): TreeNode;
+  /**
+   * Restarts what is behind an integration, or a session by its id; it also leaves quarantine.
+   * @throws RangeError that lists the known names when there is none of that one.
+   */
+  restart(name: string): void;
+  /** What a session waits for, and which rule ends it when. @throws RangeError when there is none of this id. */
+  why(session: string): SessionWhy;
+  /** Where final failures and facts are kept, once started. */
+  readonly store: Store | undefined;
+}

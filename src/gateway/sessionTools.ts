@@ -1,0 +1,104 @@
+import type { CallSettings } from '../calls/callSettings.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import { whyOf } from '../calls/callWhy.ts';
+import { circuitOf } from '../calls/integration.ts';
+import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';
+import type { Clock } from '../policy/clock.ts';
+import { type Effect, saferOf } from '../policy/effects.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import { hasOwnAttempts } from '../policy/policyParts.ts';
+import type { Limits, RetryPolicy } from '../policy/policy.ts';
+import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
+import type { ToolPort } from '../sessions/toolPort.ts';
+import type { TargetWhy } from '../sessions/why.ts';
+
+/** An integration as sessions see it. */
+export interface ToolTarget {
+  readonly path: CallPath<unknown, unknown>;
+  readonly effect: Effect | undefined;
+  readonly tools: Tools;
+  /** Makes the integration's request of a tool call. */
+  readonly request: (tool: string, input: unknown) => unknown;
+  /** The process behind it and the last line it printed, where there is one. */
+  readonly behind?: (() => TargetWhy['process']) | undefined;
+}
+
+/** Joins sessions to integrations. One owner retries: a session's tool call goes by its own policy, whatever its integration's policy says. */
+export function createToolPort(
+  targets: ReadonlyMap<string, ToolTarget>,
+  { retry, chosen, patterns }: ToolCallRetry,
+  clock: Pick<Clock, 'now' | 'stalls'>,
+): ToolPort {
+  return {
+    call(integration, tool, input, options, settled) {
+      const target = targets.get(integration);
+      if (target === undefined) {
+        throw new RangeError(`No integration \`${integration}\`; known: ${[...targets.keys()].join(', ') || 'none'}`);
+      }
+      const own = target.tools.get(tool);
+      const settings: CallSettings<unknown, unknown> = {
+        ...limitsOf(target.path.policy.limits, own, options),
+        retry: tighter(retry, chosen, target.path.policy.retry),
+        effect: options.effect ?? own?.effect ?? target.effect,
+        learnedEffect: own?.learnedEffect,
+        label: tool,
+        session: options.session,
+        signal: options.signal,
+        scope: options.scope,
+        replace: options.replace,
+        fallback: undefined,
+        underWay: true,
+        late: options.late,
+        patterns,
+      };
+      // A limit that the handler gave one call, shorter than the integration's, says nothing about the integration (table 1).
+      const isShortened =
+        options.longRunning && options.overallMs < toolLimits(target.path.policy.limits, own).attemptMs;
+      const judged = (facts: FailureFacts): FailureFacts =>
+        isShortened && facts.kind === 'watchdog' ? { ...facts, breaker: 'ignored' } : facts;
+      let attempts = (): number => 0;
+      const call = target.path.start(target.request(tool, input), settings, (outcome) => settled(outcome, attempts()));
+      attempts = () => call.attempts;
+      return { end: (facts) => target.path.end(call, judged(facts)), why: () => whyOf(call, clock) };
+    },
+    longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
+    effect(integration, tool) {
+      const target = targets.get(integration);
+      const own = target?.tools.get(tool);
+      return own?.effect ?? target?.effect ?? own?.learnedEffect?.();
+    },
+    why(integration) {
+      const target = targets.get(integration);
+      if (target === undefined) return undefined;
+      const { link } = target.path;
+      const circuit = circuitOf(link);
+      const process = target.behind?.();
+      return {
+        state: link.state,
+        circuit,
+        ...(circuit === 'open' && { probeInMs: Math.max(0, link.openUntil - clock.now()) }),
+        ...(process !== undefined && { process }),
+      };
+    },
+  };
+}
+
+/** The session's policy retries, within what the integration allows: one that is not to be called again is not. */
+function tighter(session: RetryPolicy, chosen: boolean, integration: RetryPolicy): RetryPolicy {
+  const isBound = !chosen || hasOwnAttempts(integration);
+  return {
+    ...session,
+    maxAttempts: isBound ? Math.min(session.maxAttempts, integration.maxAttempts) : session.maxAttempts,
+    repeatAfter: saferOf(session.repeatAfter, integration.repeatAfter),
+  };
+}
+
+function limitsOf(
+  limits: Limits,
+  own: ToolSettings | undefined,
+  call: { overallMs: number; longRunning: boolean },
+): Limits {
+  const { idleMs, attemptMs, overallMs } = toolLimits(limits, own);
+  if (call.longRunning) return { idleMs, attemptMs: call.overallMs, overallMs: call.overallMs };
+  return { idleMs, attemptMs, overallMs: Math.min(overallMs, call.overallMs) };
+}

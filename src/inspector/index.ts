@@ -1,0 +1,1 @@
+export { type Inspected, type InspectOptions, type Inspector, inspectWithStately } from './inspectWithStately.ts';

@@ -1,0 +1,160 @@
+import { type ApprovalHandler, approvalLogic, type ApprovalRequest } from './approvalHandler.ts';
+import { errorText, stackOf } from '../../calls/errorText.ts';
+import type {
+  ApprovalDecision,
+  ApprovalEmitted,
+  ApprovalEnd,
+  ApprovalFailure,
+  ApprovalInput,
+} from '../../machines/approval.ts';
+import type { Duration } from '../../policy/duration.ts';
+import { callback, duration, type KeysOf, name as anyName } from '../../policy/optionKeys.ts';
+import { readOptions, readValue } from '../../policy/readOptions.ts';
+import { show } from '../../policy/showValue.ts';
+import type { ApprovalFact } from '../../policy/facts.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+
+export interface ApprovalOptions {
+  /** How long a question waits for its answer, in ms, above 0; then it is declined. @defaultValue 30000 */
+  readonly overallMs?: Duration | undefined;
+}
+
+/** How a question ended. It is accepted only if somebody said so. */
+export interface ApprovalAnswer {
+  readonly decision: ApprovalDecision;
+  readonly reason?: string | undefined;
+  /** What the handler answered. */
+  readonly value?: unknown;
+  /** Why it was declined without an answer; `unavailable`: nobody could be asked. */
+  readonly failure?: ApprovalFailure | 'unavailable' | undefined;
+}
+
+/** Asks once. Never rejects: whatever goes wrong declines. Aborting the signal withdraws the question, which declines too. */
+export type Approver = (
+  request: ApprovalRequest,
+  options?: { readonly signal?: AbortSignal | undefined },
+) => Promise<ApprovalAnswer>;
+
+const approvalKeys = { overallMs: duration({ default: 30_000 }) } satisfies KeysOf<ApprovalOptions>;
+/** Questions that wait at once, for each handler; one more is declined. */
+const maxWaiting = 1000;
+
+/** What of the runtime approvals need. */
+type ApprovalRuntime = Pick<Runtime, 'clock' | 'bus' | 'root' | 'running'>;
+
+/**
+ * Wraps a handler so that its silence and its crash decline, with a record. Each question is a temporary child of the root
+ * supervisor, with a deadline of its own: no session's watchdog looks at it.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ */
+export function superviseApproval(
+  runtime: ApprovalRuntime,
+  name: string,
+  handler: ApprovalHandler,
+  options: ApprovalOptions = {},
+): Approver {
+  readValue('name', name, anyName);
+  readValue('handler', handler, callback({ required: true }));
+  const { overallMs } = readOptions('options', options, approvalKeys);
+  const { clock, bus, root } = runtime;
+  const endedAt = new Map<string, number>();
+  let waiting = 0;
+  let asked = 0;
+
+  const logic = approvalLogic(handler, (input, decision) => {
+    const lateByMs = clock.now() - (endedAt.get(input.request) ?? clock.now());
+    endedAt.delete(input.request);
+    bus.tell({ type: 'approval.late', ...about(input), decision, lateByMs });
+  });
+
+  return (request, { signal } = {}) => {
+    const id = `approval:${name}:${++asked}`;
+    const input: ApprovalInput = { ...fieldsOf(request), approval: name, request: id, overallMs };
+    if (signal?.aborted === true) return Promise.resolve({ decision: 'decline', failure: 'cancelled' });
+    if (!runtime.running) return Promise.resolve(unavailable(input, 'The gateway is not running'));
+    if (waiting >= maxWaiting) return Promise.resolve(unavailable(input, `${maxWaiting} questions wait already`));
+    return ask(input, signal);
+  };
+
+  function ask(input: ApprovalInput, signal: AbortSignal | undefined): Promise<ApprovalAnswer> {
+    const startedAt = clock.now();
+    waiting++;
+    // The answer is owed: a process with nothing else to do waits for it.
+    const hold = clock.setTimeout(() => undefined, overallMs, { ref: true });
+    return new Promise((resolve) => {
+      let end: ApprovalEnd = { decision: 'decline', failure: 'crash' };
+      const cancel = (): void => root.ref(input.request)?.send({ type: 'approval.cancel' });
+      const settle = (error: unknown): void => {
+        waiting--;
+        clock.clearTimeout(hold);
+        signal?.removeEventListener('abort', cancel);
+        if (end.failure === 'timeout' || end.failure === 'cancelled') remember(input.request);
+        if (error !== undefined) end = { decision: 'decline', failure: 'crash', error };
+        tellEnd(input, end, clock.now() - startedAt);
+        const { decision, reason, value, failure } = end;
+        resolve({ decision, reason: reason ?? (failure === undefined ? undefined : texts[failure]), value, failure });
+      };
+      signal?.addEventListener('abort', cancel, { once: true });
+      try {
+        root.startChild({
+          id: input.request,
+          logic,
+          input,
+          restart: 'temporary',
+          onStart: (ref) => {
+            ref.on('*', (event: unknown) => {
+              const emitted = event as ApprovalEmitted;
+              if (emitted.type === 'approval.completed') end = emitted.end;
+              else bus.tell({ type: 'approval.requested', ...about(input) });
+            });
+          },
+          onExit: ({ error }) => settle(error),
+        });
+      } catch (error) {
+        settle(error);
+      }
+    });
+  }
+
+  function unavailable(input: ApprovalInput, reason: string): ApprovalAnswer {
+    bus.tell({ type: 'approval.failed', ...about(input), failure: 'unavailable', error: reason, elapsedMs: 0 });
+    return { decision: 'decline', reason, failure: 'unavailable' };
+  }
+
+  /** Of handlers that never answer nothing may pile up. */
+  function remember(request: string): void {
+    endedAt.set(request, clock.now());
+    const [oldest] = endedAt.keys();
+    if (endedAt.size > maxWaiting && oldest !== undefined) endedAt.delete(oldest);
+  }
+
+  function tellEnd(input: ApprovalInput, { decision, reason, failure, error }: ApprovalEnd, elapsedMs: number): void {
+    if (failure === undefined || failure === 'cancelled' || failure === 'stopped') {
+      bus.tell({ type: 'approval.completed', ...about(input), decision, by: failure ?? 'answer', reason, elapsedMs });
+      return;
+    }
+    const text = errorText(error) ?? (error === undefined ? texts[failure] : show(error));
+    bus.tell({ type: 'approval.failed', ...about(input), failure, error: text, stack: stackOf(error), elapsedMs });
+  }
+}
+
+const texts: Readonly<Record<ApprovalFailure, string>> = {
+  timeout: 'Nobody answered in time',
+  crash: 'Asking for approval failed',
+  unreadable: 'The answer cannot be read',
+  cancelled: 'The question was withdrawn',
+  stopped: 'The gateway stopped before there was an answer',
+};
+
+function about({ approval, request, action, session }: ApprovalInput): ApprovalFact {
+  return { approval, request, action, session };
+}
+
+/** What is asked for may come from an agent, and be anything. */
+function fieldsOf({
+  action,
+  session,
+  payload,
+}: ApprovalRequest): Pick<ApprovalInput, 'action' | 'session' | 'payload'> {
+  return { action: typeof action === 'string' ? action : show(action), session, payload };
+}

@@ -1,0 +1,60 @@
+import { exitFacts } from '../../actors/process/processExit.ts';
+import type { HookEvent, HookHandler } from './userHooks.ts';
+import type { AttemptContext } from '../../calls/operation.ts';
+import type { SubprocessInput } from '../../machines/subprocessInput.ts';
+import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from '../../protocol/commandHook.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { runProcess } from '../subprocess/subprocessRun.ts';
+
+/** A hook that is a command, as Claude Code's hooks are: JSON on stdin, exit 2 blocks, JSON on stdout is honoured. */
+export type HookCommand = Pick<
+  SubprocessInput,
+  'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow' | 'graceMs'
+>;
+
+/** A handler that runs the command, a process of its own for each event. Its answer is a {@link CommandHookAnswer}. */
+export function commandHookHandler(
+  runtime: Runtime,
+  name: string,
+  command: HookCommand & { readonly graceMs: number },
+): HookHandler {
+  const { graceMs } = command;
+  let runs = 0;
+  return async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
+    const stdin = inputOf(event, command.cwd ?? process.cwd());
+    const input: SubprocessInput = {
+      ...command,
+      envMode: command.envMode ?? runtime.environment,
+      stdin,
+      graceMs,
+      register: runtime.register,
+      clock: runtime.clock,
+    };
+    const exit = await runProcess(runtime, { id: `hook:${name}:${++runs}`, input, graceMs }, context);
+    if (exit.reason !== 'exit' || exit.exitCode === undefined) {
+      throw new AttemptError(exitFacts(exit) ?? failure('unknown', exit.message));
+    }
+    const { exitCode, stdout, stderr } = exit;
+    const verdict = judgeCommandHook(event.event, { exitCode, stdout: stdout.text, stderr: stderr.text });
+    if (verdict.ok) return verdict.answer;
+    // An exit code of its own proves that it lives; output that cannot be read does not.
+    throw new AttemptError(failure(exitCode === 0 ? 'protocol' : 'permanent', verdict.message, exitCode));
+  };
+}
+
+function inputOf(event: HookEvent, cwd: string): string {
+  try {
+    return commandHookInput(event, cwd);
+  } catch (cause) {
+    throw new AttemptError({
+      ...failure('permanent', 'The event cannot be written as JSON'),
+      outcome: 'not_started',
+      cause,
+    });
+  }
+}
+
+function failure(kind: FailureFacts['kind'], message: string, code?: number): FailureFacts {
+  return { kind, message, outcome: 'failed', code };
+}

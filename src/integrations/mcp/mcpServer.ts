@@ -1,0 +1,230 @@
+import { type McpConnection, mcpChild, type McpServerOptions } from '../../actors/mcp/mcpConnection.ts';
+import { mcpServerKeys } from '../../actors/mcp/mcpServerOptions.ts';
+import { StartLimit } from '../../actors/mcp/startLimit.ts';
+import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
+import { toolResult } from '../../actors/mcp/mcpCall.ts';
+import { createToolList, type ToolChanges, type ToolList } from '../../actors/mcp/mcpTools.ts';
+import { type ToolOptions, type Tools, toolsKey } from '../../policy/toolOptions.ts';
+import type { CallPath } from '../../calls/callPath.ts';
+import { restarted } from '../../calls/refusal.ts';
+import { toolName } from '../../calls/toolName.ts';
+import type { ConnectionEmitted } from '../../machines/connection.ts';
+import {
+  CallableMcpServer,
+  type McpAnswer,
+  type McpIntegration,
+  type McpRequest,
+  type McpToolRequest,
+  whichTools,
+} from './mcpIntegration.ts';
+import { type Effect, effects } from '../../policy/effects.ts';
+import { AttemptError, type Failure, type FailureFacts } from '../../policy/failure.ts';
+import { boolean, choice, type KeysOf } from '../../policy/optionKeys.ts';
+import { readOptions } from '../../policy/readOptions.ts';
+import { show } from '../../policy/showValue.ts';
+import { type WhenAlive, whenAliveChoices } from '../../policy/policies.ts';
+import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
+import { annotatedEffect } from '../../protocol/toolAnnotations.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { TargetWhy } from '../../sessions/why.ts';
+import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
+
+export interface McpIntegrationOptions extends McpServerOptions {
+  /** @defaultValue preset `mcp` */
+  readonly policy?: PolicyInput | undefined;
+  /** What its calls may do to the world, where a tool does not say. @defaultValue unspecified */
+  readonly effect?: Effect | undefined;
+  /** Per tool: effect and limits. */
+  readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  /**
+   * Whether the server's own annotations of a tool (`readOnlyHint`, `idempotentHint`, `destructiveHint`) stand for its effect, where
+   * neither the call, nor `tools`, nor `effect` says. A tool that may change things is then never repeated after its answer was
+   * lost. @defaultValue true
+   */
+  readonly trustAnnotations?: boolean | undefined;
+  /**
+   * What becomes of a call without an answer or progress for its idle limit (30 s) while the server answers a ping: it ends (`end`), or
+   * goes on to its attempt limit (5 min; `wait`). A server that does not answer is killed either way. @defaultValue 'end'
+   */
+  readonly whenAlive?: WhenAlive | undefined;
+}
+
+const mcpKeys = {
+  ...mcpServerKeys,
+  policy: policyKey,
+  effect: choice(effects),
+  tools: toolsKey,
+  trustAnnotations: boolean({ default: true }),
+  whenAlive: choice(whenAliveChoices, { default: 'end' }),
+} satisfies KeysOf<McpIntegrationOptions>;
+
+/** An MCP server under a runtime, and what sessions need of it. */
+export interface SupervisedMcp {
+  readonly integration: McpIntegration;
+  readonly path: CallPath<McpRequest, McpAnswer>;
+  readonly tools: Tools;
+  /** The server's process as of now, and what it printed last outside the protocol. */
+  readonly behind: () => TargetWhy['process'];
+}
+
+/**
+ * An integration over an MCP server that this runtime keeps alive: one connection at a time, a permanent child of the root
+ * supervisor, which restarts it as long as the gateway runs. One breaker for the server, and one for each tool that passes its limits while the server answers.
+ * @param declared - its tools as the options have them.
+ */
+export function superviseMcp(
+  runtime: Runtime,
+  name: string,
+  options: McpIntegrationOptions,
+  declared: Tools,
+): SupervisedMcp {
+  const {
+    policy: policyInput,
+    effect,
+    tools: _tools,
+    trustAnnotations,
+    whenAlive,
+    ...server
+  } = readOptions(name, options, mcpKeys);
+  const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
+  runtime.secrets.learn(server.env);
+  const childId = `mcp:${name}`;
+  let connection: McpConnection | undefined;
+  /** What the server printed last outside the protocol. */
+  let lastLine: string | undefined;
+  /** Of connections that are gone. */
+  let lateAnswers = 0;
+  const hangWatch = createHangWatch({ connection: () => connection });
+  const list = createToolList({ clock: runtime.clock, limitMs: policy.limits.idleMs, changed: tellChanges });
+
+  const child = mcpChild({
+    ...server,
+    clock: runtime.clock,
+    register: runtime.register,
+    onReady(ready) {
+      connection = ready;
+      startLimit.worked();
+      // Before the calls that wait, so that what they may do is known when one of them fails.
+      list.ready(ready);
+      path.restarted();
+    },
+    onLost(facts: FailureFacts) {
+      lateAnswers += connection?.lateAnswers ?? 0;
+      connection = undefined;
+      startLimit.lost(facts);
+      list.lost();
+      // A gateway that stops has ended its calls before its servers.
+      path.crashed(facts.reason === 'stopped' ? restarted(name) : facts);
+    },
+    onStray(stream, line) {
+      lastLine = line;
+      runtime.bus.tell({ type: 'process.stray_output', process: childId, stream, line });
+    },
+  });
+
+  const startLimit = new StartLimit(runtime.clock, server.handshakeMs);
+
+  const toolOf = (request: McpRequest): string | undefined => (request === whichTools ? undefined : request.name);
+
+  const path = superviseIntegration<McpRequest, McpAnswer>(runtime, {
+    name,
+    about: { type: 'mcp' },
+    failed: tellToolError,
+    policy,
+    toolOf,
+    operation: async (request, context) => {
+      if (request !== whichTools) checkRequest(request);
+      if (connection === undefined) throw notConnected(name);
+      if (request === whichTools) return list.ask(connection, context);
+      const result = await connection.callTool(request, context);
+      runtime.root.markStable(childId);
+      return toolResult(result);
+    },
+    probe: async () => {
+      if (connection === undefined || !(await connection.ping())) throw notConnected(name);
+    },
+    startsDown: () => connection === undefined,
+    restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
+    // A server that does not answer a ping either is hung, and is killed to be restarted.
+    onSilence: async () => (await hangWatch.suspect()) === 'alive',
+    whenAlive: runtime.policies.whenAliveOf(name) ?? whenAlive,
+  });
+
+  runtime.supervise({
+    id: childId,
+    ...child,
+    input: { ...child.input, handshakeMs: () => startLimit.begins() },
+    // A server that is killed twice a second must still answer in between, and is never given up for good.
+    backoff: { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 },
+    intensity: Number.POSITIVE_INFINITY,
+    shutdown: 9000,
+    onStart: (ref) => {
+      ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: childId }));
+    },
+  });
+
+  const tools = trustAnnotations ? annotatedTools(declared, list) : declared;
+  const late = (): number => lateAnswers + (connection?.lateAnswers ?? 0);
+  return {
+    integration: new CallableMcpServer({ path, list, tools, effect, lateAnswers: late }),
+    path,
+    tools,
+    behind: () => ({ pid: connection?.pid, lastLine }),
+  };
+
+  function tellToolError(request: McpRequest, { kind, reason, message, attempts }: Failure): void {
+    // What its caller ended is no error of the tool.
+    const tool = toolName({ toolOf }, request);
+    if (request === whichTools || tool === undefined || kind === 'cancelled') return;
+    const { arguments: input } = request;
+    const retries = Math.max(0, attempts - 1);
+    runtime.bus.tell({
+      type: 'mcp.tool_failed',
+      integration: name,
+      tool,
+      input,
+      error: message,
+      kind,
+      reason,
+      retries,
+    });
+  }
+
+  function tellChanges({ added, removed, changed }: ToolChanges): void {
+    const few = (names: readonly string[]): readonly string[] => names.slice(0, mostNames);
+    const changes = { added: few(added), removed: few(removed), changed: few(changed) };
+    runtime.bus.tell({ type: 'mcp.tools_changed', integration: name, ...changes });
+  }
+}
+
+/** Names in one fact: a server decides how many tools it lists. */
+const mostNames = 100;
+
+/** The tools as declared here; where nobody has said what they do, as the server says when it is asked. */
+function annotatedTools(declared: Tools, list: ToolList): Tools {
+  return {
+    get: (name) => ({ ...declared.get(name), learnedEffect: () => annotatedEffect(list.find(name)?.annotations) }),
+    size: 1,
+  };
+}
+
+/** A request that no server could answer is the caller's mistake, and says nothing about the server. */
+function checkRequest(request: McpToolRequest): void {
+  const { name, arguments: given } = (request ?? {}) as Partial<McpToolRequest>;
+  const wrong =
+    typeof name !== 'string' || name === ''
+      ? `Expected \`name\` to be the name of a tool, got ${show(name)}`
+      : given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))
+        ? `Expected \`arguments\` to be an object, got ${show(given)}`
+        : undefined;
+  if (wrong !== undefined) throw new AttemptError({ kind: 'permanent', message: wrong, outcome: 'not_started' });
+}
+
+function notConnected(name: string): AttemptError {
+  return new AttemptError({
+    kind: 'crash',
+    reason: 'connection_lost',
+    message: `${name} is not connected`,
+    outcome: 'not_started',
+  });
+}

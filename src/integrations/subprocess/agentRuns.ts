@@ -1,0 +1,230 @@
+import { agentExitFacts } from '../../actors/process/agentExit.ts';
+import { exitFacts } from '../../actors/process/processExit.ts';
+import { type DeliveredPrompt, deliverPrompt } from '../../actors/prompt/promptDelivery.ts';
+import type { AttemptContext } from '../../calls/operation.ts';
+import type { ProcessExit } from '../../machines/subprocessExit.ts';
+import type { SubprocessInput } from '../../machines/subprocessInput.ts';
+import type { Clock } from '../../policy/clock.ts';
+import { mayRetry } from '../../policy/repetition.ts';
+import { AttemptError, type FailureFacts, type FailureKind } from '../../policy/failure.ts';
+import type { RetryPolicy } from '../../policy/policy.ts';
+import { boundRetries } from './agentRetries.ts';
+import {
+  type AgentCommand,
+  agentCommand,
+  beginsNamedSession,
+  keepsSession,
+  resumeArgs,
+} from '../../protocol/agentCommand.ts';
+import { type AgentReport, answer } from '../../protocol/agentReport.ts';
+import { createRetryLife } from '../../protocol/retryLife.ts';
+import { type AgentStream, createAgentStream } from '../../protocol/agentStream.ts';
+import { AgentTrail, goOnPrompt, isHarmless, type Left, type Repetition } from '../../protocol/agentTrail.ts';
+import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
+
+/** How a run of a subprocess ended, with what its agent said where it is one. */
+export interface RunResult extends ProcessExit {
+  readonly agent?: AgentReport | undefined;
+}
+
+/** One attempt, ready to be started. */
+export interface PreparedRun {
+  /** What the prompt and the agent change about the command. */
+  readonly input: Pick<SubprocessInput, 'args' | 'stdin' | 'env' | 'onOutput'>;
+  /** Whether it tells its own signs of life: what it prints besides is none. */
+  readonly tellsLife: boolean;
+  /** @throws {@link AttemptError} when the run failed, by its agent's word or by its exit. */
+  conclude(exit: ProcessExit): RunResult;
+  /** The process has ended, however. Removes what was made for it; never rejects. */
+  end(): Promise<void>;
+}
+
+/** How runs of a command may be repeated. */
+export interface Repeating {
+  /** That of the integration: what would be tried again. */
+  readonly retry: RetryPolicy;
+  /** Whether another attempt was asked for whatever the ones before did. @defaultValue false */
+  readonly always?: boolean | undefined;
+  /** Told once a call why there is no further attempt of it, in a few words: what an attempt did stands in the way. Never throws. */
+  readonly onRefused: (why: string) => void;
+}
+
+/** One call, over all its attempts. */
+interface AgentCall {
+  readonly trail: AgentTrail;
+  readonly command: AgentCommand | undefined;
+  /** Of the first attempt, without what was added to resume. */
+  readonly args: readonly string[];
+  stream: AgentStream | undefined;
+  /** Resolves when the process of the last attempt is gone: two at once in one session would get in each other's way. */
+  ended: Promise<void>;
+  /** Whether it was told that there is no further attempt. */
+  refused: boolean;
+}
+
+/** How long announced retries count as life after the last progress, in ms: an agent may be told to retry for hours. */
+const retryLifeMs = 300_000;
+
+/** Delivers prompts to the runs of a command, and understands what agents' command lines print. */
+export class AgentRuns {
+  readonly #clock: Clock;
+  readonly #options: SubprocessOptions;
+  readonly #repeating: Repeating;
+  readonly #calls = new WeakMap<object, AgentCall>();
+
+  constructor(clock: Clock, options: SubprocessOptions, repeating: Repeating) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#repeating = repeating;
+  }
+
+  /** @throws {@link AttemptError} of outcome `not_started` when the prompt cannot be delivered. */
+  async prepare(request: RunRequest, context: AttemptContext): Promise<PreparedRun> {
+    const call = this.#callOf(request, context);
+    await call.ended;
+    const { trail, command } = call;
+    trail.refuseRepetition(this.#repetition(call, context));
+    const { args, stdin, remove } = await this.#deliver(request, call, context);
+    const bounded = await boundRetries(command, args, this.#options, this.#mayRepeat(call, context));
+    const tellsLife = command?.format === 'stream-json';
+    const heard = tellsLife ? createRetryLife(this.#clock, context.touch, retryLifeMs) : undefined;
+    const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself, heard);
+    let release = (): void => undefined;
+    call.stream = stream;
+    call.ended = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    if (stream !== undefined) trail.begin(stream);
+    const onOutput: SubprocessInput['onOutput'] = (chunk, from) => {
+      if (from === 'stdout') stream?.push(chunk);
+    };
+    return {
+      tellsLife,
+      input: { args: bounded.args, stdin, env: bounded.env, onOutput },
+      conclude: (exit) => {
+        if (exit.reason === 'spawn-error') trail.forget();
+        return conclude(exit, call, this.#options, (facts) => this.#judged(facts, call, context));
+      },
+      async end() {
+        release();
+        await remove();
+      },
+    };
+  }
+
+  /** What an attempt that ended by a limit had told by then. */
+  amendTimeout(facts: FailureFacts, context: AttemptContext): FailureFacts {
+    const call = this.#calls.get(context.call);
+    if (call?.stream === undefined) return facts;
+    return this.#judged(whileWaiting(facts, call.stream.report(this.#clock.wallNow())), call, context);
+  }
+
+  #callOf(request: RunRequest, { call }: AttemptContext): AgentCall {
+    const known = this.#calls.get(call);
+    if (known !== undefined) return known;
+    const { command, agent } = this.#options;
+    const args = [...(this.#options.args ?? []), ...(request.args ?? [])];
+    const started: AgentCall = {
+      trail: new AgentTrail(() => this.#clock.wallNow()),
+      command: agentCommand(command, args, agent),
+      args,
+      stream: undefined,
+      ended: Promise.resolve(),
+      refused: false,
+    };
+    this.#calls.set(call, started);
+    return started;
+  }
+
+  /** The prompt of an attempt, which goes on in the session of the ones before where there is one. */
+  #deliver(request: RunRequest, call: AgentCall, { attempt }: AttemptContext): Promise<DeliveredPrompt> {
+    const { left } = call.trail;
+    const sessionId = attempt > 1 ? sessionToResume(call, left) : undefined;
+    const { prompt, stdin } = sessionId === undefined ? request : resumedRequest(request, left);
+    const args = sessionId === undefined ? call.args : resumeArgs(call.args, sessionId);
+    if (prompt === undefined) return Promise.resolve({ args, stdin, remove: () => Promise.resolve() });
+    return deliverPrompt(prompt, { args, stdin, promptBy: this.#options.promptBy });
+  }
+
+  #repetition(call: AgentCall, { effect }: AttemptContext): Repetition {
+    const resumable = sessionToResume(call, call.trail.left) !== undefined;
+    return { effect, resumable, asked: this.#repeating.always };
+  }
+
+  /** Whether there may be another attempt at all: what an attempt did that printed text is not known. */
+  #mayRepeat({ command }: AgentCall, { mayRepeat: isRepeated, effect }: AttemptContext): boolean {
+    return isRepeated && (command?.format !== 'text' || this.#repeating.always === true || isHarmless(effect));
+  }
+
+  /** What is known of a failed attempt besides how it ended. */
+  #judged(facts: FailureFacts, call: AgentCall, context: AttemptContext): FailureFacts {
+    const { retry, always, onRefused } = this.#repeating;
+    const known = call.trail.judge(facts, this.#repetition(call, context));
+    // Codex has repeated it in vain, or may go on to do so.
+    const isOwned = call.stream?.report(this.#clock.wallNow()).failure?.shouldRetry === false;
+    const shouldRetry = always === true ? undefined : isOwned ? false : known.shouldRetry;
+    // Whether it would be, did nothing count but how it failed.
+    const isRefused = shouldRetry === false && mayRetry({ ...known, shouldRetry: undefined }, 'idempotent', retry);
+    if (isRefused && context.attempt < context.maxAttempts && !call.refused) {
+      call.refused = true;
+      onRefused(reason(call, call.trail.left, isOwned, facts.kind));
+    }
+    return { ...known, shouldRetry };
+  }
+}
+
+function conclude(
+  exit: ProcessExit,
+  { command, stream }: AgentCall,
+  options: SubprocessOptions,
+  judged: (facts: FailureFacts) => FailureFacts,
+): RunResult {
+  if (command === undefined || stream === undefined) {
+    const facts = exitFacts(exit, options);
+    if (facts !== undefined) throw new AttemptError(facts);
+    return exit;
+  }
+  stream.end();
+  const told = stream.report(exit.endedAt);
+  const facts = agentExitFacts(exit, command, told, stream.missed);
+  if (facts !== undefined) throw new AttemptError(judged(facts));
+  const text = command.format === 'text' ? answer(exit.stdout.text.trim()) : told.text;
+  return { ...exit, agent: { ...told, text, concluded: true } };
+}
+
+/** A limit that passed, with what the agent said last: one that waited because of a limit of its API has met that one. */
+function whileWaiting(facts: FailureFacts, { agent, waiting }: AgentReport): FailureFacts {
+  if (waiting === undefined) return facts;
+  const message = `${facts.message.replace(/\.$/, '')}; ${nameOf(agent)} said last: ${waiting.message}`;
+  if (waiting.kind !== 'rate_limit' && waiting.kind !== 'quota') return { ...facts, message };
+  const { kind, status, retryAfterMs } = waiting;
+  return { ...facts, kind, message, status, retryAfterMs, ...(retryAfterMs === undefined && { shouldRetry: false }) };
+}
+
+const nameOf = (agent: AgentReport['agent'] | undefined): string => (agent === 'codex' ? 'Codex' : 'Claude');
+
+/** Why there is no further attempt, for people. */
+function reason({ command }: AgentCall, { effects }: Left, isOwned: boolean, kind: FailureKind): string {
+  const name = nameOf(command?.agent);
+  if (effects === 'possible') return `${name} may have changed something, and there is no session to go on with`;
+  const better = name === 'Codex' ? '--json' : '--output-format stream-json --verbose';
+  if (isOwned && name === 'Codex' && kind === 'rate_limit')
+    return `${name} does not tell how long the API asks to wait`;
+  if (isOwned && name === 'Codex') return `${name} has asked again by itself`;
+  if (isOwned) return `${name} has asked again where the wait was short; ${better} tells more`;
+  return `this output of ${name} does not tell what it has done; ${better} does`;
+}
+
+/** The session in which the next attempt goes on; undefined when it begins from the start. */
+function sessionToResume({ command, args }: AgentCall, { effects, sessionId }: Left): string | undefined {
+  if (command?.agent !== 'claude' || sessionId === undefined || !keepsSession(args)) return undefined;
+  return effects === 'possible' || beginsNamedSession(args) ? sessionId : undefined;
+}
+
+/** The session knows the request already: what is left to say is that it was interrupted. */
+function resumedRequest(request: RunRequest, { effects }: Left): RunRequest {
+  if (effects !== 'possible') return request;
+  if (request.prompt !== undefined) return { ...request, prompt: goOnPrompt };
+  // With a prompt among the arguments Claude reads both.
+  return { ...request, stdin: goOnPrompt };
+}

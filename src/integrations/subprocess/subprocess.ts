@@ -1,0 +1,95 @@
+import type { AgentRuns, RunResult } from './agentRuns.ts';
+import type { CallPath } from '../../calls/callPath.ts';
+import type { SubprocessInput } from '../../machines/subprocess.ts';
+import { describeTimeout } from '../../machines/subprocessExit.ts';
+import { say } from '../../policy/logger.ts';
+import { aboutCommand } from '../../protocol/aboutCommand.ts';
+import { type AgentCommand, agentCommand } from '../../protocol/agentCommand.ts';
+import type { PathRole, Runtime } from '../../runtime/runtime.ts';
+import {
+  checkRunRequest,
+  checkSubprocessOptions,
+  type RunRequest,
+  type SubprocessOptions,
+} from './subprocessOptions.ts';
+import { notStarted, runProcess } from './subprocessRun.ts';
+import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
+
+/**
+ * An integration whose every attempt is a process: a temporary child of the root supervisor. The call path holds the limits and
+ * settles the caller at the deadline; ending the process and everything below it goes on behind.
+ * @throws TypeError or RangeError that names the first wrong option and its value.
+ */
+export function superviseSubprocess(
+  runtime: Runtime,
+  name: string,
+  given: SubprocessOptions,
+  role: PathRole = {},
+): CallPath<RunRequest, RunResult> {
+  const options = checkSubprocessOptions(name, given);
+  const { command, args, cwd, envMode = runtime.environment, envAllow, maxOutputBytes, graceMs } = options;
+  const agent = agentCommand(command, args ?? [], options.agent);
+  const base = runtime.policies.policyOf(name, options.policy, presetOf(agent));
+  const printsOnlyAtEnd = options.printsOnlyAtEnd ?? (agent?.agent === 'claude' && agent.format !== 'stream-json');
+  // A user who configures the limit on silence for this very command means it.
+  const idleMs = runtime.policies.limitOf(name, 'idleMs') ?? Number.POSITIVE_INFINITY;
+  const limits = printsOnlyAtEnd ? { ...base.limits, idleMs } : base.limits;
+  // Killing takes up to its grace; only then is a process that goes on one that would not end.
+  const policy = { ...base, limits, abortGraceMs: Math.max(base.abortGraceMs, graceMs + 2000) };
+  let lastRun = 0;
+  let said = false;
+  let agents: AgentRuns | undefined;
+
+  /** Loaded at the first run: many gateways run no command. */
+  async function load(): Promise<AgentRuns> {
+    const { AgentRuns: Runs } = await import('./agentRuns.ts').catch((error: unknown) => {
+      throw notStarted(command, error);
+    });
+    agents ??= new Runs(runtime.clock, { ...options, envMode }, { retry: policy.retry, onRefused });
+    return agents;
+  }
+
+  /** Said once: it is so for every call of it that fails. */
+  function onRefused(why: string): void {
+    if (!said)
+      say(runtime.logger, 'warn', `${name} is not tried again: ${why}; a call of effect idempotent begins anew`);
+    said = true;
+  }
+
+  return superviseIntegration(runtime, {
+    name,
+    ...role,
+    about: aboutCommand(agent, args ?? []),
+    policy,
+    describeTimeout,
+    amendTimeout: (facts, context) => agents?.amendTimeout(facts, context) ?? facts,
+    operation: async (request: RunRequest, context) => {
+      checkRunRequest(name, request);
+      const prepared = await (await load()).prepare(request, context);
+      try {
+        const input: SubprocessInput = {
+          ...prepared.input,
+          command,
+          cwd: request.cwd ?? cwd,
+          envMode,
+          envAllow,
+          graceMs,
+          maxOutputBytes,
+          register: runtime.register,
+          clock: runtime.clock,
+        };
+        const { tellsLife } = prepared;
+        const id = `process:${name}:${++lastRun}`;
+        const exit = await runProcess(runtime, { id, input, graceMs, tellsLife }, context);
+        return prepared.conclude(exit);
+      } finally {
+        await prepared.end();
+      }
+    },
+  });
+}
+
+function presetOf(agent: AgentCommand | undefined): 'subprocess' | 'claudeCli' | 'codex' {
+  if (agent === undefined) return 'subprocess';
+  return agent.agent === 'claude' ? 'claudeCli' : 'codex';
+}

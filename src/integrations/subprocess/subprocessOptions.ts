@@ -1,0 +1,106 @@
+import type { PromptBy } from '../../actors/prompt/promptDelivery.ts';
+import {
+  commandKeys,
+  commandRule,
+  graceMs,
+  maxOutputBytes,
+  type SubprocessInput,
+} from '../../machines/subprocessInput.ts';
+import { AttemptError } from '../../policy/failure.ts';
+import { boolean, choice, type KeysOf, list, test, text, type Values } from '../../policy/optionKeys.ts';
+import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
+import { readOptions } from '../../policy/readOptions.ts';
+import { show } from '../../policy/showValue.ts';
+import type { AgentOption } from '../../protocol/agentCommand.ts';
+
+export interface SubprocessOptions
+  extends Pick<
+    SubprocessInput,
+    'command' | 'args' | 'cwd' | 'env' | 'envMode' | 'envAllow' | 'graceMs' | 'maxOutputBytes'
+  > {
+  /** Whether silence is no sign of trouble: switches the no-output limit off. @defaultValue false; true for Claude but with `stream-json` */
+  readonly printsOnlyAtEnd?: boolean | undefined;
+  /** @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
+  readonly policy?: PolicyInput | undefined;
+  /**
+   * Whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`,
+   * `codex exec --json`), not by its exit code. `auto` tells by the command and its arguments.
+   * @defaultValue 'auto'
+   */
+  readonly agent?: AgentOption | undefined;
+  /**
+   * How the prompt of a run reaches the command: on stdin, in a private file whose path replaces `{promptFile}` in the arguments,
+   * or in place of `{prompt}` in them, up to 10,000 bytes; a longer one goes by stdin then, and so does
+   * one that begins with a dash and would be taken for an option.
+   * @defaultValue what the arguments have a placeholder for, else 'stdin'
+   */
+  readonly promptBy?: PromptBy | undefined;
+  /** Whether exit 0 with nothing on stdout is a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
+  readonly expectsOutput?: boolean | undefined;
+}
+
+/** One run of a subprocess integration. */
+export interface RunRequest {
+  /** Follow those of the integration. @defaultValue [] */
+  readonly args?: readonly string[] | undefined;
+  /** Written to the child, then closed. Without it the child's stdin is closed from the start. */
+  readonly stdin?: string | Uint8Array | undefined;
+  /** @defaultValue the integration's */
+  readonly cwd?: string | undefined;
+  /** What an agent is asked; see {@link SubprocessOptions.promptBy}. Not together with `stdin` when it goes there. */
+  readonly prompt?: string | undefined;
+}
+
+const subprocessKeys = {
+  ...commandKeys,
+  graceMs,
+  maxOutputBytes,
+  printsOnlyAtEnd: boolean(),
+  policy: policyKey,
+  agent: choice(['auto', 'none', 'claude', 'codex']),
+  promptBy: choice(['stdin', 'file', 'argument']),
+  expectsOutput: boolean(),
+} satisfies KeysOf<SubprocessOptions>;
+
+/** {@link SubprocessOptions}, checked but for the policy, which is left to the one who resolves it. */
+export type CheckedSubprocess = Values<typeof subprocessKeys>;
+
+/** @throws TypeError or RangeError that names the first wrong option and its value. */
+export function checkSubprocessOptions(name: string, options: SubprocessOptions): CheckedSubprocess {
+  return readOptions(name, options, subprocessKeys, commandRule);
+}
+
+const runKeys = {
+  args: list(text({ empty: true }), { expected: 'an array of strings' }),
+  stdin: test<RunRequest['stdin']>('a string or bytes', (value) =>
+    typeof value === 'string' || value instanceof Uint8Array),
+  cwd: text(),
+  prompt: text({ empty: true }),
+} satisfies KeysOf<RunRequest>;
+
+/**
+ * A request may come from an agent: it says how the command is run, never which.
+ * @throws {@link AttemptError} of kind `permanent` that names the first wrong field and its value.
+ */
+export function checkRunRequest(name: string, request: unknown): void {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    throw misuse(`Expected a run of ${name} to be an object, got ${show(request)}`);
+  }
+  const { args = [], cwd = '' } = readRun(request);
+  // The command line cannot carry one; found here, it is the mistake of the caller and says nothing about the command.
+  for (const [field, texts] of Object.entries({ args, cwd: [cwd] })) {
+    if (texts.some((each) => each.includes('\0'))) throw misuse(`Expected \`${field}\` to be free of null bytes`);
+  }
+}
+
+function readRun(request: object): Values<typeof runKeys> {
+  try {
+    return readOptions('', request, runKeys);
+  } catch (error) {
+    throw misuse((error as Error).message);
+  }
+}
+
+function misuse(message: string): AttemptError {
+  return new AttemptError({ kind: 'permanent', message, outcome: 'not_started' });
+}

@@ -1,0 +1,111 @@
+import type { AnyActorRef } from 'xstate';
+import type { AttemptContext } from '../../calls/operation.ts';
+import type { ProcessExit, SubprocessEmitted, SubprocessInput } from '../../machines/subprocess.ts';
+import type { EndSignal } from '../../machines/subprocessEvents.ts';
+import { readString } from '../../policy/errorChain.ts';
+import { AttemptError } from '../../policy/failure.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+
+/** One attempt of a subprocess integration. */
+export interface ProcessRun {
+  /** Names the child of the root supervisor; unique. */
+  readonly id: string;
+  readonly input: SubprocessInput;
+  /** Time between SIGTERM and SIGKILL, in ms. */
+  readonly graceMs: number;
+  /** Whether its output is no sign of life by itself: what reads it tells. @defaultValue false */
+  readonly tellsLife?: boolean | undefined;
+}
+
+/**
+ * Runs a command as a temporary child of the root supervisor until it has ended, and everything below it. Aborting the context's
+ * signal ends it; output is a sign of life. Rejects with an {@link AttemptError} when there was no run to end.
+ */
+export async function runProcess(
+  runtime: Pick<Runtime, 'root' | 'bus' | 'secrets'>,
+  run: ProcessRun,
+  context: Pick<AttemptContext, 'signal' | 'touch'>,
+): Promise<ProcessExit> {
+  const { id, input, graceMs, tellsLife = false } = run;
+  // The environment may have changed since the gateway was made.
+  for (const variables of [process.env, input.env]) runtime.secrets.learn(variables);
+  // Loaded now: the package that starts processes takes longer to load than all of ours; a host that starts none is spared it.
+  const { processLogic } = await import('../../actors/process/process.ts').catch((error: unknown) => {
+    throw notStarted(input.command, error);
+  });
+  return new Promise((resolve, reject) => {
+    const { signal } = context;
+    if (signal.aborted) {
+      reject(endedEarly(input.command));
+      return;
+    }
+    let started: AnyActorRef | undefined;
+    const kill = (): void => {
+      started?.send({ type: 'process.kill', reason: killReason(signal.reason), signal: endSignal(signal.reason) });
+    };
+    // Before the start: a command that cannot be spawned may end in the middle of it.
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      runtime.root.startChild({
+        id,
+        logic: processLogic,
+        input,
+        restart: 'temporary',
+        shutdown: graceMs + 2000,
+        onStart: (ref) => {
+          started = ref;
+          ref.on('*', (event: unknown) => tell(event as SubprocessEmitted));
+        },
+        onExit: ({ error }) => {
+          signal.removeEventListener('abort', kill);
+          const exit = (started?.getSnapshot() as { output?: ProcessExit } | undefined)?.output;
+          if (exit === undefined) reject(error ?? endedEarly(input.command));
+          else resolve(exit);
+        },
+      });
+    } catch (error) {
+      signal.removeEventListener('abort', kill);
+      reject(notStarted(input.command, error));
+    }
+
+    function tell(event: SubprocessEmitted): void {
+      if (event.type !== 'process.output') runtime.bus.tell({ ...event, process: id });
+      else if (!tellsLife) context.touch();
+    }
+  });
+}
+
+/** It could not be loaded, the supervisor took no child, or the child threw before there was a process. */
+export function notStarted(command: string, cause: unknown): AttemptError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new AttemptError({
+    kind: 'spawn',
+    message: `${command} was not started${why}`,
+    outcome: 'not_started',
+    cause,
+  });
+}
+
+/** The supervisor stopped the run before it had an end of its own. */
+function endedEarly(command: string): AttemptError {
+  return new AttemptError({
+    kind: 'cancelled',
+    reason: 'stopped',
+    message: `${command} was stopped`,
+    outcome: 'cancelled',
+  });
+}
+
+/** Passes on the signal that ended the caller of the run. */
+function endSignal(reason: unknown): EndSignal | undefined {
+  return endSignals.find((signal) => signal === readString(reason, 'signal'));
+}
+
+const endSignals: readonly EndSignal[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+
+function killReason(reason: unknown): 'cancelled' | 'overall-timeout' | 'no-output-timeout' {
+  // By the limit, not by the kind: what waited for a rate limit when it passed is one.
+  const limit = reason instanceof AttemptError ? reason.facts.reason : undefined;
+  if (limit === 'idle_timeout') return 'no-output-timeout';
+  return limit === 'attempt_timeout' || limit === 'overall_timeout' ? 'overall-timeout' : 'cancelled';
+}

@@ -1,0 +1,113 @@
+import { AttemptError } from '../policy/failure.ts';
+import { changedMethod, pageOf } from '../protocol/mcp/listRecord.ts';
+import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
+import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
+import type { Wire } from './wire.ts';
+import { messageOf } from '../policy/thrown.ts';
+
+/** What came of greeting a new server. */
+export interface ReplayedHandshake {
+  readonly era: 'legacy' | 'modern';
+  /** What it says of itself that the client was told otherwise: names of fields. */
+  readonly differences: readonly string[];
+  /** Requests that put it into the state of the old one. */
+  readonly restored: number;
+}
+
+/**
+ * Brings a new server to where the old one was: the handshake, the log level, the subscriptions. Undefined when there is nothing to
+ * replayHandshake it with, so that the client's own words are the first it hears.
+ * @param refused - told of what it would not take over.
+ * @returns rejects with an {@link AttemptError} when the server refuses the handshake or is lost.
+ */
+export function replayHandshake(
+  wire: Wire,
+  record: SessionRecord,
+  refused: (method: string, message: string) => void,
+): Promise<ReplayedHandshake> | undefined {
+  const { greeting } = record;
+  switch (greeting.era) {
+    case 'unknown':
+      return undefined;
+    case 'modern':
+      return discover(wire, greeting.discover.params);
+    case 'legacy':
+      return shakeHands(wire, record, greeting.initialize.params, refused);
+  }
+}
+
+/** There is no state to bring back; that it answers is all there is to know. */
+async function discover(wire: Wire, params: Readonly<Record<string, unknown>>): Promise<ReplayedHandshake> {
+  try {
+    await wire.request('server/discover', params);
+  } catch (error) {
+    // A refusal is an answer.
+    if (!(error instanceof AttemptError) || error.facts.outcome !== 'failed') throw error;
+  }
+  return { era: 'modern', differences: [], restored: 0 };
+}
+
+async function shakeHands(
+  wire: Wire,
+  record: SessionRecord,
+  params: Readonly<Record<string, unknown>>,
+  refused: (method: string, message: string) => void,
+): Promise<ReplayedHandshake> {
+  const result = await wire.request('initialize', params);
+  const isFirst = record.handshake === undefined;
+  const differences = record.differences(result);
+  if (isFirst) {
+    record.answered({ method: 'initialize', params }, result);
+    record.noteInitialized();
+  }
+  if (record.initialized) wire.write(notificationLine('notifications/initialized'));
+  const restoring = record.restoring();
+  for (const { method, params: restored } of restoring) {
+    wire.request(method, restored).catch((error: unknown) => refused(method, messageOf(error)));
+  }
+  return { era: 'legacy', differences, restored: restoring.length };
+}
+
+/**
+ * Asks a new server for the lists the client has seen.
+ * @returns the methods of those that differ. Never rejects: a server that is lost meanwhile is asked anew when it is back.
+ */
+export async function changedLists(wire: Wire, record: SessionRecord): Promise<readonly string[]> {
+  const changed: string[] = [];
+  try {
+    for (const method of record.lists.methods) if (await hasChanged(wire, record, method)) changed.push(method);
+  } catch {
+    // Lost: what it has not told is compared with the next one.
+  }
+  return changed;
+}
+
+/** The notifications that tell a client of them, each once. */
+export function changeNotifications(methods: readonly string[]): readonly string[] {
+  return [...new Set(methods.flatMap((method) => changedMethod(method) ?? []))];
+}
+
+async function hasChanged(wire: Wire, record: SessionRecord, method: string): Promise<boolean> {
+  let cursor: string | undefined;
+  for (const seen of record.lists.pages(method)) {
+    const page = await pageAt(wire, record, method, cursor);
+    if (page === undefined || page.digest !== seen.digest) return true;
+    if ((page.next === undefined) !== (seen.next === undefined)) return true;
+    cursor = page.next;
+    if (cursor === undefined) break;
+  }
+  return false;
+}
+
+/** Undefined when the server does not have the list. */
+async function pageAt(wire: Wire, record: SessionRecord, method: string, cursor: string | undefined) {
+  const place = cursor === undefined ? {} : { cursor };
+  try {
+    const result = await wire.request(method, { ...record.requestParams, ...place });
+    if (method === 'tools/list') record.tools.learn(place, result);
+    return pageOf(method, result);
+  } catch (error) {
+    if (error instanceof AttemptError && error.facts.outcome === 'failed') return undefined;
+    throw error;
+  }
+}

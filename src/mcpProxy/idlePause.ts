@@ -1,0 +1,41 @@
+import type { Clock, Timer } from '../policy/clock.ts';
+
+export interface IdlePauseOptions {
+  readonly clock: Clock;
+  /** In ms. */
+  readonly everyMs: number;
+  /** Whether the client has to act before the server can. */
+  readonly isOwed: () => boolean;
+  /** Shows a sign of life for every call in flight. */
+  readonly touch: () => void;
+}
+
+/** Keeps calls from being taken for silent while the server waits for the client. */
+export interface IdlePause {
+  /** Something may have changed. */
+  check(): void;
+  stop(): void;
+}
+
+export function createIdlePause({ clock, everyMs, isOwed, touch }: IdlePauseOptions): IdlePause {
+  let timer: Timer | undefined;
+  let stopped = false;
+
+  const check = (): void => {
+    if (timer !== undefined || stopped || !isOwed()) return;
+    touch();
+    timer = clock.setTimeout(() => {
+      timer = undefined;
+      // Also when it is over: the time until now was not the server's.
+      touch();
+      check();
+    }, everyMs);
+  };
+  return {
+    check,
+    stop() {
+      stopped = true;
+      clock.clearTimeout(timer);
+    },
+  };
+}

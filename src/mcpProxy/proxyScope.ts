@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import { createSessionRecord } from '../protocol/mcp/sessionRecord.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { createOutlet, type Line } from './outlet.ts';
+import type { ProxySettings } from './settings.ts';
+import type { TrafficLog } from './trafficLog.ts';
+import type { Wire } from './wire.ts';
+
+/** How a proxy speaks to people. */
+export interface ProxyVoice {
+  /** Gets what the server writes to stderr, and to stdout outside the protocol. */
+  readonly errors: (chunk: Uint8Array | string) => void;
+  /** One line for people. */
+  readonly say: (line: string) => void;
+  /** Takes secrets out of a text. */
+  readonly hide: (text: string) => string;
+  readonly log?: TrafficLog | undefined;
+}
+
+/** What all parts of one proxy share. */
+export class ProxyScope {
+  readonly runtime: Runtime;
+  readonly settings: ProxySettings;
+  readonly name: string;
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly voice: ProxyVoice;
+  readonly log: TrafficLog | undefined;
+  /** What client and server have agreed on. */
+  readonly record = createSessionRecord();
+  readonly outlet: ReturnType<typeof createOutlet>;
+  /** The server of the moment, whether or not it takes requests yet. */
+  wire: Wire | undefined = undefined;
+  /** Whether there is a server that takes requests. */
+  isUp = false;
+  /** What the last server that ended with words of its own said last. */
+  lastStderr = '';
+  readonly #nonce = randomUUID().slice(0, 8);
+  #lastId = 0;
+
+  /** @param write - gives the client a line. */
+  constructor(runtime: Runtime, settings: ProxySettings, voice: ProxyVoice, write: (line: Line) => void) {
+    this.runtime = runtime;
+    this.settings = settings;
+    this.name = settings.name;
+    this.clock = runtime.clock;
+    this.facts = runtime.bus;
+    this.voice = voice;
+    this.log = voice.log;
+    this.outlet = createOutlet(write);
+  }
+
+  /** An id of a request that neither side uses. */
+  nextId(): string {
+    return `unwedge-${this.#nonce}-${++this.#lastId}`;
+  }
+}

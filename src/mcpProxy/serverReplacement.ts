@@ -1,0 +1,127 @@
+import type { McpClientPipe } from '../actors/mcp/mcpClientPipe.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import { restarted } from '../calls/refusal.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import { changedMethod } from '../protocol/mcp/listRecord.ts';
+import type { McpAnswer } from '../protocol/mcp/message.ts';
+import { subscriptionField } from '../protocol/mcp/methods.ts';
+import { cancelledLine, notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
+import type { Announcements } from './announcements.ts';
+import type { ControlRequests } from './controlRequests.ts';
+import type { ClientCall } from './clientCall.ts';
+import type { ClientCalls } from './clientCalls.ts';
+import type { FromClient } from './fromClient.ts';
+import { changedLists, changeNotifications, replayHandshake } from './handshake.ts';
+import type { ProxyScope } from './proxyScope.ts';
+import type { ServerRequests } from './serverRequests.ts';
+import type { Wire } from './wire.ts';
+
+/** The parts of a proxy that one server leaves to the next. */
+export interface Inheritance {
+  readonly calls: ClientCalls;
+  readonly controlRequests: ControlRequests;
+  readonly requests: ServerRequests;
+  readonly fromClient: FromClient;
+  readonly announcements: Announcements;
+  readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'crashed' | 'restarted'>;
+  readonly pipe: () => Pick<McpClientPipe, 'isFull' | 'release'>;
+  /** Told when what the server is owed may have changed. */
+  readonly changed: () => void;
+}
+
+/** What follows when one server goes and another comes. */
+export class ServerReplacement {
+  readonly #scope: ProxyScope;
+  readonly #parts: Inheritance;
+
+  constructor(scope: ProxyScope, parts: Inheritance) {
+    this.#scope = scope;
+    this.#parts = parts;
+  }
+
+  /** A process runs. @returns what it has to hear before it takes requests; undefined when that is nothing. */
+  started(wire: Wire): Promise<void> | undefined {
+    const { name, record, voice } = this.#scope;
+    const { calls, fromClient, announcements, pipe } = this.#parts;
+    announcements.started(wire.relay.pid);
+    if (pipe().isFull) wire.relay.pauseOutput();
+    // The client's own handshake is the first this server hears.
+    if (calls.isInitializing && !record.established) return undefined;
+    const greeting = replayHandshake(wire, record, (method, message) =>
+      voice.say(`${name} refused ${method} after its restart: ${message}`),
+    );
+    if (greeting !== undefined) fromClient.serverGreeted();
+    return greeting?.then((done) => announcements.greeted(done));
+  }
+
+  /** It takes requests. */
+  ready(wire: Wire): void {
+    const { record } = this.#scope;
+    const { controlRequests, fromClient, announcements, path } = this.#parts;
+    this.#scope.isUp = true;
+    announcements.ready();
+    // Before the calls that wait, unless one of those is the handshake that has to come first.
+    if (record.established) fromClient.serverReady();
+    path.restarted();
+    fromClient.serverReady();
+    controlRequests.serverReady();
+    if (record.established) void this.#compareLists(wire);
+  }
+
+  /** It is gone. @returns whether that was to be expected, and is no failure. */
+  lost(why: FailureFacts, stderr: string, wire: Wire | undefined): boolean {
+    const { name, outlet, record } = this.#scope;
+    const { calls, controlRequests, requests, announcements, path, pipe } = this.#parts;
+    // A proxy that stops has ended its calls before its server.
+    const facts = why.reason === 'stopped' ? restarted(name) : why;
+    const served = this.#scope.isUp && record.established;
+    const isProbeDeath = controlRequests.isDiscovering && !record.established;
+    const silent = calls.takeSilent();
+    const inFlight = wire === undefined ? [] : [...calls.all()].filter((call) => call.question?.open === true);
+    // Those that found out have been given up by now; the server took them with it all the same.
+    if (facts.reason === 'hang') inFlight.unshift(...silent);
+    // It ended as it was to, and nobody lost anything by it.
+    const isQuiet = inFlight.length === 0 && (facts.reason === 'connection_closed' || isProbeDeath);
+    this.#scope.isUp = false;
+    if (stderr !== '') this.#scope.lastStderr = stderr;
+    wire?.seal(facts);
+    announcements.lost(facts, isQuiet, served);
+    path.crashed(facts, isQuiet);
+    if (facts.kind === 'spawn') {
+      // Each request begins a start, but what stands in the way has to be mended first.
+      const message = `${name} cannot be started: ${facts.message}; once that is mended, the next request starts it`;
+      calls.endWaiting({
+        ...facts,
+        kind: 'unavailable',
+        message,
+        outcome: 'not_started',
+        shouldRetry: false,
+        cause: facts,
+      });
+    }
+    if (!isProbeDeath && !record.established) controlRequests.serverFailed(facts);
+    wire?.lose(facts);
+    for (const id of requests.lost()) outlet.write(cancelledLine(id, 'The server that asked is gone'));
+    announcements.callsLost(inFlight, facts);
+    pipe().release('server');
+    this.#parts.changed();
+    return isProbeDeath;
+  }
+
+  /** Tells the client of lists that are not what it was given. */
+  async #compareLists(wire: Wire): Promise<void> {
+    const { outlet, record } = this.#scope;
+    const { controlRequests, announcements } = this.#parts;
+    const changed = await changedLists(wire, record);
+    if (changed.length === 0 || this.#scope.wire !== wire) return;
+    if (record.handshake !== undefined) {
+      for (const method of changeNotifications(changed)) outlet.write(notificationLine(method));
+    } else {
+      // Without a handshake a client hears only of what it listens to.
+      for (const { id, method } of controlRequests.listening(changed)) {
+        outlet.write(notificationLine(changedMethod(method) ?? '', { _meta: { [subscriptionField]: id } }));
+      }
+    }
+    announcements.listsChanged(changed);
+  }
+}

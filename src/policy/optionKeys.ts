@@ -1,0 +1,339 @@
+/**
+ * Options as data: what a key takes, its bounds, its default and what it does, written once beside the behaviour it steers. The checks of
+ * the library, the configuration file, the JSON schema and the reference page read these tables (`readOptions.ts`).
+ */
+
+/** What a key says of itself beyond what it takes. */
+export interface AboutKey {
+  /** What it does, in a sentence; of keys that a configuration file may hold. */
+  readonly help?: string | undefined;
+  /** What holds where the key is left out. An object is read like one that was given. */
+  readonly default?: unknown;
+  /** What holds as a rule where the key is left out; it is taken from elsewhere, not filled in. */
+  readonly inherited?: unknown;
+  /** Said in place of `default` where that depends on something. */
+  readonly usually?: string | undefined;
+  /** It cannot be left out. */
+  readonly required?: true | undefined;
+  /** Its value is never shown. */
+  readonly secret?: true | undefined;
+  /** A later source of the configuration replaces it as a whole. */
+  readonly whole?: true | undefined;
+  /** In a JSON file it is a text; only code can give something else. */
+  readonly textInFiles?: true | undefined;
+  /** Only code can give it; a configuration file does not know it. */
+  readonly codeOnly?: true | undefined;
+  /** The environment variable, where the usual rule does not make it. */
+  readonly variable?: string | undefined;
+  /** Names a part that the JSON schema uses more than once. */
+  readonly id?: string | undefined;
+}
+
+/** Keys by their names. */
+export type Keys = Readonly<Record<string, Key>>;
+
+/** What a rule finds wrong with a key: what it should be (`a value above …`), or what it should do (`to be left out`). */
+export type Complaint =
+  | {
+      readonly expected: string;
+      readonly value: unknown;
+      readonly isDefault?: boolean | undefined;
+      /** The names it may have meant. */
+      readonly known?: readonly string[] | undefined;
+    }
+  | { readonly says: string; readonly value?: unknown };
+
+/** Hears what is wrong with a key, or with what is at a path below. */
+export type Tell = (key: string | readonly (string | number)[], complaint: Complaint) => void;
+
+/** Judges values that are right each on its own. */
+export type Rule = (values: never, tell: Tell) => void;
+
+/** What a key takes. */
+export type KeyData = AboutKey &
+  (
+    | { readonly kind: 'duration'; readonly zero: boolean; readonly infinite: boolean }
+    | {
+        readonly kind: 'number';
+        readonly integer: boolean;
+        readonly min: number;
+        readonly max?: number | undefined;
+        readonly infinite: boolean;
+        readonly unit?: 'bytes' | undefined;
+        readonly expected?: string | undefined;
+      }
+    | { readonly kind: 'boolean' }
+    | {
+        readonly kind: 'text';
+        readonly empty: boolean;
+        /** Whether it is as it should be, beyond not being empty. */
+        readonly form?: ((text: string) => boolean) | undefined;
+        readonly expected?: string | undefined;
+      }
+    | { readonly kind: 'choice'; readonly choices: readonly string[] }
+    | { readonly kind: 'list'; readonly of: KeyData; readonly least: number; readonly expected: string }
+    /** Parts by names that users choose. */
+    | {
+        readonly kind: 'names';
+        readonly of: KeyData;
+        readonly name: RegExp;
+        /** Whether one that is undefined says something. @defaultValue false */
+        readonly gaps?: true | undefined;
+        readonly expected: string;
+      }
+    | {
+        readonly kind: 'object';
+        readonly keys: Keys;
+        readonly rule?: Rule | undefined;
+        /** Whether it may have other keys, which are kept as they are. @defaultValue false */
+        readonly open?: boolean | undefined;
+      }
+    /** An object whose keys depend on the word under `by`. */
+    | {
+        readonly kind: 'variants';
+        readonly by: string;
+        readonly of: Readonly<Record<string, Keys>>;
+        /** Which one an object without that word is. */
+        readonly usual?: string | undefined;
+      }
+    /** One of several forms; `pick` says which was meant. */
+    | {
+        readonly kind: 'either';
+        readonly of: readonly KeyData[];
+        readonly pick: (value: unknown) => number;
+        readonly expected: string;
+      }
+    /** An object of the caller's that has these methods; those that may be missing too. */
+    | {
+        readonly kind: 'methods';
+        readonly names: readonly string[];
+        readonly optional: readonly string[];
+        readonly expected: string;
+      }
+    /** Nothing but `false`, which switches off. */
+    | { readonly kind: 'off' }
+    /** What no other kind can say: a function, a signal. */
+    | { readonly kind: 'test'; readonly holds: (value: unknown) => boolean; readonly expected: string }
+  );
+
+/** A key whose value becomes a `T`. */
+export type Key<T = unknown> = KeyData & { readonly '~made'?: T };
+
+/** The keys of an options type: one for each option, whose value that option takes. */
+export type KeysOf<T> = { readonly [K in keyof T]-?: Key<T[K] | undefined> };
+
+/** What options become: checked, durations in ms, defaults filled in. */
+export type Values<K extends Keys> = Joined<
+  { readonly [N in keyof K as IsSure<K[N]> extends true ? N : never]: ValueOf<K[N]> } & {
+    readonly [N in keyof K as IsSure<K[N]> extends true ? never : N]?: Exclude<ValueOf<K[N]>, undefined>;
+  }
+>;
+
+/** The same of what was given alone. */
+export type GivenValues<K extends Keys> = { readonly [N in keyof K]?: Exclude<ValueOf<K[N]>, undefined> };
+
+type ValueOf<K> = K extends { readonly '~made'?: infer T } ? T : never;
+type IsSure<K> = undefined extends ValueOf<K> ? false : true;
+type Joined<T> = { readonly [N in keyof T]: T[N] };
+
+/** There is a value in any case. */
+type Filled<A, T> = A extends { readonly required: true }
+  ? T
+  : A extends { readonly default: infer D }
+    ? D extends undefined
+      ? T | undefined
+      : T
+    : T | undefined;
+
+const key = <T>(data: KeyData): Key<T> => data;
+
+interface Bounds {
+  /** @defaultValue 1 for an integer, 0 for another number */
+  readonly min?: number;
+  /** @defaultValue none */
+  readonly max?: number;
+  /** Whether it may be `Infinity`. @defaultValue false */
+  readonly infinite?: boolean;
+  readonly unit?: 'bytes';
+  readonly expected?: string;
+}
+
+interface DurationBounds {
+  /** Whether it may be 0. @defaultValue false */
+  readonly zero?: boolean;
+  /** Whether `Infinity` or `'infinity'` switches the limit off. @defaultValue false */
+  readonly infinite?: boolean;
+}
+
+/** A number of ms or a text such as `30s`; becomes ms. */
+export function duration<const A extends AboutKey & DurationBounds>(about?: A): Key<Filled<A, number>> {
+  return key({ zero: false, infinite: false, ...about, kind: 'duration' });
+}
+
+/** An integer from 1 unless told otherwise. */
+export function integer<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>> {
+  return key({ min: 1, infinite: false, ...about, kind: 'number', integer: true });
+}
+
+/** A number from 0 unless told otherwise. */
+export function number<const A extends AboutKey & Bounds>(about?: A): Key<Filled<A, number>> {
+  return key({ min: 0, infinite: false, ...about, kind: 'number', integer: false });
+}
+
+export function boolean<const A extends AboutKey>(about?: A): Key<Filled<A, boolean>> {
+  return key({ ...about, kind: 'boolean' });
+}
+
+interface TextBounds {
+  /** Whether it may say nothing. @defaultValue false */
+  readonly empty?: boolean;
+  readonly form?: (text: string) => boolean;
+  readonly expected?: string;
+}
+
+/** A text that says something, unless it may be `empty`. */
+export function text<const A extends AboutKey & TextBounds>(about?: A): Key<Filled<A, string>> {
+  return key({ empty: false, ...about, kind: 'text' });
+}
+
+export function choice<const C extends string, const A extends AboutKey>(
+  choices: readonly C[],
+  about?: A,
+): Key<Filled<A, C>> {
+  return key({ ...about, kind: 'choice', choices });
+}
+
+/** A list, replaced as a whole by later sources. */
+export function list<T, const A extends AboutKey & { readonly least?: number; readonly expected: string }>(
+  of: Key<T>,
+  about: A,
+): Key<Filled<A, readonly NonNullable<T>[]>> {
+  return key({ least: 0, whole: true, ...about, kind: 'list', of });
+}
+
+/** Every object has a `__proto__` already. */
+const anyName = /^(?!__proto__$)[^]+$/;
+
+/** Parts by names that users choose. */
+export function byName<
+  T,
+  const A extends AboutKey & {
+    readonly expected?: string;
+    readonly name?: RegExp;
+  },
+>(of: Key<T>, about?: A): Key<Filled<A, Readonly<Record<string, Exclude<T, undefined>>>>> {
+  return key({ name: anyName, expected: 'an object', ...about, kind: 'names', of });
+}
+
+/** An object of known keys. */
+export function section<K extends Keys, const A extends AboutKey>(
+  keys: K,
+  about?: A,
+  rule?: (values: Values<K>, tell: Tell) => void,
+): Key<Filled<A, Values<K>>> {
+  return key({ ...about, kind: 'object', keys, rule: rule as Rule | undefined });
+}
+
+/** `false`, which switches off. */
+export const off: Key<false> = { kind: 'off' };
+
+/** One of several forms. @param pick - which of them a value is meant to be. */
+export function either<T, const A extends AboutKey = AboutKey>(
+  of: readonly Key[],
+  pick: (value: unknown) => number,
+  expected: string,
+  about?: A,
+): Key<Filled<A, T>> {
+  return key({ ...about, kind: 'either', of, pick, expected });
+}
+
+/** What `false` switches off. */
+export function orOff<T, const A extends AboutKey>(
+  of: Key<T>,
+  about?: A,
+): Key<Filled<A, Exclude<T, undefined> | false>> {
+  return either([off, of], (value) => (value === false ? 0 : 1), 'an object, or false', about);
+}
+
+/** An object of the caller's with these methods. */
+export function having<T, const A extends AboutKey = AboutKey>(
+  expected: string,
+  names: readonly string[],
+  about?: A & { readonly optional?: readonly string[] },
+): Key<Filled<A, T>> {
+  return key({ optional: [], ...about, kind: 'methods', names, expected });
+}
+
+/** What only a predicate can tell. */
+export function test<T, const A extends AboutKey = AboutKey>(
+  expected: string,
+  holds: (value: unknown) => boolean,
+  about?: A,
+): Key<Filled<A, T>> {
+  return key({ ...about, kind: 'test', expected, holds });
+}
+
+/** A function of the caller. */
+export function callback<T, const A extends AboutKey = AboutKey>(about?: A): Key<Filled<A, T>> {
+  return test<T, A>('a function', (value) => typeof value === 'function', about);
+}
+
+/** Ends the work when it is aborted. */
+export const signal = test<AbortSignal>('an AbortSignal', (value) => value instanceof AbortSignal);
+
+/** Anything at all. */
+export const anything = test<unknown>('a value', () => true);
+
+/** An object of whatever keys. */
+export const anyObject: Key<object> = { kind: 'object', keys: {}, open: true, required: true };
+
+/** A name, as an argument. */
+export const name = text({ required: true });
+
+/** Names of environment variables, and their values; one that is undefined is taken out. */
+export const variables: Key<Readonly<Record<string, string | undefined>> | undefined> = {
+  kind: 'names',
+  of: text({ empty: true, secret: true }),
+  gaps: true,
+  name: /^[^=]+$/,
+  expected: 'an object of strings',
+};
+
+/** What a value has to be, as it follows "expected". */
+export function expectedOf(data: KeyData): string {
+  switch (data.kind) {
+    case 'duration':
+      return `a duration ${data.zero ? 'of at least 0' : 'above 0'} (ms, or text such as 30s)${data.infinite ? ', or "infinity"' : ''}`;
+    case 'number':
+      return data.expected ?? `${numberOf(data)}${data.infinite ? ', or Infinity' : ''}`;
+    case 'boolean':
+      return 'true or false';
+    case 'text':
+      return data.expected ?? (data.empty ? 'a string' : 'a non-empty string');
+    case 'choice':
+      return `one of ${data.choices.join(', ')}`;
+    case 'variants':
+      return `an object whose ${data.by} is ${orOf(Object.keys(data.of))}`;
+    case 'object':
+      return 'an object';
+    case 'off':
+      return 'false';
+    case 'list':
+    case 'names':
+    case 'either':
+    case 'methods':
+    case 'test':
+      return data.expected;
+  }
+}
+
+function numberOf({ integer: whole, min, max }: Extract<KeyData, { kind: 'number' }>): string {
+  if (whole && min === 1 && max === undefined) return 'a positive integer';
+  const what = whole ? 'an integer' : 'a number';
+  if (min === Number.MIN_SAFE_INTEGER) return what;
+  return max === undefined ? `${what} of at least ${min}` : `${what} from ${min} to ${max}`;
+}
+
+function orOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

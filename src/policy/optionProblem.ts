@@ -1,0 +1,87 @@
+import { nearest } from './nearest.ts';
+import type { Complaint, KeyData } from './optionKeys.ts';
+import { show } from './showValue.ts';
+
+/** Where an option is. */
+export type Path = readonly (string | number)[];
+
+/** What is wrong with one option. */
+export interface OptionProblem {
+  readonly path: Path;
+  /** `type` and `range`: its value; `unknown`: its name; `together`: right on its own, it does not go with others. */
+  readonly what: 'type' | 'range' | 'missing' | 'unknown' | 'together';
+  /** What the value has to be, as it follows "expected". */
+  readonly expected: string;
+  readonly value: unknown;
+  /** What the option has to do, where that is no value: `to be left out`. */
+  readonly says?: string | undefined;
+  /** The names that may have been meant. */
+  readonly known?: readonly string[] | undefined;
+  readonly isSecret?: boolean | undefined;
+  /** The value is a default, that does not go with what was given. */
+  readonly isDefault?: boolean | undefined;
+}
+
+/** What a rule has found, as a problem. */
+export function complaintAt(path: Path, complaint: Complaint): OptionProblem {
+  return { path, what: 'together', expected: '', value: undefined, ...complaint };
+}
+
+/** `alerts.integrations["my server"].failures` */
+export function pathText(path: Path): string {
+  return path
+    .map((key, index) => {
+      if (typeof key === 'number') return `[${key}]`;
+      if (!/^[\w$-]+$/.test(key)) return `[${JSON.stringify(key)}]`;
+      return index === 0 ? key : `.${key}`;
+    })
+    .join('');
+}
+
+/** The problem as it is thrown. @param name - of the object that holds the options. */
+export function optionError(name: string, problem: OptionProblem): TypeError | RangeError {
+  const { path, what, expected, says } = problem;
+  const hint = hintOf(problem);
+  const inner = pathText(path);
+  const joined = name === '' ? inner || 'options' : `${name}${/^(?:\[|$)/.test(inner) ? '' : '.'}${inner}`;
+  if (what === 'unknown') return new RangeError(`Unknown option \`${joined}\`; ${hint}`);
+  const said = says ?? `to be ${expected}, got ${gotText(problem)}`;
+  const message = `Expected \`${joined}\` ${said}${hint === undefined ? '' : `; ${hint}`}`;
+  const isType = what === 'type' || what === 'missing';
+  return isType ? new TypeError(message) : new RangeError(message);
+}
+
+/** Not before it is told: to look for the nearest name takes longer than to find that there is none. */
+export function hintOf({ path, what, value, known }: OptionProblem): string | undefined {
+  if (known === undefined) return undefined;
+  return hintFor(String(what === 'unknown' ? path.at(-1) : value), known);
+}
+
+export function gotText({ value, isSecret, isDefault }: OptionProblem): string {
+  if (isSecret === true && value !== undefined && typeof value !== 'object')
+    return `a ${typeof value} that is not shown`;
+  return `${show(value)}${isDefault === true ? ' by default' : ''}`;
+}
+
+/** At most so many names are listed. */
+const mostNames = 12;
+
+/** What an unknown name may have meant. */
+function hintFor(name: string, known: readonly string[]): string {
+  const close = nearest(name, known);
+  if (close !== undefined) return `did you mean ${close}?`;
+  if (known.length === 0) return 'choose another name';
+  const more = known.length - mostNames;
+  return `known: ${known.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Whether what is wrong with a key is never shown: a secret, or what stands where an object of secrets belongs. */
+export function holdsSecret(key: KeyData): boolean {
+  if (isSecret(key)) return true;
+  // A webhook that is given as its address alone is the likeliest mistake.
+  return key.kind === 'object' && Object.values<KeyData>(key.keys).some(isSecret);
+}
+
+function isSecret(key: KeyData): boolean {
+  return key.secret === true || (key.kind === 'names' && key.of.secret === true);
+}

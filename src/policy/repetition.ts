@@ -1,0 +1,53 @@
+import { type Effect, type RepeatAfter, repeatChoices } from './effects.ts';
+import { type EffectOutcome, type FailureFacts, type FailureKind, failureKinds } from './failure.ts';
+import type { RetryPolicy } from './policy.ts';
+
+/**
+ * Whether a failed attempt may be repeated: its kind must be one that is retried (or the other side said so), and the call must be
+ * harmless to repeat after what happened. What the other side says of retrying never counts for more than the effect of the call.
+ * @param effect - undefined when nobody said; the policy decides then.
+ */
+export function mayRetry(
+  facts: FailureFacts,
+  effect: Effect | undefined,
+  policy: Pick<RetryPolicy, 'repeatAfter' | 'retryUnknown'>,
+): boolean {
+  if (!kindAllows(facts, policy)) return false;
+  // The next attempt goes on where this one ended.
+  if (effect === undefined && facts.resumable === true) return true;
+  return mayRepeat(facts, effect, policy.repeatAfter);
+}
+
+/** Whether a call of that effect may be made again, here or elsewhere, after it failed like this. */
+export function mayRepeat(
+  failure: Pick<FailureFacts, 'kind' | 'outcome'>,
+  effect: Effect | undefined,
+  repeatAfter: RepeatAfter,
+): boolean {
+  const left = leftOpen(failure);
+  if (left === 'refused') return true;
+  if (effect !== undefined) return effect !== 'mutating';
+  return repeatChoices.indexOf(left) <= repeatChoices.indexOf(repeatAfter);
+}
+
+/** What a failed attempt leaves open. */
+function leftOpen({ kind, outcome }: Pick<FailureFacts, 'kind' | 'outcome'>): RepeatAfter {
+  if (known.has(outcome)) return 'refused';
+  return unanswered.has(kind) ? 'lost' : 'broken';
+}
+
+/** That nothing was done is known. */
+const known: ReadonlySet<EffectOutcome> = new Set(['not_started', 'failed']);
+
+/** Kinds of failure with which nothing came back, or nothing that can be read. */
+const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'protocol', 'cancelled', 'watchdog']);
+
+/** What the other side cannot talk us out of: the same call would get the same answer, or the caller ended it. */
+const final: ReadonlySet<FailureKind> = new Set(['auth', 'permanent', 'cancelled']);
+
+function kindAllows({ kind, reason, shouldRetry }: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
+  // The person who had the server restarted did not mean the call.
+  if (kind === 'cancelled' && reason === 'restarted') return true;
+  if (shouldRetry !== undefined && !final.has(kind)) return shouldRetry;
+  return failureKinds[kind].retried || (kind === 'unknown' && policy.retryUnknown);
+}

@@ -1,0 +1,159 @@
+import type { Beginning } from '../calls/callPathOptions.ts';
+import type { FailureStreak } from '../calls/failureStreak.ts';
+import { claimProbe, newLeaseOwner } from './leaseOwner.ts';
+import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
+import type { Timer } from '../policy/clock.ts';
+import type { BreakerCause } from '../policy/breakerCause.ts';
+import { neverOpened, type PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { Runtime } from './runtime.ts';
+
+/**
+ * Who counts the failures in a row. `own`: this process, for long-lived runtimes; what it counts is kept, so that a restart goes
+ * on with it. `shared`: the store, for short-lived processes that follow each other; all that run at once count together.
+ */
+export type StreakKeeper = 'own' | 'shared';
+
+/** What is kept of an integration's breaker, and what its call path needs for that. */
+export interface KeptBreaker {
+  readonly streak: FailureStreak;
+  /** @param openings - in a row, as the machine has counted them. @param cause - why it opened. */
+  changed(event: IntegrationEmitted, openings: number, cause?: BreakerCause): void;
+  claimProbe(leaseMs: number): boolean;
+  /** An open circuit of an earlier run, or of an earlier incarnation of the machine, which knows nothing of it. */
+  restored(): Beginning['open'];
+  /** Writes what is not written yet, and gives the lease of a probe back. */
+  stop(): void;
+}
+
+/** Most often that an own count is written, in ms: every other answer may be a failure, a thousand times a second. */
+const saveEveryMs = 1000;
+
+/** Keeps the breaker of an integration in the runtime's store. Works without one, for this process alone. Nothing here throws. */
+export function keepBreaker(
+  { clock, store }: Pick<Runtime, 'clock' | 'store'>,
+  name: string,
+  keeper: StreakKeeper,
+): KeptBreaker {
+  let row: PersistedBreaker | undefined;
+  /** The store was not there when it changed. */
+  let unsaved = false;
+  let uncounted = 0;
+  let failures = 0;
+  let begun = false;
+  /** The name on its leases, once there was one. */
+  let owner: string | undefined;
+  let claimed = false;
+  let savedAt = Number.NEGATIVE_INFINITY;
+  let saving: Timer | undefined;
+  /** Until when this run opened the circuit, in its own time, which no step of the wall clock moves. */
+  let openUntil: number | undefined;
+
+  const generation = (): number => row?.generation ?? 0;
+  const load = (): void => {
+    row ??= store()?.breakers.load(name);
+  };
+
+  function save(): void {
+    saving = undefined;
+    savedAt = clock.now();
+    store()?.breakers.saveFailures(name, generation(), failures);
+  }
+
+  function saveSoon(): void {
+    if (saving !== undefined) return;
+    const waitMs = savedAt + saveEveryMs - clock.now();
+    if (waitMs <= 0) save();
+    else saving = clock.setTimeout(save, waitMs, { ref: false });
+  }
+
+  function countShared(): number {
+    load();
+    const counted = store()?.breakers.countFailure(name, generation());
+    if (store() === undefined) uncounted++;
+    // Another process has opened or closed the circuit since: what comes next counts from there.
+    if (counted === 0) row = store()?.breakers.load(name) ?? row;
+    failures = counted ?? failures + 1;
+    return failures;
+  }
+
+  const streak: FailureStreak = {
+    begin() {
+      load();
+      if (!begun) failures = row?.failures ?? 0;
+      begun = true;
+    },
+    failed() {
+      if (keeper === 'shared') return countShared();
+      failures++;
+      saveSoon();
+      return failures;
+    },
+    end() {
+      if (failures === 0) return;
+      failures = 0;
+      uncounted = 0;
+      if (keeper === 'shared') save();
+      else saveSoon();
+    },
+  };
+
+  return {
+    streak,
+    changed(event, openings, cause) {
+      if (event.type === 'breaker.half_opened' || (event.type === 'breaker.opened' && event.kind === 'isolated'))
+        return;
+      load();
+      const wallNow = clock.wallNow();
+      const next = { ...neverOpened, openedAt: row?.openedAt ?? 0, generation: generation() + 1 };
+      openUntil = event.type === 'breaker.closed' ? undefined : clock.now() + event.openForMs;
+      row =
+        event.type === 'breaker.closed'
+          ? next
+          : {
+              ...next,
+              state: 'open',
+              openedAt: wallNow,
+              openUntil: wallNow + event.openForMs,
+              lastOpenMs: event.openForMs,
+              openings,
+              failures,
+              cause,
+            };
+      unsaved = store() === undefined;
+      uncounted = 0;
+      store()?.breakers.save(name, row);
+    },
+    claimProbe(leaseMs) {
+      const opened = store();
+      // A store that cannot answer must not keep the circuit open for ever: then this process decides alone.
+      if (opened === undefined || row === undefined || opened.degraded) return true;
+      const { generation: known } = row;
+      owner ??= newLeaseOwner();
+      const claim = { name, generation: known, leaseMs, wallNow: clock.wallNow(), owner };
+      const given = claimProbe(opened.breakers, claim);
+      claimed ||= given;
+      return given;
+    },
+    restored() {
+      load();
+      if (row?.state !== 'open') return undefined;
+      if (openUntil !== undefined) return { openUntil, openings: row.openings, cause: row.cause };
+      // The wall clock may have stepped since: what is left is never more than the circuit was to stay open.
+      const leftMs = Math.min(Math.max(0, row.openUntil - clock.wallNow()), row.lastOpenMs);
+      return { openUntil: clock.now() + leftMs, openings: row.openings, cause: row.cause };
+    },
+    stop() {
+      if (saving !== undefined) {
+        clock.clearTimeout(saving);
+        save();
+      }
+      const breakers = store()?.breakers;
+      if (breakers === undefined) return;
+      if (unsaved && row !== undefined) breakers.save(name, row);
+      for (; uncounted > 0; uncounted--) breakers.countFailure(name, generation());
+      if (claimed && owner !== undefined) breakers.releaseProbe(name, owner);
+      unsaved = false;
+      claimed = false;
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import type { ProcessWorld } from '../actors/process/processWorld.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import { createOwners } from './sessionOwners.ts';
+import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
+import type { SupervisedSession } from '../sessions/session.ts';
+import type { SessionStore } from '../sessions/sessionStore.ts';
+import type { Store } from '../store/store.ts';
+
+/** How often a session that is not claimed is asked for again, in ms. */
+const claimEveryMs = 10_000;
+/** Sessions that are claimed in one commit: it takes about 10 ms. */
+const mostClaims = 100;
+
+export interface KeptSessionsParts {
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly store: () => Store | undefined;
+  /** The processes as of now. */
+  readonly seeWorld: () => Promise<ProcessWorld>;
+  /** Told when a session was taken over from a runtime that had died: its children are nobody's now. */
+  readonly takenOver: () => void;
+}
+
+/** A run that is entered in the store, and the processes as it saw them at the wall time `seenAt`. */
+export interface LiveRun {
+  readonly id: string;
+  readonly world: ProcessWorld;
+  readonly seenAt: number;
+}
+
+/** Joins sessions to the store: claims them, takes up what earlier runs left, and takes over from a runtime that has died. */
+export interface KeptSessions {
+  /** Answers the lost calls of dead runtimes and opens the sessions added so far. Never rejects. */
+  start(run: LiveRun): Promise<void>;
+  /** Adds a session; it is opened now or, before the start, by it. */
+  add(session: SupervisedSession): void;
+  stop(): void;
+}
+
+export function createKeptSessions({
+  clock,
+  facts,
+  store: storeOf,
+  seeWorld,
+  takenOver,
+}: KeptSessionsParts): KeptSessions {
+  const sessions = new Set<SupervisedSession>();
+  /** Those that were added after the start and are being opened. */
+  const later: SupervisedSession[] = [];
+  const owners = createOwners(clock);
+  let store: SessionStore | undefined;
+  let started = false;
+  let stopped = false;
+  let timer: Timer | undefined;
+
+  async function open(session: SupervisedSession): Promise<void> {
+    if (store === undefined) session.goesUnkept();
+    else await session.open(store, planClaims);
+  }
+
+  /** A slice at a time: each waits for the commit that has claimed it, and the loop goes on between. */
+  async function openAll(toOpen: readonly SupervisedSession[]): Promise<void> {
+    for (let first = 0; first < toOpen.length && !stopped; first += mostClaims) {
+      await Promise.all(toOpen.slice(first, first + mostClaims).map(open));
+    }
+  }
+
+  async function openLater(): Promise<void> {
+    for (let count = later.length; count > 0; count = later.length) {
+      await openAll(later.slice(0, count));
+      later.splice(0, count);
+    }
+    planClaims();
+  }
+
+  /** While a session is held elsewhere its owner may die at any time; while the store is out of order it may recover. */
+  function planClaims(): void {
+    if (stopped || timer !== undefined || !hasUnclaimed()) return;
+    timer = clock.setTimeout(() => {
+      timer = undefined;
+      void claim().then(planClaims);
+    }, claimEveryMs);
+  }
+
+  function hasUnclaimed(): boolean {
+    for (const session of sessions) if (session.unclaimed) return true;
+    return false;
+  }
+
+  async function claim(): Promise<void> {
+    const [at, seenAt] = [clock.now(), clock.wallNow()];
+    owners.see(await seeWorld(), at, seenAt);
+    let changed = false;
+    for (const session of sessions) {
+      if (stopped || !session.unclaimed) continue;
+      const { heldElsewhere } = session;
+      await open(session);
+      changed ||= heldElsewhere && !session.heldElsewhere;
+    }
+    if (changed) takenOver();
+  }
+
+  return {
+    async start(run) {
+      owners.see(run.world, clock.now(), run.seenAt);
+      const opened = storeOf();
+      // Nothing of them would outlive the process.
+      store = opened?.persistent === true ? opened.sessions({ id: run.id, isAlive: owners.isAlive }) : undefined;
+      const wallNow = clock.wallNow();
+      const lost = await store?.recoverCalls({
+        wallNow,
+        answer: (call) => lostCallResult(call, wallNow),
+        fact: lostCallFact,
+      });
+      for (const call of lost ?? []) facts.tell(lostCallFact(call), true);
+      // Those added until now, each once; later ones are opened as they are added.
+      started = true;
+      await openAll([...sessions]);
+      planClaims();
+    },
+    add(session) {
+      sessions.add(session);
+      if (!started) return;
+      later.push(session);
+      if (later.length === 1) void openLater();
+    },
+    stop() {
+      stopped = true;
+      clock.clearTimeout(timer);
+    },
+  };
+}

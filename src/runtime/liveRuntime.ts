@@ -1,0 +1,159 @@
+import { tmpdir } from 'node:os';
+import { basename, dirname } from 'node:path';
+import { seeNow, seeWorld } from '../actors/process/processIdentity.ts';
+import { identify, type ProcessWorld } from '../actors/process/processWorld.ts';
+import { circuitOf } from '../calls/integration.ts';
+import type { CallPath } from '../calls/callPath.ts';
+import type { LiveStatus } from '../control/answers.ts';
+import type { ControlServer } from '../control/server.ts';
+import type { Methods } from '../control/serveClient.ts';
+import { socketPath } from '../control/socketPath.ts';
+import type { CheckedGatewayOptions } from './runtimeOptions.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
+import { say } from '../policy/logger.ts';
+import { checkName } from '../policy/options.ts';
+import type { LiveRun } from './keptSessions.ts';
+import type { Runtime } from './runtime.ts';
+import type { Session } from '../sessions/session.ts';
+import { renewEveryMs, type RuntimeRow } from '../store/runtimes.ts';
+import { messageOf } from '../policy/thrown.ts';
+
+/** What makes a runtime known to commands of other processes: a row in its store, and a socket. */
+export interface LiveRuntime {
+  /** Opens the socket and enters the row. Never rejects: what cannot be opened is told, and the runtime goes on. */
+  start(): Promise<LiveRun>;
+  /** Takes both away, at once; the store must still be open. */
+  stop(): void;
+}
+
+/** How long a walk over the process table may take, in ms; after that the row does not say when this process started. */
+const worldLimitMs = 5000;
+
+/**
+ * @param methods - what the socket answers.
+ * @param name - how it is shown. @defaultValue that of the program
+ */
+export function createLiveRuntime(
+  { clock, bus, store: storeOf }: Pick<Runtime, 'clock' | 'bus' | 'store'>,
+  { control, logger }: Pick<CheckedGatewayOptions, 'control' | 'logger'>,
+  methods: Methods,
+  name = basename(process.argv[1] ?? process.execPath),
+): LiveRuntime {
+  const id = crypto.randomUUID();
+  let stopped = false;
+  let server: ControlServer | undefined;
+  let timer: Timer | undefined;
+
+  return {
+    async start() {
+      const socket = control && !stopped ? await open() : undefined;
+      const seenAt = clock.wallNow();
+      // A store in memory lists nobody; its runtime starts without a look at the processes of the machine.
+      const store = storeOf();
+      const world = store?.persistent === false ? unseen : await seeRuns(clock, (await store?.runtimes.pids()) ?? []);
+      if (stopped || world === unseen) return { id, world, seenAt };
+      const { start: processStart } = identify(world, process.pid);
+      const now = Math.round(clock.wallNow());
+      const row = { id, pid: process.pid, processStart, startedAt: now, renewedAt: now, name, socket };
+      renew(row);
+      await storeOf()?.runtimes.removeDead(world, now);
+      return { id, world, seenAt };
+    },
+    stop() {
+      stopped = true;
+      clock.clearTimeout(timer);
+      server?.close();
+      storeOf()?.runtimes.leave(id);
+    },
+  };
+
+  /** Also puts the row back where the file was replaced, or another process took this one for dead. */
+  function renew(row: RuntimeRow): void {
+    storeOf()?.runtimes.enter({ ...row, renewedAt: clock.wallNow() });
+    timer = clock.setTimeout(() => renew(row), renewEveryMs);
+  }
+
+  /** The path of the open socket; undefined when there is none. */
+  async function open(): Promise<string | undefined> {
+    const found = socketPath(id, { env: process.env, tmp: tmpdir(), uid: process.getuid?.() });
+    if (!found.ok) {
+      unavailable(found.reason, found.fix);
+      return undefined;
+    }
+    const { path } = found;
+    // Loaded now: most runtimes have no socket.
+    const loaded = await Promise.all([import('../control/server.ts'), import('../control/staleSockets.ts')]).catch(
+      (error: unknown) => unavailable(messageOf(error), 'install unwedge again'),
+    );
+    if (loaded === undefined || stopped) return undefined;
+    const [{ startControlServer }, { removeStaleSockets }] = loaded;
+    server = startControlServer({ path, methods, clock });
+    const listening = await server.ready;
+    if (stopped) return undefined;
+    if (!listening.ok) {
+      unavailable(messageOf(listening.error), `see to ${dirname(path)}`);
+      return undefined;
+    }
+    say(logger, 'debug', `Control socket: ${path}`);
+    void removeStaleSockets(dirname(path));
+    return path;
+  }
+
+  function unavailable(reason: string, fix: string): void {
+    const lost = '`unwedge status --tree` and `unwedge restart` cannot reach this runtime';
+    say(logger, 'warn', `No control socket: ${reason}; ${lost}. Fix: ${fix}.`);
+    bus.tell({ type: 'control.unavailable', reason, fix });
+  }
+}
+
+const unseen: ProcessWorld = { entries: [], boot: '', namespace: '' };
+
+/**
+ * The processes that runs of the database are of, and our own. Without any when the system takes too long to say.
+ * @param pids - of the runs.
+ */
+export function seeRuns(clock: Clock, pids: readonly number[]): Promise<ProcessWorld> {
+  const now = seeNow(pids);
+  if (now !== undefined) return Promise.resolve(now);
+  return new Promise((resolve) => {
+    const nothing = { entries: [], boot: '', namespace: '' };
+    const timer = clock.setTimeout(() => resolve(nothing), worldLimitMs, { ref: true });
+    void seeWorld().then((world) => {
+      clock.clearTimeout(timer);
+      resolve(world);
+    });
+  });
+}
+
+/** What `status` answers for these integrations and sessions. */
+export function liveStatus(
+  paths: Iterable<Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats'>>,
+  sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'>>,
+  clock: Clock,
+): LiveStatus {
+  const integrations = [...paths].map(({ name, link, stats }) => {
+    const circuit = circuitOf(link);
+    return {
+      integration: name,
+      state: link.state,
+      circuit,
+      inFlight: stats.attempts,
+      waiting: stats.waiting,
+      ...(circuit === 'open' && { probeInMs: Math.max(0, Math.round(link.openUntil - clock.now())) }),
+    };
+  });
+  return {
+    integrations,
+    sessions: Array.from(sessions, ({ id, state, waiting }) => ({ session: id, state, waiting })),
+  };
+}
+
+/** The session in the params of `why`. @throws TypeError or RangeError when there is none. */
+export function sessionIn(params: unknown): string {
+  return checkName('session', (params as { session?: unknown } | null | undefined)?.session);
+}
+
+/** The name in the params of `restart`. @throws TypeError or RangeError when there is none. */
+export function nameIn(params: unknown): string {
+  return checkName('name', (params as { name?: unknown } | null | undefined)?.name);
+}

@@ -1,0 +1,68 @@
+import { longStallMs, type Stalls } from '../policy/clock.ts';
+import { StallRecord } from '../policy/stallRecord.ts';
+
+/** How often it is looked whether the loop runs, in ms, while somebody wants to know: a stall is measured short by that at most. */
+const tickMs = 100;
+
+/** A tick that comes later than this was held up; the usual garbage collection and the usual long task were not a stall. In ms. */
+const noticedMs = 100;
+
+/** The stalls of this process's event loop: a tick that comes late was kept from coming. It ticks only while somebody watches. */
+export class LoopStalls implements Stalls {
+  readonly #now: () => number;
+  readonly #record = new StallRecord();
+  readonly #watchers = new Set<{ readonly heard: ((stalledMs: number) => void) | undefined }>();
+  /** When the next tick is to come; `Infinity` while nobody watches. */
+  #expectedAt = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  /** @param now - monotonic time in ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get wakeUntil(): number {
+    this.#look();
+    return this.#record.wakeUntil;
+  }
+
+  since(at: number): number {
+    // Of several timers that a stall held up, another may come before the tick.
+    this.#look();
+    return this.#record.since(at);
+  }
+
+  watch(heard?: (stalledMs: number) => void): () => void {
+    const watcher = { heard };
+    this.#watchers.add(watcher);
+    if (this.#timer === undefined) this.#arm();
+    return () => {
+      this.#watchers.delete(watcher);
+    };
+  }
+
+  #arm(): void {
+    this.#expectedAt = this.#now() + tickMs;
+    // One timer again and again: setting a new one each time would cost ten times as much.
+    this.#timer = (this.#timer?.refresh() ?? setTimeout(this.#tick, tickMs)).unref();
+  }
+
+  readonly #tick = (): void => {
+    this.#look();
+    if (this.#watchers.size > 0) this.#arm();
+    else {
+      this.#timer = undefined;
+      this.#expectedAt = Number.POSITIVE_INFINITY;
+    }
+  };
+
+  #look(): void {
+    const now = this.#now();
+    const from = this.#expectedAt;
+    if (now - from < noticedMs) return;
+    this.#expectedAt = now + tickMs;
+    this.#record.add(from, now);
+    if (now - from < longStallMs) return;
+    for (const { heard } of [...this.#watchers]) heard?.(now - from);
+  }
+}

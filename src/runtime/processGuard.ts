@@ -1,0 +1,101 @@
+import { errorText, stackOf } from '../calls/errorText.ts';
+import type { Facts } from '../policy/facts.ts';
+import { checkFunction, checkKeys, show } from '../policy/options.ts';
+
+/** Where an error came from that nobody caught. */
+export type UncaughtOrigin = 'uncaughtException' | 'unhandledRejection';
+
+export interface ProcessGuardOptions {
+  /**
+   * Whether the process goes on after this error. Node's advice is to let it end: what threw may have left anything behind. Say yes
+   * only to errors you know, such as those of a handler's own timer.
+   * @defaultValue never: errors are recorded, and the process ends as it would have
+   */
+  readonly goOn?: ((error: unknown, origin: UncaughtOrigin) => boolean) | undefined;
+}
+
+/** What a guard records to. */
+export interface GuardParts {
+  readonly facts: Facts;
+  /** Writes at once what was told: the process may end in this turn. */
+  readonly flush: () => void;
+}
+
+interface Guard extends GuardParts {
+  readonly goOn: NonNullable<ProcessGuardOptions['goOn']> | undefined;
+}
+
+/** Guards of all gateways of this process: its events are its own, whoever asks. */
+const guards = new Set<Guard>();
+
+/**
+ * Records errors nobody caught, with their stack, while it is on. Without `goOn` nothing else changes: it only watches. An
+ * error goes on when one guard says so; else a listener of the host's own decides, else the process ends with 1, as without us.
+ *
+ * Out of its sight: a rejection for which the host has an `unhandledRejection` listener, and all of them under
+ * `--unhandled-rejections=none` or `warn`.
+ * @returns how to take it off; taking it off twice is once.
+ * @throws TypeError or RangeError that names the wrong option.
+ */
+export function guardProcess({ facts, flush }: GuardParts, options: ProcessGuardOptions = {}): () => void {
+  checkKeys('options', options, ['goOn']);
+  if (options.goOn !== undefined) checkFunction('options.goOn', options.goOn);
+  const guard: Guard = { facts, flush, goOn: options.goOn };
+  guards.add(guard);
+  listen();
+  return () => {
+    guards.delete(guard);
+    listen();
+  };
+}
+
+/** Listeners that do nothing would change what Node does: each is there only while somebody needs it. */
+function listen(): void {
+  process.off('uncaughtExceptionMonitor', record);
+  process.off('uncaughtException', decide);
+  if (guards.size > 0) process.on('uncaughtExceptionMonitor', record);
+  if ([...guards].some(({ goOn }) => goOn !== undefined)) process.on('uncaughtException', decide);
+}
+
+function record(error: unknown, origin: string): void {
+  const wentOn = saysGoOn(error, origin);
+  for (const { facts, flush } of guards) {
+    quietly(() => {
+      const text = errorText(error) ?? show(error);
+      facts.tell({ type: 'host.uncaught', origin, error: text, stack: stackOf(error), wentOn });
+      flush();
+    });
+  }
+}
+
+function decide(error: unknown, origin: string): void {
+  if (saysGoOn(error, origin)) return;
+  // The host has a listener of its own, which was asked too.
+  if (process.listenerCount('uncaughtException') > 1) return;
+  quietly(() => process.getBuiltinModule('node:fs').writeSync(2, `Uncaught ${stackOf(error) ?? show(error)}\n`));
+  process.exit(1);
+}
+
+/** Node tells the monitor first and then the listener, of the same error: `goOn` is asked once. */
+let judged: { readonly error: unknown; readonly wentOn: boolean } | undefined;
+
+function saysGoOn(error: unknown, origin: string): boolean {
+  if (judged !== undefined && judged.error === error) {
+    const { wentOn } = judged;
+    judged = undefined;
+    return wentOn;
+  }
+  const from: UncaughtOrigin = origin === 'unhandledRejection' ? origin : 'uncaughtException';
+  const wentOn = [...guards].some(({ goOn }) => quietly(() => goOn?.(error, from) === true) === true);
+  if ([...guards].some(({ goOn }) => goOn !== undefined)) judged = { error, wentOn };
+  return wentOn;
+}
+
+function quietly<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    // A throw in here would end the process for a second reason and hide the first.
+    return undefined;
+  }
+}

@@ -1,0 +1,244 @@
+import type { DrainOrder } from '../calls/draining.ts';
+import type { LiveStatus } from '../control/answers.ts';
+import type { Methods } from '../control/serveClient.ts';
+import { say } from '../policy/logger.ts';
+import { checkName } from '../policy/options.ts';
+import type { SupervisedSession } from '../sessions/session.ts';
+import type { SessionWhy } from '../sessions/why.ts';
+import type { TreeNode } from '../supervisor/tree.ts';
+import { Drain } from './drain.ts';
+import type { LiveRun } from './keptSessions.ts';
+import type { StoreTuning } from './lateStore.ts';
+import { createLiveRuntime, liveStatus, nameIn, sessionIn } from './liveRuntime.ts';
+import { restartNamed } from './restartNamed.ts';
+import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
+import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
+import type { CheckedGatewayOptions } from './runtimeOptions.ts';
+
+export interface RegistryStop {
+  /** How long what is under way may take to end by itself, in ms. @defaultValue 0 */
+  readonly drainMs?: number | undefined;
+  /** Whether a store that is not open yet is opened for what was told before. @defaultValue false */
+  readonly recordsEarly?: boolean | undefined;
+}
+
+/** How a registry is shown to commands of other processes. */
+export interface Shown {
+  /** @defaultValue the name of the program */
+  readonly name?: string | undefined;
+  /** What it answers beside the usual, or in its place. */
+  readonly methods?: Methods | undefined;
+}
+
+interface Entry extends PathRole {
+  readonly path: RegisteredPath;
+}
+
+/**
+ * A runtime and everything that was declared on it: what a host (a gateway, a proxy, one run, one agent) starts, looks at, restarts,
+ * drains and stops as one. Nothing runs before its start.
+ */
+export class Registry {
+  /** What the parts are given. */
+  readonly runtime: Runtime;
+  readonly #options: CheckedGatewayOptions;
+  readonly #life: RuntimeLife;
+  readonly #drain: Drain;
+  readonly #entries = new Map<string, Entry>();
+  readonly #sessions = new Map<string, SupervisedSession>();
+  readonly #parts = new Set<Part>();
+  #stopping: Promise<void> | undefined = undefined;
+
+  constructor(options: CheckedGatewayOptions, tuning: StoreTuning = {}) {
+    const life = new RuntimeLife(options, tuning);
+    this.#options = options;
+    this.#life = life;
+    const { clock, deadlines } = life.parts;
+    this.#drain = new Drain({
+      clock,
+      deadlines,
+      tell: (order) => this.#tellDrain(order),
+      isBusy: () => this.#isBusy(),
+    });
+    this.runtime = {
+      ...life.parts,
+      get running() {
+        return life.running;
+      },
+      get stopped() {
+        return life.stopped;
+      },
+      store: () => life.store,
+      supervise: (spec) => life.supervise(spec),
+      declare: (name) => this.declare(name),
+      enter: (path, role) => void this.#entries.set(path.name, { path, ...role }),
+      join: (part) => this.join(part),
+    };
+  }
+
+  get running(): boolean {
+    return this.#life.running;
+  }
+
+  get stopped(): boolean {
+    return this.#life.stopped;
+  }
+
+  get sessions(): ReadonlyMap<string, SupervisedSession> {
+    return this.#sessions;
+  }
+
+  /** Names of hooks begin with `hook:`. */
+  get paths(): ReadonlyMap<string, RegisteredPath> {
+    return new Map(Array.from(this.#entries, ([name, { path }]) => [name, path]));
+  }
+
+  /** @throws TypeError, RangeError or Error when no integration of this name may be added. */
+  declare(name: string): void {
+    checkName('name', name);
+    this.refuseLate();
+    if (this.#entries.has(name)) throw new RangeError(`The name \`${name}\` is taken by another integration`);
+  }
+
+  /** @throws Error when nothing may be added any more. */
+  refuseLate(): void {
+    if (this.stopped) throw new Error('The gateway is stopped');
+    if (this.#drain.begun) throw new Error('The gateway is stopping');
+  }
+
+  addSession(session: SupervisedSession): void {
+    this.#sessions.set(session.id, session);
+  }
+
+  /** Has a part started, drained and stopped with the rest. @returns how it leaves. */
+  join(part: Part): () => void {
+    this.#parts.add(part);
+    return () => void this.#parts.delete(part);
+  }
+
+  tree(): TreeNode {
+    this.#followCalls();
+    return this.runtime.root.tree();
+  }
+
+  status(): LiveStatus {
+    return liveStatus(this.paths.values(), this.#sessions.values(), this.runtime.clock);
+  }
+
+  /** @throws RangeError that lists the known names when there is none of this one. */
+  restart(name: string): void {
+    const { root, bus } = this.runtime;
+    const restartable = Array.from(this.#entries, ([key, { path, onRestart }]) => {
+      const restarts = (): void => {
+        path.restart();
+        onRestart?.();
+      };
+      return [key, { name: path.name, stats: path.stats, restart: restarts }] as const;
+    });
+    restartNamed(name, { root, paths: new Map(restartable), sessions: this.#sessions, facts: bus });
+  }
+
+  /** @throws RangeError when there is no session of this id. */
+  why(id: string): SessionWhy {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) return session.why();
+    throw new RangeError(`No session \`${id}\`; known: ${[...this.#sessions.keys()].join(', ')}`);
+  }
+
+  /**
+   * Starts what was added, in order; the store is opened first, unless it is opened later.
+   * @throws Error when it was started or stopped before.
+   * @throws StoreUnavailableError when a store that is required cannot be had; it may be started again then.
+   */
+  async start(options: StartOptions = {}): Promise<void> {
+    await this.#life.start(options);
+    if (this.stopped) return;
+    await Promise.all(Array.from(this.#parts, async (part) => part.loaded?.()));
+    for (const part of this.#parts) part.started?.();
+  }
+
+  /** Opens the store of a registry that was started without; later calls join the first. Never rejects where the store is not required. */
+  openStore(): Promise<void> {
+    return this.#life.openStore();
+  }
+
+  /** Ends the children of runtimes that have died since the start; goes on behind. */
+  reap(): void {
+    this.#life.reap();
+  }
+
+  /** Makes it known to commands of other processes, once the store is open. The answers are without secrets. Never rejects. */
+  show({ name, methods }: Shown = {}): { open(): Promise<LiveRun> } {
+    const { redactAnswer } = this.#options;
+    const usual: Methods = {
+      tree: () => redactAnswer(this.tree()),
+      status: () => this.status(),
+      restart: (params) => this.restart(nameIn(params)),
+      why: (params) => redactAnswer(this.why(sessionIn(params))),
+    };
+    const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);
+    this.join({ afterChildren: () => live.stop() });
+    return { open: () => live.start() };
+  }
+
+  /** A name that was mistyped would be configured for nothing, without a word. */
+  tellUnused(): void {
+    const { policies, bus, logger } = this.runtime;
+    for (const { integration, nearest } of policies.unused([...this.#entries.keys()])) {
+      const guess = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+      say(logger, 'warn', `Configured for ${integration}, which no integration is declared as${guess}`);
+      bus.tell({ type: 'config.unused', integration, nearest });
+    }
+  }
+
+  /**
+   * Stops everything in reverse order, then closes the store and the bus; with `drainMs` only when what is under way had the time to end by
+   * itself. Always resolves. Called again it joins the first, and can shorten its `drainMs`.
+   */
+  stop({ drainMs = 0, recordsEarly }: RegistryStop = {}): Promise<void> {
+    this.#drain.shorten(drainMs);
+    if (this.#stopping !== undefined) return this.#stopping;
+    let stopped: (end: Promise<void>) => void = () => undefined;
+    // First: a listener that hears of an end may call again, and is to join this stop.
+    this.#stopping = new Promise((resolve) => {
+      stopped = resolve;
+    });
+    stopped(this.#stopAfter(drainMs, recordsEarly));
+    return this.#stopping;
+  }
+
+  async #stopAfter(drainMs: number, recordsEarly: boolean | undefined): Promise<void> {
+    // Before its start nothing is under way that could end by itself.
+    if (drainMs > 0 && this.running) await this.#drain.begin(drainMs);
+    await this.#life.stop({ first: () => this.#endCalls(), ended: () => this.#ended(), recordsEarly });
+  }
+
+  #endCalls(): void {
+    for (const part of this.#parts) part.beforeSessions?.();
+    for (const session of this.#sessions.values()) session.close();
+    for (const part of this.#parts) part.beforeCalls?.();
+    for (const { path } of this.#entries.values()) path.stop();
+    for (const part of this.#parts) part.afterCalls?.();
+  }
+
+  #ended(): void {
+    for (const session of this.#sessions.values()) session.ended();
+    for (const part of this.#parts) part.afterChildren?.();
+  }
+
+  #tellDrain(order: DrainOrder): void {
+    for (const session of this.#sessions.values()) session.drain(order);
+    for (const part of this.#parts) part.drain?.(order);
+    for (const { path, serves = false } of this.#entries.values()) path.drain({ ...order, admits: serves });
+  }
+
+  #isBusy(): boolean {
+    const isBusy = ({ busy }: { readonly busy?: boolean | undefined }): boolean => busy === true;
+    return [...this.#sessions.values(), ...this.#parts, ...this.paths.values()].some(isBusy);
+  }
+
+  /** Reading a state has its machine follow the calls at once. */
+  #followCalls(): void {
+    for (const { path } of this.#entries.values()) void path.link.state;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Facts } from '../policy/facts.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+
+/** What can be restarted by name. */
+export interface Restartable {
+  readonly root: Pick<Supervisor, 'has' | 'restartChild'>;
+  /** By name; those of hooks begin with `hook:`. */
+  readonly paths: ReadonlyMap<string, RestartablePath>;
+  readonly sessions: ReadonlyMap<string, unknown>;
+  /** Is told `operator.restarted`. */
+  readonly facts: Pick<Facts, 'tell'>;
+}
+
+interface RestartablePath {
+  readonly name: string;
+  readonly stats: { readonly attempts: number };
+  restart(): void;
+}
+
+const longestList = 20;
+
+/**
+ * Restarts what is behind a name: the process of an integration that has one; else what it has in flight is ended and its circuit closed;
+ * or the actor of a session. Takes names as they were declared, an integration before a session before a hook, and those the tree shows.
+ * @throws RangeError that lists the known names when there is none of this one.
+ */
+export function restartNamed(name: string, { root, paths, sessions, facts }: Restartable): void {
+  const path = paths.get(name) ?? paths.get(name.replace(/^(?:mcp|integration):/, ''));
+  const session = path === undefined ? [name, name.replace(/^session:/, '')].find((id) => sessions.has(id)) : undefined;
+  const found = path ?? (session === undefined ? paths.get(`hook:${name}`) : undefined);
+  if (found !== undefined) restartIntegration(found, { root, facts });
+  else if (session === undefined) {
+    throw new RangeError(`No integration \`${name}\` and no session of that name; known: ${known(paths, sessions)}`);
+  } else if (root.has(`session:${session}`)) {
+    facts.tell({ type: 'operator.restarted', session, what: 'session', calls: 0 });
+    root.restartChild(`session:${session}`);
+  }
+  // A session is not a child before the start; there is nothing to restart then.
+}
+
+/** Told before it is done, so that what comes of it is on record behind its reason. */
+function restartIntegration(path: RestartablePath, { root, facts }: Pick<Restartable, 'root' | 'facts'>): void {
+  const server = `mcp:${path.name}`;
+  const what = root.has(server) ? 'server' : 'calls';
+  facts.tell({ type: 'operator.restarted', integration: path.name, what, calls: path.stats.attempts });
+  if (what === 'server') root.restartChild(server);
+  else path.restart();
+}
+
+function known(paths: Restartable['paths'], sessions: Restartable['sessions']): string {
+  const names = new Set([...paths.keys(), ...sessions.keys()].map((name) => name.replace(/^hook:/, '')));
+  if (names.size === 0) return 'none';
+  const more = names.size > longestList ? ` and ${names.size - longestList} more` : '';
+  return [...names].slice(0, longestList).join(', ') + more;
+}

@@ -1,0 +1,83 @@
+import type { CallPath } from '../calls/callPath.ts';
+import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import type { Drainable } from '../calls/draining.ts';
+import type { SignalFanout } from '../calls/signalFanout.ts';
+import type { RegisterChild } from '../policy/childRecord.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import type { Logger } from '../policy/logger.ts';
+import type { Policies } from '../policy/policies.ts';
+import type { KnownSecrets } from '../store/knownSecrets.ts';
+import type { FactRedactor } from '../store/redactFact.ts';
+import type { Store } from '../store/store.ts';
+import type { ChildSpec } from '../supervisor/childSpec.ts';
+import type { RootSupervisor } from '../supervisor/supervisor.ts';
+import type { Bus } from '../telemetry/bus.ts';
+
+/** An integration as its registry sees it. */
+export type RegisteredPath = Pick<
+  CallPath<unknown, unknown>,
+  'name' | 'link' | 'stats' | 'busy' | 'restart' | 'drain' | 'stop'
+>;
+
+/** How the registry treats an integration. */
+export interface PathRole {
+  /** Whether it serves what is under way, so that a drain admits its calls to the end. @defaultValue false */
+  readonly serves?: boolean | undefined;
+  /** What a restart by name does beside ending its calls and closing its circuit. */
+  readonly onRestart?: (() => void) | undefined;
+}
+
+/**
+ * What a registry starts, drains and stops beside integrations and sessions, step by step. No step may throw. Parts take a step in the
+ * order in which they joined.
+ */
+export interface Part extends Partial<Drainable> {
+  /** Resolves when it can start without waiting for what it is made of. Never rejects. */
+  loaded?(): Promise<void>;
+  /** The root supervisor runs. */
+  started?(): void;
+  /** The first step of the stop: sessions are still open. */
+  beforeSessions?(): void;
+  /** Sessions are closed; calls go on. */
+  beforeCalls?(): void;
+  /** Calls have been ended; children still run. */
+  afterCalls?(): void;
+  /** The last child has ended; the store still takes records. */
+  afterChildren?(): void;
+}
+
+/** What the parts of one host share; nothing of it is global. */
+export interface Runtime {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What is configured for its integrations, and its presets. */
+  readonly policies: Policies;
+  readonly bus: Bus;
+  /** What must not leave it; a part that starts a child adds what the child is given. */
+  readonly secrets: KnownSecrets;
+  /** Takes secrets out of a long answer that anybody may read. */
+  readonly redactAnswer: FactRedactor;
+  /** What children inherit that are not given an `envMode` of their own. */
+  readonly environment: 'extend' | 'safe';
+  readonly deadlines: DeadlineQueue;
+  readonly signals: SignalFanout;
+  readonly root: RootSupervisor;
+  /** Keeps a record of a live child, for the next start to end what outlives this process. */
+  readonly register?: RegisterChild | undefined;
+  /** Where diagnostics of what runs in it go. */
+  readonly logger?: Logger | undefined;
+  /** Whether it has been started and not been told to stop since. */
+  readonly running: boolean;
+  /** Whether it was told to stop; nothing may be added then. */
+  readonly stopped: boolean;
+  /** Open while the runtime runs. */
+  store(): Store | undefined;
+  /** Has the root supervisor start a child: now when it runs, else when it does, in the order of adding. */
+  supervise(spec: ChildSpec): void;
+  /** @throws TypeError, RangeError or Error when no integration of this name may be added. */
+  declare(name: string): void;
+  /** Has an integration drained, restarted by name and stopped with the rest. */
+  enter(path: RegisteredPath, role?: PathRole): void;
+  /** Has a part started, drained and stopped with the rest. @returns how it leaves. */
+  join(part: Part): () => void;
+}

@@ -1,0 +1,132 @@
+import { createChildRegistry } from '../actors/process/childRegistry.ts';
+import { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import { SignalFanout } from '../calls/signalFanout.ts';
+import { factTypes } from '../policy/factTypes.ts';
+import type { Store } from '../store/store.ts';
+import type { ChildSpec } from '../supervisor/childSpec.ts';
+import { createRootSupervisor } from '../supervisor/supervisor.ts';
+import { createBus } from '../telemetry/bus.ts';
+import { LateStore, type StoreTuning } from './lateStore.ts';
+import type { Runtime } from './runtime.ts';
+import type { CheckedGatewayOptions } from './runtimeOptions.ts';
+import { inSlices } from './slices.ts';
+
+export interface StartOptions {
+  /**
+   * Whether the store is opened later, by the host: what was told before is recorded then, and nothing is if that never comes. For a
+   * short-lived process that may have nothing to keep. @defaultValue false
+   */
+  readonly storeLater?: boolean | undefined;
+}
+
+/** What the owner of a runtime does about its own things while the runtime stops. Neither may throw. */
+export interface StopSteps {
+  /** Before the children are stopped. */
+  readonly first: () => void;
+  /** After the last child has ended, while the store still takes records. */
+  readonly ended: () => void;
+  /** Whether a store that is not open yet is opened for what was told before. @defaultValue false */
+  readonly recordsEarly?: boolean | undefined;
+}
+
+type OfRuntime = Omit<Runtime, 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'enter' | 'join'>;
+
+/** The bus, the children and the store of a runtime, from their start to their end. */
+export class RuntimeLife {
+  readonly parts: OfRuntime;
+  readonly #store: LateStore;
+  readonly #children: ReturnType<typeof createChildRegistry>;
+  readonly #pending: ChildSpec[] = [];
+  #state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
+  #stopping: Promise<void> | undefined = undefined;
+
+  constructor(options: CheckedGatewayOptions, tuning: StoreTuning) {
+    const { clock, random, logger, redact, secrets, environment, policies, redactAnswer } = options;
+    const bus = createBus({ clock, logger, redact, types: factTypes });
+    const root = createRootSupervisor({ ...options.supervisor, clock, random, facts: bus });
+    const stalled = (ms: number): void => bus.tell({ type: 'runtime.stalled', stalledMs: Math.round(ms) });
+    const deadlines = new DeadlineQueue(clock, stalled);
+    const signals = new SignalFanout();
+    const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
+    const { register } = children;
+    this.#children = children;
+    this.#store = new LateStore(options, tuning, bus, children);
+    const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
+    this.parts = { ...given, bus, deadlines, signals, root, register };
+  }
+
+  get running(): boolean {
+    return this.#state === 'running';
+  }
+
+  get stopped(): boolean {
+    return this.#state === 'stopped';
+  }
+
+  get store(): Store | undefined {
+    return this.#store.current;
+  }
+
+  supervise(spec: ChildSpec): void {
+    if (this.#state === 'running') this.parts.root.startChild(spec);
+    else this.#pending.push(spec);
+  }
+
+  async start({ storeLater = false }: StartOptions): Promise<void> {
+    if (this.#state !== 'new') {
+      throw new Error(`The gateway ${this.#state === 'stopped' ? 'is stopped' : 'was started already'}`);
+    }
+    this.#state = 'starting';
+    try {
+      if (storeLater) this.#store.keepEarly();
+      else await this.#store.open();
+    } catch (error) {
+      if (this.#stopping === undefined) this.#state = 'new';
+      throw error;
+    }
+    // Stopped while the store was opening: stop() closes it.
+    if (this.#stopping !== undefined) return;
+    this.#state = 'running';
+    const { root, clock } = this.parts;
+    root.start();
+    await inSlices(clock, this.#pending.splice(0), (spec) => {
+      // A listener that hears of a start may stop them all.
+      if (this.#stopping === undefined) root.startChild(spec);
+      return this.#stopping === undefined;
+    });
+  }
+
+  openStore(): Promise<void> {
+    return this.#store.open();
+  }
+
+  reap(): void {
+    this.#store.reap();
+  }
+
+  stop(steps: StopSteps): Promise<void> {
+    if (this.#stopping !== undefined) return this.#stopping;
+    let stopped: (end: Promise<void>) => void = () => undefined;
+    // First: a listener that hears of an end may call again, and is to join this stop.
+    this.#stopping = new Promise((resolve) => {
+      stopped = resolve;
+    });
+    stopped(this.#stop(steps));
+    return this.#stopping;
+  }
+
+  async #stop({ first, ended, recordsEarly = false }: StopSteps): Promise<void> {
+    this.#state = 'stopped';
+    this.#store.end();
+    // It opens while the children end.
+    if (recordsEarly) void this.#store.keepRest();
+    first();
+    await this.parts.root.stop();
+    this.#children.close();
+    ended();
+    await this.#store.reaped();
+    if (recordsEarly) await this.#store.keepRest();
+    await this.#store.close();
+    this.parts.bus.close();
+  }
+}

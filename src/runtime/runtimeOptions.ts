@@ -1,0 +1,185 @@
+import { alertsFrom, alertsKey, type AlertOptions, type CheckedAlerts } from './alertOptions.ts';
+import type { Clock, Random } from '../policy/clock.ts';
+import { clockKey } from '../policy/clock.ts';
+import type { Duration } from '../policy/duration.ts';
+import { type HostLogger, hostLogger, loggerKey } from '../policy/hostLogger.ts';
+import type { Logger } from '../policy/logger.ts';
+import { boolean, callback, choice, duration, integer, type KeysOf, section } from '../policy/optionKeys.ts';
+import { policiesFrom, type Policies, policiesKeys, type PoliciesOptions } from '../policy/policies.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { type Retention, retentionKey, type RetentionOptions } from '../policy/retention.ts';
+import {
+  type ToolCallRetry,
+  toolCallRetryFrom,
+  toolCallRetryKeys,
+  type ToolCallRetryOptions,
+} from '../policy/toolCallRetry.ts';
+import type { SessionDefaults } from '../sessions/sessionDefaults.ts';
+import { sharedSessionKeys } from '../sessions/sessionOptions.ts';
+import { KnownSecrets } from '../store/knownSecrets.ts';
+import { createFactRedactor, type FactRedactor } from '../store/redactFact.ts';
+import { createRedactedLogger } from '../store/redactLogger.ts';
+import { storeFrom, storeKey, type StoreLocation } from '../store/storeOption.ts';
+import { systemClock } from './systemClock.ts';
+
+export interface GatewayOptions {
+  /**
+   * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only. A file that cannot be
+   * had is an error of `start()`, unless it is given as `{ path, required: false }`.
+   * @defaultValue ':memory:'
+   */
+  readonly store?: string | StoreLocation | undefined;
+  /**
+   * How long records are kept, and how much of them; `false` keeps everything. Only what is over is deleted: of sessions ended messages and
+   * settled calls. @defaultValue 30 days, 1 GB
+   */
+  readonly retention?: RetentionOptions | false | undefined;
+  /** When alerts are raised, and where they go beside subscribers; `false`: never. @defaultValue 5 final failures of an integration in 10 min */
+  readonly alerts?: AlertOptions | false | undefined;
+  /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
+  readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
+  /**
+   * Whether a small process of its own stands by from the first child on, which ends all children with what descends from them should
+   * this process be killed (`kill -9`, out of memory). Takes 12 MB. Without it the next start on the same `store` ends them.
+   * @defaultValue true
+   */
+  readonly childGuard?: boolean | undefined;
+  /** @defaultValue the system's */
+  readonly clock?: Clock | undefined;
+  /** A source of chance in [0, 1). @defaultValue Math.random */
+  readonly random?: Random | undefined;
+  /**
+   * Hears in one line each, without secrets and bounded in number: a circuit that opened (with the cause) or closed, final failures, alerts,
+   * errors of hooks, a store that cannot be written, a child in quarantine. `console`, pino's, OpenClaw's, or anything like them.
+   * @defaultValue false: silence
+   */
+  readonly logger?: HostLogger | false | undefined;
+  readonly supervisor?: RootOptions | undefined;
+  /**
+   * What the children of the gateway inherit, beside the `env` that each is given: the whole environment of this process, keys and tokens
+   * included (`extend`), or HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like (`safe`). It holds for subprocesses, command
+   * hooks, alert commands, agents and Codex; each may say otherwise by its `envMode`. MCP servers get the safe ones unless their own
+   * `envMode` is `extend`. @defaultValue 'extend'
+   */
+  readonly environment?: 'extend' | 'safe' | undefined;
+  /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */
+  readonly toolCallRetry?: ToolCallRetryOptions | undefined;
+  /** Presets of one's own, and what wins over the code that declares an integration. @defaultValue the built-in presets */
+  readonly policies?: PoliciesOptions | undefined;
+  /** What holds for sessions where they are not given it themselves. @defaultValue as `SessionOptions` say */
+  readonly sessions?: SessionDefaults | undefined;
+  /**
+   * Whether commands of the same user can reach the gateway while it runs (`unwedge status --tree`, `unwedge restart`), over a
+   * Unix socket in `XDG_RUNTIME_DIR` or the directory for temporary files. @defaultValue true, but false for `':memory:'`
+   */
+  readonly control?: boolean | undefined;
+}
+
+export interface RootOptions {
+  /** Restarts of all children together within `periodMs` before one is put into quarantine for it. @defaultValue 30 */
+  readonly intensity?: number | undefined;
+  /** In ms. @defaultValue 10000 */
+  readonly periodMs?: Duration | undefined;
+}
+
+export interface CheckedGatewayOptions {
+  readonly store: string;
+  /** Whether a store that cannot be had is an error of the start. */
+  readonly storeRequired: boolean;
+  readonly synchronous: 'NORMAL' | 'FULL';
+  readonly childGuard: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger | undefined;
+  /** Those of the environment, and of what children are given. */
+  readonly secrets: KnownSecrets;
+  readonly environment: 'extend' | 'safe';
+  /** Takes secrets out of what leaves the runtime. */
+  readonly redact: FactRedactor;
+  /** The same for answers to commands of other processes, which may be long. */
+  readonly redactAnswer: FactRedactor;
+  readonly supervisor: { readonly intensity: number; readonly periodMs: number };
+  readonly control: boolean;
+  readonly toolCallRetry: ToolCallRetry;
+  readonly policies: Policies;
+  readonly sessions: SessionDefaults;
+  readonly retention: Retention | undefined;
+  readonly alerts: CheckedAlerts | undefined;
+}
+
+/** The options of a gateway. */
+export const gatewayKeys = {
+  store: {
+    ...storeKey,
+    variable: 'UNWEDGE_DB',
+    help: "SQLite file of events, circuits and sessions; `':memory:'` keeps nothing.",
+  },
+  synchronous: choice(['NORMAL', 'FULL'], {
+    default: 'NORMAL',
+    help: 'What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`).',
+  }),
+  childGuard: boolean({
+    default: true,
+    help: 'Whether a process of its own stands by to end the children should this one be killed.',
+  }),
+  control: boolean({
+    usually: "true; false with the store `':memory:'`",
+    help: 'Whether commands of the same user reach the running gateway over a Unix socket.',
+  }),
+  environment: choice(['extend', 'safe'], {
+    default: 'extend',
+    help: 'What children of a gateway inherit, but for MCP servers: the whole environment, keys and tokens included, or HOME, PATH and their like alone (`safe`). The program of `unwedge run` and `unwedge agent` gets all.',
+  }),
+  retention: retentionKey,
+  alerts: alertsKey,
+  supervisor: section(
+    {
+      intensity: integer({
+        min: 0,
+        default: 30,
+        help: 'Restarts of all children together within `periodMs` before one is put into quarantine.',
+      }),
+      periodMs: duration({ default: 10_000, help: 'See `intensity`.' }),
+    } satisfies KeysOf<RootOptions>,
+    { default: {}, help: 'Of the root supervisor.' },
+  ),
+  toolCallRetry: section(toolCallRetryKeys, {
+    default: {},
+    help: "How sessions' tool calls are tried again; as `gateway.toolCallRetry` of an `openclaw.json`.",
+  }),
+  policies: section(policiesKeys, { default: {}, help: 'Policies by name, and what holds for single integrations.' }),
+  sessions: section(sharedSessionKeys, { default: {}, help: 'Defaults of sessions; what the code says of one wins.' }),
+  clock: { ...clockKey, codeOnly: true },
+  random: callback<Random, { readonly codeOnly: true }>({ codeOnly: true }),
+  logger: { ...loggerKey, codeOnly: true },
+} satisfies KeysOf<GatewayOptions>;
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkGatewayOptions(options: GatewayOptions): CheckedGatewayOptions {
+  const read = readOptions('', options, gatewayKeys);
+  const { clock = systemClock, random = Math.random, logger = false, retention, alerts } = read;
+  const store = storeFrom(read.store);
+  const policies = policiesFrom(read.policies);
+  const secrets = new KnownSecrets(process.env);
+  const redact = createFactRedactor(secrets);
+  return {
+    store: store.path,
+    storeRequired: store.required,
+    synchronous: read.synchronous,
+    childGuard: read.childGuard,
+    clock,
+    random,
+    logger: logger === false ? undefined : createRedactedLogger(hostLogger(logger), redact),
+    secrets,
+    environment: read.environment,
+    redact,
+    redactAnswer: createFactRedactor(secrets, Number.POSITIVE_INFINITY),
+    supervisor: read.supervisor,
+    toolCallRetry: toolCallRetryFrom(read.toolCallRetry, policies.presets.toolCall.retry),
+    policies,
+    sessions: read.sessions,
+    retention: retention === false ? undefined : retention,
+    alerts: alertsFrom(alerts),
+    control: read.control ?? store.path !== ':memory:',
+  };
+}

@@ -1,0 +1,68 @@
+import type { Operation } from '../calls/operation.ts';
+import { CallPath } from '../calls/callPath.ts';
+import type { CallPathOptions } from '../calls/callPathOptions.ts';
+import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';
+import { integrationMachine, type IntegrationRef } from '../machines/integration.ts';
+import type { IntegrationAbout } from '../policy/integrationAbout.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import type { PathRole, Runtime } from './runtime.ts';
+
+/** What of a runtime an integration needs. */
+export type IntegrationRuntime = Pick<
+  Runtime,
+  'clock' | 'random' | 'bus' | 'deadlines' | 'signals' | 'store' | 'supervise' | 'enter'
+>;
+
+/** What one integration adds to the runtime's parts. */
+export type IntegrationParts<I, O> = Pick<
+  CallPathOptions<I, O>,
+  | 'toolOf'
+  | 'failed'
+  | 'probe'
+  | 'restartInMs'
+  | 'onSilence'
+  | 'whenAlive'
+  | 'describeTimeout'
+  | 'amendTimeout'
+  | 'retryBudget'
+> &
+  PathRole & {
+    readonly name: string;
+    readonly about: IntegrationAbout<I>;
+    readonly policy: IntegrationPolicy;
+    readonly operation: Operation<I, O>;
+    /** Who counts its failures in a row. @defaultValue 'own' */
+    readonly streak?: StreakKeeper | undefined;
+    /** Whether what is behind it is this process's alone: its circuit is probed without asking others of its name. @defaultValue false */
+    readonly alone?: boolean | undefined;
+    /** Whether the thing behind it has yet to start; until then it is shown as crashed. */
+    readonly startsDown?: (() => boolean) | undefined;
+  };
+
+/** Enters an integration in its registry: its machine is a permanent child of the root supervisor, its breaker is kept in the store. */
+export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: IntegrationParts<I, O>): CallPath<I, O> {
+  const { name, policy, streak = 'own' } = parts;
+  const kept = keepBreaker(runtime, name, streak);
+  const path: CallPath<I, O> = new CallPath({
+    ...parts,
+    clock: runtime.clock,
+    random: runtime.random,
+    facts: runtime.bus,
+    deadlines: runtime.deadlines,
+    signals: runtime.signals,
+    streak: kept.streak,
+    onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
+    claimProbe: parts.alone === true ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
+    onStop: () => kept.stop(),
+  });
+
+  runtime.supervise({
+    id: `integration:${name}`,
+    logic: integrationMachine,
+    input: { name, breaker: policy.breaker },
+    onStart: (ref) =>
+      path.attach(ref as IntegrationRef, { open: kept.restored(), down: parts.startsDown?.() === true }),
+  });
+  runtime.enter(path, { serves: parts.serves, onRestart: parts.onRestart });
+  return path;
+}

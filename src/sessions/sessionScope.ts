@@ -1,0 +1,72 @@
+import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import type { SessionEvent } from '../machines/session.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { Envelope } from './acceptance.ts';
+import { History } from './history.ts';
+import { Mailbox, type MailboxOptions } from './mailbox.ts';
+import type { SessionLedger } from './sessionStore.ts';
+import type { ToolPort } from './toolPort.ts';
+import type { TurnWatch } from './watch.ts';
+
+/** What a session is given by its host. */
+export interface SessionSurroundings {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly deadlines: DeadlineQueue;
+  readonly facts: Facts;
+  readonly tools: ToolPort;
+}
+
+/** What the parts of a session go by; limits in ms. */
+export interface SessionBounds {
+  readonly watchdog: { readonly toolCallMs: number; readonly turnMs: number };
+  readonly historyLimit: number;
+  readonly mailbox: MailboxOptions;
+}
+
+/** What all parts of one session share. */
+export interface SessionScope extends SessionSurroundings, Pick<SessionBounds, 'watchdog' | 'historyLimit'> {
+  readonly mailbox: Mailbox<Envelope>;
+  readonly history: History;
+  /** Whether the session takes nothing new: it has stopped, or will when the turn under way has ended. */
+  readonly draining: boolean;
+  /** Tells the session's machine, if it runs. */
+  dispatch(event: SessionEvent): void;
+}
+
+/** What the parts of one turn share. */
+export interface TurnScope {
+  readonly session: SessionScope;
+  readonly number: number;
+  /** How often the message has been begun, this time included. */
+  readonly delivery: number;
+  readonly watch: TurnWatch;
+  /** Where calls are written before they are dispatched; absent where nothing is kept. */
+  readonly ledger: SessionLedger | undefined;
+  /** Keeps that the message is processed; whether that is durable. */
+  done(): Promise<boolean>;
+}
+
+/** @param state - what changes in the life of a session. */
+export function sessionScope(
+  { id, clock, deadlines, facts, tools }: SessionSurroundings,
+  { watchdog, historyLimit, mailbox }: SessionBounds,
+  state: { readonly draining: () => boolean; readonly dispatch: (event: SessionEvent) => void },
+): SessionScope {
+  return {
+    id,
+    clock,
+    deadlines,
+    facts,
+    tools,
+    watchdog,
+    historyLimit,
+    mailbox: new Mailbox(mailbox),
+    history: new History(historyLimit),
+    get draining() {
+      return state.draining();
+    },
+    dispatch: (event) => state.dispatch(event),
+  };
+}

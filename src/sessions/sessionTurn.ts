@@ -1,0 +1,102 @@
+import { markOfWork } from '../calls/workSignal.ts';
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import { read } from '../policy/errorChain.ts';
+import { name } from '../policy/optionKeys.ts';
+import { readValue } from '../policy/readOptions.ts';
+import { Questions } from './questions.ts';
+import type { TurnScope } from './sessionScope.ts';
+import type { ToolResult } from './toolResult.ts';
+import type { CallTool } from './toolRequest.ts';
+import { checkToolCall, type ToolCallOptions } from './toolCallOptions.ts';
+import type { QuestionOptions, Turn } from './turn.ts';
+import { TurnCalls } from './turnCalls.ts';
+import type { QuestionWhy, WatchedCall } from './why.ts';
+
+/** A turn, for the session it belongs to. */
+export class SessionTurn implements Turn {
+  readonly number: number;
+  readonly session: string;
+  readonly delivery: number;
+  readonly #scope: TurnScope;
+  readonly #calls: TurnCalls;
+  readonly #questions: Questions;
+  readonly #controller = new AbortController();
+  #isDone = false;
+
+  constructor(scope: TurnScope) {
+    this.#scope = scope;
+    markOfWork(this.#controller.signal);
+    this.#calls = new TurnCalls(scope);
+    this.#questions = new Questions(scope);
+    this.number = scope.number;
+    this.session = scope.session.id;
+    this.delivery = scope.delivery;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  readonly done = (): Promise<boolean> => {
+    this.#isDone = true;
+    return this.#scope.done();
+  };
+
+  readonly touch = (): void => {
+    this.#scope.watch.progressed();
+  };
+
+  readonly tool: CallTool = (
+    integration: string | { readonly name: string },
+    tool: string,
+    input?: unknown,
+    options: ToolCallOptions = {},
+  ): Promise<ToolResult<never>> => {
+    const called = typeof integration === 'object' ? read(integration, 'name') : integration;
+    const target = readValue('integration', called, name);
+    readValue('tool', tool, name);
+    const checked = checkToolCall(options);
+    return new Promise((resolve) => {
+      this.#calls.start(target, tool, input, checked, (result) => resolve(result as ToolResult<never>));
+    });
+  };
+
+  readonly ask = <T>(
+    what: string,
+    ask: (signal: AbortSignal) => T | PromiseLike<T>,
+    options: QuestionOptions = {},
+  ): Promise<Outcome<T>> => this.#questions.ask(what, ask, options);
+
+  readonly escalate = (reason: string): void => {
+    readValue('reason', reason, name);
+    this.#scope.session.facts.tell({ type: 'session.escalated', session: this.session, turn: this.number, reason });
+  };
+
+  /** The calls that are pending, and when the watchdog ends each. */
+  pendingCalls(): readonly WatchedCall[] {
+    return this.#calls.pending();
+  }
+
+  /** The questions that wait for a person. */
+  pendingQuestions(): readonly QuestionWhy[] {
+    return this.#questions.pending();
+  }
+
+  /** Ends every open call and question and refuses new ones: the turn is over, whatever its handler still does. */
+  close(facts: FailureFacts): void {
+    this.#calls.end(facts);
+    this.#questions.end(facts);
+    this.#scope.watch.stop();
+  }
+
+  /** Tells the handler to end; its open calls and questions end, and new ones are refused. */
+  abort(facts: FailureFacts): void {
+    this.#calls.end(facts);
+    this.#questions.end(facts);
+    this.#controller.abort(new Error(facts.message));
+  }
+}

@@ -1,0 +1,29 @@
+import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+
+/**
+ * Circuit breakers between processes: what survives a restart, and which process may probe. All of it is on the hot path: synchronous, from the
+ * engine where that takes microseconds, else from a local copy. Nothing here throws.
+ */
+export interface BreakerStates {
+  /** What is kept of a breaker, what was saved here and is not committed yet included; undefined when the store cannot be read. */
+  load(name: string): PersistedBreaker | undefined;
+  /** Keeps a breaker and ends its lease, with the commit of this turn. A row of a higher generation stays as it is. */
+  save(name: string, breaker: PersistedBreaker): void;
+  /**
+   * Counts a failure for all processes that share the breaker. Returns how many there are in a row, this one included; 0 when
+   * the circuit has changed since `generation`; undefined when the store cannot answer now: then it is counted with a later commit.
+   */
+  countFailure(name: string, generation: number): number | undefined;
+  /** Keeps how many failures there are in a row, with the commit of this turn, unless the circuit has changed since `generation`. */
+  saveFailures(name: string, generation: number, failures: number): void;
+  /**
+   * Takes the lease on the next probe, for `leaseMs` from `wallNow`. False while another owner holds it, or while a row of a
+   * higher generation says that the other side is not to be called yet: `load` it. Both pass by themselves. A store that
+   * cannot answer allows the probe.
+   */
+  claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean;
+  /** The owner of the lease; undefined when there is none, or the store cannot answer. */
+  probeHolder(name: string): string | undefined;
+  /** Gives back a lease that `owner` holds. */
+  releaseProbe(name: string, owner: string): void;
+}

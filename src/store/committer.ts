@@ -1,0 +1,49 @@
+import type { Carried, Trouble } from './outage.ts';
+
+/** Rows of one commit, and of one turn of the event loop while catching up. */
+const batchRows = 500;
+
+/** One write, whatever its engine makes of it. */
+export interface Write {
+  /** Whether the handler of a message begins after its commit; a commit has at most one of these. */
+  readonly begins?: boolean | undefined;
+  /** Whether what is written after it tells of it: both are in one commit. */
+  readonly toldNext?: boolean | undefined;
+  /** Whether a caller is owed what becomes of it: while it waits for a lock the process must not end. */
+  readonly awaited?: boolean | undefined;
+  /** Called once, after the commit. */
+  committed?(): void;
+  /** Called at most once, when the commit has to wait for the store to recover, or will not come at all. */
+  postponed?(): void;
+}
+
+/** The transactions of an engine. */
+export interface Committer<W extends Write> {
+  /**
+   * Commits these in one transaction, or makes contact where there are none.
+   * @param always - whether a transaction is made without any too, which proves that one can be.
+   * @returns what a new file was given first; undefined while it is the same.
+   * @throws what `diagnose` reads.
+   */
+  commit(batch: readonly W[], always: boolean): Carried | undefined;
+  diagnose(error: unknown): Trouble;
+  close(): void;
+}
+
+/**
+ * The writes of the next commit. A handler may end the process at once: its delivery is counted by then, and no other one is whose handler has
+ * not begun. While the store is catching up no caller waits for the commit.
+ */
+export function nextBatch<W extends Write>(queue: readonly W[], catchingUp: boolean): readonly W[] {
+  const batch: W[] = [];
+  let begun = false;
+  for (const write of queue) {
+    if (batch.length >= batchRows && batch.at(-1)?.toldNext !== true) break;
+    if (write.begins === true && !catchingUp) {
+      if (begun) break;
+      begun = true;
+    }
+    batch.push(write);
+  }
+  return batch;
+}

@@ -1,0 +1,84 @@
+import { checkInteger, checkNumber } from '../policy/options.ts';
+
+/** Which events to read; what is left out does not narrow. */
+export interface EventQuery {
+  /** Wall time in ms since the epoch; events at it or later. */
+  readonly since?: number | undefined;
+  readonly category?: string | undefined;
+  /** Its name, or `NAME@PID` for what the process of this id has recorded of it. */
+  readonly integration?: string | undefined;
+  /** Only what went wrong: failures, errors and crashes. */
+  readonly failed?: boolean | undefined;
+  /** Most events to give. At least 1. */
+  readonly limit: number;
+  /** Only events after the one with this id: the next `limit` of them, where without it the newest `limit` are given. */
+  readonly after?: number | undefined;
+  /** Only so many of the newest events are looked at, which bounds the time it takes. At least 1. @defaultValue all */
+  readonly among?: number | undefined;
+}
+
+/** An event as it is read back. */
+export interface EventRow {
+  /** Grows in the order of recording. */
+  readonly id: number;
+  /** Wall time in ms since the epoch. */
+  readonly at: number;
+  readonly category: string;
+  readonly type: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** What counts as gone wrong, as `category/event_type`. */
+export const failureTypes: readonly string[] = [
+  'integration/failure',
+  'integration/crashed',
+  'integration/restart_failed',
+  'hook/error',
+  'approval/failed',
+  'host/uncaught',
+  'mcp/tool_error',
+  'mcp/calls_lost',
+  'session/tool_failed',
+  'workflow/failed',
+  'workflow/item_error',
+  'session/watchdog_fired',
+  'session/recovery_failed',
+  'child/crashed',
+  'child/quarantined',
+  'supervisor/gave_up',
+  'listener/failed',
+  'store/degraded',
+];
+
+/** @throws TypeError or RangeError that names the option and the value. */
+export function checkQuery({ since, limit, after, among }: EventQuery): void {
+  checkInteger('limit', limit);
+  if (since !== undefined) checkNumber('since', since);
+  if (after !== undefined) checkInteger('after', after, 0);
+  if (among !== undefined) checkInteger('among', among);
+}
+
+/** Whether the query accepts the event, for an engine without SQL. `after`, `limit` and `among` are the caller's. */
+export function matches(event: EventRow, { since, category, integration, failed = false }: EventQuery): boolean {
+  const { integration: name, runtime_pid: pid } = event.metadata;
+  return (
+    (since === undefined || event.at >= since) &&
+    (category === undefined || event.category === category) &&
+    (!failed || failureTypes.includes(`${event.category}/${event.type}`)) &&
+    (integration === undefined ||
+      name === integration ||
+      (typeof name === 'string' && typeof pid === 'number' && `${name}@${pid}` === integration))
+  );
+}
+
+/** Metadata as an object; of text that is none, `{ text }`. */
+export function parseMetadata(stored: unknown): Readonly<Record<string, unknown>> {
+  const text = String(stored);
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Below.
+  }
+  return { text };
+}

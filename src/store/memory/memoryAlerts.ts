@@ -1,0 +1,53 @@
+import type { AlertCause, AlertEnd } from '../../policy/alertCause.ts';
+import type { AlertCounts, AlertRecords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
+import type { Fact, Told } from '../../policy/facts.ts';
+import type { MemoryDatabase } from './memoryDatabase.ts';
+
+/** Open alerts in memory. */
+export class MemoryAlerts implements AlertRecords {
+  readonly #open: MemoryDatabase['alerts'];
+  readonly #record: (fact: Told<Fact>) => void;
+
+  constructor({ alerts }: MemoryDatabase, record: (fact: Told<Fact>) => void) {
+    this.#open = alerts;
+    this.#record = record;
+  }
+
+  async open(): Promise<readonly OpenAlert[]> {
+    return [...this.#open.values()];
+  }
+
+  async raise(alert: OpenAlert, fact?: Fact): Promise<OpenAlert> {
+    const { integration, raisedAt } = alert;
+    const open = this.#open.get(integration);
+    if (open !== undefined) return open;
+    this.#open.set(integration, alert);
+    if (fact !== undefined) this.#record({ ...fact, at: raisedAt });
+    return alert;
+  }
+
+  async extend(integration: string, cause: AlertCause, wallNow: number): Promise<boolean> {
+    const open = this.#open.get(integration);
+    if (open === undefined) return false;
+    const lastFailureAt = Math.max(open.lastFailureAt, wallNow);
+    this.#open.set(integration, { ...open, [cause]: open[cause] + 1, lastFailureAt });
+    return true;
+  }
+
+  async clear(
+    id: string,
+    _by: AlertEnd,
+    wallNow: number,
+    quietSince: number,
+    fact?: (counts: AlertCounts) => Fact,
+  ): Promise<Cleared> {
+    const open = [...this.#open.values()].find((alert) => alert.id === id);
+    if (open === undefined) return { is: 'gone' };
+    const { integration, failures, crashes, lastFailureAt } = open;
+    // A failure that is later than now is one of a wall clock that has stepped back since.
+    if (lastFailureAt > quietSince && lastFailureAt <= wallNow) return { is: 'failing', lastFailureAt };
+    this.#open.delete(integration);
+    if (fact !== undefined) this.#record({ ...fact({ failures, crashes }), at: wallNow });
+    return { is: 'cleared', failures, crashes };
+  }
+}

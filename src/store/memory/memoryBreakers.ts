@@ -1,0 +1,70 @@
+import { readBreakerCause } from '../../policy/breakerCause.ts';
+import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreaker.ts';
+import type { BreakerStates } from '../breakers.ts';
+import { parseMetadata } from '../events.ts';
+import type { Redactor } from '../redact.ts';
+import type { MemoryDatabase } from './memoryDatabase.ts';
+
+/** Breakers in memory, by the rules of the file. */
+export class MemoryBreakers implements BreakerStates {
+  readonly #breakers: MemoryDatabase['breakers'];
+  readonly #redact: Redactor;
+
+  /** @param redact - why a circuit opened is kept without secrets. */
+  constructor({ breakers }: MemoryDatabase, redact: Redactor) {
+    this.#breakers = breakers;
+    this.#redact = redact;
+  }
+
+  load(name: string): PersistedBreaker | undefined {
+    return this.#breakers.get(name)?.row;
+  }
+
+  save(name: string, breaker: PersistedBreaker): void {
+    const kept = this.#breakers.get(name);
+    if (kept !== undefined && breaker.generation < kept.row.generation) return;
+    const { cause } = breaker;
+    const clean = cause === undefined ? undefined : readBreakerCause(parseMetadata(this.#redact({ ...cause })));
+    this.#breakers.set(name, { row: cause === undefined ? breaker : { ...breaker, cause: clean } });
+  }
+
+  countFailure(name: string, generation: number): number {
+    const failures = (this.load(name)?.failures ?? 0) + 1;
+    return this.#setFailures(name, generation, failures) ? failures : 0;
+  }
+
+  saveFailures(name: string, generation: number, failures: number): void {
+    this.#setFailures(name, generation, failures);
+  }
+
+  claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean {
+    const kept = this.#breakers.get(name);
+    if (kept === undefined) return true;
+    const { row, lease } = kept;
+    // Times too far ahead to be true are those of a wall clock that has stepped back since.
+    const isFree =
+      lease === undefined || lease.owner === owner || lease.until <= wallNow || lease.until > wallNow + 2 * leaseMs;
+    const isDue = row.openUntil <= wallNow || row.openUntil > wallNow + row.lastOpenMs;
+    if (!isFree || (row.generation > generation && row.state === 'open' && !isDue)) return false;
+    kept.lease = { owner, until: wallNow + leaseMs };
+    return true;
+  }
+
+  probeHolder(name: string): string | undefined {
+    return this.#breakers.get(name)?.lease?.owner;
+  }
+
+  releaseProbe(name: string, owner: string): void {
+    const kept = this.#breakers.get(name);
+    if (kept?.lease?.owner === owner) kept.lease = undefined;
+  }
+
+  /** False: the circuit is of another generation, or open. */
+  #setFailures(name: string, generation: number, failures: number): boolean {
+    const kept = this.#breakers.get(name) ?? { row: { ...neverOpened, generation } };
+    if (kept.row.generation !== generation || kept.row.state === 'open') return false;
+    kept.row = { ...kept.row, failures };
+    this.#breakers.set(name, kept);
+    return true;
+  }
+}

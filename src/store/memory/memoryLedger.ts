@@ -1,0 +1,154 @@
+import {
+  type Kept,
+  maxKeys,
+  type MessageEnd,
+  type SessionLedger,
+  type StoredCall,
+  type StoredMessage,
+} from '../../sessions/sessionStore.ts';
+import type { ToolResult } from '../../sessions/toolResult.ts';
+import { toJson } from '../json.ts';
+import type { Write } from '../committer.ts';
+import type { WriteQueue } from '../writeQueue.ts';
+import type { MemorySession } from './memoryDatabase.ts';
+
+/** One write to the memory that stores share. */
+export interface MemoryWrite extends Write {
+  run(): void;
+}
+
+/** One session's rows in memory, for the runtime that claimed it. */
+export class MemoryLedger implements SessionLedger {
+  readonly #queue: WriteQueue<MemoryWrite>;
+  readonly #id: string;
+  readonly #session: MemorySession;
+  readonly #runtime: string;
+  readonly #fence: number;
+
+  constructor(queue: WriteQueue<MemoryWrite>, id: string, session: MemorySession, runtime: string) {
+    this.#queue = queue;
+    this.#id = id;
+    this.#session = session;
+    this.#runtime = runtime;
+    this.#fence = session.fence;
+  }
+
+  post({ number, message, key, at }: StoredMessage): Promise<Kept> {
+    const body = toJson(message);
+    return this.#write(({ messages }) => {
+      if (messages.has(number)) return false;
+      const row = { number, body, key, at, deliveries: 0, stops: 0, taken: undefined, dropped: false };
+      messages.set(number, { ...row, state: 'waiting' });
+      return true;
+    });
+  }
+
+  take(number: number, turn: number, seq: number, wallNow: number): Promise<Kept> {
+    const taken = { turn, seq, at: wallNow };
+    return this.#write(
+      (session) => {
+        const row = session.messages.get(number);
+        if (row === undefined) return false;
+        Object.assign(row, { state: 'taken', deliveries: row.deliveries + 1, taken });
+        session.lastTurn = Math.max(session.lastTurn, turn);
+        session.lastSeq = Math.max(session.lastSeq, seq);
+        return true;
+      },
+      { begins: true },
+    );
+  }
+
+  putBack(number: number, begun: boolean): Promise<Kept> {
+    return this.#write(
+      ({ messages }) => {
+        const row = messages.get(number);
+        if (row === undefined) return false;
+        row.state = 'waiting';
+        if (begun) row.stops++;
+        else row.deliveries = Math.max(0, row.deliveries - 1);
+        return true;
+      },
+      { toldNext: true },
+    );
+  }
+
+  finish(number: number, end: MessageEnd): Promise<Kept> {
+    return this.#write(
+      ({ messages }) => {
+        const row = messages.get(number);
+        if (row === undefined) return false;
+        Object.assign(row, { state: 'over', dropped: end === 'dropped' });
+        return true;
+      },
+      { toldNext: true },
+    );
+  }
+
+  open({ call, turn, integration, tool, input, effect, seq, at }: StoredCall): Promise<Kept> {
+    const written = toJson(input);
+    return this.#write((session) => {
+      if (session.calls.has(call)) return false;
+      const row = { session: this.#id, call, turn, integration, tool, input: written, effect, seq, startedAt: at };
+      session.calls.set(call, { ...row, runtime: this.#runtime, settled: undefined, late: false });
+      session.lastTurn = Math.max(session.lastTurn, turn);
+      session.lastSeq = Math.max(session.lastSeq, seq);
+      return true;
+    });
+  }
+
+  settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept> {
+    const settled = { result: toJson(result), seq, at: wallNow };
+    return this.#write(
+      (session) => {
+        const row = session.calls.get(call);
+        if (row === undefined || row.late) return false;
+        if (row.settled !== undefined) row.late = true;
+        else {
+          row.settled = settled;
+          session.lastSeq = Math.max(session.lastSeq, seq);
+        }
+        return true;
+      },
+      { toldNext: true },
+    );
+  }
+
+  /** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */
+  forget(beforeTurn: number): void {
+    void this.#write(({ messages, calls }) => {
+      for (const [id, { settled, turn }] of calls) if (settled !== undefined && turn < beforeTurn) calls.delete(id);
+      const oldestKey = Math.max(0, ...messages.keys()) - maxKeys;
+      for (const [number, row] of messages) {
+        const isOver = row.dropped || (row.state === 'over' && row.taken !== undefined && row.taken.turn < beforeTurn);
+        if (!isOver) continue;
+        if (row.key === undefined || number <= oldestKey) messages.delete(number);
+        else Object.assign(row, { body: '{}', taken: undefined });
+      }
+      return true;
+    });
+  }
+
+  async release(): Promise<void> {
+    await this.#write((session) => {
+      session.owner = undefined;
+      return true;
+    });
+  }
+
+  /** @param change - whether it changed a row. */
+  #write(change: (session: MemorySession) => boolean, how: Pick<Write, 'begins' | 'toldNext'> = {}): Promise<Kept> {
+    return new Promise((resolve) => {
+      let kept: Kept = 'volatile';
+      this.#queue.add({
+        ...how,
+        run: () => {
+          const { owner, fence } = this.#session;
+          if (owner !== this.#runtime || fence !== this.#fence) kept = 'fenced';
+          else if (change(this.#session)) kept = 'durable';
+        },
+        committed: () => resolve(kept),
+        postponed: () => resolve('volatile'),
+      });
+    });
+  }
+}

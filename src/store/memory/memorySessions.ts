@@ -1,0 +1,129 @@
+import type { Fact, Told } from '../../policy/facts.ts';
+import type {
+  CallRecovery,
+  Claim,
+  LostCall,
+  Past,
+  Recovered,
+  RecoveryLimits,
+  SessionStore,
+} from '../../sessions/sessionStore.ts';
+import { toJson } from '../json.ts';
+import type { RuntimeIdentity } from '../runtimes.ts';
+import { historyOf, judgeUnprocessed, lostCall } from '../sessionRows.ts';
+import type { WriteQueue } from '../writeQueue.ts';
+import type { MemoryCall, MemoryDatabase, MemorySession } from './memoryDatabase.ts';
+import { MemoryLedger, type MemoryWrite } from './memoryLedger.ts';
+
+type Taken =
+  | { readonly held: true; readonly by: string }
+  | { readonly held: false; readonly session: MemorySession; readonly recovered: Recovered };
+
+/** What the sessions of every runtime on one memory share. */
+export interface MemorySessionScope {
+  readonly database: MemoryDatabase;
+  readonly queue: WriteQueue<MemoryWrite>;
+  readonly record: (fact: Told<Fact>) => void;
+}
+
+/**
+ * Sessions in memory, for one runtime. `durable` is what outlives the runtime: in a simulation runtimes end and their database goes on. A gateway
+ * keeps no sessions in memory, as their process has nothing to come back to.
+ */
+export class MemorySessions implements SessionStore {
+  readonly #scope: MemorySessionScope;
+  readonly #runtime: RuntimeIdentity;
+
+  constructor(scope: MemorySessionScope, runtime: RuntimeIdentity) {
+    this.#scope = scope;
+    this.#runtime = runtime;
+  }
+
+  async claim(id: string, limits: RecoveryLimits): Promise<Claim | undefined> {
+    const taken = await this.#transact(() => this.#take(id, limits));
+    if (taken === undefined || taken.held) return taken;
+    const { session, recovered } = taken;
+    const ledger = new MemoryLedger(this.#scope.queue, id, session, this.#runtime.id);
+    return { held: false, ledger, recovered, past: (historyLimit) => pastOf(id, session, historyLimit) };
+  }
+
+  async recoverCalls({ fact, ...limits }: CallRecovery): Promise<readonly LostCall[]> {
+    const recovered = await this.#transact(() => {
+      const lost = [...this.#scope.database.sessions.values()].flatMap((session) =>
+        settleLost(session, limits, ({ runtime }) => runtime !== this.#runtime.id && !this.#lives(runtime)),
+      );
+      this.#record(limits.wallNow, lost.map(fact));
+      return lost;
+    });
+    return recovered ?? [];
+  }
+
+  #take(id: string, limits: RecoveryLimits): Taken {
+    const { sessions } = this.#scope.database;
+    const session = sessions.get(id) ?? newSession();
+    sessions.set(id, session);
+    const { owner } = session;
+    if (owner !== undefined && owner !== this.#runtime.id && this.#lives(owner)) return { held: true, by: owner };
+    session.owner = this.#runtime.id;
+    session.fence++;
+    const lost = settleLost(session, limits, () => true);
+    const open = [...session.messages.values()].filter(({ state }) => state !== 'over');
+    const { recovered: messages } = judgeUnprocessed(open, limits);
+    for (const { number } of messages.aside) Object.assign(session.messages.get(number) ?? {}, { state: 'over' });
+    const recovered = { ...messages, lost };
+    this.#record(limits.wallNow, limits.facts(recovered));
+    return { held: false, session, recovered };
+  }
+
+  #lives(owner: string): boolean {
+    const run = this.#scope.database.runtimes.get(owner);
+    return run !== undefined && this.#runtime.isAlive(run);
+  }
+
+  #record(at: number, facts: readonly Fact[]): void {
+    for (const fact of facts) this.#scope.record({ ...fact, at });
+  }
+
+  /** Behind the writes made before; undefined when the store is closed. */
+  #transact<T>(work: () => T): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      let result: T | undefined;
+      this.#scope.queue.add({
+        run() {
+          result = work();
+        },
+        committed: () => resolve(result),
+        postponed: () => resolve(undefined),
+      });
+    });
+  }
+}
+
+function newSession(): MemorySession {
+  return { owner: undefined, fence: 0, messages: new Map(), calls: new Map(), lastTurn: 0, lastSeq: 0 };
+}
+
+/** Answers pending calls: those whose runtime died. */
+function settleLost(
+  session: MemorySession,
+  { wallNow, answer }: Pick<RecoveryLimits, 'wallNow' | 'answer'>,
+  isLost: (call: MemoryCall) => boolean,
+): readonly LostCall[] {
+  const pending = [...session.calls.values()].filter((call) => call.settled === undefined && isLost(call));
+  return pending.map((row) => {
+    const call = lostCall(row);
+    row.settled = { result: toJson(answer(call)), seq: ++session.lastSeq, at: wallNow };
+    return call;
+  });
+}
+
+function pastOf(id: string, { messages, calls, lastTurn, lastSeq }: MemorySession, historyLimit: number): Past {
+  const rows = [...messages.values()];
+  return {
+    history: historyOf(id, rows, [...calls.values()], historyLimit),
+    keys: rows.flatMap(({ key, number }) => (key === undefined ? [] : [[key, number] as const])),
+    lastMessage: Math.max(0, ...messages.keys()),
+    lastTurn,
+    lastSeq,
+  };
+}

@@ -1,0 +1,116 @@
+import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import type { ChildRecords } from '../../policy/childRecord.ts';
+import type { Fact, Told } from '../../policy/facts.ts';
+import type { SessionStore } from '../../sessions/sessionStore.ts';
+import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from '../events.ts';
+import type { OutageParts, Trouble } from '../outage.ts';
+import { storedEvent } from '../record.ts';
+import type { Redactor } from '../redact.ts';
+import { judgeRuntimes, type RuntimeIdentity, type Runtimes } from '../runtimes.ts';
+import type { Store } from '../store.ts';
+import { WriteQueue } from '../writeQueue.ts';
+import { MemoryAlerts } from './memoryAlerts.ts';
+import { MemoryBreakers } from './memoryBreakers.ts';
+import { MemoryDatabase } from './memoryDatabase.ts';
+import type { MemoryWrite } from './memoryLedger.ts';
+import { MemorySessions } from './memorySessions.ts';
+
+export interface MemoryStoreOptions extends OutageParts {
+  /** Where it was asked to be. */
+  readonly path: string;
+  readonly redact: Redactor;
+  /** Whether it stands in for a file. @defaultValue false */
+  readonly degraded?: boolean | undefined;
+  /** What it shares with other stores of this process. @defaultValue nothing */
+  readonly database?: MemoryDatabase | undefined;
+}
+
+/** A store that lasts as long as its process. */
+export class MemoryStore implements Store {
+  readonly kind = 'memory';
+  readonly persistent = false;
+  readonly path: string;
+  readonly degraded: boolean;
+  readonly breakers: MemoryBreakers;
+  readonly runtimes: Runtimes;
+  readonly children: ChildRecords;
+  readonly alerts: MemoryAlerts;
+  readonly #database: MemoryDatabase;
+  readonly #redact: Redactor;
+  readonly #queue: WriteQueue<MemoryWrite>;
+  #closed = false;
+
+  constructor({ path, redact, degraded = false, database = new MemoryDatabase(), ...parts }: MemoryStoreOptions) {
+    this.path = path;
+    this.degraded = degraded;
+    this.#database = database;
+    this.#redact = redact;
+    this.#queue = new WriteQueue(memoryCommitter, path, parts);
+    this.breakers = new MemoryBreakers(database, redact);
+    this.runtimes = memoryRuntimes(database);
+    this.children = memoryChildren(database);
+    this.alerts = new MemoryAlerts(database, (fact) => this.record(fact));
+  }
+
+  record(fact: Told<Fact>): boolean {
+    const event = this.#closed ? undefined : storedEvent(fact);
+    if (event === undefined) return !this.#closed;
+    const { category, eventType: type } = event;
+    const metadata = parseMetadata(this.#redact(event.metadata));
+    this.#database.append({ at: Math.round(fact.at), category, type, metadata });
+    return true;
+  }
+
+  async read(query: EventQuery): Promise<readonly EventRow[]> {
+    checkQuery(query);
+    const { after, limit, among = Infinity } = query;
+    const { events } = this.#database;
+    const found = events.slice(-among).filter((event) => event.id > (after ?? 0) && matches(event, query));
+    return after === undefined ? found.slice(-limit) : found.slice(0, limit);
+  }
+
+  sessions(runtime: RuntimeIdentity): SessionStore {
+    const record = (fact: Told<Fact>): boolean => this.record(fact);
+    return new MemorySessions({ database: this.#database, queue: this.#queue, record }, runtime);
+  }
+
+  async flush(): Promise<boolean> {
+    return (await this.#queue.flush()) && !this.degraded;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#queue.close();
+  }
+}
+
+const memoryCommitter = {
+  commit(batch: readonly MemoryWrite[]): undefined {
+    for (const write of batch) write.run();
+  },
+  diagnose: (error: unknown): Trouble => ({ busy: false, reason: String(error), fix: 'report this' }),
+  close: () => undefined,
+};
+
+function memoryRuntimes({ runtimes }: MemoryDatabase): Runtimes {
+  return {
+    enter: (run) => void runtimes.set(run.id, { ...runtimes.get(run.id), ...run }),
+    leave: (id) => void runtimes.delete(id),
+    pids: async () => [...runtimes.values()].map(({ pid }) => pid),
+    async removeDead(world: ProcessWorld, wallNow: number) {
+      for (const { id, liveness } of judgeRuntimes([...runtimes.values()], world, wallNow)) {
+        if (liveness === 'dead') runtimes.delete(id);
+      }
+    },
+  };
+}
+
+function memoryChildren({ children }: MemoryDatabase): ChildRecords {
+  const keyOf = ({ pid, start }: { readonly pid: number; readonly start: string }): string => `${pid} ${start}`;
+  return {
+    list: async () => [...children.values()],
+    add: (child) => void children.set(keyOf(child), child),
+    remove: (child) => void children.delete(keyOf(child)),
+    reaped: () => Promise.resolve(),
+  };
+}

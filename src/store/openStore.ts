@@ -1,0 +1,96 @@
+import type { Clock } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import { type Logger, say } from '../policy/logger.ts';
+import { checkKeys, checkNumber, checkOneOf } from '../policy/options.ts';
+import { checkRetention, type RetentionOptions } from '../policy/retention.ts';
+import { KnownSecrets } from './knownSecrets.ts';
+import { MemoryStore } from './memory/memoryStore.ts';
+import { type Environment, storePath } from './paths.ts';
+import { createRedactor } from './redact.ts';
+import type { DriverLoader } from './sqlite/database.ts';
+import { findDriver } from './sqlite/driver.ts';
+import { openSqlite } from './sqlite/sqliteStore.ts';
+import type { Store } from './store.ts';
+import { StoreUnavailableError } from './storeOption.ts';
+
+// Loaded with the store, by its subscriber.
+export { storedTypes } from './record.ts';
+
+export interface StoreOptions {
+  /**
+   * SQLite file; created with its directories, for their owner only. `':memory:'` keeps the last 10,000 events of this process.
+   * @defaultValue `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory
+   */
+  readonly path?: string | undefined;
+  /** Whether it is an error when the file cannot be had, for other reasons than a lock. @defaultValue false */
+  readonly required?: boolean | undefined;
+  readonly clock: Clock;
+  /** Is told `store.degraded` and `store.recovered`. */
+  readonly facts: Facts;
+  readonly logger?: Logger | undefined;
+  /** What a commit survives: the end of the process (`NORMAL`) or of the machine (`FULL`). @defaultValue 'NORMAL' */
+  readonly synchronous?: 'NORMAL' | 'FULL' | undefined;
+  /**
+   * How long one statement may block the event loop on the lock of another process, in ms, at least 0; a short-lived process that
+   * has nothing else to do waits longer. @defaultValue 5
+   */
+  readonly lockWaitMs?: number | undefined;
+  /**
+   * How long records are kept, and how much of them: what is older or more is deleted in the background, the first time a minute after the
+   * opening. @defaultValue false: a short-lived process deletes nothing
+   */
+  readonly retention?: RetentionOptions | false | undefined;
+  /** Of the process that keeps it, for who shares the file to tell records of one name apart. @defaultValue none is stored */
+  readonly runtimePid?: number | undefined;
+  /** What is never stored. @defaultValue the secrets of `env` */
+  readonly secrets?: KnownSecrets | undefined;
+  /** Where the default path comes from. @defaultValue process.env */
+  readonly env?: Environment | undefined;
+  /** Drivers in the order they are tried. @defaultValue better-sqlite3, node:sqlite */
+  readonly drivers?: readonly DriverLoader[] | undefined;
+}
+
+const optionNames = [
+  'path',
+  'required',
+  'clock',
+  'facts',
+  'logger',
+  'synchronous',
+  'lockWaitMs',
+  'retention',
+  'runtimePid',
+  'secrets',
+  'env',
+  'drivers',
+];
+
+/**
+ * Opens the store, by the engine that its path asks for. A file that cannot be used gives a degraded store that tries again, no driver gives one
+ * in memory. Both are said once, or are errors where it is `required`. Waits up to 5 s for the lock of another process.
+ * @throws TypeError or RangeError when an option is wrong.
+ * @throws {@link StoreUnavailableError} when it is `required` and cannot be had.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  checkKeys('options', options, optionNames);
+  const { clock, facts, logger, runtimePid, required = false, env = process.env } = options;
+  const synchronous = checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']);
+  const lockWaitMs = options.lockWaitMs === undefined ? undefined : checkNumber('lockWaitMs', options.lockWaitMs);
+  const retention = checkRetention('retention', options.retention ?? false);
+  const path = storePath(options.path, env);
+  const redact = createRedactor(options.secrets ?? new KnownSecrets(env));
+  const parts = { path, redact, clock, facts, logger };
+  if (path === ':memory:') {
+    say(logger, 'debug', 'The store is in memory: the last 10,000 events are kept, and end with this process.');
+    return new MemoryStore(parts);
+  }
+  const found = await findDriver(options.drivers);
+  if (found.ok) {
+    return openSqlite({ ...parts, driver: found.driver, required, synchronous, lockWaitMs, retention, runtimePid });
+  }
+  const { reason, fix } = found;
+  if (required) throw new StoreUnavailableError(`${path}: ${reason}`, fix);
+  say(logger, 'warn', `Nothing is stored: ${reason}; the last 10,000 events are kept in memory. Fix: ${fix}.`);
+  facts.tell({ type: 'store.degraded', reason, fix });
+  return new MemoryStore({ ...parts, degraded: true });
+}

@@ -1,0 +1,32 @@
+import { failureKinds } from '../../policy/failure.ts';
+import { field } from './eventRows.ts';
+
+/** SQL for whose record it is: hooks have circuits under this name. */
+export const owner = `CASE category WHEN 'hook' THEN 'hook:' || ${field('hook_name')} ELSE ${field('integration')} END`;
+
+const harmless = Object.entries(failureKinds)
+  .filter(([, { alerts }]) => !alerts)
+  .map(([kind]) => `'${kind}'`)
+  .join(', ');
+
+/** A hook of a gateway has two records of the same: one of its call, and one of its own. */
+const isFailure = `(category = 'hook' AND event_type = 'error' OR category = 'integration' AND event_type = 'failure'
+  AND coalesce(${field('integration')}, '') NOT LIKE 'hook:%')`;
+
+/**
+ * SQL for what counts as a failure of an integration, for alerts and wherever failures are counted: final failures of calls and failures
+ * of hooks, of the kinds that say something of it (table 1). One that is recorded without a kind, or with one of a newer version, counts.
+ */
+export const isCountedFailure = `(${isFailure} AND coalesce(${field('kind')}, 'unknown') NOT IN (${harmless}))`;
+
+/** SQL for what counts as a crash of an integration: a loss of what is behind it, and a restart that failed. */
+export const isCrash = `(category = 'integration' AND event_type IN ('crashed', 'restart_failed'))`;
+
+/** Calls that were ended on request, or refused: that says what became of them, not what went wrong. */
+const isNoTrouble = `coalesce(${field('kind')}, '') IN ('cancelled', 'circuit_open', 'too_many_requests', 'unavailable')`;
+
+/** Calls that end because the circuit opened have no other record of what opened it. */
+const isOpening = `(category = 'breaker' AND event_type = 'opened' AND ${field('error')} IS NOT NULL)`;
+
+/** SQL for what went wrong with an integration, whether or not it counts. */
+export const isTrouble = `(${isCrash} OR ${isOpening} OR ${isFailure} AND NOT ${isNoTrouble})`;

@@ -1,0 +1,35 @@
+import { loadBetterSqlite3 } from './betterSqlite3.ts';
+import type { Driver, DriverLoader } from './database.ts';
+import { loadNodeSqlite } from './nodeSqlite.ts';
+import { messageOf } from '../../policy/thrown.ts';
+
+/** better-sqlite3 first: it runs on every Node; `node:sqlite` where its binary could not be installed. */
+export const driverLoaders: readonly DriverLoader[] = [loadBetterSqlite3, loadNodeSqlite];
+
+export type DriverSearch =
+  | { readonly ok: true; readonly driver: Driver }
+  | { readonly ok: false; readonly reason: string; readonly fix: string };
+
+/** The first driver that works, or why there is none and the fix, one line each. Never throws. */
+export async function findDriver(loaders: readonly DriverLoader[] = driverLoaders): Promise<DriverSearch> {
+  const reasons: string[] = [];
+  for (const load of loaders) {
+    try {
+      return { ok: true, driver: await load() };
+    } catch (error) {
+      reasons.push(firstSentence(error));
+    }
+  }
+  return {
+    ok: false,
+    reason: `no SQLite driver works (${reasons.join('; ')})`,
+    fix: 'run `npm rebuild better-sqlite3` (with pnpm `pnpm approve-builds`), or use Node 22.13 or newer',
+  };
+}
+
+// An error may run over lines, and go on with advice or twenty places where the binary is not.
+function firstSentence(error: unknown): string {
+  const message = messageOf(error);
+  const [sentence = ''] = message.split(/\.\s|\nRequire stack:/, 1);
+  return sentence.replaceAll(/\s*\n\s*/g, ' ');
+}

@@ -1,0 +1,49 @@
+import { checkQuery, type EventQuery, type EventRow, failureTypes, parseMetadata } from '../events.ts';
+import type { Database, SqlRow, SqlValue } from './database.ts';
+
+/**
+ * Events of the table given, oldest first.
+ * @throws TypeError or RangeError for a wrong query, or what SQLite reports.
+ */
+export function selectEvents(database: Database, table: string, query: EventQuery): EventRow[] {
+  checkQuery(query);
+  const { since, category, integration, failed = false, limit, after, among } = query;
+  const conditions: string[] = ['1'];
+  const values: SqlValue[] = [];
+  const narrow = (condition: string, ...given: SqlValue[]) => {
+    conditions.push(condition);
+    values.push(...given);
+  };
+  if (after !== undefined) narrow('rowid > ?', after);
+  if (since !== undefined) narrow('timestamp >= ?', since);
+  if (category !== undefined) narrow('category = ?', category);
+  if (failed) narrow(`category || '/' || event_type IN (${failureTypes.map(() => '?').join(', ')})`, ...failureTypes);
+  if (integration !== undefined) narrow(`? IN (${field('integration')}, ${instance})`, integration);
+  const newest = `(SELECT rowid, timestamp, category, event_type, metadata FROM ${table} ORDER BY rowid DESC LIMIT ${among})`;
+  const rows = database
+    .prepare(
+      `SELECT rowid AS row, timestamp, category, event_type, metadata FROM ${among === undefined ? table : newest}
+       WHERE ${conditions.join(' AND ')} ORDER BY rowid ${after === undefined ? 'DESC' : 'ASC'} LIMIT ?`,
+    )
+    .all(...values, limit);
+  if (after === undefined) rows.reverse();
+  return rows.map(toEvent);
+}
+
+/** SQL for the integration of a record as recorded by its process. */
+const instance = `${field('integration')} || '@' || ${field('runtime_pid')}`;
+
+/** SQL for a field of the metadata; a foreign table may hold text that is no JSON. */
+export function field(name: string): string {
+  return `CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.${name}') END`;
+}
+
+function toEvent(row: SqlRow): EventRow {
+  return {
+    id: Number(row['row']),
+    at: Number(row['timestamp']),
+    category: String(row['category']),
+    type: String(row['event_type']),
+    metadata: parseMetadata(row['metadata']),
+  };
+}

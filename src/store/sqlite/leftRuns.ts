@@ -1,0 +1,88 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { MessageEnd } from '../../sessions/sessionStore.ts';
+import type { Database } from './database.ts';
+import { fromJson, toJson } from '../json.ts';
+import type { Claimed } from './sessionFence.ts';
+
+/** How a message came to its end, of which its sender may have heard. */
+export interface OwedEnd extends Claimed {
+  readonly number: number;
+  readonly end: MessageEnd;
+  /** Wall time in ms since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * Marks beside the database of runs that have ended and could not say so in it, as it was locked or full. Their process may live on, and
+ * their sessions would be held until their lease is over.
+ */
+export interface LeftRuns {
+  /** The end could not be written so far. */
+  owes(end: OwedEnd): void;
+  /** It is written after all. */
+  wrote(end: OwedEnd): void;
+  /** Writes the ends that a run has left in its mark: their messages are not delivered again. @throws what SQLite reports. */
+  settle(database: Database, id: string): void;
+  /** Never throws: where no mark can be made, the lease has to run out. */
+  mark(id: string): void;
+  has(id: string): boolean;
+  /** The run is no longer in the database. Never throws. */
+  forget(id: string): void;
+}
+
+/** @param path - of the database, absolute. */
+export function createLeftRuns(path: string): LeftRuns {
+  const markOf = (id: string): string => `${path}-left-${id}`;
+  const owed = new Set<OwedEnd>();
+  return {
+    owes: (end) => void owed.add(end),
+    wrote: (end) => void owed.delete(end),
+    settle(database, id) {
+      for (const { session, fence, number, end, at } of readEnds(markOf(id))) {
+        // Only those of the claim that is still the last: after another one the message may have been delivered again.
+        database
+          .prepare(
+            `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER)
+             WHERE session = ? AND number = ? AND state IN ('waiting', 'taken')
+               AND EXISTS (SELECT 1 FROM unwedge_sessions WHERE id = ? AND owner = ? AND fence = ?)`,
+          )
+          .run(end, Math.round(at), session, number, session, id, fence);
+      }
+    },
+    mark(id) {
+      quietly(() => {
+        // Without a database there is no row of the run that could hold a session, and nobody who would take the mark away.
+        if (!statSync(path).isFile()) return;
+        writeFileSync(markOf(id), toJson([...owed].filter(({ runtime }) => runtime === id)), { mode: 0o600 });
+      });
+    },
+    has: (id) => existsSync(markOf(id)),
+    forget(id) {
+      quietly(() => rmSync(markOf(id), { force: true }));
+    },
+  };
+}
+
+/** None where the mark cannot be read, or was not made by this version. */
+function readEnds(mark: string): readonly OwedEnd[] {
+  let ends: unknown;
+  quietly(() => {
+    ends = fromJson(readFileSync(mark, 'utf8'))?.value;
+  });
+  return Array.isArray(ends) ? ends.filter(isEnd) : [];
+}
+
+function isEnd(value: unknown): value is OwedEnd {
+  if (typeof value !== 'object' || value === null) return false;
+  const { session, number, fence, end, at } = value as Readonly<Record<string, unknown>>;
+  const isKnown = end === 'done' || end === 'failed' || end === 'dropped';
+  return isKnown && typeof session === 'string' && [number, fence, at].every((field) => Number.isFinite(field));
+}
+
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // A directory that takes no file: nothing else can be said there.
+  }
+}

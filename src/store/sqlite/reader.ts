@@ -1,0 +1,84 @@
+import { existsSync, statSync } from 'node:fs';
+import type { EventQuery, EventRow } from '../events.ts';
+import type { RuntimeRow } from '../runtimes.ts';
+import type { AlertView, SessionRecords, StoreReader, StoreStatus } from '../storeReader.ts';
+import { readAlerts } from './alertView.ts';
+import type { Database, DriverLoader } from './database.ts';
+import { findDriver } from './driver.ts';
+import { selectEvents } from './eventRows.ts';
+import { identityOf } from './fileMarks.ts';
+import { findEventTable, isOurs } from './schema.ts';
+import { openQueryOnly } from './queryOnly.ts';
+import { readSessionIds, readSessionRecords } from './sessionRecords.ts';
+import { readRuntimes } from './sqliteRuntimes.ts';
+import { readStatus } from './status.ts';
+import { messageOf } from '../../policy/thrown.ts';
+
+/** A database opened for reading. */
+class SqliteReader implements StoreReader {
+  readonly path: string;
+  readonly identity: string;
+  readonly #database: Database;
+  readonly #eventTable: string;
+
+  constructor(path: string, database: Database, eventTable: string) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    this.path = path;
+    this.identity = stats === undefined ? 'gone' : identityOf(stats);
+    this.#database = database;
+    this.#eventTable = eventTable;
+  }
+
+  async events(query: EventQuery): Promise<readonly EventRow[]> {
+    return selectEvents(this.#database, this.#eventTable, query);
+  }
+
+  async lastEventId(): Promise<number> {
+    return Number(this.#database.prepare(`SELECT max(rowid) AS id FROM ${this.#eventTable}`).get()?.['id'] ?? 0);
+  }
+
+  async status(now: number): Promise<StoreStatus> {
+    return readStatus(this.#database, this.#eventTable, now);
+  }
+
+  async alerts(now: number): Promise<AlertView> {
+    return readAlerts(this.#database, this.#eventTable, now);
+  }
+
+  async runtimes(): Promise<readonly RuntimeRow[]> {
+    return readRuntimes(this.#database);
+  }
+
+  async sessionIds(): Promise<readonly string[]> {
+    return readSessionIds(this.#database);
+  }
+
+  async session(id: string): Promise<SessionRecords | undefined> {
+    return readSessionRecords(this.#database, id);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/**
+ * Opens a database for reading; nothing is created or changed.
+ * @param path - absolute.
+ * @throws an Error that names the path and what to do when there is nothing to read.
+ */
+export async function openSqliteReader(path: string, loaders?: readonly DriverLoader[]): Promise<StoreReader> {
+  if (!existsSync(path)) throw new Error(`No database at ${path}; nothing has been recorded there yet`);
+  const found = await findDriver(loaders);
+  if (!found.ok) throw new Error(`Cannot read ${path}: ${found.reason}. Fix: ${found.fix}.`);
+  let database: Database | undefined;
+  try {
+    database = openQueryOnly(found.driver, path);
+    const { name, exists } = findEventTable(database, isOurs(database));
+    if (!exists) throw new Error('it holds no events of unwedge');
+    return new SqliteReader(path, database, name);
+  } catch (error) {
+    database?.close();
+    throw new Error(`Cannot read ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,58 @@
+import { fromJson } from '../json.ts';
+import type { SessionRecords } from '../storeReader.ts';
+import type { Database } from './database.ts';
+import { hasTable } from './schema.ts';
+
+/** Ids of the sessions that are kept, at most 1000. @throws what SQLite reports. */
+export function readSessionIds(database: Database): readonly string[] {
+  if (!hasTable(database, 'unwedge_sessions')) return [];
+  const rows = database.prepare('SELECT id FROM unwedge_sessions ORDER BY id LIMIT 1000').all();
+  return rows.map((row) => String(row['id']));
+}
+
+/** Undefined for a session that was never kept here. @throws what SQLite reports. */
+export function readSessionRecords(database: Database, session: string): SessionRecords | undefined {
+  if (!hasTable(database, 'unwedge_sessions')) return undefined;
+  if (database.prepare('SELECT 1 FROM unwedge_sessions WHERE id = ?').get(session) === undefined) return undefined;
+  const messages = database
+    .prepare(
+      `SELECT number, body, state, deliveries, posted_at FROM unwedge_messages
+       WHERE session = ? AND state IN ('waiting', 'taken') ORDER BY number LIMIT 100`,
+    )
+    .all(session);
+  const calls = database
+    .prepare(
+      `SELECT id, integration, tool, started_at, deadline_at FROM unwedge_calls
+       WHERE session = ? AND state = 'pending' ORDER BY seq LIMIT 100`,
+    )
+    .all(session);
+  const aside = database
+    .prepare(
+      `SELECT number, state FROM unwedge_messages
+       WHERE session = ? AND state IN ('poison', 'expired', 'malformed') ORDER BY number DESC LIMIT 100`,
+    )
+    .all(session);
+  return {
+    session,
+    messages: messages.map((row) => ({
+      id: `${session}-m${Number(row['number'])}`,
+      kind: kindOf(row['body']),
+      state: row['state'] === 'taken' ? 'taken' : 'waiting',
+      deliveries: Number(row['deliveries']),
+      postedAt: Number(row['posted_at']),
+    })),
+    calls: calls.map((row) => ({
+      call: String(row['id']),
+      integration: String(row['integration']),
+      tool: String(row['tool']),
+      startedAt: Number(row['started_at']),
+      deadlineAt: Number(row['deadline_at']),
+    })),
+    aside: aside.map((row) => ({ id: `${session}-m${Number(row['number'])}`, reason: String(row['state']) })),
+  };
+}
+
+function kindOf(body: unknown): string {
+  const kind = (fromJson(body)?.value as { kind?: unknown } | null | undefined)?.kind;
+  return typeof kind === 'string' ? kind : 'unreadable';
+}

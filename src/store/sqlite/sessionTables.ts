@@ -1,0 +1,152 @@
+import { maxKeys, type LostCall, type Past, type RecoveryLimits } from '../../sessions/sessionStore.ts';
+import { toJson } from '../json.ts';
+import {
+  type CallRow,
+  historyOf,
+  judgeUnprocessed,
+  lostCall,
+  type MessageRow,
+  type Unprocessed,
+} from '../sessionRows.ts';
+import type { Database, SqlRow } from './database.ts';
+
+/** What nobody needs before a session goes on, for the runtime that has claimed it. */
+export function selectPast(database: Database, session: string, historyLimit: number): Past {
+  const last = database
+    .prepare(
+      `SELECT (SELECT max(number) FROM unwedge_messages WHERE session = ?1) AS message,
+              max(coalesce((SELECT max(turn) FROM unwedge_messages WHERE session = ?1), 0),
+                  coalesce((SELECT max(turn) FROM unwedge_calls WHERE session = ?1), 0)) AS turn,
+              max(coalesce((SELECT max(seq) FROM unwedge_messages WHERE session = ?1), 0),
+                  coalesce((SELECT max(max(seq), coalesce(max(result_seq), 0)) FROM unwedge_calls WHERE session = ?1), 0)) AS seq`.replaceAll(
+        '?1',
+        '?',
+      ),
+    )
+    .get(session, session, session, session, session);
+  const keys = database
+    .prepare(
+      'SELECT key, number FROM unwedge_messages WHERE session = ? AND key IS NOT NULL ORDER BY number DESC LIMIT ?',
+    )
+    .all(session, maxKeys)
+    .reverse();
+  const calls = database
+    .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'settled' ORDER BY seq DESC LIMIT ?`)
+    .all(session, Math.ceil(historyLimit / 2));
+  const messages = database
+    .prepare('SELECT * FROM unwedge_messages WHERE session = ? AND seq IS NOT NULL ORDER BY seq DESC LIMIT ?')
+    .all(session, historyLimit);
+  return {
+    history: historyOf(session, messages.map(toMessageRow), calls.map(toCallRow), historyLimit),
+    keys: keys.map((row) => [String(row['key']), Number(row['number'])] as const),
+    lastMessage: Number(last?.['message'] ?? 0),
+    lastTurn: Number(last?.['turn'] ?? 0),
+    lastSeq: Number(last?.['seq'] ?? 0),
+  };
+}
+
+/** The messages that wait, for the runtime that is claiming the session; what cannot be delivered is put aside for good. */
+export function takeUnprocessed(database: Database, session: string, limits: RecoveryLimits): Unprocessed {
+  const rows = database
+    .prepare(`SELECT * FROM unwedge_messages WHERE session = ? AND state IN ('waiting', 'taken') ORDER BY number`)
+    .all(session)
+    .map(toMessageRow);
+  const judged = judgeUnprocessed(rows, limits);
+  const putAside = `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER) WHERE session = ? AND number = ?`;
+  for (const { number, reason } of judged.recovered.aside) {
+    database.prepare(putAside).run(reason, Math.round(limits.wallNow), session, number);
+  }
+  return judged;
+}
+
+/** Answers a pending call of a session that is claimed, or of a dead runtime: the state of the row alone decides. */
+export function settleLost(
+  database: Database,
+  row: SqlRow,
+  { wallNow, answer }: Pick<RecoveryLimits, 'wallNow' | 'answer'>,
+): LostCall {
+  const call = lostCall(toCallRow(row));
+  database
+    .prepare(
+      `UPDATE unwedge_calls SET state = 'settled', result = ?, settled_at = CAST(? AS INTEGER),
+         result_seq = (SELECT max(max(seq), coalesce(max(result_seq), 0)) + 1 FROM unwedge_calls WHERE session = ?)
+       WHERE id = ? AND state = 'pending'`,
+    )
+    .run(toJson(answer(call)), Math.round(wallNow), call.session, call.call);
+  return call;
+}
+
+/** The result of a call. */
+export interface Settlement {
+  readonly call: string;
+  readonly json: string;
+  readonly seq: number;
+  readonly at: number;
+}
+
+/** The first result stands; a second one is kept beside it. */
+export function settleOnce(database: Database, { call, json, seq, at }: Settlement): number {
+  const settled = database
+    .prepare(
+      `UPDATE unwedge_calls SET state = 'settled', result = ?, result_seq = ?, settled_at = CAST(? AS INTEGER)
+       WHERE id = ? AND state = 'pending'`,
+    )
+    .run(json, seq, at, call);
+  if (settled > 0) return settled;
+  return database
+    .prepare(
+      `UPDATE unwedge_calls SET late_result = ?, late_at = CAST(? AS INTEGER) WHERE id = ? AND late_result IS NULL`,
+    )
+    .run(json, at, call);
+}
+
+/** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */
+export function forgetTurns(database: Database, session: string, beforeTurn: number): number {
+  const over = `session = ? AND (state IN ('done', 'failed') AND turn < ? OR state = 'dropped')`;
+  const last = 'SELECT max(number) FROM unwedge_messages WHERE session = ?';
+  const calls = database.prepare(`DELETE FROM unwedge_calls WHERE state = 'settled' AND session = ? AND turn < ?`);
+  const messages = database.prepare(
+    `DELETE FROM unwedge_messages WHERE ${over} AND (key IS NULL OR number <= (${last}) - ${maxKeys})`,
+  );
+  const texts = database.prepare(`UPDATE unwedge_messages SET body = '{}', seq = NULL WHERE ${over} AND body <> '{}'`);
+  return calls.run(session, beforeTurn) + messages.run(session, beforeTurn, session) + texts.run(session, beforeTurn);
+}
+
+/** The ids of other runtimes that have pending calls. */
+export function selectCallers(database: Database, runtime: string): readonly string[] {
+  return database
+    .prepare(`SELECT DISTINCT runtime FROM unwedge_calls WHERE state = 'pending' AND runtime <> ?`)
+    .all(runtime)
+    .map((row) => String(row['runtime']));
+}
+
+function toMessageRow(row: SqlRow): MessageRow {
+  const { seq, key } = row;
+  return {
+    number: Number(row['number']),
+    body: String(row['body']),
+    key: typeof key === 'string' ? key : undefined,
+    deliveries: Number(row['deliveries']),
+    stops: Number(row['stops']),
+    at: Number(row['posted_at']),
+    taken: seq === null ? undefined : { turn: Number(row['turn']), seq: Number(seq), at: Number(row['taken_at']) },
+  };
+}
+
+function toCallRow(row: SqlRow): CallRow {
+  return {
+    session: String(row['session']),
+    call: String(row['id']),
+    turn: Number(row['turn']),
+    integration: String(row['integration']),
+    tool: String(row['tool']),
+    input: String(row['input']),
+    effect: row['effect'],
+    seq: Number(row['seq']),
+    startedAt: Number(row['started_at']),
+    settled:
+      row['state'] === 'settled'
+        ? { result: String(row['result']), seq: Number(row['result_seq']), at: Number(row['settled_at']) }
+        : undefined,
+  };
+}

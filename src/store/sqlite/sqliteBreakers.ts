@@ -1,0 +1,166 @@
+import { readBreakerCause } from '../../policy/breakerCause.ts';
+import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
+import type { BreakerStates } from '../breakers.ts';
+import { parseMetadata } from '../events.ts';
+import type { Redactor } from '../redact.ts';
+import type { Database, SqlRow } from './database.ts';
+import type { StoreFile } from './storeFile.ts';
+
+/** Breakers in the file. */
+export class SqliteBreakers implements BreakerStates {
+  readonly #file: StoreFile;
+  readonly #redact: Redactor;
+  /** What is saved here and not yet committed, the latest for each name; at most one write for each waits in the queue. */
+  readonly #pending = new Map<string, PersistedBreaker>();
+
+  /** @param redact - why a circuit opened is kept without secrets. */
+  constructor(file: StoreFile, redact: Redactor) {
+    this.#file = file;
+    this.#redact = redact;
+  }
+
+  load(name: string): PersistedBreaker | undefined {
+    return this.#pending.get(name) ?? this.#file.ask((database) => selectBreaker(database, name), undefined);
+  }
+
+  save(name: string, breaker: PersistedBreaker): void {
+    const queued = this.#pending.has(name);
+    this.#pending.set(name, breaker);
+    if (queued) return;
+    this.#file.write({
+      run: (database) => upsertBreaker(database, this.#redact, name, this.#pending.get(name) ?? breaker),
+      committed: () => this.#pending.delete(name),
+    });
+  }
+
+  countFailure(name: string, generation: number): number | undefined {
+    // What waits in the queue may be the generation that is asked for.
+    const counted = this.#pending.has(name)
+      ? undefined
+      : this.#file.ask((database) => countFailure(database, name, generation), undefined);
+    if (counted !== undefined) return counted;
+    this.#file.write({ run: (database) => void countFailure(database, name, generation) });
+    return undefined;
+  }
+
+  saveFailures(name: string, generation: number, failures: number): void {
+    this.#file.write({ run: (database) => setFailures(database, name, generation, failures) });
+  }
+
+  claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean {
+    return this.#file.ask((database) => claimLease(database, { name, generation, owner, leaseMs, wallNow }), true);
+  }
+
+  probeHolder(name: string): string | undefined {
+    return this.#file.ask((database) => leaseHolder(database, name), undefined);
+  }
+
+  releaseProbe(name: string, owner: string): void {
+    this.#file.ask((database) => releaseLease(database, name, owner), undefined);
+  }
+}
+
+const columns = 'name, state, opened_at, open_until, last_open_ms, openings, failures, generation, cause';
+
+/** Every breaker of a database. */
+export function selectBreakers(database: Database): Map<string, PersistedBreaker> {
+  const rows = database.prepare('SELECT * FROM unwedge_breakers ORDER BY name').all();
+  return new Map(rows.map((row) => [String(row['name']), toBreaker(row)]));
+}
+
+function selectBreaker(database: Database, name: string): PersistedBreaker | undefined {
+  const row = database.prepare('SELECT * FROM unwedge_breakers WHERE name = ?').get(name);
+  return row === undefined ? undefined : toBreaker(row);
+}
+
+function toBreaker(row: SqlRow): PersistedBreaker {
+  return {
+    state: row['state'] === 'open' ? 'open' : 'closed',
+    openedAt: Number(row['opened_at']),
+    openUntil: Number(row['open_until']),
+    lastOpenMs: Number(row['last_open_ms']),
+    openings: Number(row['openings']),
+    // A reader may meet a database of before, which has no such column.
+    failures: Number(row['failures'] ?? 0),
+    generation: Number(row['generation']),
+    cause: typeof row['cause'] === 'string' ? readBreakerCause(parseMetadata(row['cause'])) : undefined,
+  };
+}
+
+function upsertBreaker(database: Database, redact: Redactor, name: string, breaker: PersistedBreaker): void {
+  database
+    .prepare(
+      `INSERT INTO unwedge_breakers (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET
+         state = excluded.state, opened_at = excluded.opened_at, open_until = excluded.open_until,
+         last_open_ms = excluded.last_open_ms, openings = excluded.openings, failures = excluded.failures,
+         generation = excluded.generation, cause = excluded.cause,
+         lease_until = NULL, lease_owner = NULL
+       WHERE excluded.generation >= generation`,
+    )
+    .run(
+      name,
+      breaker.state,
+      Math.round(breaker.openedAt),
+      Math.round(breaker.openUntil),
+      Math.round(breaker.lastOpenMs),
+      breaker.openings,
+      breaker.failures,
+      breaker.generation,
+      breaker.cause === undefined ? null : redact({ ...breaker.cause }),
+    );
+}
+
+const closedRow = `INSERT INTO unwedge_breakers (${columns}) VALUES (?, 'closed', 0, 0, 0, 0, ?, ?, NULL)`;
+const sameClosed = `WHERE generation = excluded.generation AND unwedge_breakers.state = 'closed'`;
+
+/** In one statement, so that no two processes count the same. 0: the row is of another generation, or open. */
+function countFailure(database: Database, name: string, generation: number): number {
+  const row = database
+    .prepare(`${closedRow} ON CONFLICT (name) DO UPDATE SET failures = failures + 1 ${sameClosed} RETURNING failures`)
+    .get(name, 1, generation);
+  return row === undefined ? 0 : Number(row['failures']);
+}
+
+function setFailures(database: Database, name: string, generation: number, failures: number): void {
+  database
+    .prepare(`${closedRow} ON CONFLICT (name) DO UPDATE SET failures = excluded.failures ${sameClosed}`)
+    .run(name, failures, generation);
+}
+
+interface Claim {
+  readonly name: string;
+  readonly generation: number;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly wallNow: number;
+}
+
+/**
+ * One fenced UPDATE, so that of all processes one wins. Times too far ahead to be true are those of a wall clock that has
+ * stepped back since; they must not block probes for as long as the step was.
+ */
+function claimLease(database: Database, { name, generation, owner, leaseMs, wallNow }: Claim): boolean {
+  const now = Math.round(wallNow);
+  const lease = Math.ceil(leaseMs);
+  const changed = database
+    .prepare(
+      `UPDATE unwedge_breakers SET lease_owner = ?, lease_until = ?
+       WHERE name = ?
+         AND (lease_until IS NULL OR lease_owner = ? OR lease_until <= ? OR lease_until > ?)
+         AND (generation <= ? OR state = 'closed' OR open_until <= ? OR open_until > ? + last_open_ms)`,
+    )
+    .run(owner, now + lease, name, owner, now, now + 2 * lease, generation, now, now);
+  return changed > 0 || selectBreaker(database, name) === undefined;
+}
+
+function leaseHolder(database: Database, name: string): string | undefined {
+  const owner = database.prepare('SELECT lease_owner FROM unwedge_breakers WHERE name = ?').get(name)?.['lease_owner'];
+  return typeof owner === 'string' ? owner : undefined;
+}
+
+function releaseLease(database: Database, name: string, owner: string): void {
+  database
+    .prepare('UPDATE unwedge_breakers SET lease_owner = NULL, lease_until = NULL WHERE name = ? AND lease_owner = ?')
+    .run(name, owner);
+}

@@ -1,0 +1,135 @@
+import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
+import type { Database, SqlRow } from './database.ts';
+import type { LeftRuns } from './leftRuns.ts';
+import { hasTable } from './schema.ts';
+import type { StoreFile } from './storeFile.ts';
+
+/** Runs in the file. One that cannot be taken off is marked as left beside it. */
+export class SqliteRuntimes implements Runtimes {
+  readonly #file: StoreFile;
+  readonly #left: LeftRuns;
+  /** Runs that are to be taken off, until that is committed. */
+  readonly #leaving = new Set<string>();
+  /** What is to be entered and is not committed; a store that is degraded for long gets one write for each, not one a minute. */
+  readonly #pending = new Map<string, RuntimeRow>();
+  /** Runs that are in the file. */
+  readonly #entered = new Map<string, RuntimeRow>();
+
+  constructor(file: StoreFile, left: LeftRuns) {
+    this.#file = file;
+    this.#left = left;
+    file.carries({
+      carry: (database) => {
+        for (const run of this.#entered.values()) upsertRuntime(database, run);
+        return { carried: 0, lost: 0 };
+      },
+    });
+  }
+
+  enter(run: RuntimeRow): void {
+    const { id } = run;
+    const queued = this.#pending.has(id);
+    this.#pending.set(id, run);
+    if (queued) return;
+    const latest = (): RuntimeRow => this.#pending.get(id) ?? run;
+    this.#file.write({
+      run: (database) => upsertRuntime(database, latest()),
+      committed: () => {
+        this.#entered.set(id, latest());
+        this.#pending.delete(id);
+      },
+    });
+  }
+
+  leave(id: string): void {
+    this.#leaving.add(id);
+    this.#file.write({
+      run: (database) => deleteRuntime(database, id),
+      committed: () => {
+        this.#leaving.delete(id);
+        this.#entered.delete(id);
+      },
+    });
+  }
+
+  async pids(): Promise<readonly number[]> {
+    return this.#file.ask(selectRuntimes, []).map(({ pid }) => pid);
+  }
+
+  async removeDead(world: ProcessWorld, wallNow: number): Promise<void> {
+    const dead = judgeRuntimes(this.#file.ask(selectRuntimes, []), world, wallNow).filter(
+      ({ id, liveness }) => liveness === 'dead' || this.#left.has(id),
+    );
+    if (dead.length === 0) return;
+    this.#file.write({
+      run: (database) => {
+        for (const { id } of dead) {
+          this.#left.settle(database, id);
+          deleteRuntime(database, id);
+        }
+      },
+      committed: () => {
+        for (const { id } of dead) this.#left.forget(id);
+      },
+    });
+  }
+
+  /** The store is closed: runs that could not be taken off are marked as left beside it. */
+  closed(): void {
+    for (const id of this.#leaving) this.#left.mark(id);
+  }
+}
+
+/**
+ * Runs that a database lists, oldest first; none in one that never had a runtime of this version.
+ * @throws what SQLite reports.
+ */
+export function readRuntimes(database: Database): readonly RuntimeRow[] {
+  return hasTable(database, 'unwedge_runtimes') ? selectRuntimes(database) : [];
+}
+
+const columns = 'id, pid, process_start, started_at, renewed_at, name, socket';
+
+function selectRuntimes(database: Database): readonly RuntimeRow[] {
+  return database.prepare(`SELECT ${columns} FROM unwedge_runtimes ORDER BY started_at, id`).all().map(toRuntime);
+}
+
+/** One run, if it is entered. */
+export function selectRuntime(database: Database, id: string): RuntimeRow | undefined {
+  const row = database.prepare(`SELECT ${columns} FROM unwedge_runtimes WHERE id = ?`).get(id);
+  return row === undefined ? undefined : toRuntime(row);
+}
+
+function toRuntime(row: SqlRow): RuntimeRow {
+  return {
+    id: String(row['id']),
+    pid: Number(row['pid']),
+    processStart: String(row['process_start']),
+    startedAt: Number(row['started_at']),
+    renewedAt: Number(row['renewed_at']),
+    name: String(row['name']),
+    socket: typeof row['socket'] === 'string' ? row['socket'] : undefined,
+  };
+}
+
+function upsertRuntime(database: Database, run: RuntimeRow): void {
+  database
+    .prepare(
+      `INSERT INTO unwedge_runtimes (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET renewed_at = excluded.renewed_at, socket = excluded.socket`,
+    )
+    .run(
+      run.id,
+      run.pid,
+      run.processStart,
+      Math.round(run.startedAt),
+      Math.round(run.renewedAt),
+      run.name,
+      run.socket ?? null,
+    );
+}
+
+function deleteRuntime(database: Database, id: string): void {
+  database.prepare('DELETE FROM unwedge_runtimes WHERE id = ?').run(id);
+}

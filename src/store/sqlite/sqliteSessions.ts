@@ -1,0 +1,141 @@
+import type { Fact } from '../../policy/facts.ts';
+import type {
+  CallRecovery,
+  Claim,
+  LostCall,
+  Past,
+  Recovered,
+  RecoveryLimits,
+  SessionStore,
+} from '../../sessions/sessionStore.ts';
+import type { Redactor } from '../redact.ts';
+import type { RuntimeIdentity } from '../runtimes.ts';
+import { pastUnread, type Unprocessed } from '../sessionRows.ts';
+import { carryAll } from './carriers.ts';
+import type { Database } from './database.ts';
+import type { EventLog } from './eventLog.ts';
+import type { LeftRuns } from './leftRuns.ts';
+import type { Schema } from './schema.ts';
+import { SqliteLedger } from './sqliteLedger.ts';
+import { selectCallers, selectPast, settleLost, takeUnprocessed } from './sessionTables.ts';
+import { selectRuntime } from './sqliteRuntimes.ts';
+import type { StoreFile } from './storeFile.ts';
+
+/** What the sessions of every runtime on one file share. */
+export interface SessionScope {
+  readonly file: StoreFile;
+  readonly log: Pick<EventLog, 'insert'>;
+  readonly left: LeftRuns;
+  /** For text that no caller is given back. */
+  readonly redact: Redactor;
+}
+
+type Taken =
+  | { readonly held: true; readonly by: string }
+  | ({ readonly held: false; readonly fence: number; readonly recovered: Recovered } & Pick<Unprocessed, 'stops'>);
+
+/** Calls that are answered in one commit: it takes about 10 ms. */
+const mostLost = 200;
+
+/** Sessions in the file, for one runtime. */
+export class SqliteSessions implements SessionStore {
+  readonly #scope: SessionScope;
+  readonly #runtime: RuntimeIdentity;
+  /** Those of this run; each session's latest. */
+  readonly #ledgers = new Map<string, SqliteLedger>();
+
+  constructor(scope: SessionScope, runtime: RuntimeIdentity) {
+    this.#scope = scope;
+    this.#runtime = runtime;
+    scope.file.carries({
+      carry: (database, transaction) => carryAll(this.#ledgers.values(), database, transaction),
+    });
+  }
+
+  async claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined> {
+    const { file } = this.#scope;
+    let generation = 0;
+    const taken = await file.transact((database, schema) => {
+      generation = file.generation;
+      return this.#take(database, schema, session, limits);
+    });
+    if (taken === undefined || taken.held) return taken;
+    const { recovered, stops, fence } = taken;
+    const ledger = new SqliteLedger({ session, runtime: this.#runtime.id, fence }, this.#scope);
+    ledger.restored(recovered.waiting, stops);
+    this.#ledgers.set(session, ledger);
+    const past = (historyLimit: number): Past | undefined => {
+      const isSame = (): boolean => file.generation === generation;
+      const found = file.ask<Past | undefined>(
+        (database) => (isSame() ? selectPast(database, session, historyLimit) : pastUnread(limits.wallNow)),
+        undefined,
+      );
+      if (found !== undefined) ledger.recalled(found);
+      return found;
+    };
+    return { held: false, ledger, recovered, past };
+  }
+
+  async recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]> {
+    const { file } = this.#scope;
+    const lost: LostCall[] = [];
+    const dead = await file.transact((database) =>
+      selectCallers(database, this.#runtime.id).filter((owner) => !this.#lives(database, owner)),
+    );
+    for (const owner of dead ?? []) {
+      for (let isMore = true; isMore; ) {
+        const some = await file.transact((database, schema) => this.#recoverSome(database, schema, owner, limits));
+        lost.push(...(some ?? []));
+        isMore = some?.length === mostLost;
+      }
+    }
+    return lost;
+  }
+
+  #take(database: Database, schema: Schema, session: string, limits: RecoveryLimits): Taken {
+    const { left } = this.#scope;
+    const { id: runtime } = this.#runtime;
+    const row = database.prepare('SELECT owner, fence FROM unwedge_sessions WHERE id = ?').get(session);
+    const owner = row?.['owner'];
+    if (typeof owner === 'string' && owner !== runtime) {
+      if (this.#lives(database, owner)) return { held: true, by: owner };
+      if (left.has(owner)) left.settle(database, owner);
+    }
+    const fence = Number(row?.['fence'] ?? 0) + 1;
+    database
+      .prepare(
+        `INSERT INTO unwedge_sessions (id, owner, fence) VALUES (?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, fence = excluded.fence`,
+      )
+      .run(session, runtime, fence);
+    const lost = database
+      .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq`)
+      .all(session)
+      .map((pending) => settleLost(database, pending, limits));
+    const { recovered: messages, stops } = takeUnprocessed(database, session, limits);
+    const recovered = { ...messages, lost };
+    this.#record(database, schema, limits.wallNow, limits.facts(recovered));
+    return { held: false, fence, recovered, stops };
+  }
+
+  /** Those of a dead run, in slices: a commit of very many would block the event loop. */
+  #recoverSome(database: Database, schema: Schema, owner: string, limits: CallRecovery): readonly LostCall[] {
+    const settled = database
+      .prepare(`SELECT * FROM unwedge_calls WHERE state = 'pending' AND runtime = ? ORDER BY id LIMIT ?`)
+      .all(owner, mostLost)
+      .map((row) => settleLost(database, row, limits));
+    this.#record(database, schema, limits.wallNow, settled.map(limits.fact));
+    return settled;
+  }
+
+  /** With the change that they tell of: neither is there without the other. */
+  #record(database: Database, schema: Schema, at: number, facts: readonly Fact[]): void {
+    for (const fact of facts) this.#scope.log.insert(database, schema, { ...fact, at });
+  }
+
+  /** A run that has left is as dead as one that died. */
+  #lives(database: Database, owner: string): boolean {
+    const run = selectRuntime(database, owner);
+    return run !== undefined && !this.#scope.left.has(owner) && this.#runtime.isAlive(run);
+  }
+}

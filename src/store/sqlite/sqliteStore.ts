@@ -1,0 +1,123 @@
+import type { Clock } from '../../policy/clock.ts';
+import type { Fact, Facts, Told } from '../../policy/facts.ts';
+import type { Logger } from '../../policy/logger.ts';
+import type { Retention } from '../../policy/retention.ts';
+import type { SessionStore } from '../../sessions/sessionStore.ts';
+import type { EventQuery, EventRow } from '../events.ts';
+import type { Redactor } from '../redact.ts';
+import type { RuntimeIdentity } from '../runtimes.ts';
+import type { Store } from '../store.ts';
+import { StoreUnavailableError } from '../storeOption.ts';
+import { type Connection, createConnection } from './connection.ts';
+import type { Driver } from './database.ts';
+import { EventLog } from './eventLog.ts';
+import { createLeftRuns } from './leftRuns.ts';
+import { type Pruner, startPruner } from './retention.ts';
+import { SqliteAlerts } from './sqliteAlerts.ts';
+import { SqliteBreakers } from './sqliteBreakers.ts';
+import { SqliteChildren } from './sqliteChildren.ts';
+import { SqliteRuntimes } from './sqliteRuntimes.ts';
+import { type SessionScope, SqliteSessions } from './sqliteSessions.ts';
+import { StoreFile } from './storeFile.ts';
+import { diagnose } from './trouble.ts';
+
+export interface SqliteOptions {
+  readonly driver: Driver;
+  /** Absolute. */
+  readonly path: string;
+  readonly required: boolean;
+  readonly synchronous: 'NORMAL' | 'FULL';
+  readonly lockWaitMs: number | undefined;
+  readonly retention: Retention | undefined;
+  readonly runtimePid: number | undefined;
+  readonly redact: Redactor;
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly logger: Logger | undefined;
+}
+
+/**
+ * Opens a file as a store; one that cannot be used gives a degraded store that tries again.
+ * @throws {@link StoreUnavailableError} when it is `required` and cannot be had.
+ */
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { driver, path, required, synchronous, lockWaitMs, retention, clock, facts, logger } = options;
+  const connection = createConnection(driver, path, synchronous, lockWaitMs);
+  if (required) haveToUse(connection, path);
+  const file = new StoreFile(connection, path, { clock, facts, logger });
+  await file.start();
+  const pruner = retention === undefined ? undefined : startPruner({ file, clock, facts, retention });
+  return new SqliteStore(driver.kind, file, options, pruner);
+}
+
+/** A lock is waited for later: whoever holds it can use the file. @throws {@link StoreUnavailableError} */
+function haveToUse(connection: Connection, path: string): void {
+  try {
+    connection.use(() => undefined);
+  } catch (error) {
+    const { busy, reason, fix } = diagnose(error, path);
+    if (busy) return;
+    connection.close();
+    throw new StoreUnavailableError(reason, fix, error);
+  }
+}
+
+/** A store in a file that several processes may share. */
+class SqliteStore implements Store {
+  readonly kind: Driver['kind'];
+  readonly persistent = true;
+  readonly path: string;
+  readonly breakers: SqliteBreakers;
+  readonly runtimes: SqliteRuntimes;
+  readonly children: SqliteChildren;
+  readonly alerts: SqliteAlerts;
+  readonly #file: StoreFile;
+  readonly #log: EventLog;
+  readonly #sessionScope: SessionScope;
+  readonly #pruner: Pruner | undefined;
+
+  constructor(
+    kind: Driver['kind'],
+    file: StoreFile,
+    { path, redact, runtimePid }: Pick<SqliteOptions, 'path' | 'redact' | 'runtimePid'>,
+    pruner: Pruner | undefined,
+  ) {
+    const left = createLeftRuns(path);
+    this.kind = kind;
+    this.path = path;
+    this.#file = file;
+    this.#pruner = pruner;
+    this.#log = new EventLog(file, redact, runtimePid);
+    this.#sessionScope = { file, log: this.#log, left, redact };
+    this.breakers = new SqliteBreakers(file, redact);
+    this.runtimes = new SqliteRuntimes(file, left);
+    this.children = new SqliteChildren(file);
+    this.alerts = new SqliteAlerts(file, this.#log);
+  }
+
+  get degraded(): boolean {
+    return this.#file.degraded;
+  }
+
+  record(fact: Told<Fact>): boolean {
+    return this.#log.record(fact);
+  }
+
+  read(query: EventQuery): Promise<readonly EventRow[]> {
+    return this.#log.read(query);
+  }
+
+  sessions(runtime: RuntimeIdentity): SessionStore {
+    return new SqliteSessions(this.#sessionScope, runtime);
+  }
+
+  flush(): Promise<boolean> {
+    return this.#file.flush();
+  }
+
+  async close(): Promise<void> {
+    this.#pruner?.stop();
+    await this.#file.close();
+    this.runtimes.closed();
+  }
+}

@@ -1,0 +1,98 @@
+import { checkNumber } from '../../policy/options.ts';
+import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
+import type { FailureFigures, IntegrationStatus, RuntimeFailures, StoreStatus } from '../storeReader.ts';
+import { readAlerts } from './alertView.ts';
+import { isCountedFailure, isCrash, isTrouble, owner } from './counting.ts';
+import type { Database, SqlRow } from './database.ts';
+import { field } from './eventRows.ts';
+import { hasTable } from './schema.ts';
+import { selectBreakers } from './sqliteBreakers.ts';
+
+const shortMs = 10 * 60_000;
+const longMs = 24 * 60 * 60_000;
+
+/**
+ * What a database says as of `now`, wall time in ms since the epoch.
+ * @throws TypeError or RangeError for a wrong `now`, or what SQLite reports.
+ */
+export function readStatus(database: Database, eventTable: string, now: number): StoreStatus {
+  checkNumber('now', now);
+  const { open, unwatched } = readAlerts(database, eventTable, now);
+  return {
+    alerts: { open, unwatched },
+    events: Number(database.prepare(`SELECT count(*) AS count FROM ${eventTable}`).get()?.['count']),
+    integrations: selectIntegrations(database, eventTable, now),
+    sessions: database
+      .prepare(
+        `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at FROM ${eventTable}
+         WHERE timestamp >= ? GROUP BY 1 HAVING session IS NOT NULL ORDER BY at DESC LIMIT 100`,
+      )
+      .all(now - longMs)
+      .map((row) => ({ session: String(row['session']), lastSeenAt: Number(row['at']) })),
+  };
+}
+
+function selectIntegrations(database: Database, table: string, now: number): IntegrationStatus[] {
+  const breakers = selectKeptBreakers(database);
+  const found = new Map<string, RuntimeFailures[]>([...breakers.keys()].map((name) => [name, []]));
+  for (const row of selectFailures(database, table, now)) {
+    const name = String(row['integration']);
+    const rows = found.get(name) ?? [];
+    found.set(name, rows);
+    rows.push(toFailures(row));
+  }
+  return [...found]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([integration, rows]) => {
+      const breaker = breakers.get(integration);
+      const runtimes = rows.filter(({ pid }) => pid !== undefined);
+      return { integration, ...sumOf(rows), circuit: breaker?.state ?? 'closed', breaker, runtimes };
+    });
+}
+
+/** By integration and by process. */
+function selectFailures(database: Database, table: string, now: number): readonly SqlRow[] {
+  // With a bare column beside max(), SQLite gives that of the row with the maximum.
+  return database
+    .prepare(
+      `SELECT ${owner} AS integration, ${field('runtime_pid')} AS pid,
+         coalesce(sum(${isCountedFailure} AND timestamp > ?), 0) AS failures10m, coalesce(sum(${isCountedFailure}), 0) AS failures24h,
+         coalesce(sum(${isCrash} AND timestamp > ?), 0) AS crashes10m, coalesce(sum(${isCrash}), 0) AS crashes24h,
+         max(timestamp) AS at, CASE WHEN ${isCrash} THEN 'crash' ELSE ${field('kind')} END AS kind,
+         coalesce(${field('error')}, ${field('message')}) AS error
+       FROM ${table} WHERE timestamp > ? AND ${isTrouble} GROUP BY 1, 2 HAVING integration IS NOT NULL ORDER BY 1, at`,
+    )
+    .all(now - shortMs, now - shortMs, now - longMs);
+}
+
+function toFailures(row: SqlRow): RuntimeFailures {
+  return {
+    pid: typeof row['pid'] === 'number' ? row['pid'] : undefined,
+    failures10m: Number(row['failures10m']),
+    failures24h: Number(row['failures24h']),
+    crashes10m: Number(row['crashes10m']),
+    crashes24h: Number(row['crashes24h']),
+    lastError: {
+      at: Number(row['at']),
+      kind: typeof row['kind'] === 'string' ? row['kind'] : undefined,
+      error: String(row['error']),
+    },
+  };
+}
+
+/** @param rows - by the time of their last error. */
+function sumOf(rows: readonly RuntimeFailures[]): FailureFigures {
+  const total = (figure: Exclude<keyof FailureFigures, 'lastError'>): number =>
+    rows.reduce((sum, row) => sum + row[figure], 0);
+  return {
+    failures10m: total('failures10m'),
+    failures24h: total('failures24h'),
+    crashes10m: total('crashes10m'),
+    crashes24h: total('crashes24h'),
+    ...(rows.length > 0 && { lastError: rows.at(-1)?.lastError }),
+  };
+}
+
+function selectKeptBreakers(database: Database): ReadonlyMap<string, PersistedBreaker> {
+  return hasTable(database, 'unwedge_breakers') ? selectBreakers(database) : new Map();
+}

@@ -1,0 +1,94 @@
+import type { Trouble } from '../outage.ts';
+import { messageOf } from '../../policy/thrown.ts';
+
+/** What is wrong with a database. */
+export interface SqliteTrouble extends Trouble {
+  /** The row is at fault, not the file: the database refuses it whenever it comes. */
+  readonly refusedRow: boolean;
+}
+
+/** The open file is no longer the one at its path. */
+export class FileGoneError extends Error {
+  readonly code = 'UNWEDGE_FILE_GONE';
+  constructor() {
+    super('the file was deleted or replaced while it was open');
+  }
+}
+
+/** The open file, or its log, was cut or replaced; it is out of the way now. */
+export class FileDamagedError extends Error {
+  readonly code = 'UNWEDGE_FILE_DAMAGED';
+
+  /** @param aside - where it is. */
+  constructor(aside: string) {
+    super(`the file or its log was cut while it was open; it was set aside as ${aside}`);
+  }
+}
+
+/** Written by a newer version of this package. */
+export class NewerSchemaError extends Error {
+  readonly code = 'UNWEDGE_NEWER_SCHEMA';
+  constructor(found: number, known: number) {
+    super(`the schema has version ${found}, this version of unwedge knows ${known}`);
+  }
+}
+
+/** Names of SQLite's primary result codes, for drivers that give numbers. */
+const sqliteNames: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  18: 'SQLITE_TOOBIG',
+  19: 'SQLITE_CONSTRAINT',
+  20: 'SQLITE_MISMATCH',
+  26: 'SQLITE_NOTADB',
+};
+
+const wait = 'end or wait for the process that holds it';
+const replace = 'move the file away; a new one is started';
+const permit =
+  'make the file and its directory writable, or choose another: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`';
+const space = 'free space on its disk';
+const choose = 'choose another file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`';
+
+const fixes: Readonly<Record<string, string>> = {
+  SQLITE_BUSY: wait,
+  SQLITE_LOCKED: wait,
+  SQLITE_CORRUPT: replace,
+  SQLITE_NOTADB: replace,
+  SQLITE_READONLY: permit,
+  EACCES: permit,
+  EPERM: permit,
+  EROFS: permit,
+  SQLITE_FULL: space,
+  ENOSPC: space,
+  EDQUOT: space,
+  EISDIR: 'name a file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`',
+  UNWEDGE_FILE_GONE: 'nothing to do: a new file is started',
+  UNWEDGE_FILE_DAMAGED: 'a new file is started; see who cuts files that are in use, a cleaner or a copy over them',
+  UNWEDGE_NEWER_SCHEMA: `update unwedge, or ${choose}`,
+};
+
+/** What a failing store means. Accepts anything thrown. */
+export function diagnose(error: unknown, path: string): SqliteTrouble {
+  const code = codeOf(error);
+  const message = messageOf(error);
+  return {
+    busy: code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED',
+    refusedRow: code === 'SQLITE_CONSTRAINT' || code === 'SQLITE_TOOBIG' || code === 'SQLITE_MISMATCH',
+    reason: code === 'EISDIR' ? `${path} is a directory` : `${path}: ${message}`,
+    fix: fixes[code] ?? choose,
+  };
+}
+
+// better-sqlite3 names even extended codes (SQLITE_READONLY_DBMOVED); node:sqlite numbers them (low byte: the primary code).
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  if ('errcode' in error && typeof error.errcode === 'number') return sqliteNames[error.errcode & 0xff] ?? '';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return code.startsWith('SQLITE_') ? code.split('_', 2).join('_') : code;
+}

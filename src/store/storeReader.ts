@@ -1,0 +1,128 @@
+import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
+import type { OpenAlert } from '../policy/alertRecord.ts';
+import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { EventQuery, EventRow } from './events.ts';
+import type { RuntimeRow } from './runtimes.ts';
+
+/** A store of other processes, opened for reading: nothing is created or changed. All of it rejects where the store cannot be read. */
+export interface StoreReader {
+  /** Absolute. */
+  readonly path: string;
+  /** Changes when the store is replaced: ids begin anew then. */
+  readonly identity: string;
+  /** Events, oldest first. @throws TypeError or RangeError for a wrong query. */
+  events(query: EventQuery): Promise<readonly EventRow[]>;
+  /** The id of the newest event; 0 without any. */
+  lastEventId(): Promise<number>;
+  /** What the records say, as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
+  status(now: number): Promise<StoreStatus>;
+  /** What the store says of alerts, as of `now`, wall time in ms since the epoch. */
+  alerts(now: number): Promise<AlertView>;
+  /** Runs that are entered, oldest first; none in a store that never had a runtime of this version. */
+  runtimes(): Promise<readonly RuntimeRow[]>;
+  /** Ids of the sessions that are kept, at most 1000. */
+  sessionIds(): Promise<readonly string[]>;
+  /** Undefined for a session that was never kept here. */
+  session(id: string): Promise<SessionRecords | undefined>;
+  close(): void;
+}
+
+/** What the records say about the last day. */
+export interface StoreStatus {
+  /** Every event that is kept. */
+  readonly events: number;
+  readonly integrations: readonly IntegrationStatus[];
+  /** Open, or as good as: see {@link UnwatchedAlert}. */
+  readonly alerts: Pick<AlertView, 'open' | 'unwatched'>;
+  /** The sessions seen last, newest first, at most 100. */
+  readonly sessions: readonly SessionStatus[];
+}
+
+/** What counts towards alerts, and the last that went wrong. */
+export interface FailureFigures {
+  /** Final failures of calls, and failures of hooks, within the last 10 min, of the kinds that count towards alerts. */
+  readonly failures10m: number;
+  /** The same within the last 24 h. */
+  readonly failures24h: number;
+  /** Losses of what is behind the integration, and failed restarts, within the last 10 min. */
+  readonly crashes10m: number;
+  /** The same within the last 24 h. */
+  readonly crashes24h: number;
+  /** Of any kind, also of one that does not count. */
+  readonly lastError?: { readonly at: number; readonly kind: string | undefined; readonly error: string } | undefined;
+}
+
+/** What one process has recorded. */
+export interface RuntimeFailures extends FailureFigures {
+  readonly pid: number | undefined;
+}
+
+export interface IntegrationStatus extends FailureFigures {
+  readonly integration: string;
+  /** The same figures by the process that recorded them, as far as that is known. */
+  readonly runtimes: readonly RuntimeFailures[];
+  /** As it was last kept; of one that was never kept, closed. */
+  readonly circuit: PersistedBreaker['state'];
+  readonly breaker?: PersistedBreaker | undefined;
+}
+
+export interface SessionStatus {
+  readonly session: string;
+  /** Wall time in ms since the epoch. */
+  readonly lastSeenAt: number;
+}
+
+/** An alert that is over. Times are wall time in ms since the epoch. */
+export interface ClearedAlert extends OpenAlert {
+  readonly clearedAt: number;
+  readonly clearedBy: AlertEnd;
+}
+
+/**
+ * Failures and crashes on record that would have raised an alert by the default thresholds, had a gateway watched: those of short-lived runs and
+ * hooks.
+ */
+export interface UnwatchedAlert {
+  readonly integration: string;
+  readonly because: AlertCause;
+  /** Final failures within the last 10 min. */
+  readonly failures: number;
+  /** Crashes within the last 10 min. */
+  readonly crashes: number;
+  /** Of the last failure or crash. */
+  readonly lastFailureAt: number;
+  readonly kind: string | undefined;
+  readonly message: string;
+}
+
+/** What a store says of alerts. */
+export interface AlertView {
+  /** The oldest first. */
+  readonly open: readonly OpenAlert[];
+  readonly unwatched: readonly UnwatchedAlert[];
+  /** The last ones that were cleared, newest first, at most 50. */
+  readonly cleared: readonly ClearedAlert[];
+}
+
+/** What a store says of a session that no live runtime answers for. Times are wall time in ms since the epoch. */
+export interface SessionRecords {
+  readonly session: string;
+  /** Messages that wait or have been begun, at most 100, oldest first. */
+  readonly messages: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly state: 'waiting' | 'taken';
+    readonly deliveries: number;
+    readonly postedAt: number;
+  }[];
+  /** Calls without a result, at most 100. */
+  readonly calls: readonly {
+    readonly call: string;
+    readonly integration: string;
+    readonly tool: string;
+    readonly startedAt: number;
+    readonly deadlineAt: number;
+  }[];
+  /** Messages that are not delivered any more, the last 100. */
+  readonly aside: readonly { readonly id: string; readonly reason: string }[];
+}

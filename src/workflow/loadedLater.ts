@@ -1,0 +1,28 @@
+/** What is loaded when it is needed. */
+export interface Late<T> {
+  /** Once it is loaded. */
+  readonly value: T | undefined;
+  /** Those who ask while it is loading wait for the same; after a failure the next tries again. */
+  load(): Promise<T>;
+}
+
+export function loadedLater<T>(load: () => Promise<T>): Late<T> {
+  let value: T | undefined;
+  let loading: Promise<T> | undefined;
+
+  async function attempt(): Promise<T> {
+    try {
+      value = await load();
+      return value;
+    } finally {
+      loading = undefined;
+    }
+  }
+
+  return {
+    get value() {
+      return value;
+    },
+    load: () => (value === undefined ? (loading ??= attempt()) : Promise.resolve(value)),
+  };
+}

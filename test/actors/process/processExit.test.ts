@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { exitFacts } from '../../../src/actors/process/processExit.ts';
+import type { ProcessExit } from '../../../src/machines/subprocessExit.ts';
+import { AttemptError } from '../../../src/policy/failure.ts';
+
+const captured = (text: string) => ({ text, bytes: text.length, omittedBytes: 0 });
+
+const exit = (facts: Partial<ProcessExit>, stderr = ''): ProcessExit => ({
+  reason: 'exit',
+  stdout: captured(''),
+  stderr: captured(stderr),
+  elapsedMs: 10,
+  endedAt: Date.UTC(2026, 0, 1),
+  message: 'the message of the run',
+  ...facts,
+});
+
+describe('the end of a run as a failure', () => {
+  it('[S-9] is none for exit code 0, whatever stderr says', () => {
+    expect(exitFacts(exit({ exitCode: 0 }, 'Error: 529 Overloaded'))).toBeUndefined();
+  });
+
+  it('[S-9] says "CLI failed." when there is no text', () => {
+    expect(exitFacts(exit({ exitCode: 1 }))).toMatchObject({
+      kind: 'unknown',
+      message: 'CLI failed.',
+      code: 1,
+      outcome: 'failed',
+    });
+  });
+
+  it('[S-9] is an empty response for exit code 0 without output where some is expected', () => {
+    const empty = (stdout: string) => exit({ exitCode: 0, stdout: captured(stdout) });
+    const facts = { kind: 'unknown', reason: 'empty_response', message: 'CLI failed.', outcome: 'unknown' };
+    expect(exitFacts(empty(''), { expectsOutput: true })).toMatchObject(facts);
+    expect(exitFacts(empty(' \n\t'), { expectsOutput: true })).toMatchObject(facts);
+    expect(exitFacts(empty('x'), { expectsOutput: true })).toBeUndefined();
+    expect(exitFacts(empty(''))).toBeUndefined();
+  });
+
+  it('[S-9] of an empty response says what stderr says, whose words decide nothing', () => {
+    const facts = exitFacts(exit({ exitCode: 0, stdout: captured('') }, 'Error: 529 Overloaded'), {
+      expectsOutput: true,
+    });
+    expect(facts).toMatchObject({ kind: 'unknown', reason: 'empty_response', message: 'Error: 529 Overloaded' });
+  });
+
+  it('[S-9] takes kind and text from stderr, whatever stdout says', () => {
+    const stdout = captured('HTTP 503');
+    expect(exitFacts(exit({ exitCode: 1, stdout }, 'no such file'))).toMatchObject({
+      kind: 'unknown',
+      message: 'no such file',
+    });
+  });
+
+  it('[S-9] takes kind and text from the last lines of stdout where stderr is empty', () => {
+    const said = (text: string, stderr = ' \n') => exitFacts(exit({ exitCode: 1, stdout: captured(text) }, stderr));
+    expect(said('asking\nError: 529 Overloaded\n')).toMatchObject({
+      kind: 'overloaded',
+      message: 'asking\nError: 529 Overloaded',
+      outcome: 'failed',
+    });
+    expect(said('two tests failed')).toMatchObject({ kind: 'unknown', message: 'two tests failed', code: 1 });
+    expect(said(`HTTP 503\n${'a line of output\n'.repeat(100)}`)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('[S-9] takes the kind from stderr', () => {
+    expect(exitFacts(exit({ exitCode: 1 }, 'API Error: 529 Overloaded'))).toMatchObject({ kind: 'overloaded' });
+    expect(exitFacts(exit({ exitCode: 1 }, 'Invalid API key'))).toMatchObject({ kind: 'auth' });
+    expect(exitFacts(exit({ exitCode: 1 }, 'something else'))).toMatchObject({
+      kind: 'unknown',
+      message: 'something else',
+    });
+  });
+
+  it.each([
+    ['connect ECONNREFUSED 127.0.0.1:1', 'failed'],
+    ['429 Too Many Requests', 'failed'],
+    ['read ECONNRESET', 'unknown'],
+    ['API Error: 500', 'unknown'],
+    ['Request timed out', 'unknown'],
+  ])('[R-12] says what is known of the effect of a run that ended with %j: %s', (stderr, outcome) => {
+    expect(exitFacts(exit({ exitCode: 1 }, stderr))).toMatchObject({ outcome });
+  });
+
+  it('[S-9] shows only the last lines of a long text', () => {
+    const facts = exitFacts(exit({ exitCode: 1 }, `${'noise\n'.repeat(1000)}the last line\n`));
+    expect(facts?.message).toMatch(/^noise\n[^]*the last line$/);
+    expect(facts?.message.length).toBeLessThanOrEqual(500);
+  });
+
+  it('[O-8] begins with no part of a word: it may be half a secret', () => {
+    const facts = exitFacts(exit({ exitCode: 1 }, `${'half-of-a-secret'.repeat(40)} the rest`));
+    expect(facts?.message).toBe('the rest');
+    expect(exitFacts(exit({ exitCode: 1 }, 'half-of-a-secret'.repeat(40)))?.message).toBe('CLI failed.');
+  });
+
+  it.each([
+    [
+      'overall-timeout',
+      { kind: 'timeout', reason: 'overall_timeout', outcome: 'unknown', message: 'the message of the run' },
+    ],
+    [
+      'no-output-timeout',
+      { kind: 'timeout', reason: 'idle_timeout', outcome: 'unknown', message: 'the message of the run' },
+    ],
+    ['cancelled', { kind: 'cancelled', outcome: 'cancelled' }],
+    ['output-limit', { kind: 'protocol', reason: 'message_too_large', outcome: 'unknown' }],
+  ] as const)('[S-9] reads reason %s before the exit code', (reason, facts) => {
+    expect(exitFacts(exit({ reason, exitCode: 0 }))).toMatchObject(facts);
+  });
+
+  it.each([
+    [{ reason: 'signal', signal: 'SIGKILL' }, 'crash'],
+    [{ reason: 'signal', signal: 'SIGTERM' }, 'crash'],
+    [{ exitCode: 137 }, 'crash'],
+    [{ exitCode: 143 }, 'crash'],
+    [{ exitCode: 124 }, 'timeout'],
+    [{ exitCode: 126 }, 'spawn'],
+    [{ exitCode: 127 }, 'spawn'],
+    [{ exitCode: 128 }, 'unknown'],
+  ] as const)('[S-9] reads %j as %s', (facts, kind) => {
+    expect(exitFacts(exit(facts))?.kind).toBe(kind);
+  });
+
+  it('[S-4] passes on the facts of a failed start', () => {
+    const facts = { kind: 'spawn', message: 'no such command', outcome: 'not_started', code: 'ENOENT' } as const;
+    expect(exitFacts(exit({ reason: 'spawn-error', error: new AttemptError(facts) }))).toEqual(facts);
+  });
+});

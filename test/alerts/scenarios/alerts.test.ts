@@ -1,0 +1,225 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type AlertOptions, createGateway, type GatewayOptions } from '../../../src/index.ts';
+import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { hasSqlite } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
+const noRetry = { retry: { maxAttempts: 1 } };
+
+/** A gateway with an integration `kb` that fails, `times` of which raise an alert. */
+async function startGateway(alerts: AlertOptions | false | undefined, options: GatewayOptions = {}) {
+  const gateway = createGateway({ alerts, ...options });
+  onTestFinished(() => gateway.stop());
+  const kb = gateway.integration('kb', { policy: noRetry }, () => {
+    throw Object.assign(new Error('down'), { code: 'ECONNRESET' });
+  });
+  await gateway.start();
+  const fail = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time++) await kb.call(undefined);
+  };
+  return { gateway, kb, fail };
+}
+
+/** A server that hands each request to `answer`. */
+async function startServer(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+describe('an alert of a gateway', () => {
+  it('[O-3] is told to subscribers at the fifth final failure, and cleared when the circuit closes', async () => {
+    const { gateway, kb, fail } = await startGateway(undefined);
+    const raised = gateway.wait('alert.raised');
+    await fail(5);
+    expect(await raised).toMatchObject({ integration: 'kb', failures: 5, kind: 'transient' });
+    const cleared = gateway.wait('alert.cleared');
+    kb.breaker.reset();
+    expect(await cleared).toMatchObject({ alert: (await raised).alert, by: 'closed' });
+  });
+
+  it('[O-3] is not raised where alerts are switched off', async () => {
+    const { gateway, fail } = await startGateway(false);
+    const types: string[] = [];
+    gateway.on('*', ({ type }) => types.push(type));
+    await fail(9);
+    expect(types.filter((type) => type.startsWith('alert.'))).toEqual([]);
+  });
+
+  it('[O-3] is given to a command as JSON on its stdin, its arguments through no shell', async () => {
+    const file = join(temporaryDirectory(), 'alert.json');
+    const script = `import { createWriteStream } from 'node:fs';
+      process.stdin.pipe(createWriteStream(process.argv[1])).on('close', () => console.log(process.argv[2]));`;
+    const { gateway, fail } = await startGateway({
+      failures: 1,
+      command: { command: process.execPath, args: ['--input-type=module', '-e', script, file, '$(id) ; `id`'] },
+    });
+    const delivered = gateway.wait('call.succeeded', { where: ({ integration }) => integration === 'alert:command' });
+    const raised = gateway.wait('alert.raised');
+    await fail(1);
+    await delivered;
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(await raised);
+  });
+
+  it('[O-3] is posted to a webhook as JSON, tried again after an answer that says so', async () => {
+    const bodies: unknown[] = [];
+    const url = await startServer((request, response) => {
+      void text(request).then((body) => {
+        bodies.push({ method: request.method, type: request.headers['content-type'], of: request.headers['x-of'] });
+        bodies.push(JSON.parse(body));
+        response.writeHead(bodies.length > 2 ? 204 : 503, { 'retry-after-ms': '0' }).end();
+      });
+    });
+    const { gateway, fail } = await startGateway({ failures: 1, webhook: { url, headers: { 'x-of': 'me' } } });
+    const delivered = gateway.wait('call.succeeded', { where: ({ integration }) => integration === 'alert:webhook' });
+    const raised = gateway.wait('alert.raised');
+    await fail(1);
+    await delivered;
+    const request = { method: 'POST', type: 'application/json', of: 'me' };
+    expect(bodies).toEqual([request, await raised, request, await raised]);
+  });
+
+  it('[O-3] that does not arrive is told, and raises no alert of its own', async () => {
+    const url = await startServer((_request, response) => void response.writeHead(401).end());
+    const { gateway, kb, fail } = await startGateway({ failures: 1, webhook: { url } });
+    const raised: string[] = [];
+    gateway.on('alert.raised', ({ integration }) => raised.push(integration));
+    for (let episode = 0; episode < 3; episode++) {
+      const undelivered = gateway.wait('alert.undelivered');
+      await fail(1);
+      expect(await undelivered).toMatchObject({ integration: 'kb', to: 'webhook', error: 'HTTP 401 Unauthorized' });
+      const cleared = gateway.wait('alert.undelivered');
+      kb.breaker.isolate()();
+      await cleared;
+    }
+    expect(raised).toEqual(['kb', 'kb', 'kb']);
+  });
+
+  it('[O-3] [I-3] to a command that hangs is given up at its limit, and nothing is left', async () => {
+    const { gateway, fail } = await startGateway({
+      failures: 1,
+      command: { command: process.execPath, args: [fixture('silent.mjs')], attemptMs: 500 },
+    });
+    const exited = gateway.wait('process.exited');
+    const undelivered = gateway.wait('alert.undelivered');
+    await fail(1);
+    expect(await undelivered).toMatchObject({ to: 'command', error: expect.stringContaining('500ms') as string });
+    expect(await exited).toMatchObject({ process: 'process:alert:command:1' });
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    '[O-3] [I-3] to a command that will not end holds a stop for 1 s',
+    async () => {
+      const clock = new SimulatedClock();
+      const directory = temporaryDirectory();
+      const [ready, told] = [join(directory, 'ready'), join(directory, 'told')];
+      const script = `const { writeFileSync } = require('node:fs');
+      process.on('SIGTERM', () => writeFileSync(process.argv[2], ''));
+      setInterval(() => {}, 1e6);
+      writeFileSync(process.argv[1], '');`;
+      const command = { command: process.execPath, args: ['-e', script, ready, told] };
+      const { gateway, fail } = await startGateway({ failures: 1, command }, { clock });
+      const exited = gateway.wait('process.exited');
+      await fail(1);
+      await vi.waitUntil(() => existsSync(ready), { timeout: 60_000 });
+      const stopped = gateway.stop();
+      await vi.waitUntil(() => existsSync(told), { timeout: 60_000 });
+      await clock.advance(1000);
+      await stopped;
+      expect(await exited).toMatchObject({ process: 'process:alert:command:1', signal: 'SIGKILL' });
+    },
+  );
+
+  it('[O-3] [I-3] keeps a gateway no longer than its stop', async () => {
+    const url = await startServer(() => undefined);
+    const { gateway, fail } = await startGateway({ failures: 1, webhook: { url } });
+    const raised = gateway.wait('alert.raised');
+    await fail(1);
+    await raised;
+    const before = performance.now();
+    await gateway.stop();
+    expect(performance.now() - before).toBeLessThan(9_000);
+  });
+
+  it.skipIf(!hasSqlite)('[O-3] survives a restart: it is told once, and cleared by the next run', async () => {
+    const store = join(temporaryDirectory(), 'events.sqlite');
+    const first = await startGateway(undefined, { store });
+    const raised = first.gateway.wait('alert.raised');
+    await first.fail(5);
+    const { alert } = await raised;
+    await first.gateway.stop();
+
+    const second = await startGateway(undefined, { store });
+    const told: string[] = [];
+    second.gateway.on('*', (fact) => fact.type.startsWith('alert.') && told.push(fact.type));
+    const cleared = second.gateway.wait('alert.cleared');
+    second.kb.breaker.reset();
+    expect((await cleared).alert).toBe(alert);
+    expect(told).toEqual(['alert.cleared']);
+  });
+
+  it.skipIf(!hasSqlite)('[O-3] that is cleared is not raised again by the first failure of the next run', async () => {
+    const store = join(temporaryDirectory(), 'events.sqlite');
+    const first = await startGateway(undefined, { store });
+    await first.fail(5);
+    const cleared = first.gateway.wait('alert.cleared');
+    first.kb.breaker.reset();
+    await cleared;
+    await first.gateway.stop();
+
+    const second = await startGateway(undefined, { store });
+    const told: string[] = [];
+    second.gateway.on('alert.raised', ({ failures }) => told.push(`raised by ${failures}`));
+    await second.fail(4);
+    await second.gateway.store?.flush();
+    expect(told).toEqual([]);
+    const raised = second.gateway.wait('alert.raised');
+    await second.fail(1);
+    expect(await raised).toMatchObject({ failures: 5 });
+  });
+
+  it.each([
+    [
+      { webhook: { url: 'ftp://x' } },
+      'Expected `alerts.webhook.url` to be an http or https address, got a string that is not shown',
+    ],
+    [
+      { webhook: { url: 'not-a-url-secret' } },
+      'Expected `alerts.webhook.url` to be an http or https address, got a string that is not shown',
+    ],
+    [{ webhook: { url: 'http://x', attemptMs: 0 } }, 'Expected `alerts.webhook.attemptMs` to be a duration'],
+    [
+      { webhook: { url: 'http://x', headers: { a: 5 } } },
+      'Expected `alerts.webhook.headers.a` to be a string, got a number that is not shown',
+    ],
+    [{ webhook: { url: 'http://u@x' } }, 'Expected `alerts.webhook.url` to be without user and password'],
+    [
+      { webhook: { url: 'http://x', headers: null } },
+      'Expected `alerts.webhook.headers` to be an object of strings, got null',
+    ],
+    [
+      { webhook: { url: 'http://x', headers: { 'a b': 'c' } } },
+      'Expected `alerts.webhook.headers["a b"]` to be a header',
+    ],
+    [{ command: null }, 'Expected `alerts.command` to be an object, got null'],
+    [{ command: { command: '' } }, 'Expected `alerts.command.command` to be a non-empty string'],
+    [{ command: { command: 'x', args: 'y' } }, 'Expected `alerts.command.args` to be an array of strings'],
+    [{ command: { command: 'x', argv: [] } }, 'did you mean args?'],
+    [{ comand: {} }, 'did you mean command?'],
+    [{ failures: 1.5 }, 'Expected `alerts.failures` to be a positive integer'],
+  ])('[O-3] names an option that makes no sense: %o', (alerts, message) => {
+    expect(() => createGateway({ alerts: alerts as AlertOptions })).toThrow(message);
+  });
+});

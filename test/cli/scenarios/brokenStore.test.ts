@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fakeAgent } from '../../support/fakeAgent.ts';
+import { hasSqlite } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { makeHome, startMcp } from '../startMcp.ts';
+
+const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+
+const broken: readonly (readonly [what: string, make: (directory: string) => string])[] = [
+  [
+    'is a directory',
+    (directory) => {
+      mkdirSync(join(directory, 'db'));
+      return join(directory, 'db');
+    },
+  ],
+  [
+    'is no database',
+    (directory) => {
+      writeFileSync(
+        join(directory, 'db'),
+        'not a database, and long enough not to be taken for an empty one'.repeat(20),
+      );
+      return join(directory, 'db');
+    },
+  ],
+  ['lies behind a file', () => '/dev/null/db'],
+  // Nobody makes a directory there, not even root.
+  ...(process.platform === 'linux' ? [['has no directory', () => '/proc/nope/db'] as const] : []),
+];
+
+async function endOf(child: ChildProcess) {
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stderr = '';
+  child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
+  child.stdin?.end();
+  child.stdout?.resume();
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, lines: stderr.trimEnd().split('\n') };
+}
+
+const run = (words: readonly string[], env: NodeJS.ProcessEnv) =>
+  endOf(spawn(process.execPath, [main, ...words], { env: { PATH: process.env['PATH'], ...env } }));
+
+describe.skipIf(!hasSqlite).each(broken)('a store that %s', (what, make) => {
+  it('[I-6] is one line on stderr of `unwedge run`, whose exit code is that of the command', async () => {
+    const db = make(temporaryDirectory());
+    const { code, lines } = await run(['run', '--db', db, '--', process.execPath, '-e', 'process.exit(3)'], {});
+    expect({ code, lines }).toEqual({ code: 3, lines: [expect.stringMatching(/^unwedge: .*degraded/) as string] });
+  });
+
+  // What is in a file is looked at when there is something to record.
+  it.skipIf(what === 'is no database')(
+    '[I-6] is one line on stderr of `unwedge run` over a command that goes well, where its file cannot be had',
+    async () => {
+      const db = make(temporaryDirectory());
+      const { code, lines } = await run(['run', '--', process.execPath, '-e', ''], { UNWEDGE_DB: db });
+      expect(code).toBe(0);
+      expect(lines).toEqual([expect.stringMatching(/^unwedge: .*degraded/) as string]);
+    },
+  );
+
+  it('[I-6] is part of the one line on stderr of `unwedge hook` where there is something to record, and of none where not', async () => {
+    const db = make(temporaryDirectory());
+    const crash = [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")'];
+    const failed = await run(['hook', '--db', db, '--', ...crash], {});
+    expect(failed).toEqual({ code: 0, lines: [expect.stringContaining('not recorded: ') as string] });
+    expect(await run(['hook', '--on-failure', 'block', '--', ...crash], { UNWEDGE_DB: db })).toMatchObject({ code: 2 });
+    expect(await run(['hook', '--', 'true'], { UNWEDGE_DB: db })).toEqual({ code: 0, lines: [''] });
+  });
+
+  it('[I-6] is one line on stderr of `unwedge mcp`, which serves its client', async () => {
+    const { child, open, ask, stderr } = startMcp(makeHome(), ['--db', make(temporaryDirectory())]);
+    await open();
+    expect((await ask('tools/list')).result).toBeDefined();
+    await expect.poll(stderr).toContain('degraded');
+    child.stdin.end();
+    await once(child, 'exit');
+    expect(stderr().match(/^unwedge: .*store.*$/gm)).toHaveLength(1);
+  });
+
+  it('[I-6] is one line on stderr of `unwedge agent`, which answers', async () => {
+    const fake = fakeAgent();
+    const words = ['agent', '--db', make(temporaryDirectory()), '--backend', 'claude', '--command', fake.command, 'hi'];
+    const { code, lines } = await run(words, { HOME: fake.directory, TMPDIR: fake.directory, ...fake.env });
+    expect(code).toBe(0);
+    expect(lines.filter((line) => line.includes('store'))).toEqual([
+      expect.stringMatching(/^unwedge: .*degraded/) as string,
+    ]);
+  });
+});

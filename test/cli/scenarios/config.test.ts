@@ -1,0 +1,327 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configJsonSchema } from '../../../src/config/jsonSchema.ts';
+import { folderWith } from '../../config/folder.ts';
+import { call, runBuilt } from '../startCli.ts';
+
+const text = `{
+  "alerts": { "failures": 3, "webhook": { "url": "https://hooks.example/hidden-1", "headers": { "authorization": "hidden-2" } } },
+  "policies": { "presets": { "mcp": { "attemptMs": "20s" } } },
+  "retention": { "maxBytes": 2500000 },
+  "toolCallRetry": { "transientPatterns": ["warm", "/up$/i"] }
+}`;
+
+function file(content: string, name = 'unwedge.config.json'): string {
+  return join(folderWith({ [name]: content }), name);
+}
+
+describe('unwedge config', () => {
+  it('[L-1] prints what was set, by whom, and how much was not', async () => {
+    const path = file(text);
+    const { code, stdout, stderr } = await call(['config', '--config', path, '--db', '/x.sqlite'], {
+      env: { UNWEDGE_ALERTS_WINDOW: '90000', UNWEDGE_ALERT_QUIET: '1h' },
+    });
+    expect(code).toBe(0);
+    expect(stdout.replaceAll(path, 'FILE')).toMatchInlineSnapshot(`
+      "KEY                                   VALUE           FROM
+      store                                 /x.sqlite       --db
+      retention.maxBytes                    2500 kB         FILE
+      alerts.failures                       3               FILE
+      alerts.windowMs                       90s             UNWEDGE_ALERTS_WINDOW
+      alerts.webhook.url                    (not shown)     FILE
+      alerts.webhook.headers.authorization  (not shown)     FILE
+      toolCallRetry.transientPatterns       [warm, /up$/i]  FILE
+      policies.presets.mcp.attemptMs        20s             FILE
+      49 others have their defaults; --all shows them.
+      "
+    `);
+    expect(stderr).toBe('unwedge: unknown variable UNWEDGE_ALERT_QUIET; did you mean UNWEDGE_ALERTS_QUIET?\n');
+  });
+
+  it('[L-1] prints every value with --all, presets that are configured among them', async () => {
+    const { stdout } = await call(['config', '--all', '--config', file(text)]);
+    const lines = stdout.split('\n').map((line) => line.replace(/\s{2,}/g, ' | '));
+    expect(lines).toContain('alerts.quietMs | 10m | default');
+    expect(lines).toContain('retention.maxAgeMs | 720h | default');
+    expect(lines).toContain('control | false | default');
+    expect(lines).toContain('policies.presets.mcp.limits.idleMs | 30s | default');
+    expect(lines.filter((line) => line.startsWith('policies.presets.mcp.limits.attemptMs'))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('policies.presets.sdk'))).toEqual([]);
+  });
+
+  const policies = `{ policies: {
+    presets: { careful: { extends: "mcp", maxAttempts: 2 }, sdk: { extends: "sdk", maxAttempts: 5 } },
+    integrations: {
+      kb: { attemptMs: "20s", tools: { find: { effect: "readOnly" } } },
+      db: { extends: "careful", retry: { backoff: { initialMs: "200ms", maxMs: "5s" } } },
+      "hook:guard": { maxAttempts: 2 },
+      "alert:webhook": { maxAttempts: 2 },
+    },
+  } }`;
+  const below = (stdout: string, name: string): readonly string[] =>
+    stdout
+      .split('\n')
+      .map((line) => line.trimEnd().replace(/\s{2,}/g, ' | '))
+      .filter((line) => line.startsWith(`policies.integrations${name}.`))
+      .map((line) => line.slice(`policies.integrations${name}.`.length));
+
+  it('[L-1] prints every value of an integration with --all, and of which preset it is', async () => {
+    const path = file(policies);
+    const { stdout } = await call(['config', '--all', '--config', path]);
+    const lines = below(stdout.replaceAll(path, 'FILE'), '.db');
+    expect(lines).toContain('retry.backoff | {"initialMs":200,"maxMs":5000} | FILE');
+    expect(lines).toContain('retry.maxAttempts | 2 | preset careful');
+    expect(lines).toContain('limits.idleMs | 30s | preset careful');
+    expect(lines).toContain('effect | what the code says | default');
+    expect(lines.filter((line) => line.startsWith('retry.backoff'))).toHaveLength(1);
+    expect(stdout).toMatch(/^policies\.presets\.careful\.limits\.idleMs +30s +preset mcp$/m);
+    expect(stdout).toMatch(/^policies\.presets\.sdk\.limits\.idleMs +2m +default$/m);
+  });
+
+  it('[L-1] prints what may hold for an integration of which the code decides what it is', async () => {
+    const { stdout } = await call(['config', '--all', '--config', file(policies)]);
+    const lines = below(stdout, '.kb');
+    expect(lines).toContain('extends | the preset of the kind of integration | default');
+    expect(lines).toContain(
+      'limits.idleMs | 30s (mcp), 2m (sdk), 3m (subprocess, claudeCli), 5m (codex) | code, else preset of its kind',
+    );
+    expect(lines).toContain('maxInFlight | 100 | code, else preset of its kind');
+    expect(lines).toContain('tools.find.idleMs | that of the integration | default');
+    expect(lines.filter((line) => line.startsWith('limits.attemptMs'))).toEqual([]);
+    expect(below(stdout, '["hook:guard"]')).toContain('limits.idleMs | 10s | code, else preset hook');
+    expect(below(stdout, '["alert:webhook"]').filter((line) => line.startsWith('limits'))).toEqual([]);
+  });
+
+  it('[L-1] prints the thresholds that hold for an integration with some of its own', async () => {
+    const path = file('{ alerts: { windowMs: "5m", integrations: { kb: { failures: 2 }, db: false } } }');
+    const { stdout } = await call(['config', '--all', '--config', path]);
+    const lines = stdout
+      .replaceAll(path, 'FILE')
+      .split('\n')
+      .map((line) => line.trimEnd().replace(/\s{2,}/g, ' | '));
+    expect(lines.filter((line) => line.startsWith('alerts.integrations'))).toEqual([
+      'alerts.integrations.kb.failures | 2 | FILE',
+      'alerts.integrations.db | false | FILE',
+      'alerts.integrations.kb.crashes | 5 | default',
+      'alerts.integrations.kb.windowMs | 5m | FILE',
+      'alerts.integrations.kb.quietMs | 10m | default',
+    ]);
+  });
+
+  it('[L-2] prints the preset of a value as data', async () => {
+    const { stdout } = await call(['config', '--json', '--config', file(policies)]);
+    const { values } = JSON.parse(stdout) as { values: { path: string }[] };
+    const of = (path: string) => values.find((each) => each.path === path);
+    expect(of('policies.integrations.db.limits.idleMs')).toMatchObject({
+      value: 30_000,
+      from: 'preset',
+      name: 'careful',
+    });
+    expect(of('policies.integrations.kb.limits.idleMs')).toMatchObject({
+      value: null,
+      from: 'code or preset',
+      name: null,
+    });
+  });
+
+  it('[L-1] counts what an integration has from its preset among what is not shown', async () => {
+    const { stdout } = await call([
+      'config',
+      '--config',
+      file('{ policies: { integrations: { db: { extends: "sdk" } } } }'),
+    ]);
+    expect(stdout.split('\n').filter((line) => line.startsWith('policies.'))).toHaveLength(1);
+  });
+
+  it('shows defaults that follow from what was set', async () => {
+    const path = file('{ store: "x", policies: { presets: { toolCall: { maxAttempts: 7 } } }, alerts: false }');
+    const { stdout } = await call(['config', '--all', '--config', path]);
+    expect(stdout).toMatch(/^control +true +default$/m);
+    expect(stdout).toMatch(/^toolCallRetry\.maxAttempts +7 +default$/m);
+    expect(stdout).not.toContain('alerts.failures');
+  });
+
+  it('says that nothing is configured', async () => {
+    const { code, stdout } = await call(['config', '--config', file('{}')]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Nothing is configured\. \d+ keys have their defaults; --all shows them\.\n$/);
+  });
+
+  it('[L-2] prints data for machines, durations in ms', async () => {
+    const path = file(text);
+    const { stdout } = await call(['config', '--json', '--config', path]);
+    const { files, values } = JSON.parse(stdout) as { files: string[]; values: { path: string }[] };
+    expect(files).toEqual([path]);
+    expect(values).toContainEqual({
+      path: 'policies.presets.mcp.attemptMs',
+      value: 20_000,
+      unit: 'ms',
+      text: '20s',
+      from: 'file',
+      name: path,
+      variable: null,
+    });
+    expect(values).toContainEqual(
+      expect.objectContaining({ path: 'toolCallRetry.transientPatterns', value: ['warm', '/up$/i'] }),
+    );
+    expect(values).toContainEqual(
+      expect.objectContaining({ path: 'synchronous', value: 'NORMAL', from: 'default', name: null }),
+    );
+  });
+
+  it('[G-10] names the variable of each key to who has only the package', async () => {
+    const { stdout } = await call(['config', '--json', '--config', file('{}')]);
+    const { values } = JSON.parse(stdout) as { values: { path: string; variable: string | null }[] };
+    const named = Object.fromEntries(values.map(({ path, variable }) => [path, variable]));
+    expect(named).toMatchObject({
+      store: 'UNWEDGE_DB',
+      'alerts.windowMs': 'UNWEDGE_ALERTS_WINDOW',
+      'toolCallRetry.backoffMs': null,
+    });
+    const { stdout: help } = await call(['config', '--help']);
+    expect(help).toContain('alerts.windowMs is UNWEDGE_ALERTS_WINDOW; but store is UNWEDGE_DB');
+    expect(help).toContain('policies of a name, have none');
+  });
+
+  it.each([
+    [['--db', 'q.sqlite'], {}, resolve('q.sqlite')],
+    [['--db', ':memory:'], {}, ':memory:'],
+    [[], { UNWEDGE_DB: 'q.sqlite' }, resolve('q.sqlite')],
+  ])('shows where the database is: %j %j', async (words, env, shown) => {
+    const { stdout } = await call(['config', '--json', '--config', file('{}'), ...words], { env });
+    const { values } = JSON.parse(stdout) as { values: object[] };
+    expect(values).toContainEqual(expect.objectContaining({ path: 'store', value: shown }));
+  });
+
+  it.each([[[]], [['--all']], [['--json']]])('[O-8] shows no secret with %j', async (more) => {
+    const command = {
+      command: 'notify',
+      args: ['--token', 'hidden-by-flag', 'hidden-by-name', 'sk-hidden-by-its-shape'],
+      env: { A: 'hidden-3' },
+    };
+    const webhook = { url: 'https://hooks.example/hidden-1', headers: { authorization: 'hidden-2' } };
+    const path = file(JSON.stringify({ alerts: { command, webhook } }));
+    const { stdout } = await call(['config', ...more, '--config', path], { env: { MY_TOKEN: 'hidden-by-name' } });
+    expect(stdout).toContain('alerts.webhook.url');
+    expect(stdout).toContain('alerts.command.args');
+    expect(stdout).not.toContain('hidden-');
+  });
+
+  it('[G-10] reads an openclaw.json that it is shown', async () => {
+    const path = file('{ gateway: { toolCallRetry: { maxAttempts: 2 } } }', 'openclaw.json');
+    const { stdout } = await call(['config', '--openclaw', path, '--config', file('{}')]);
+    expect(stdout).toMatch(/^toolCallRetry\.maxAttempts +2 +\S*openclaw\.json$/m);
+  });
+
+  it('[L-1] finds the file of its directory, and runs a module', async () => {
+    const path = file('{ store: "x" }', 'own.json');
+    const { code, stdout } = await runBuilt(['config'], { UNWEDGE_CONFIG: path });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^store +\S+x +\S+own\.json$/m);
+    const module = file('export default async () => ({ alerts: { failures: 2 } });', 'own.mjs');
+    expect((await runBuilt(['config', '--config', module])).stdout).toMatch(/^alerts\.failures +2 +\S+own\.mjs$/m);
+  });
+});
+
+describe('unwedge config --check', () => {
+  it('[L-1] says that a file is in order, whatever the environment says', async () => {
+    const path = file(text);
+    const { code, stdout, stderr } = await call(['config', '--check', path], { env: { UNWEDGE_CONTROL: 'maybe' } });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${path}: ok\n`, stderr: '' });
+  });
+
+  it('[L-1] tells everything that is wrong, a line each, and exits 1', async () => {
+    const path = file('{ stor: 1,\n alerts: { failures: 0 } }');
+    const { code, stdout, stderr } = await call(['config', '--check', path]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.replaceAll(path, 'FILE')).toMatchInlineSnapshot(`
+      "unwedge: FILE:1:3: unknown key stor; did you mean store?
+      unwedge: FILE:2:12: alerts.failures: expected a positive integer, got 0
+      "
+    `);
+  });
+
+  it('[L-2] tells it as data with --json', async () => {
+    const { code, stdout } = await call(['config', '--json', '--check', file('{ stor: 1 }')]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [{ path: 'stor', at: { line: 1, column: 3 } }] });
+    expect(JSON.parse((await call(['config', '--json', '--check', file('{}')])).stdout)).toEqual({
+      ok: true,
+      problems: [],
+    });
+  });
+
+  it('[L-1] ends, whatever a module leaves behind', async () => {
+    const path = file('setInterval(() => {}, 1000); export default {};', 'own.mjs');
+    expect(await runBuilt(['config', '--check', path])).toEqual({ code: 0, stdout: `${path}: ok\n`, stderr: '' });
+  });
+
+  it.each([0, 3])('[L-1] tells that a module ended the process with %d, and exits 1', async (exitCode) => {
+    const path = file(`process.exit(${exitCode}); export default {};`, 'own.mjs');
+    const stderr = `unwedge: ${path}: ended the process instead of giving a configuration\n`;
+    expect(await runBuilt(['config', '--check', path])).toEqual({ code: 1, stdout: '', stderr });
+    expect(await runBuilt(['config', '--config', path])).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  it('[L-2] tells that a module ended the process as data with --json', async () => {
+    const path = file('export default () => process.exit(0);', 'own.mjs');
+    const { code, stdout, stderr } = await runBuilt(['config', '--json', '--check', path]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [{ source: { from: 'file', file: path } }] });
+  });
+
+  it('[L-1] ends when it is told to, whatever a module waits for', async () => {
+    const path = file('export default () => new Promise(() => {});', 'own.mjs');
+    const signal = AbortSignal.abort();
+    expect(await call(['config', '--check', path], { signal })).toEqual({ code: 1, stdout: '', stderr: '' });
+  });
+
+  it('names a module that cannot be parsed', async () => {
+    const path = file('export default {\n  store: ;\n};\n', 'own.mjs');
+    const { code, stderr } = await runBuilt(['config', '--check', path]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `unwedge: ${path}: threw SyntaxError: Unexpected token ';'\n`,
+    });
+  });
+
+  it('[O-8] keeps what the environment holds secret', async () => {
+    const path = file('{ synchronous: "hidden-hidden" }');
+    const { stderr } = await call(['config', '--check', path], { env: { MY_TOKEN: 'hidden-hidden' } });
+    expect(stderr).toContain('got "[redacted]"');
+  });
+
+  it('[L-2] lets no file steer the terminal', async () => {
+    const { stderr } = await call(['config', '--check', file(JSON.stringify({ '\u001b[31mred\u009b2J': 1 }))]);
+    // oxlint-disable-next-line no-control-regex
+    expect(stderr).not.toMatch(/[\u001b\u009b]/);
+  });
+
+  it.each([
+    [['--check'], 'Option --check needs a value'],
+    [['--check', 'a', '--schema'], 'Options --check and --schema exclude each other'],
+    [['--print', '--check', 'a'], 'Options --print and --check exclude each other'],
+    [['--all', '--schema'], 'Option --all belongs to --print'],
+    [['--check', 'a', '--config', 'b'], 'Option --check judges its FILE alone'],
+    [['--chek', 'a'], 'did you mean --check?'],
+    [['a'], 'Unexpected argument "a"'],
+  ])('[L-1] refuses %j in one line', async (words, said) => {
+    const { code, stdout, stderr } = await call(['config', ...words]);
+    expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
+    expect(stderr).toContain(said);
+  });
+});
+
+describe('the published JSON schema', () => {
+  it('is what --schema prints and what the package has', async () => {
+    const { stdout } = await call(['config', '--schema']);
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
+    const root = new URL('../../..', import.meta.url);
+    const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+      exports: Record<string, string>;
+    };
+    const published = readFileSync(new URL(exports['./config.schema.json'] ?? '', root), 'utf8');
+    expect(JSON.parse(published)).toEqual(JSON.parse(stdout));
+  });
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { commandHelp } from '../../../src/cli/help.ts';
+import { mcp } from '../../../src/cli/mcp/command.ts';
+import { parseWords } from '../../../src/cli/parse.ts';
+
+const options = { allow: { kind: 'list', value: 'NAME', help: 'a name' } } as const;
+
+function parse(...words: string[]) {
+  const parsed = parseWords(options, words, 'unwedge x --help');
+  return parsed.help ? 'help' : parsed.args.allow;
+}
+
+describe('an option that may be repeated', () => {
+  it('[L-1] becomes what was given, in order', () => {
+    expect([parse(), parse('--allow', 'a'), parse('--allow', 'b', '--allow=a')]).toEqual([[], ['a'], ['b', 'a']]);
+  });
+
+  it('[L-1] needs a value each time', () => {
+    expect(() => parse('--allow', 'a', '--allow')).toThrow('Option --allow needs a value');
+  });
+
+  it('[L-1] says so in the help', () => {
+    expect(commandHelp(mcp, false)).toMatch(/--env-allow NAME +.*; may be repeated$/m);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { fixture, startPlace } from '../startRun.ts';
+
+const shell = (text: string): string[] => ['--', 'sh', '-c', text];
+const node = process.execPath;
+const oneLine = /^unwedge: [^\n]+\n$/;
+
+describe('unwedge run', () => {
+  it('[L-4] passes output byte for byte, and the exit code', async () => {
+    const { code, stdout, stderr } = await startPlace().run(
+      shell(`printf '\\377\\000\\n\\r\\303'; printf 'e\\001' >&2; exit 42`),
+    );
+    expect({ code, stderr }).toEqual({ code: 42, stderr: 'e\u0001' });
+    expect([...stdout]).toEqual([0xff, 0, 0x0a, 0x0d, 0xc3]);
+  });
+
+  it('[S-1] hands arguments on as they are, also those that look like its own', async () => {
+    const words = ['--json', '--', '$HOME', '', '*', '--timeout'];
+    const { stdout } = await startPlace().run(['--', node, fixture('echoArgs.mjs'), ...words]);
+    expect(JSON.parse(stdout.toString())).toEqual(words);
+  });
+
+  it.each([
+    ['that is not there', 127, ['nosuch-command']],
+    ['that is a directory', 126, ['/tmp']],
+    ['that is not executable', 126, [fixture('echoArgs.mjs')]],
+  ])('[L-4] says in one line why it cannot run a command %s', async (_, expected, command) => {
+    const { code, stdout, stderr } = await startPlace().run(['--', ...command]);
+    expect(code).toBe(expected);
+    expect(stdout).toHaveLength(0);
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(JSON.stringify(command[0]));
+  });
+
+  it.each([
+    ['--timeout', 'CLI exceeded timeout (200ms) and was terminated'],
+    ['--no-output-timeout', 'CLI produced no output for 200ms and was terminated'],
+    ['--attempt-timeout', 'CLI exceeded timeout (200ms) and was terminated'],
+  ])('[L-4] [S-2] exits with 124 when %s passes', async (option, message) => {
+    const { code, stderr } = await startPlace().run([option, '200ms', '--', node, fixture('silent.mjs')]);
+    expect(code).toBe(124);
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(message);
+  });
+
+  it('[L-4] exits with 128+n when a signal ended the command', async () => {
+    const { code, stderr } = await startPlace().run(shell('kill -KILL $$'));
+    expect(code).toBe(137);
+    expect(stderr).toMatch(oneLine);
+  });
+
+  it.each([
+    ['no command', [], 'No command given'],
+    ['nothing after --', ['--'], 'No command given'],
+    ['an empty command', ['--', ''], 'Expected a command'],
+    ['a command without --', ['make', 'all'], 'Unexpected argument "make"; the command comes after --'],
+    ['an unknown option', ['--atempts', '3', '--', 'true'], 'did you mean --attempts?'],
+    ['no attempts', ['--attempts', '0', '--', 'true'], 'integer from 1 to 100'],
+    ['a bad duration', ['--timeout', '5', '--', 'true'], 'a duration such as 500ms'],
+    ['no time at all', ['--timeout', '0s', '--', 'true'], 'to be above 0'],
+    ['an unknown preset', ['--policy', 'claudCli', '--', 'true'], 'did you mean claudeCli?'],
+    ['an unknown agent', ['--agent', 'cluade', '--', 'true'], 'did you mean claude?'],
+    ['a prompt that is not there', ['--prompt-file', '/nonexistent/p', '--', 'true'], 'Cannot read the prompt'],
+    ['an empty prompt', ['--prompt-file', '-', '--', 'true'], 'The prompt is empty'],
+  ])('[L-1] [L-4] exits with 125 and one line on stderr for %s', async (_, words, message) => {
+    const { code, stdout, stderr } = await startPlace().run(words);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain(message);
+  });
+
+  it('[L-1] explains itself, though the command has a --help of its own', async () => {
+    const place = startPlace();
+    expect((await place.run(['--help', '--', 'true'])).stdout.toString()).toContain('Usage: unwedge run ');
+    expect((await place.run(['--', 'node', '--help'])).stdout.toString()).toContain('Usage: node ');
+  });
+
+  it('[L-4] gives a single attempt its own stdin', async () => {
+    const { stdout } = await startPlace().run(['--', 'cat'], 'typed');
+    expect(stdout.toString()).toBe('typed');
+  });
+
+  it('[L-4] closes the stdin of a command that may be tried again', async () => {
+    const { code, stdout } = await startPlace().run(['--attempts', '2', '--', 'cat'], 'typed');
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '' });
+  });
+
+  it('[L-2] tells all in one object with --json', async () => {
+    const { code, stdout, stderr } = await startPlace().run(['--json', ...shell('echo out; echo err >&2; exit 4')]);
+    expect({ code, stderr }).toEqual({ code: 4, stderr: 'err\n' });
+    expect(JSON.parse(stdout.toString())).toMatchObject({
+      ok: false,
+      exit_code: 4,
+      command_exit_code: 4,
+      attempts: 1,
+      kind: 'unknown',
+      stdout: { text: 'out\n', bytes: 4 },
+      stderr: { text: 'err\n' },
+    });
+  });
+
+  it('leaves no database behind when there is nothing to keep', async () => {
+    const { left, run } = startPlace();
+    expect((await run(['--', 'true'])).code).toBe(0);
+    expect(left()).toEqual([]);
+  });
+});

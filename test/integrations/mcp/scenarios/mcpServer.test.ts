@@ -1,0 +1,95 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway, type McpIntegrationOptions } from '../../../../src/index.ts';
+import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
+import { faultyServer } from '../../../support/faultyServer.ts';
+
+async function startServer(options: Partial<McpIntegrationOptions> = {}) {
+  // A server may take its time to come up: a busy machine is no failure.
+  const gateway = createGateway({ policies: { presets: { mcp: { restartWaitMs: 25_000 } } } });
+  onTestFinished(() => gateway.stop());
+  const kb = gateway.mcpServer('kb', { ...faultyServer(), ...options });
+  await gateway.start();
+  return { gateway, kb };
+}
+
+describe('an MCP server', () => {
+  it('says what is wrong when it is declared without options', () => {
+    const { mcpServer } = createGateway();
+    expect(() => mcpServer('kb', undefined as never)).toThrow('Expected `kb` to be an object, got undefined');
+  });
+
+  it('[P-1] that cannot be started is tried again, and its callers are told why', async () => {
+    const { gateway, kb } = await startServer({
+      command: process.execPath,
+      args: ['-e', 'console.error("no licence"); process.exit(3)'],
+    });
+    const crashed = await gateway.wait('integration.crashed');
+    expect(crashed.message).toContain('no licence');
+    expect(await kb.call({ name: 'echo' }, { overallMs: 300 })).toMatchObject({ ok: false, failure: { attempts: 0 } });
+  });
+});
+
+describe('the limits of a tool', () => {
+  it.each([
+    [{ tools: { echo: { idle: 5 } } }, 'Unknown option `kb.tools.echo.idle`'],
+    [{ whenAlife: 1 }, 'Unknown option `kb.whenAlife`; did you mean whenAlive?'],
+    [{ onLost: 1 }, 'Unknown option `kb.onLost`; known: command, args, env'],
+    [
+      { tools: { echo: { attemptMs: -1 } } },
+      'Expected `kb.tools.echo.attemptMs` to be a duration above 0 (ms, or text such as 30s), got -1',
+    ],
+    [{ effect: 'writes' }, 'Expected `kb.effect` to be one of readOnly, idempotent, mutating, got "writes"'],
+  ])('are checked before anything is started: %j', (options, message) => {
+    const gateway = createGateway();
+    expect(() => gateway.mcpServer('kb', { command: 'x', ...(options as object) })).toThrow(message);
+    expect(gateway.tree().children).toEqual([]);
+  });
+});
+
+describe('the restarts of an MCP server', () => {
+  it('[P-1] come with the next turn at first, then after 250 ms doubling to 5 s', async () => {
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ clock, random: () => 0.5 });
+    onTestFinished(() => gateway.stop());
+    const delays: number[] = [];
+    const served = new Promise<void>((resolve) => {
+      gateway.on('child.restarting', ({ delayMs }) => {
+        delays.push(delayMs);
+        if (delays.length === 8) resolve();
+        void clock.advance(delayMs);
+      });
+    });
+    gateway.mcpServer('kb', { command: 'no-such-command-anywhere' });
+    await gateway.start();
+    const pump = setInterval(() => void clock.advance(1), 1);
+    await served;
+    clearInterval(pump);
+    expect(delays.slice(0, 8)).toEqual([0, 250, 500, 1000, 2000, 4000, 5000, 5000]);
+  });
+});
+
+describe('a request that makes no sense', () => {
+  it.each([undefined, {}, { name: 5 }, { name: 'echo', arguments: 'x' }])(
+    '[R-5] [M-7] is the mistake of its caller, and no failure of the server: %j',
+    async (request) => {
+      const { kb } = await startServer();
+      for (let calls = 0; calls < 6; calls++) {
+        expect(await kb.call(request as never)).toMatchObject({
+          failure: { kind: 'permanent', outcome: 'not_started' },
+        });
+      }
+      expect(kb.breaker.state).toBe('closed');
+    },
+  );
+});
+
+describe('an MCP server that cannot be started', () => {
+  it('[M-6] [I-4] is unavailable for the reason it gave', async () => {
+    const { gateway, kb } = await startServer({ command: 'no-such-command-anywhere', policy: { restartWaitMs: 50 } });
+    await gateway.wait('integration.crashed');
+    const outcome = await kb.call({ name: 'echo' });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'unavailable', retryable: false } });
+    expect(!outcome.ok && outcome.failure.retryAfterMs).toBeUndefined();
+    expect(!outcome.ok && outcome.failure.message).toContain('no-such-command-anywhere');
+  });
+});

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { runFresh } from '../support/freshProcess.ts';
+
+const source = fileURLToPath(new URL('../../src', import.meta.url));
+
+/** Rooms that an entry of their own has; the one of functions, servers, commands and sessions has none of them. */
+const purposes = {
+  agents: ['agents'],
+  codex: ['codex', 'protocol/codex'],
+  claude: ['claude'],
+  workflow: ['workflow'],
+  transcript: ['protocol/transcript'],
+  config: ['config'],
+  inspect: ['inspector/page', 'inspector/drawing'],
+} as const;
+type Purpose = keyof typeof purposes;
+
+/** Functions and classes that the files of a purpose declare, and no other file does: by them its code is known in a bundle. */
+function declaredFor(purpose: Purpose): readonly string[] {
+  const files = readdirSync(source, { encoding: 'utf8', recursive: true }).filter((path) => path.endsWith('.ts'));
+  const isOwn = (path: string): boolean => purposes[purpose].some((room) => path.startsWith(`${room}/`));
+  const namesIn = (paths: readonly string[], pattern: RegExp): string[] =>
+    paths.flatMap((path) =>
+      [...readFileSync(`${source}/${path}`, 'utf8').matchAll(pattern)].flatMap(([, name]) => name ?? []),
+    );
+  const others = new Set(
+    namesIn(
+      files.filter((path) => !isOwn(path)),
+      /\b(?:function\*?|class) (\w+)/g,
+    ),
+  );
+  const own = namesIn(files.filter(isOwn), /^(?:export )?(?:async )?(?:function\*?|class) (\w+)/gm);
+  return own.filter((name) => !others.has(name));
+}
+
+/** The purposes whose code is in what a program loads, each with the names that are there. */
+async function loadedBy(program: string): Promise<Partial<Record<Purpose, readonly string[]>>> {
+  const { own, complaints } = await runFresh(program);
+  expect(complaints).toBe('');
+  const code = own.map((line) => readFileSync(fileURLToPath(line.replace('loaded ', '')), 'utf8')).join('\n');
+  const there = new Set([...code.matchAll(/\b(?:function\*?|class) ([\w$]+)/g)].map(([, name]) => name));
+  const found = (Object.keys(purposes) as Purpose[]).map(
+    (purpose) => [purpose, declaredFor(purpose).filter((name) => there.has(name))] as const,
+  );
+  return Object.fromEntries(found.filter(([, names]) => names.length > 0));
+}
+
+describe('the entries', () => {
+  it('[U-8] of functions, servers, commands and sessions carries nothing that another entry is for', async () => {
+    expect(await loadedBy(`import 'unwedge';`)).toEqual({});
+  });
+
+  it.each<[string, readonly Purpose[]]>([
+    ['agents', ['agents', 'codex']],
+    ['codex', ['codex']],
+    ['claude', ['claude']],
+    ['workflow', ['workflow']],
+    ['transcript', ['transcript']],
+    ['config', ['config']],
+    ['inspect', []],
+    ['testing', []],
+    ['mcp-server', []],
+  ])('[U-8] of a purpose imports its own: unwedge/%s', async (entry, expected) => {
+    expect(Object.keys(await loadedBy(`import 'unwedge/${entry}';`))).toEqual(expected);
+  });
+
+  it('[U-8] share their classes: what one throws is an instance of what another exports', async () => {
+    const { printed } = await runFresh(`
+      import { AttemptError, createGateway, IntegrationError, unwrap } from 'unwedge';
+      import { agentKind, createAgent } from 'unwedge/agents';
+      import { codexKind } from 'unwedge/codex';
+      import { loadConfig, ConfigError } from 'unwedge/config';
+      const thrownBy = async (work) => { try { return await work(); } catch (error) { return error; } };
+      const agent = createAgent({ backend: 'claude', claude: { query() { throw new AttemptError({ kind: 'auth', message: 'no key', outcome: 'failed' }); } } });
+      const turn = unwrap(await agent.start()).send('hello');
+      const thrown = await thrownBy(async () => unwrap(await turn.outcome));
+      await agent.stop();
+      console.log(JSON.stringify([thrown instanceof IntegrationError, thrown.failure.kind]));`);
+    expect(printed).toEqual([true, 'auth']);
+  });
+
+  it('[U-8] that need no gateway load no package', async () => {
+    const { packages } = await runFresh(`import 'unwedge/transcript'; import 'unwedge/testing';`);
+    expect(packages).toEqual([]);
+  });
+});
+
+describe('the kinds of a gateway', () => {
+  it('[U-8] add their methods to it, in one line each', async () => {
+    const { printed, complaints } = await runFresh(`
+      import { createGateway } from 'unwedge';
+      import { agentKind } from 'unwedge/agents';
+      import { codexKind } from 'unwedge/codex';
+      import { workflowKind } from 'unwedge/workflow';
+      const gateway = createGateway({ kinds: [agentKind, codexKind, workflowKind] });
+      const made = [gateway.agent('a', { backend: 'claude' }), gateway.codex('c'), gateway.workflow('w', {
+        backends: [{ name: 'one', plan: () => ({ success: true, items: [] }), item: () => 1 }],
+      })];
+      await gateway.start();
+      await gateway.stop();
+      console.log(JSON.stringify(made.map(({ name }) => name)));`);
+    expect({ printed, complaints }).toEqual({ printed: ['a', 'c', 'w'], complaints: '' });
+  });
+});

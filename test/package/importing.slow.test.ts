@@ -1,0 +1,427 @@
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { rolldown } from 'rolldown';
+import { describe, expect, it } from 'vitest';
+import { runFresh } from '../support/freshProcess.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const node = JSON.stringify(process.execPath);
+
+/** A workflow of one item, which is done at once. */
+const workflow = `gateway.workflow('w', {
+  backends: [{ name: 'a', plan: () => ({ success: true, items: [{ id: 'x', action: 'do', dependencies: [] }] }), item: () => 1 }],
+})`;
+
+/** A gateway whose facts are listed by type, and a print of JSON. */
+const begin = `
+  import { createGateway } from 'unwedge';
+  import { agentKind } from 'unwedge/agents';
+  import { codexKind } from 'unwedge/codex';
+  import { workflowKind } from 'unwedge/workflow';
+  const print = (value) => console.log(JSON.stringify(value));
+  const facts = [];
+  const loaded = async (name) => {
+    const { readdirSync } = await import('node:fs');
+    for (const file of readdirSync('dist/parts')) if (file.includes(name)) await import(process.cwd() + '/dist/parts/' + file);
+  };
+  const start = (options = {}) => {
+    const gateway = createGateway({ store: ':memory:', kinds: [agentKind, codexKind, workflowKind], ...options });
+    gateway.on('*', ({ type }) => facts.push(type));
+    return gateway;
+  };`;
+
+describe('importing the package', () => {
+  it('[U-1] loads no package but xstate', async () => {
+    const { packages, exitCode, complaints } = await runFresh(`import 'unwedge';`);
+    expect({ packages, exitCode, complaints }).toEqual({ packages: ['xstate'], exitCode: 0, complaints: '' });
+  });
+
+  it('[U-1] loads its entry and four files more: each costs as much as 50 kB of code', async () => {
+    const { own } = await runFresh(`import 'unwedge';`);
+    expect(own).toHaveLength(5);
+  });
+
+  it('[U-1] gives machines of the xstate that its user imports', async () => {
+    const { printed } = await runFresh(`
+      import { integrationMachine } from 'unwedge';
+      import { StateMachine } from 'xstate';
+      console.log(JSON.stringify(integrationMachine instanceof StateMachine));`);
+    expect(printed).toBe(true);
+  });
+
+  it.each([
+    [
+      'a module of CommonJS',
+      `const { createGateway } = (await import('node:module')).createRequire(process.cwd() + '/')('unwedge');`,
+      '',
+    ],
+    [
+      'a Node that cannot require what it imports',
+      `import { createGateway } from 'unwedge';`,
+      '--no-experimental-require-module',
+    ],
+  ])('[U-1] works for %s', async (_who, imports, nodeOptions) => {
+    const { printed, complaints } = await runFresh(
+      `${imports}
+      const gateway = createGateway({ store: ':memory:' });
+      const double = gateway.integration('double', {}, async (value) => 2 * value);
+      await gateway.start();
+      console.log(JSON.stringify((await double.call(21)).value));
+      await gateway.stop();`,
+      { nodeOptions },
+    );
+    expect({ printed, complaints }).toEqual({ printed: 42, complaints: '' });
+  });
+
+  it('[U-1] is whole in a bundle of its user, which runs where there is no package', async () => {
+    const directory = temporaryDirectory();
+    const program = `
+      import { createGateway } from 'unwedge';
+      import { repairTranscript } from 'unwedge/transcript';
+      const gateway = createGateway({ store: ':memory:' });
+      const double = gateway.integration('double', {}, async (value) => 2 * value);
+      await gateway.start();
+      console.log(JSON.stringify([(await double.call(21)).value, typeof repairTranscript]));
+      await gateway.stop();`;
+    const app = fileURLToPath(new URL('../app.mjs', import.meta.url));
+    const bundle = await rolldown({
+      input: app,
+      platform: 'node',
+      external: ['better-sqlite3', '@anthropic-ai/claude-agent-sdk'],
+      plugins: [
+        {
+          name: 'app',
+          load: (id) => (id === app ? program : undefined),
+          resolveId: (id) => (id === app ? id : undefined),
+        },
+      ],
+      logLevel: 'silent',
+    });
+    await bundle.write({ dir: directory, entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' });
+    await bundle.close();
+    const { stdout } = await execa(process.execPath, [`${directory}/app.mjs`], { cwd: directory });
+    expect(JSON.parse(stdout)).toEqual([42, 'function']);
+  });
+
+  it('[U-1] starts nothing, listens to nothing and reads no variable of the environment', async () => {
+    const { printed } = await runFresh(`
+      const read = [];
+      const look = () => [process.eventNames().length, process.getActiveResourcesInfo().filter((each) => each !== 'MessagePort').length];
+      await import('xstate');
+      const before = look();
+      // Node itself reads its own as it loads.
+      process.env = new Proxy(process.env, {
+        get: (env, name) => (/^(NODE|WATCH)_/.test(name) || read.push(name), env[name]),
+        ownKeys: (env) => (read.push('all'), Reflect.ownKeys(env)),
+      });
+      await import('unwedge');
+      console.log(JSON.stringify({ read, same: String(before) === String(look()) }));`);
+    expect(printed).toEqual({ read: [], same: true });
+  });
+
+  it('[U-1] gives the errors of one entry the class of the other', async () => {
+    const { printed } = await runFresh(`
+      import { AttemptError, createGateway } from 'unwedge';
+      import { superviseMcpServer } from 'unwedge/mcp-server';
+      import { SimulatedClock } from 'unwedge/testing';
+      const clock = new SimulatedClock();
+      let heard = 0;
+      clock.setTimeout(() => heard++, 5);
+      await clock.advance(5);
+      console.log(JSON.stringify([typeof superviseMcpServer, heard, new AttemptError({ kind: 'crash', message: '', outcome: 'failed' }) instanceof AttemptError]));`);
+    expect(printed).toEqual(['function', 1, true]);
+  });
+});
+
+describe('a gateway of functions and sessions', () => {
+  it('[U-1] loads no package but xstate', async () => {
+    const { packages, printed } = await runFresh(`${begin}
+      const gateway = start();
+      const double = gateway.integration('double', {}, async (value) => 2 * value);
+      const session = gateway.session('s', { onMessage: (_message, turn) => turn.tool('double', 4) });
+      await gateway.start();
+      const { value } = await double.call(21);
+      const { processed } = await session.send({ kind: 'user' });
+      await processed;
+      await gateway.stop();
+      print([value, facts.includes('call.failed')]);`);
+    expect({ packages, printed }).toEqual({ packages: ['xstate'], printed: [42, false] });
+  });
+});
+
+describe('a part that cannot be loaded', () => {
+  it('[S-4] fails the run of a command, and says why', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const run = gateway.subprocess('cat', { command: ${node}, policy: { retry: { maxAttempts: 1 } } });
+      await gateway.start();
+      const { ok, failure } = await run.call({ args: ['--version'] });
+      await gateway.stop();
+      print({ ok, kind: failure.kind, outcome: failure.outcome, message: failure.message });`,
+      { fails: '/parts/run-processes-' },
+    );
+    const message = expect.stringContaining('run-processes-') as string;
+    expect(printed).toEqual({ ok: false, kind: 'spawn', outcome: 'not_started', message });
+    expect(complaints).toBe('');
+  });
+
+  it.each([
+    ['the MCP SDK', '/node_modules/@modelcontextprotocol/'],
+    ['execa', '/parts/run-processes-'],
+    ['the link', '/parts/mcpLink-'],
+  ])('[P-1] ends an incarnation of an MCP server, which is tried again, for: %s', async (_what, fails) => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const ends = [];
+      gateway.mcpServer('kb', { command: ${node} });
+      const twice = new Promise((resolve) => gateway.on('child.crashed', ({ error }) => ends.push(error) === 2 && resolve()));
+      await gateway.start();
+      await twice;
+      await gateway.stop();
+      print(ends);`,
+      { fails },
+    );
+    expect(printed).toEqual([expect.stringContaining('is broken'), expect.stringContaining('is broken')]);
+    expect(complaints).toBe('');
+  });
+
+  it('[F-3] of the control socket is told, and the gateway runs', async () => {
+    const { printed } = await runFresh(
+      `${begin}
+      const gateway = start({ store: ${JSON.stringify(`${temporaryDirectory()}/db.sqlite`)} });
+      const one = gateway.integration('one', {}, async () => 1);
+      await gateway.start();
+      const { value } = await one.call();
+      await gateway.stop();
+      print([value, facts.includes('control.unavailable')]);`,
+      { fails: '/parts/staleSockets-' },
+    );
+    expect(printed).toEqual([1, true]);
+  });
+
+  it.each([
+    [
+      'a conversation',
+      '/parts/agentConversation-',
+      `const agent = gateway.agent('claude', { backend: 'claude' });
+       await gateway.start();
+       const { ok, failure } = await agent.start();`,
+    ],
+    [
+      'a connection to Codex',
+      '/parts/codexServer-',
+      `const codex = gateway.codex('codex', { command: ${node} });
+       await gateway.start();
+       const { ok, failure } = await codex.connect();`,
+    ],
+    [
+      'the run of an agent',
+      '/parts/run-processes-',
+      `const run = gateway.subprocess('codex', { command: ${node}, policy: { retry: { maxAttempts: 1 } } });
+       await gateway.start();
+       const { ok, failure } = await run.call({});`,
+    ],
+    [
+      'a hook',
+      '/parts/commandHook-',
+      `gateway.hook('PreToolUse', { command: ${node} }, { onFailure: 'block' });
+       await gateway.start();
+       const { decision, reports: [{ failure }] } = await gateway.runHooks({ event: 'PreToolUse' });
+       const ok = decision !== 'block';`,
+    ],
+    [
+      'a conversation with Codex',
+      '/parts/codexConversation-',
+      `const agent = gateway.agent('codex', { backend: 'codex', codex: { command: ${node} } });
+       await gateway.start();
+       const { ok: began, failure } = await agent.start();
+       const ok = began || facts.includes('process.started');`,
+    ],
+    [
+      'what reads the threads of Codex',
+      '/parts/threads-',
+      `const codex = gateway.codex('codex', { command: ${node} });
+       await gateway.start();
+       const { ok, failure } = await codex.listThreads();`,
+    ],
+    [
+      'a turn of a Claude that is run without its SDK',
+      '/parts/claudeCommandQuery-',
+      `const agent = gateway.agent('claude', { backend: 'claude', claude: { command: ${node} } });
+       await gateway.start();
+       const { value } = await agent.start();
+       const { ok, failure } = await value.send('hello').outcome;`,
+    ],
+    [
+      'a call of Claude with a system prompt',
+      '/parts/claudePromptFile-',
+      `const claude = createClaude({ gateway, command: ${node}, log: false });
+       await gateway.start();
+       const { success: ok, error: message } = await claude.invokeClaude('hello', { systemPrompt: 'be brief' });
+       const failure = { message };`,
+    ],
+    [
+      'the run of a workflow',
+      '/parts/runLogic-',
+      `const { run } = ${workflow};
+       await gateway.start();
+       const { status, failure } = await run('input').outcome;
+       const ok = status !== 'failed' || failure.outcome !== 'not_started';`,
+    ],
+    [
+      'the inspector',
+      '/parts/inspectionFeed-',
+      `await gateway.start();
+       const { webSocketUrl, url } = await inspectWithStately(gateway);
+       const { ok, status } = await fetch(url.replace('/?', '/events?'));
+       const failure = { message: status === 502 ? 'is broken' : String(status) };`,
+    ],
+  ])('[I-4] fails %s, and says why', async (_what, fails, use) => {
+    const program = `${begin}
+      import { createClaude } from 'unwedge/claude';
+      import { inspectWithStately } from 'unwedge/inspect';
+      const gateway = start();
+      ${use}
+      await gateway.stop();
+      print([ok, failure.message]);`;
+    const { printed, complaints } = await runFresh(program, { fails });
+    expect(printed).toEqual([false, expect.stringContaining('is broken')]);
+    expect(complaints).toBe('');
+  });
+});
+
+describe('a part that could not be loaded once', () => {
+  it('[I-4] is asked for again by the next connection to Codex', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const codex = gateway.codex('codex', { command: ${node}, args: ['-e', ''] });
+      await gateway.start();
+      const messages = [(await codex.connect()).failure.message, (await codex.connect()).failure.message];
+      await gateway.stop();
+      print([...messages.map((message) => message.includes('is broken')), facts.includes('process.started')]);`,
+      { failsOnce: '/parts/codexServer-' },
+    );
+    expect({ printed, complaints }).toEqual({ printed: [true, false, true], complaints: '' });
+  });
+
+  it('[I-4] is asked for again by the next run of a workflow', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      await gateway.start();
+      const { run } = ${workflow};
+      const statuses = [(await run(1).outcome).status, (await run(2).outcome).status];
+      await gateway.stop();
+      print(statuses);`,
+      { failsOnce: '/parts/runLogic-' },
+    );
+    expect({ printed, complaints }).toEqual({ printed: ['failed', 'succeeded'], complaints: '' });
+  });
+
+  it('[I-4] is there for the first run of a workflow that was declared before the start', async () => {
+    const { printed, complaints } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const { run } = ${workflow};
+      await new Promise(setImmediate);
+      await gateway.start();
+      const { status } = await run(1).outcome;
+      await gateway.stop();
+      print(status);`,
+      { failsOnce: '/parts/runLogic-' },
+    );
+    expect({ printed, complaints }).toEqual({ printed: 'succeeded', complaints: '' });
+  });
+});
+
+describe('a run of a workflow that ends while it is loading', () => {
+  it.each([
+    ['gateway.stop()', ['cancelled', 'stopped', 0, 'cancelled']],
+    ["run.cancel('enough')", ['cancelled', null, 1, 'succeeded']],
+  ])('[S-1] begins nothing any more: %s', async (end, expected) => {
+    const { printed, complaints, exitCode } = await runFresh(
+      `${begin}
+      const gateway = start();
+      await gateway.start();
+      let begun = 0;
+      gateway.on('child.started', ({ child }) => /^workflow:.*-\\d+-[\\da-f]{8}$/.test(child) && begun++);
+      const workflow = ${workflow};
+      const run = workflow.run('input');
+      await held;
+      await ${end};
+      const { status, failure } = await run.outcome;
+      letGo();
+      const next = await workflow.run('input').outcome;
+      await gateway.stop();
+      print([status, failure.reason, begun, next.status]);`,
+      { holds: '/parts/runLogic-' },
+    );
+    expect({ printed, complaints, exitCode }).toEqual({ printed: expected, complaints: '', exitCode: 0 });
+  });
+});
+
+describe('a gateway that is stopped while a part is loading', () => {
+  it('[S-1] starts no command any more, and its call has ended', async () => {
+    const { printed, complaints, exitCode } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const run = gateway.subprocess('cat', { command: ${node} });
+      await gateway.start();
+      const called = run.call({ args: ['--version'] });
+      await held;
+      await gateway.stop();
+      const { ok, failure } = await called;
+      letGo();
+      await loaded('processes');
+      setImmediate(() => print([ok, failure.reason, facts.includes('process.started')]));`,
+      { holds: '/parts/run-processes-' },
+    );
+    expect({ printed, complaints, exitCode }).toEqual({
+      printed: [false, 'stopped', false],
+      complaints: '',
+      exitCode: 0,
+    });
+  });
+
+  it.each(['/node_modules/@modelcontextprotocol/', '/parts/run-processes-', '/parts/mcpLink-'])(
+    '[P-1] starts no MCP server any more: %s',
+    async (holds) => {
+      const { printed, complaints, exitCode } = await runFresh(
+        `${begin}
+        const gateway = start();
+        gateway.mcpServer('kb', { command: ${node} });
+        await gateway.start();
+        await held;
+        await gateway.stop();
+        letGo();
+        await loaded('processes');
+        await import('@modelcontextprotocol/client');
+        setImmediate(() => print(facts.includes('process.started')));`,
+        { holds },
+      );
+      expect({ printed, complaints, exitCode }).toEqual({ printed: false, complaints: '', exitCode: 0 });
+    },
+  );
+
+  it.each(['await gateway.stop()', 'await codex.close()'])('[I-3] starts no app-server any more: %s', async (end) => {
+    const { printed, complaints, exitCode } = await runFresh(
+      `${begin}
+      const gateway = start();
+      const codex = gateway.codex('codex', { command: ${node}, args: ['-e', 'setInterval(() => {}, 1000)'] });
+      await gateway.start();
+      const connecting = codex.connect();
+      await held;
+      const ended = (async () => { ${end}; })();
+      letGo();
+      await ended;
+      const { ok } = await connecting;
+      await gateway.stop();
+      print([ok, facts.includes('process.started')]);`,
+      { holds: '/parts/codexServer-' },
+    );
+    expect({ printed, complaints, exitCode }).toEqual({ printed: [false, false], complaints: '', exitCode: 0 });
+  });
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { cataloguePage, readCatalogue } from '../../scripts/eventCatalogue.mjs';
+import { commands } from '../../src/cli/commands.ts';
+import { factTypes } from '../../src/policy/factTypes.ts';
+import { storedTypes } from '../../src/store/record.ts';
+
+const root = new URL('../..', import.meta.url);
+const text = readFileSync(new URL('docs/observability.md', root), 'utf8');
+const snippets = [...text.matchAll(/^```js\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```/gm)];
+
+describe('docs/observability.md', () => {
+  it('[O-4] has the table of events that the types make; else: node scripts/eventCatalogue.mjs --write', () => {
+    const { is, shouldBe } = cataloguePage();
+    expect(is).toBe(shouldBe);
+  });
+
+  it('[O-4] lists every event, with its fields, when it fires and what it is stored as', () => {
+    const catalogue = readCatalogue();
+    expect(catalogue.map(({ name }) => name).sort()).toEqual([...factTypes].sort());
+    expect(catalogue.filter(({ when, fields }) => when === '' || fields.length === 0)).toEqual([]);
+    const stored = catalogue.filter(({ record }) => record !== undefined).map(({ name }) => name);
+    expect(stored.sort()).toEqual([...storedTypes].sort());
+  });
+
+  it('[U-3] shows what its program prints', async () => {
+    expect(snippets).toHaveLength(1);
+    const [, code = '', output] = snippets[0] ?? [];
+    const { stdout } = await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
+    expect(`${stdout}\n`).toBe(output);
+  });
+
+  it('names commands that there are', () => {
+    const named = [...text.matchAll(/`unwedge ([a-z]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !Object.hasOwn(commands, name))).toEqual([]);
+  });
+});

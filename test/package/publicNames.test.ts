@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const { exports } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+};
+
+/** Names by entry: `unwedge`, `unwedge/agents` and so on. */
+const entries = Object.entries(exports).flatMap(([path, target]) =>
+  typeof target === 'string' ? [] : [[path.replace('.', 'unwedge'), target.default] as const],
+);
+
+/** The source of what an entry is built to. */
+const sourceOf = (file: string): string =>
+  new URL(file.replace('./dist/', '../../src/').replace('.js', '.ts'), import.meta.url).href;
+
+describe('the public names', () => {
+  it('[U-8] of each entry are these', async () => {
+    const names = await Promise.all(
+      entries.map(
+        async ([entry, file]) => [entry, Object.keys((await import(sourceOf(file))) as object).sort()] as const,
+      ),
+    );
+    expect(Object.fromEntries(names)).toMatchInlineSnapshot(`
+      {
+        "unwedge": [
+          "AttemptError",
+          "IntegrationError",
+          "approvalMachine",
+          "classify",
+          "createGateway",
+          "createSupervisor",
+          "failedExit",
+          "failureKinds",
+          "httpResponseOf",
+          "integrationMachine",
+          "openClawReason",
+          "presets",
+          "sessionMachine",
+          "subprocessMachine",
+          "supervisorLogic",
+          "systemClock",
+          "treeText",
+          "unwrap",
+        ],
+        "unwedge/agents": [
+          "agentKind",
+          "createAgent",
+        ],
+        "unwedge/claude": [
+          "createClaude",
+          "invokeClaude",
+        ],
+        "unwedge/codex": [
+          "codexKind",
+          "connectCodex",
+        ],
+        "unwedge/config": [
+          "ConfigError",
+          "defineConfig",
+          "loadConfig",
+          "readOpenClawConfig",
+          "readPattern",
+        ],
+        "unwedge/inspect": [
+          "inspectWithStately",
+        ],
+        "unwedge/mcp-server": [
+          "superviseMcpServer",
+          "withErrorBoundary",
+        ],
+        "unwedge/testing": [
+          "SimulatedClock",
+          "faultyMcpServer",
+          "faultyUpstream",
+          "seededRandom",
+        ],
+        "unwedge/transcript": [
+          "repairTranscript",
+        ],
+        "unwedge/workflow": [
+          "progressText",
+          "serverSentEvents",
+          "showProgress",
+          "workflowKind",
+          "writeServerSentEvents",
+        ],
+      }
+    `);
+  });
+
+  it('[U-8] of each entry have these types beside them', () => {
+    const types = entries.map(
+      ([entry, file]) => [entry, typesIn(readFileSync(new URL(sourceOf(file)), 'utf8'))] as const,
+    );
+    expect(Object.fromEntries(types.map(([entry, names]) => [entry, names.join(' ')]))).toMatchInlineSnapshot(`
+      {
+        "unwedge": "Acceptance AgentEffects AgentName AgentReport AlertCommand AlertOptions AlertRules AlertThresholds AlertWebhook ApprovalAnswer ApprovalHandler ApprovalOptions ApprovalReply ApprovalRequest Approver AttemptContext BreakerCause BreakerHandle BreakerOutcome CallOptions CallStats CallTool ChildCount ChildInfo ChildMailboxOptions ChildSpec ClassifyContext Clock CommandHookAnswer CountedFailure CreateGatewayOptions Duration DurationLimit DurationText Effect EffectOutcome ErrorPattern EventStream Exit Fact FactMap FactOf FactType Failure FailureFacts FailureKind FailureReason FailureResponse Fallback FallbackIntegration FallbackOption FallbackValue FunctionOptions Gateway GatewayOptions HistoryEntry HookAnswer HookCommand HookEvent HookHandler HookOptions HookReport HookVerdict HostLogger Integration IntegrationKind IntegrationPolicy IntegrationSettings IntegrationState KnownTools Limits Logger MailboxOptions McpIntegration McpIntegrationOptions McpToolRequest Message MessageHandler MethodsOf OpenClawReason Operation Outcome Overflow PoliciesOptions PolicyInput PresetName ProcessExit ProcessGuardOptions QuestionOptions QuestionWhy Random RecoveryOptions Restart RetentionOptions RetryPolicy RootOptions RootSupervisor RunRequest RunResult SendOptions Session SessionDefaults SessionOptions SessionWhy Shutdown StopOptions Store StreamOptions SubprocessOptions Supervisor SupervisorOptions SyntheticToolError TargetWhy TextTest Timer TimerOptions Told ToolBreakerHandle ToolCallOptions ToolCallRetryOptions ToolCallWhy ToolError ToolInput ToolOptions ToolRequest ToolResult ToolSuccess ToolsOptions TreeNode TreeTextOptions Turn UncaughtOrigin WaitOptions WatchdogOptions",
+        "unwedge/agents": "Agent AgentApproval AgentEvent AgentMethods AgentName AgentOptions AgentResult AgentStartOptions AgentTurn AgentTurnOptions AgentUsage ClaudeBackendOptions CodexBackendOptions Conversation CreateAgentOptions SdkCanUseTool SdkMessage SdkOptions SdkPermission SdkPermissionContext SdkQuery SdkQueryFunction SdkUserMessage",
+        "unwedge/claude": "Claude ClaudeCallOptions ClaudeErrorType ClaudeOptions ClaudeResult ClaudeRetry",
+        "unwedge/codex": "Codex CodexApprover CodexHealth CodexInput CodexInputPart CodexItem CodexMethods CodexNotification CodexNotifications CodexOptions CodexQuestion CodexQuestionKind CodexReply CodexRequestOptions CodexServer CodexState CodexStreamOptions CodexThread CodexThreadInfo CodexThreadList CodexThreadOptions CodexTokens CodexTurn CodexTurnEvent CodexTurnOptions CodexTurnRecord CodexTurnResult CodexWireLine ConnectCodexOptions",
+        "unwedge/config": "ConfigOptions ConfigProblem ConfigSource LoadConfigOptions LoadedConfig OpenClawOptions UnwedgeConfig",
+        "unwedge/inspect": "InspectOptions Inspected Inspector",
+        "unwedge/mcp-server": "ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult",
+        "unwedge/testing": "FaultyMcpServer FaultyMcpServerOptions FaultyTool FaultyUpstream McpFault McpFaultMatch McpFaultRule ReceivedRequest UpstreamFault UpstreamScript",
+        "unwedge/transcript": "RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport",
+        "unwedge/workflow": "NumberedWorkflowEvent ProgressStream ServerSentEventOptions ServerSentEventResponse ServerSentEventsEnd ShowProgressOptions WatchedRun Workflow WorkflowBackend WorkflowEvent WorkflowFallback WorkflowItem WorkflowItemContext WorkflowItemResult WorkflowMethods WorkflowOptions WorkflowOutcome WorkflowPlan WorkflowProgress WorkflowRun WorkflowRunOptions WorkflowStepContext WorkflowTodo WorkflowWorkItem",
+      }
+    `);
+  });
+});
+
+/** The names that an entry exports as types. */
+function typesIn(source: string): readonly string[] {
+  const exported = [...source.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, isType, names = '']) =>
+    names.split(',').flatMap((name) => {
+      const [, marked, , own] = /^\s*(type )?(\w+ as )?(\w+)\s*$/.exec(name) ?? [];
+      return own !== undefined && (isType ?? marked) !== undefined ? [own] : [];
+    }),
+  );
+  return exported.sort();
+}

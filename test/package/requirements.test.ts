@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { judgeRequirements, parseRequirements, parseTitles } from '../../scripts/requirementList.mjs';
+
+describe('the requirements', () => {
+  it('that are built each have a test title', () => {
+    expect(judgeRequirements().untested).toEqual([]);
+  });
+
+  it('that test titles name all exist', () => {
+    expect(judgeRequirements().unknown).toEqual([]);
+  });
+
+  it('are found in their tables, a hundred and more', () => {
+    const ids = judgeRequirements().rows.map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(100);
+    expect(ids).toEqual(expect.arrayContaining(['I-1', 'M-13', 'F-27', 'U-5']));
+  });
+});
+
+describe('the judgement of requirements', () => {
+  const list = parseRequirements('| Z-1 | built | one |\n| Z-2 | planned | two |\n| kind | examples | no |');
+  // Put together, so that this file names no ID that is not its own.
+  const named = (ids: string) => `[${ids}]`;
+  const title = (text: string) => `it(${JSON.stringify(text)}, () => {});\n`;
+
+  it('names what is built and has no test, not what is planned', () => {
+    expect(judgeRequirements(list, []).untested).toEqual(['Z-1']);
+  });
+
+  it('counts a title for each ID it names', () => {
+    const tests = parseTitles(title(`${named('Z-1, Z-2')} does both`), 'a.test.ts');
+    expect(judgeRequirements(list, tests).rows.map((row) => row.tests.length)).toEqual([1, 1]);
+  });
+
+  it('finds titles behind a table and on a line of their own', () => {
+    const source = `it.each([\n  ['a', 1],\n])(\n  '${named('Z-2')} takes %s', () => {});`;
+    expect(parseTitles(source, 'a.test.ts')).toMatchObject([{ file: 'a.test.ts', ids: ['Z-2'] }]);
+  });
+
+  it('gives no credit to tests that are switched off or commented out', () => {
+    const off = title(`${named('Z-1')} works`);
+    expect(parseTitles(`${off.replace('it(', 'it.skip(')}// ${off}`, 'a.test.ts')).toEqual([]);
+  });
+
+  it('says where a title names an unknown ID', () => {
+    const tests = parseTitles(`\n${title(`${named('Q-9')} is not listed`)}`, 'a.test.ts');
+    expect(judgeRequirements(list, tests).unknown).toMatchObject([{ id: 'Q-9', file: 'a.test.ts', line: 2 }]);
+  });
+
+  it.each(['| Z-1 | done | x |', '| Z-1 | built | x |\n| Z-1 | built | x |'])('refuses a list like %j', (markdown) => {
+    expect(() => parseRequirements(markdown)).toThrow(/Z-1/);
+  });
+});

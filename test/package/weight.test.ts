@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { execa } from 'execa';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bundlePackage } from '../../scripts/bundle.mjs';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const manifest = JSON.parse(read('package.json')) as Readonly<Record<string, Record<string, string>>>;
+
+interface Packed {
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let packed: Packed;
+let paths: readonly string[];
+beforeAll(async () => {
+  const { stdout } = await execa('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--offline'], {
+    cwd: root,
+  });
+  [packed] = JSON.parse(stdout) as [Packed];
+  paths = packed.files.map(({ path }) => path);
+});
+
+describe('what a user installs', () => {
+  it('[U-10] is at most 45 packages with ours, without optional ones', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Readonly<Record<string, Partial<Record<'dev' | 'optional' | 'devOptional' | 'peer', true>>>>;
+    };
+    const installed = Object.values(packages).filter(
+      ({ dev, optional, devOptional, peer }) =>
+        dev !== true && optional !== true && devOptional !== true && peer !== true,
+    );
+    // The first is the project itself.
+    expect(installed.length).toBeGreaterThan(5);
+    expect(installed.length).toBeLessThanOrEqual(45);
+  });
+
+  it('[U-10] is a package of at most 600 kB', () => {
+    expect(packed.size).toBeLessThanOrEqual(600_000);
+  });
+
+  it('[U-10] names no home before there is a public one', () => {
+    for (const field of ['repository', 'homepage', 'bugs']) expect(manifest).not.toHaveProperty(field);
+  });
+});
+
+describe('the package', () => {
+  it('[U-10] has each module in one file, and none that is installed beside it', async () => {
+    const files = await bundlePackage(temporaryDirectory());
+    const modules = files.flatMap(({ moduleIds }) => moduleIds);
+    expect(modules.length).toBeGreaterThan(400);
+    expect(modules.filter((id, index) => modules.indexOf(id) !== index)).toEqual([]);
+    const installed = Object.keys({ ...manifest['dependencies'], ...manifest['optionalDependencies'] });
+    expect(installed.filter((name) => modules.some((id) => id.includes(`/node_modules/${name}/`)))).toEqual([]);
+    const built = files.map(({ fileName }) => `dist/${fileName}`).filter((name) => !name.includes('/parts/'));
+    // Parts are named by what they hold; all else that runs is of this one bundle.
+    expect(paths.filter((path) => /^dist\/(?!parts\/).*\.js$/.test(path)).sort()).toEqual(built.sort());
+    const parts = paths.filter((path) => /^dist\/parts\/.*\.js$/.test(path) && path !== 'dist/parts/xstate.js');
+    expect(parts).toHaveLength(files.length - built.length);
+  });
+
+  it('[U-10] has no source maps, which would be of use with the sources only', () => {
+    expect(paths.filter((path) => path.endsWith('.map'))).toEqual([]);
+    const code = paths.filter((path) => path.endsWith('.js'));
+    expect(code.filter((path) => /^\/\/# sourceMappingURL=/m.test(read(path)))).toEqual([]);
+  });
+
+  it('[U-10] has no types that no entry leads to', () => {
+    const reached = new Set(
+      Object.values(manifest['exports'] ?? {}).flatMap((entry: unknown) => {
+        const { types } = entry as { types?: string };
+        return types === undefined ? [] : [types.slice(2)];
+      }),
+    );
+    for (const path of reached) {
+      for (const [, from = ''] of read(path).matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"]+)\.[tj]s['"]/g)) {
+        reached.add(posix.join(posix.dirname(path), `${from}.d.ts`));
+      }
+    }
+    expect(paths.filter((path) => path.endsWith('.d.ts')).sort()).toEqual([...reached].sort());
+  });
+});
+
+/** What a page links to within the package, as paths with their anchors. */
+function linksOf(page: string): string[] {
+  const text = prose(page);
+  return [...text.matchAll(/\]\(([^)\s]+)[^)]*\)|^\[[^\]]+\]:\s*(\S+)/gm)]
+    .map(([, inline, reference]) => inline ?? reference ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? page : posix.join(posix.dirname(page), path);
+      return anchor === undefined ? target : `${target}#${anchor}`;
+    });
+}
+
+/** A page without its code. */
+const prose = (page: string): string =>
+  read(page)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '');
+
+/** The anchors of a page's headings, as they are made where such pages are shown. */
+function anchorsOf(page: string): string[] {
+  const text = read(page).replace(/^```[\s\S]*?^```/gm, '');
+  return [...text.matchAll(/^#+\s+(.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the pages', () => {
+  it('[U-10] that are shipped link to nothing that is not', () => {
+    const pages = paths.filter((path) => path.endsWith('.md'));
+    expect(pages).toContain('README.md');
+    const broken = pages.flatMap((page) =>
+      linksOf(page)
+        .filter((link) => {
+          const [path = '', anchor] = link.split('#');
+          if (!paths.includes(path)) return true;
+          return anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).includes(anchor);
+        })
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('[U-10] for users are all shipped', () => {
+    const ours = ['call-path', 'design', 'deviations', 'performance', 'requirements'].map((name) => `docs/${name}.md`);
+    const docs = readdirSync(new URL('docs', root)).map((name) => `docs/${name}`);
+    expect(docs.filter((page) => !ours.includes(page) && !paths.includes(page))).toEqual([]);
+  });
+});

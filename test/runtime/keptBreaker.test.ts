@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { type KeptBreaker, keepBreaker, type StreakKeeper } from '../../src/runtime/keptBreaker.ts';
+import { leaseOwner } from '../../src/runtime/leaseOwner.ts';
+import { neverOpened } from '../../src/policy/persistedBreaker.ts';
+import type { Store } from '../../src/store/store.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { hasSqlite, startStore } from '../store/startStore.ts';
+
+const opened = { type: 'breaker.opened', openForMs: 60_000, kind: 'transient' } as const;
+
+async function start(keeper: StreakKeeper) {
+  const { store, clock } = await startStore();
+  const keep = (at: Store | undefined = store): KeptBreaker => {
+    const kept = keepBreaker({ clock, store: () => at }, 'kb', keeper);
+    kept.streak.begin();
+    return kept;
+  };
+  const failures = async (): Promise<number | undefined> => {
+    await clock.settle();
+    return store.breakers.load('kb')?.failures;
+  };
+  return { store, clock, keep, failures };
+}
+
+describe.skipIf(!hasSqlite)('failures in a row that a process counts itself', () => {
+  it('[M-8] go on with a restart', async () => {
+    const { keep, failures } = await start('own');
+    const first = keep();
+    expect([first.streak.failed(), first.streak.failed()]).toEqual([1, 2]);
+    first.stop();
+    expect(await failures()).toBe(2);
+    expect(keep().streak.failed()).toBe(3);
+  });
+
+  it('are written at most once a second, and before the end', async () => {
+    const { clock, keep, failures } = await start('own');
+    const { streak, stop } = keep();
+    for (let count = 0; count < 3; count++) streak.failed();
+    expect(await failures()).toBe(1);
+    await clock.advance(999);
+    expect(await failures()).toBe(1);
+    await clock.advance(1);
+    expect(await failures()).toBe(3);
+    streak.end();
+    stop();
+    expect(await failures()).toBe(0);
+  });
+
+  it('are not written for answers that follow answers', async () => {
+    const { store, keep } = await start('own');
+    keep().streak.end();
+    await store.flush();
+    expect(store.breakers.load('kb')).toBeUndefined();
+  });
+});
+
+describe.skipIf(!hasSqlite)('failures in a row that processes count together', () => {
+  it('[M-8] are those of all', async () => {
+    const { keep, failures } = await start('shared');
+    const [one, two] = [keep(), keep()];
+    expect([one.streak.failed(), two.streak.failed(), one.streak.failed()]).toEqual([1, 2, 3]);
+    two.streak.end();
+    expect(await failures()).toBe(0);
+  });
+
+  it('[M-8] [M-11] leaves out those of a circuit that another has opened since, and counts on from there', async () => {
+    const { store, clock, keep } = await start('shared');
+    const [one, two] = [keep(), keep()];
+    two.changed(opened, 1);
+    await clock.settle();
+    expect(one.streak.failed()).toBe(0);
+    two.changed({ type: 'breaker.closed' }, 0);
+    await clock.settle();
+    expect(one.streak.failed()).toBe(0);
+    expect(one.streak.failed()).toBe(1);
+    expect(store.breakers.load('kb')).toMatchObject({ generation: 2, failures: 1 });
+  });
+
+  it('[M-8] are counted at the end when the store comes late', async () => {
+    const { store, clock, failures } = await start('shared');
+    let late: Store | undefined;
+    const kept = keepBreaker({ clock, store: () => late }, 'kb', 'shared');
+    kept.streak.begin();
+    expect([kept.streak.failed(), kept.streak.failed()]).toEqual([1, 2]);
+    late = store;
+    kept.stop();
+    expect(await failures()).toBe(2);
+  });
+
+  it('[M-8] keeps a circuit that opened before the store came', async () => {
+    const { store, clock } = await start('shared');
+    let late: Store | undefined;
+    const kept = keepBreaker({ clock, store: () => late }, 'kb', 'shared');
+    kept.changed(opened, 1);
+    late = store;
+    kept.stop();
+    await clock.settle();
+    expect(store.breakers.load('kb')).toMatchObject({ state: 'open', openings: 1 });
+  });
+});
+
+describe.skipIf(!hasSqlite)('the lease on a probe', () => {
+  /** A circuit that is open and due, whose lease `owner` holds. */
+  async function held(owner: string) {
+    const started = await start('shared');
+    const { store, clock, keep } = started;
+    const now = clock.wallNow();
+    store.breakers.save('kb', { ...neverOpened, state: 'open', openUntil: now, lastOpenMs: 1, generation: 1 });
+    await store.flush();
+    store.breakers.claimProbe('kb', 1, owner, 60_000, now);
+    return { ...started, kept: keep() };
+  }
+
+  it('[M-3] is given back at the end', async () => {
+    const { store, kept } = await held('');
+    store.breakers.releaseProbe('kb', '');
+    expect(kept.claimProbe(60_000)).toBe(true);
+    expect(store.breakers.probeHolder('kb')).toContain(leaseOwner());
+    kept.stop();
+    expect(store.breakers.probeHolder('kb')).toBeUndefined();
+  });
+
+  it('[M-3] is waited for while its holder may live', async () => {
+    const { kept } = await held('of another machine');
+    expect(kept.claimProbe(60_000)).toBe(false);
+  });
+
+  it('[M-3] [U-1] is one holder’s, also of two in one process: it is not taken, and not given back for the other', async () => {
+    const { store, kept, keep } = await held('');
+    store.breakers.releaseProbe('kb', '');
+    expect(kept.claimProbe(60_000)).toBe(true);
+    const other = keep();
+    other.streak.begin();
+    expect([other.claimProbe(60_000), kept.claimProbe(60_000)]).toEqual([false, true]);
+    other.stop();
+    expect(store.breakers.probeHolder('kb')).toContain(leaseOwner());
+    kept.stop();
+    expect(store.breakers.probeHolder('kb')).toBeUndefined();
+  });
+
+  it.skipIf(process.platform !== 'linux')('[M-3] is taken from a process that is gone', async () => {
+    const gone = leaseOwner().replace(/~\d+@/, '~1@');
+    const { store, kept } = await held(gone);
+    expect(kept.claimProbe(60_000)).toBe(true);
+    expect(store.breakers.probeHolder('kb')).toContain(leaseOwner());
+  });
+});
+
+it('works without a store, for this process alone', () => {
+  const kept = keepBreaker({ clock: new SimulatedClock(), store: () => undefined }, 'kb', 'own');
+  kept.streak.begin();
+  expect(kept.streak.failed()).toBe(1);
+  expect(kept.claimProbe(1)).toBe(true);
+  expect(kept.restored()).toBeUndefined();
+  kept.stop();
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { EventQuery } from '../../../src/store/events.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { failed, told } from '../startStore.ts';
+import type { Engine } from './engine.ts';
+
+const now = Date.UTC(2026, 0, 1);
+
+/** What any engine has to do with events. */
+export function keepsEvents(engine: Engine): void {
+  /** Failures 0-4 of `kb`, 5-9 of `search`, a ms apart, then an opened breaker. */
+  async function start() {
+    const { one, two } = await engine.start();
+    for (let call = 0; call < 10; call++) one.record(failed(call, { integration: call < 5 ? 'kb' : 'search' }));
+    one.record(told({ type: 'breaker.opened', integration: 'kb', openForMs: 60_000, kind: 'timeout' }));
+    await one.flush();
+    const ids = async (query: Partial<EventQuery>, store: Store = one) =>
+      (await store.read({ limit: 100, ...query })).map(({ id }) => id);
+    return { one, two, ids };
+  }
+
+  describe('events', () => {
+    it('[O-1] are read oldest first, the newest of them, by every runtime', async () => {
+      const { two, ids } = await start();
+      expect(await ids({ limit: 3 })).toEqual([9, 10, 11]);
+      expect(await ids({ limit: 3 }, two)).toEqual([9, 10, 11]);
+    });
+
+    it('are read on from an id', async () => {
+      const { ids } = await start();
+      expect(await ids({ limit: 3, after: 2 })).toEqual([3, 4, 5]);
+      expect(await ids({ after: 11 })).toEqual([]);
+    });
+
+    it('are narrowed by integration, category, time and failure', async () => {
+      const { ids } = await start();
+      expect(await ids({ integration: 'search' })).toEqual([6, 7, 8, 9, 10]);
+      expect(await ids({ category: 'breaker' })).toEqual([11]);
+      expect(await ids({ since: now + 8 })).toEqual([9, 10]);
+      expect(await ids({ failed: true, integration: 'kb' })).toEqual([1, 2, 3, 4, 5]);
+    });
+
+    it('are looked for among the newest alone where that is asked', async () => {
+      const { ids } = await start();
+      expect(await ids({ integration: 'search', among: 4 })).toEqual([8, 9, 10]);
+      expect(await ids({ integration: 'kb', failed: true, among: 10 })).toEqual([2, 3, 4, 5]);
+    });
+
+    it('carry their time and metadata', async () => {
+      const { one } = await start();
+      expect((await one.read({ limit: 1, after: 2 }))[0]).toMatchObject({
+        id: 3,
+        at: now + 2,
+        category: 'integration',
+        type: 'failure',
+        metadata: { integration: 'kb', call: 'call-2' },
+      });
+    });
+
+    it.each([
+      ['limit', 0],
+      ['limit', 1.5],
+      ['after', -1],
+      ['since', Number.NaN],
+      ['among', 0],
+    ])('name a wrong query: %s %s', async (name, value) => {
+      const { ids } = await start();
+      await expect(ids({ [name]: value })).rejects.toThrow(`Expected \`${name}\``);
+    });
+
+    it('[R-10] are nothing of a retry', async () => {
+      const { one, ids } = await start();
+      const about = {
+        integration: 'kb',
+        call: 'call-1',
+        attempt: 1,
+        kind: 'timeout',
+        message: '',
+        delayMs: 1,
+      } as const;
+      expect(one.record(told({ type: 'call.retried', ...about }))).toBe(true);
+      await one.flush();
+      expect(await ids({ after: 11 })).toEqual([]);
+    });
+
+    it('[O-8] hold no secrets', async () => {
+      const { one } = await start();
+      const input = { password: 'hunter2!' };
+      one.record(told({ type: 'mcp.tool_failed', integration: 'kb', tool: 'ask', input, error: '' }));
+      await one.flush();
+      expect((await one.read({ limit: 1 }))[0]?.metadata['input']).toEqual({ password: '[redacted]' });
+    });
+
+    it('are refused after closing', async () => {
+      const { one } = await start();
+      await one.close();
+      expect(one.record(failed(1))).toBe(false);
+    });
+  });
+}

@@ -1,0 +1,18 @@
+import { describe } from 'vitest';
+import { keepsAlerts } from '../conformance/alerts.ts';
+import { keepsBreakers } from '../conformance/breakers.ts';
+import { keepsChildren } from '../conformance/children.ts';
+import { memory, sqlite } from '../conformance/engine.ts';
+import { keepsEvents } from '../conformance/events.ts';
+import { keepsRuntimes } from '../conformance/runtimes.ts';
+import { keepsSessions } from '../conformance/sessions.ts';
+import { hasSqlite } from '../startStore.ts';
+
+describe.each(hasSqlite ? [memory, sqlite] : [memory])('the engine $name', (engine) => {
+  keepsEvents(engine);
+  keepsBreakers(engine);
+  keepsAlerts(engine);
+  keepsChildren(engine);
+  keepsRuntimes(engine);
+  keepsSessions(engine);
+});
