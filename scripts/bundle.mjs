@@ -10,6 +10,7 @@ import { withoutFacades, withRuntimeInlined } from './facades.mjs';
 import { inlinePage } from './inlinePage.mjs';
 import { leanModule } from './leanModule.mjs';
 import { requiredPackage } from './requiredPackage.mjs';
+import { statementLines } from './statementLines.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = (path) => join(root, 'src', `${path}.ts`);
@@ -84,7 +85,7 @@ export async function bundlePackage(tree) {
   for (const { fileName, code } of output) {
     const path = join(tree, fileName);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, leanModule(minifySync(fileName, code, minified).code));
+    writeFileSync(path, statementLines(leanModule(minifySync(fileName, code, minified).code)));
   }
   chmodSync(join(tree, 'cli', 'main.js'), 0o755);
   writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', output));

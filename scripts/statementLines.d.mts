@@ -1,0 +1,1 @@
+export function statementLines(code: string): string;
