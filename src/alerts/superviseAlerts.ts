@@ -5,7 +5,8 @@ import { type FailureKind, failureKinds } from '../policy/failure.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { EventRow } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
-import { createAlertWatch, type EarlierIncident } from './alertWatch.ts';
+import { AlertWatch } from './alertWatch.ts';
+import type { EarlierIncident } from './incident.ts';
 
 /** The alerts of a runtime, which end with it. */
 export interface SupervisedAlerts {
@@ -22,7 +23,7 @@ const earlierMs = 60 * 60_000;
 export function superviseAlerts(runtime: Runtime, { ruleOf, command, webhook }: CheckedAlerts): SupervisedAlerts {
   const { clock, bus } = runtime;
   const own: readonly string[] = Object.values(deliveryNames);
-  const watch = createAlertWatch({
+  const watch = new AlertWatch({
     clock,
     bus,
     ruleOf: (integration) => (own.includes(integration) ? undefined : ruleOf(integration)),

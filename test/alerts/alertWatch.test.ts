@@ -3,7 +3,8 @@ import type { AlertRecords, Cleared, OpenAlert } from '../../src/policy/alertRec
 import { checkAlertRules } from '../../src/policy/alerts.ts';
 import type { FactOf, FactType } from '../../src/policy/facts.ts';
 import type { FailureKind } from '../../src/policy/failure.ts';
-import { createAlertWatch, type EarlierIncident } from '../../src/alerts/alertWatch.ts';
+import { AlertWatch } from '../../src/alerts/alertWatch.ts';
+import type { EarlierIncident } from '../../src/alerts/incident.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
@@ -24,7 +25,7 @@ function startWatch({ records, open = [], earlier = [], clock = new SimulatedClo
   bus.on('alert.raised', (fact) => facts.push(fact) && told.push(`raised ${fact.integration}`));
   bus.on('alert.cleared', (fact) => facts.push(fact) && told.push(`cleared ${fact.integration} ${fact.by}`));
   let ids = 0;
-  const watch = createAlertWatch({
+  const watch = new AlertWatch({
     clock,
     bus,
     ruleOf: checkAlertRules('alerts', rules),

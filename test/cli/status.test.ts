@@ -3,7 +3,7 @@ import { checkAlertRules } from '../../src/policy/alerts.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
-import { createAlertWatch } from '../../src/alerts/alertWatch.ts';
+import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { failed, hasSqlite, startStore, told } from '../store/startStore.ts';
@@ -21,7 +21,7 @@ function raisedBy(facts: readonly Told<Fact>[]): readonly string[] {
   const raised: string[] = [];
   bus.on('alert.raised', ({ integration }) => raised.push(integration));
   const ruleOf = checkAlertRules('alerts', { failures: 1 });
-  createAlertWatch({ clock: new SimulatedClock(), bus, ruleOf, newId: () => 'id' }).start(undefined, [], []);
+  new AlertWatch({ clock: new SimulatedClock(), bus, ruleOf, newId: () => 'id' }).start(undefined, [], []);
   for (const fact of facts) bus.tell(fact);
   return raised.toSorted();
 }

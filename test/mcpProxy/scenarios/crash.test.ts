@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { checkAlertRules } from '../../../src/policy/alerts.ts';
 import type { FactType } from '../../../src/policy/facts.ts';
 import { restartNamed } from '../../../src/runtime/restartNamed.ts';
-import { createAlertWatch } from '../../../src/alerts/alertWatch.ts';
+import { AlertWatch } from '../../../src/alerts/alertWatch.ts';
 import { type StartedProxy, startProxy, textIn } from '../startProxy.ts';
 
 describe('a server that crashes behind the proxy', () => {
@@ -292,11 +292,7 @@ describe('a server that is restarted by hand', () => {
 describe('a server that crashes in a loop behind the proxy', () => {
   const watch = (proxy: StartedProxy) => {
     const ruleOf = checkAlertRules('alerts', { integrations: { kb: { crashes: 3 } } });
-    createAlertWatch({ clock: proxy.clock, bus: proxy.runtime.bus, ruleOf, newId: () => 'id' }).start(
-      undefined,
-      [],
-      [],
-    );
+    new AlertWatch({ clock: proxy.clock, bus: proxy.runtime.bus, ruleOf, newId: () => 'id' }).start(undefined, [], []);
   };
 
   it('[O-3] [P-3] raises one alert though every call survives, and an all-clear when it is quiet', async () => {
