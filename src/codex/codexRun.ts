@@ -10,21 +10,14 @@ import { recordIn } from '../protocol/agentReport.ts';
 import { readNotice } from '../protocol/codex/notifications.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { failedExit } from '../supervisor/exit.ts';
-import {
-  type CodexConnection,
-  type CodexConnectionHost,
-  codexConnectionLogic,
-  type ConnectionSettings,
-} from './codexConnection.ts';
+import type { CodexConnection, CodexConnectionHost, ConnectionSettings, HowLost } from './codexConnection.ts';
+import { codexConnectionLogic } from './codexLink.ts';
 import { drain } from './codexDrain.ts';
 import { type LiveConnection, liveConnection } from './codexLive.ts';
 import { notStarted } from './codexLoss.ts';
 import { createQuestions, type Questions } from './codexQuestions.ts';
 import { type CodexTelemetry, codexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
-
-/** How a process of the app-server ended. */
-export type CodexEnd = 'normal' | 'crashed' | 'killed';
 
 /** What all processes of one app-server share. */
 export interface CodexScope {
@@ -45,7 +38,7 @@ export interface CodexRunOwner {
   /** It can be used no more, whatever becomes of it. May be told again. */
   left(): void;
   draining(): void;
-  ended(facts: FailureFacts, how: CodexEnd): void;
+  ended(facts: FailureFacts, how: HowLost): void;
   /** It was killed; resolves once it is gone. */
   burying(gone: Promise<void>): void;
   /** It is gone. */
@@ -66,7 +59,7 @@ export class CodexRun implements CodexConnectionHost {
   readonly #threads = new Map<string, ThreadState>();
   readonly #startedAt: number;
   #isLeaving = false;
-  #how: CodexEnd = 'killed';
+  #how: HowLost = 'killed';
   #loss: FailureFacts | undefined = undefined;
   #buried: () => void = () => undefined;
 
@@ -118,7 +111,7 @@ export class CodexRun implements CodexConnectionHost {
     this.#telemetry.started(connection.server.pid, this.clock.now() - this.#startedAt);
   }
 
-  lost(facts: FailureFacts, how: CodexEnd): void {
+  lost(facts: FailureFacts, how: HowLost): void {
     this.#loss = facts;
     this.#how = how;
     if (how === 'killed') this.#owner.burying(new Promise((resolve) => (this.#buried = resolve)));
@@ -192,7 +185,7 @@ export class CodexRun implements CodexConnectionHost {
     this.#owner.left();
   }
 
-  #end(facts: FailureFacts, how: CodexEnd): void {
+  #end(facts: FailureFacts, how: HowLost): void {
     this.#leave();
     this.#owner.ended(facts, how);
     if (how !== 'normal') this.#telemetry.trouble(facts);

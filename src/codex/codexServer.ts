@@ -2,10 +2,10 @@ import type { Subscribers } from '../actors/rpc/rpcPeerSubscribers.ts';
 import { type Approver, superviseApproval } from '../integrations/approvals/approvals.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { CodexQuestion } from '../protocol/codex/questions.ts';
-import type { CodexConnectionHost } from './codexConnection.ts';
+import type { CodexConnectionHost, HowLost } from './codexConnection.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { notStarted, unhealthy, unreadable } from './codexLoss.ts';
-import { type CodexEnd, CodexRun, type CodexScope } from './codexRun.ts';
+import { CodexRun, type CodexScope } from './codexRun.ts';
 import { createTap } from './codexTap.ts';
 import type { CodexState } from './codexTypes.ts';
 
@@ -151,7 +151,7 @@ export class CodexProcess {
     }
   }
 
-  #ended(run: CodexRun, facts: FailureFacts, how: CodexEnd, { reject }: Waiting): void {
+  #ended(run: CodexRun, facts: FailureFacts, how: HowLost, { reject }: Waiting): void {
     if (this.#run === run) this.#state = how === 'normal' ? 'closed' : 'crashed';
     this.#lastLoss = facts;
     reject(new AttemptError(facts));

@@ -1,105 +1,151 @@
-import type { Timer } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { parseRpc, rpcErrors, type RpcGarbage, type RpcId, type RpcMessage } from '../../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
-import { cancelled, RpcResponseError, timedOut, unsent, unwritable } from './rpcPeerErrors.ts';
-import type { IncomingRequest, RequestEnd, RpcPeer, RpcPeerOptions } from './rpcPeerTypes.ts';
-
-interface Pending {
-  readonly id: number;
-  readonly method: string;
-  settle(how: RequestEnd['how'], result: { readonly value: unknown } | { readonly facts: FailureFacts }): void;
-}
+import { PendingRequest } from './pendingRequest.ts';
+import { RpcResponseError, unreadable, unsent, unwritable } from './rpcPeerErrors.ts';
+import type { IncomingRequest, RequestOptions, RpcPeerOptions } from './rpcPeerTypes.ts';
 
 /** Longest part of a strange line that is shown, in characters. */
 const shownCharacters = 200;
 
-export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
-  const { clock, listener, maxInFlight, maxMalformed } = options;
-  const pending = new Map<RpcId, Pending>();
-  let lastId = 0;
-  let malformed = 0;
-  let ending = false;
-  let closed: FailureFacts | undefined;
+/** One side of a conversation in JSON-RPC, a message a line, that leaves `jsonrpc` out as Codex does. */
+export class RpcPeer {
+  readonly #options: RpcPeerOptions;
+  readonly #splitter: ReturnType<typeof createLineSplitter>;
+  readonly #pending = new Map<RpcId, PendingRequest>();
+  #lastId = 0;
+  #malformed = 0;
+  #ending = false;
+  #closed: FailureFacts | undefined = undefined;
 
-  const tell = (callback: () => void): void => {
+  constructor(options: RpcPeerOptions) {
+    this.#options = options;
+    this.#splitter = createLineSplitter({
+      maxBytes: options.maxMessageBytes,
+      onLine: (line) => this.#receive(line),
+      onTooLong: () => {
+        if (this.#closed === undefined) this.#tell(() => options.listener.tooLarge());
+      },
+    });
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  get healthy(): boolean {
+    return this.#closed === undefined && this.#malformed < this.#options.maxMalformed;
+  }
+
+  /** What the other side wrote. */
+  push(chunk: Buffer): void {
+    this.#splitter.push(chunk);
+  }
+
+  /** The other side writes no more. */
+  end(): void {
+    this.#ending = true;
+    this.#splitter.end();
+  }
+
+  /** Written before it returns. Rejects with an {@link AttemptError} whose facts say what is known. */
+  request(method: string, params: unknown, { limitMs, signal, urgent = false }: RequestOptions = {}): Promise<unknown> {
+    const refused = this.#refusal(method, signal, urgent);
+    if (refused !== undefined) return Promise.reject(new AttemptError(refused));
+    const { clock, listener } = this.#options;
+    const id = ++this.#lastId;
+    const request = new PendingRequest(id, method, { limitMs, signal }, clock, (end) => {
+      this.#pending.delete(id);
+      this.#tell(() => listener.ended?.(end));
+    });
+    this.#pending.set(id, request);
+    this.#tell(() => listener.requested?.(id, method, params));
     try {
-      callback();
+      if (!this.#send({ id, method, params })) request.fail('lost', unsent(method));
     } catch (error) {
-      listener.threw(error);
+      request.fail('failed', unwritable(method, error));
     }
-  };
-  const strange = (what: 'malformed' | 'unknown_answer' | 'partial', text: string): void =>
-    tell(() => listener.strange(what, text.slice(0, shownCharacters)));
+    return request.answer;
+  }
 
-  const send = (message: object): boolean => {
-    if (closed !== undefined) return false;
-    const line = JSON.stringify(message);
-    if (listener.line !== undefined) tell(() => listener.line?.('sent', line));
-    return options.write(`${line}\n`);
-  };
+  notify(method: string): boolean {
+    return this.#send({ method });
+  }
 
-  const splitter = createLineSplitter({
-    maxBytes: options.maxMessageBytes,
-    onLine: (line) => receive(line),
-    onTooLong: () => {
-      if (closed === undefined) tell(() => listener.tooLarge());
-    },
-  });
+  /** Ends what is in flight for this reason; nothing is sent or told any more. The first reason stays. */
+  close(facts: FailureFacts): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = facts;
+    for (const request of [...this.#pending.values()]) request.fail('lost', facts);
+  }
 
-  function receive(line: string): void {
-    if (closed !== undefined || (line.length < 100 && line.trim() === '')) return;
-    if (listener.line !== undefined) tell(() => listener.line?.('received', line));
+  #refusal(method: string, signal: AbortSignal | undefined, urgent: boolean): FailureFacts | undefined {
+    const { maxInFlight, maxMalformed } = this.#options;
+    if (this.#closed !== undefined) return { ...this.#closed, outcome: 'not_started' };
+    if (signal?.aborted === true) {
+      return { kind: 'cancelled', message: 'Cancelled by the caller', outcome: 'not_started', cause: signal.reason };
+    }
+    if (urgent) return undefined;
+    if (this.#malformed >= maxMalformed) {
+      const message = `${method} was not sent: the last ${this.#malformed} lines of the other side are no messages`;
+      return { kind: 'unavailable', message, outcome: 'not_started' };
+    }
+    if (this.#pending.size < maxInFlight) return undefined;
+    const message = `${method} was not sent: ${maxInFlight} requests wait for their answers`;
+    return { kind: 'too_many_requests', message, outcome: 'not_started' };
+  }
+
+  #receive(line: string): void {
+    const { listener } = this.#options;
+    if (this.#closed !== undefined || (line.length < 100 && line.trim() === '')) return;
+    if (listener.line !== undefined) this.#tell(() => listener.line?.('received', line));
     const message = parseRpc(line);
-    if (message.kind === 'garbage') garbage(message, line);
+    if (message.kind === 'garbage') this.#garbage(message, line);
     else {
-      malformed = 0;
-      take(message, line.length);
+      this.#malformed = 0;
+      this.#take(message, line.length);
     }
   }
 
-  function take(message: Exclude<RpcMessage, RpcGarbage>, bytes: number): void {
+  #take(message: Exclude<RpcMessage, RpcGarbage>, bytes: number): void {
+    const { listener, readError } = this.#options;
     switch (message.kind) {
       case 'notification':
-        tell(() => listener.notified(message.method, message.params, bytes));
+        this.#tell(() => listener.notified(message.method, message.params, bytes));
         return;
       case 'request':
-        tell(() => listener.asked(incoming(message.id, message.method, message.params)));
+        this.#tell(() => listener.asked(this.#incoming(message.id, message.method, message.params)));
         return;
       case 'result':
       case 'error': {
         // A string is never the answer to a number: ids are compared with their type.
-        const request = message.id === null ? undefined : pending.get(message.id);
-        if (request === undefined) strange('unknown_answer', `id ${String(message.id).slice(0, 50)}`);
-        else if (message.kind === 'result') request.settle('answered', { value: message.result });
-        else {
-          const error = new RpcResponseError(message.error, request.method, request.id);
-          request.settle('failed', { facts: options.readError(error) });
-        }
+        const request = message.id === null ? undefined : this.#pending.get(message.id);
+        if (request === undefined) this.#strange('unknown_answer', `id ${String(message.id).slice(0, 50)}`);
+        else if (message.kind === 'result') request.answered(message.result);
+        else request.fail('failed', readError(new RpcResponseError(message.error, request.method, request.id)));
       }
     }
   }
 
-  function garbage({ reason, id }: RpcGarbage, line: string): void {
-    if (ending) {
-      strange('partial', line);
+  #garbage({ reason, id }: RpcGarbage, line: string): void {
+    const { listener, maxMalformed } = this.#options;
+    if (this.#ending) {
+      this.#strange('partial', line);
       return;
     }
-    malformed++;
-    strange('malformed', `${reason}: ${line}`);
-    const request = id === null || hasMethod(line) ? undefined : pending.get(id);
-    request?.settle('failed', {
-      facts: { kind: 'protocol', message: `The answer to ${request.method} cannot be read`, outcome: 'unknown' },
-    });
-    if (malformed === maxMalformed) tell(() => listener.unhealthy(malformed));
+    this.#malformed++;
+    this.#strange('malformed', `${reason}: ${line}`);
+    const request = id === null || hasMethod(line) ? undefined : this.#pending.get(id);
+    request?.fail('failed', unreadable(request.method));
+    if (this.#malformed === maxMalformed) this.#tell(() => listener.unhealthy(maxMalformed));
   }
 
-  function incoming(id: RpcId, method: string, params: unknown): IncomingRequest {
+  #incoming(id: RpcId, method: string, params: unknown): IncomingRequest {
     let answered = false;
     const reply = (message: object): boolean => {
       if (answered) return false;
       answered = true;
-      return sendAny(id, message);
+      return this.#sendAny(id, message);
     };
     return {
       id,
@@ -111,87 +157,33 @@ export function createRpcPeer(options: RpcPeerOptions): RpcPeer {
   }
 
   /** What cannot be written as JSON is answered all the same: the other side waits. */
-  function sendAny(id: RpcId, message: object): boolean {
+  #sendAny(id: RpcId, message: object): boolean {
     try {
-      return send(message);
+      return this.#send(message);
     } catch {
-      return send({ id, error: { code: rpcErrors.internal, message: 'The answer cannot be written as JSON' } });
+      return this.#send({ id, error: { code: rpcErrors.internal, message: 'The answer cannot be written as JSON' } });
     }
   }
 
-  function refusal(method: string, signal: AbortSignal | undefined, urgent: boolean): FailureFacts | undefined {
-    if (closed !== undefined) return { ...closed, outcome: 'not_started' };
-    if (signal?.aborted === true) {
-      return { kind: 'cancelled', message: 'Cancelled by the caller', outcome: 'not_started', cause: signal.reason };
-    }
-    if (urgent) return undefined;
-    if (malformed >= maxMalformed) {
-      const message = `${method} was not sent: the last ${malformed} lines of the other side are no messages`;
-      return { kind: 'unavailable', message, outcome: 'not_started' };
-    }
-    if (pending.size < maxInFlight) return undefined;
-    const message = `${method} was not sent: ${maxInFlight} requests wait for their answers`;
-    return { kind: 'too_many_requests', message, outcome: 'not_started' };
+  #send(message: object): boolean {
+    const { listener, write } = this.#options;
+    if (this.#closed !== undefined) return false;
+    const line = JSON.stringify(message);
+    if (listener.line !== undefined) this.#tell(() => listener.line?.('sent', line));
+    return write(`${line}\n`);
   }
 
-  return {
-    push: (chunk) => splitter.push(chunk),
-    end() {
-      ending = true;
-      splitter.end();
-    },
-    request(method, params, { limitMs, signal, urgent = false } = {}) {
-      return new Promise((resolve, reject) => {
-        const refused = refusal(method, signal, urgent);
-        if (refused !== undefined) {
-          reject(new AttemptError(refused));
-          return;
-        }
-        const id = ++lastId;
-        const startedAt = clock.now();
-        let timer: Timer | undefined;
-        const request: Pending = {
-          id,
-          method,
-          settle(how, result) {
-            if (!pending.delete(id)) return;
-            clock.clearTimeout(timer);
-            signal?.removeEventListener('abort', giveUp);
-            const facts = 'facts' in result ? result.facts : undefined;
-            tell(() => listener.ended?.({ id, method, elapsedMs: clock.now() - startedAt, how, limitMs, facts }));
-            if ('facts' in result) reject(new AttemptError(result.facts));
-            else resolve(result.value);
-          },
-        };
-        const giveUp = (): void => request.settle('given_up', { facts: cancelled(method, signal?.reason) });
-        pending.set(id, request);
-        if (limitMs !== undefined) {
-          // An answer that was in the pipe while the event loop was blocked is read in the turn after the late timer.
-          const expire = (): void => request.settle('timeout', { facts: timedOut(method, limitMs) });
-          timer = clock.setTimeout(() => clock.nextTurn(expire), limitMs, { running: true });
-        }
-        signal?.addEventListener('abort', giveUp, { once: true });
-        tell(() => listener.requested?.(id, method, params));
-        try {
-          if (!send({ id, method, params })) request.settle('lost', { facts: unsent(method) });
-        } catch (error) {
-          request.settle('failed', { facts: unwritable(method, error) });
-        }
-      });
-    },
-    notify: (method) => send({ method }),
-    close(facts) {
-      if (closed !== undefined) return;
-      closed = facts;
-      for (const request of [...pending.values()]) request.settle('lost', { facts });
-    },
-    get inFlight() {
-      return pending.size;
-    },
-    get healthy() {
-      return closed === undefined && malformed < maxMalformed;
-    },
-  };
+  #strange(what: 'malformed' | 'unknown_answer' | 'partial', text: string): void {
+    this.#tell(() => this.#options.listener.strange(what, text.slice(0, shownCharacters)));
+  }
+
+  #tell(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.#options.listener.threw(error);
+    }
+  }
 }
 
 /** A call that cannot be read is no answer, whatever its id. */

@@ -33,6 +33,11 @@ export function cancelled(method: string, reason: unknown): FailureFacts {
   return { kind: 'cancelled', message: `${method} was given up`, outcome: 'cancelled', cause: reason };
 }
 
+/** What came for an answer is none. */
+export function unreadable(method: string): FailureFacts {
+  return { kind: 'protocol', message: `The answer to ${method} cannot be read`, outcome: 'unknown' };
+}
+
 /** It did not reach the other side. */
 export function unsent(method: string): FailureFacts {
   return {

@@ -63,18 +63,3 @@ export interface RequestOptions {
   /** Sent however many wait and whatever the other side writes: it ends something. @defaultValue false */
   readonly urgent?: boolean | undefined;
 }
-
-/** One side of a conversation in JSON-RPC, a message a line, that leaves `jsonrpc` out as Codex does. */
-export interface RpcPeer {
-  /** What the other side wrote. */
-  push(chunk: Buffer): void;
-  /** The other side writes no more. */
-  end(): void;
-  /** Written before it returns. Rejects with an {@link AttemptError} whose facts say what is known. */
-  request(method: string, params: unknown, options?: RequestOptions): Promise<unknown>;
-  notify(method: string): boolean;
-  /** Ends what is in flight for this reason; nothing is sent or told any more. The first reason stays. */
-  close(facts: FailureFacts): void;
-  readonly inFlight: number;
-  readonly healthy: boolean;
-}

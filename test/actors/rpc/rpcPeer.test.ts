@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRpcPeer } from '../../../src/actors/rpc/rpcPeer.ts';
+import { RpcPeer } from '../../../src/actors/rpc/rpcPeer.ts';
 import type { IncomingRequest, RequestEnd, RpcPeerListener } from '../../../src/actors/rpc/rpcPeerTypes.ts';
 import { AttemptError, type FailureFacts } from '../../../src/policy/failure.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
@@ -21,7 +21,7 @@ function startPeer({ writable = () => true, clock = new SimulatedClock(), ...lis
   const threw: unknown[] = [];
   const unhealthy: number[] = [];
   let tooLarge = 0;
-  const peer = createRpcPeer({
+  const peer = new RpcPeer({
     clock,
     write(line) {
       if (!writable()) return false;
