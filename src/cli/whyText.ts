@@ -76,7 +76,7 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
 };
 
 /** What the records say of a session whose gateway does not answer. */
-export function recordsText({ session, messages, calls, aside }: SessionRecords, now: number): string {
+export function recordsText({ session, messages, calls, deadLetters }: SessionRecords, now: number): string {
   const lines = [`${sanitize(session)}, by its records:`];
   for (const { id, kind, state, deliveries, postedAt } of messages) {
     const begun = deliveries === 0 ? '' : `, begun ${deliveries} ${deliveries === 1 ? 'time' : 'times'}`;
@@ -88,7 +88,7 @@ export function recordsText({ session, messages, calls, aside }: SessionRecords,
       `  call ${sanitize(call)}: ${sanitize(integration)} ${sanitize(tool)} pending, started ${ago(startedAt, now)}, ${due}`,
     );
   }
-  for (const { id, reason } of aside) lines.push(`  message ${sanitize(id)} was put aside: ${reason}`);
+  for (const { id, reason } of deadLetters) lines.push(`  message ${sanitize(id)} is a dead letter: ${reason}`);
   if (lines.length === 1) lines.push('  nothing waits and nothing is pending');
   return `${lines.join('\n')}\n`;
 }

@@ -30,7 +30,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'session.started': true,
   'session.refused': true,
   'session.resumed': true,
-  'session.message_aside': true,
+  'session.dead_letter': true,
   'session.held': true,
   'session.taken_over': true,
   'session.heartbeat_dropped': true,

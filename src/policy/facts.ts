@@ -129,9 +129,9 @@ export interface FactMap {
     refused: number;
   };
   /** A session was taken up where an earlier run of it ended: messages to deliver, calls that were lost and are answered. */
-  'session.resumed': { session: string; waiting: number; lostCalls: number; aside: number };
+  'session.resumed': { session: string; waiting: number; lostCalls: number; deadLetters: number };
   /** A message is not delivered any more: it ended its gateway too often, is too old, or cannot be read. */
-  'session.message_aside': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' };
+  'session.dead_letter': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' };
   /** Another runtime that lives owns the session; messages are refused until it is gone. */
   'session.held': { session: string; by: string };
   /** Another runtime took the session over; what it still does here has no effect. */

@@ -20,7 +20,7 @@ export interface MailboxOptions {
   readonly coalesceHeartbeats?: boolean | undefined;
 }
 
-/** What became of a message at the door. */
+/** What became of a message that was offered to the mailbox. */
 export type Posted<M> =
   | { readonly posted: 'queued'; readonly dropped?: M | undefined }
   | { readonly posted: 'coalesced'; readonly into: M }
@@ -40,7 +40,7 @@ export const mailboxKeys = {
   coalesceHeartbeats: boolean({ default: false, help: 'Whether a heartbeat joins one that already waits.' }),
 } satisfies KeysOf<MailboxOptions>;
 
-/** The ordered, bounded queue of a session. What overflows is refused at the door, never dropped after acceptance. */
+/** The ordered, bounded queue of a session. What overflows is refused before acceptance, never dropped after it. */
 export class Mailbox<M extends Envelope> {
   readonly limit: number;
   readonly #dropsOldest: boolean;

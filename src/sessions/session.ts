@@ -3,11 +3,11 @@ import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/sessi
 import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { Acceptance } from './acceptance.ts';
-import { Door } from './door.ts';
+import { Intake } from './intake.ts';
 import type { HistoryEntry } from './history.ts';
-import { Keeping } from './keeping.ts';
+import { Persistence } from './persistence.ts';
 import type { Message } from './mailbox.ts';
-import { Release } from './release.ts';
+import { TurnRecovery } from './turnRecovery.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
 import { type SessionScope, sessionScope, type SessionSurroundings } from './sessionScope.ts';
 import type { Past, Recovered, SessionStore } from './sessionStore.ts';
@@ -63,9 +63,9 @@ export class SupervisedSession implements Session, Drainable {
   readonly id: string;
   readonly #scope: SessionScope;
   readonly #options: CheckedSessionOptions;
-  readonly #keeping: Keeping;
-  readonly #door: Door;
-  readonly #release: Release;
+  readonly #persistence: Persistence;
+  readonly #intake: Intake;
+  readonly #recovery: TurnRecovery;
   readonly #turns: Turns;
   #ref: SessionRef | undefined = undefined;
   #stopped = false;
@@ -81,14 +81,14 @@ export class SupervisedSession implements Session, Drainable {
     this.id = parts.id;
     this.#scope = scope;
     this.#options = checked;
-    this.#keeping = new Keeping(parts.kept === true && checked.durable, scope, {
+    this.#persistence = new Persistence(parts.kept === true && checked.durable, scope, {
       claimed: (recovered) => this.#resume(recovered),
       recalled: (past) => this.#recall(past),
       lost: () => this.#lost(),
     });
-    this.#door = new Door(scope, this.#keeping);
-    this.#release = new Release(scope);
-    this.#turns = new Turns(scope, checked.onMessage, this.#keeping, this.#door, this.#release);
+    this.#intake = new Intake(scope, this.#persistence);
+    this.#recovery = new TurnRecovery(scope);
+    this.#turns = new Turns(scope, checked.onMessage, this.#persistence, this.#intake, this.#recovery);
   }
 
   /** The input of the session's machine. */
@@ -106,24 +106,24 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   get history(): readonly HistoryEntry[] {
-    this.#keeping.recall();
+    this.#persistence.recall();
     return this.#scope.history.entries;
   }
 
   get heldElsewhere(): boolean {
-    return this.#keeping.held;
+    return this.#persistence.held;
   }
 
   /** Whether the session is to be kept and is not this runtime's: to be opened some time. */
   get unclaimed(): boolean {
-    return this.#keeping.unclaimed;
+    return this.#persistence.unclaimed;
   }
 
   send(message: Message, options: SendOptions = {}): Promise<Acceptance> {
     readOptions('message', message, messageKeys);
     readOptions('options', options, sendKeys);
-    this.#keeping.check(message);
-    return this.#door.send(message, options.key);
+    this.#persistence.check(message);
+    return this.#intake.send(message, options.key);
   }
 
   why(): SessionWhy {
@@ -137,29 +137,29 @@ export class SupervisedSession implements Session, Drainable {
    * @param again - called when another runtime has taken the session over, which makes it unclaimed.
    */
   async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {
-    await this.#keeping.open(store, this.#options.recovery, again);
-    if (this.#keeping.unclaimed && !this.#keeping.held) this.#numberByTime();
-    this.#keeping.opened();
-    if (this.#stopped) await this.#keeping.release();
+    await this.#persistence.open(store, this.#options.recovery, again);
+    if (this.#persistence.unclaimed && !this.#persistence.held) this.#numberByTime();
+    this.#persistence.opened();
+    if (this.#stopped) await this.#persistence.release();
   }
 
   /** Nothing is kept after all: messages that wait are accepted as such. */
   goesUnkept(): void {
-    this.#keeping.goUnkept();
+    this.#persistence.goUnkept();
   }
 
   /** What is in the store cannot be read: numbers above all that can be there, so that no call or message is taken for another. */
   #numberByTime(): void {
     const number = Math.floor(this.#scope.clock.wallNow() / 1000);
     this.#turns.numberAbove(number);
-    this.#door.numberAbove(number);
+    this.#intake.numberAbove(number);
   }
 
   #resume({ waiting }: Recovered): void {
     // What has waited here, or was processed without being kept, is numbered after what was kept.
     const isNew = this.#scope.mailbox.length === 0 && this.#scope.history.firstTurn === 0;
-    if (waiting.length > 0 || !isNew) this.#keeping.goOn();
-    this.#door.restore(waiting);
+    if (waiting.length > 0 || !isNew) this.#persistence.goOn();
+    this.#intake.restore(waiting);
   }
 
   #recall(past: Past | undefined): void {
@@ -169,12 +169,12 @@ export class SupervisedSession implements Session, Drainable {
     }
     this.#scope.history.restore(past.history, past.lastTurn, past.lastSeq);
     this.#turns.numberAbove(past.lastTurn);
-    this.#door.numberAbove(past.lastMessage);
+    this.#intake.numberAbove(past.lastMessage);
   }
 
   /** Another runtime has claimed the session: what waits here is delivered there. */
   #lost(): void {
-    this.#door.lose();
+    this.#intake.lose();
     this.#turns.abandon(turnEnds.takenOver);
   }
 
@@ -185,7 +185,7 @@ export class SupervisedSession implements Session, Drainable {
   /** Takes the actor of a new incarnation. What the last one had begun is over. */
   attach(ref: SessionRef, incarnation: number): void {
     const { running } = this.#turns;
-    if (running !== undefined) this.#release.failed(running.turn.number);
+    if (running !== undefined) this.#recovery.failed(running.turn.number);
     this.#turns.abandon(turnEnds.restarted);
     this.#ref = ref;
     ref.on('*', (event) => this.#hear(event));
@@ -201,7 +201,7 @@ export class SupervisedSession implements Session, Drainable {
   /** Refuses from now on like {@link close}, but the turn whose handler has begun may end. */
   drain(order: DrainOrder): void {
     this.#drain = order;
-    this.#door.close();
+    this.#intake.close();
   }
 
   /**
@@ -210,7 +210,7 @@ export class SupervisedSession implements Session, Drainable {
    */
   close(): void {
     this.#stopped = true;
-    this.#door.close();
+    this.#intake.close();
     // Before anything that the turn uses is stopped: what fails of it by then fails for that reason.
     this.#turns.abort(turnEnds.stopped);
   }
@@ -219,7 +219,7 @@ export class SupervisedSession implements Session, Drainable {
   ended(): void {
     this.close();
     this.#turns.abandon(turnEnds.stopped);
-    this.#keeping.leave();
+    this.#persistence.leave();
   }
 
   #hear(event: SessionEmitted): void {
@@ -240,7 +240,7 @@ export class SupervisedSession implements Session, Drainable {
         if (this.#turns.isRunning(event.turn)) this.#turns.abandon(why);
         break;
       case 'session.recovered':
-        this.#release.recovered(event.turn);
+        this.#recovery.recovered(event.turn);
         break;
     }
   }

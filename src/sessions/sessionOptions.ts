@@ -45,9 +45,9 @@ export interface WatchdogOptions {
 
 /** What of an earlier run of the gateway is taken up. */
 export interface RecoveryOptions {
-  /** A message that was begun this often without an end, because its gateway died each time, is put aside. At least 1. @defaultValue 3 */
+  /** A message that was begun this often without an end, because its gateway died each time, becomes a dead letter. At least 1. @defaultValue 3 */
   readonly maxDeliveries?: number | undefined;
-  /** A message that was accepted longer ago is put aside, in ms. @defaultValue 86400000, a day */
+  /** A message that was accepted longer ago becomes a dead letter, in ms. @defaultValue 86400000, a day */
   readonly maxAgeMs?: Duration | undefined;
 }
 
@@ -71,8 +71,8 @@ const watchdogKeys = {
 } satisfies KeysOf<WatchdogOptions>;
 
 const recoveryKeys = {
-  maxDeliveries: integer({ default: 3, help: 'A message begun so often without an end is put aside.' }),
-  maxAgeMs: duration({ default: 86_400_000, help: 'A message accepted longer ago is put aside.' }),
+  maxDeliveries: integer({ default: 3, help: 'A message begun so often without an end becomes a dead letter.' }),
+  maxAgeMs: duration({ default: 86_400_000, help: 'A message accepted longer ago becomes a dead letter.' }),
 } satisfies KeysOf<RecoveryOptions>;
 
 /** What a session may be given, and all sessions of a gateway at once. */

@@ -23,7 +23,7 @@ export interface StoredMessage {
   readonly at: number;
 }
 
-/** How a message came to its end: its turn ended well or not, it was put aside, or a newer heartbeat took its place. */
+/** How a message came to its end: its turn ended well or not, it became a dead letter, or a newer heartbeat took its place. */
 export type MessageEnd = 'done' | 'failed' | 'dropped';
 
 /** The same, or the message waits again: its turn was cut by an orderly stop, or had not begun. */
@@ -50,13 +50,13 @@ export interface WaitingMessage extends StoredMessage {
 }
 
 /** Why a message is not delivered again. */
-export type AsideReason = 'poison' | 'expired' | 'malformed';
+export type DeadLetterReason = 'poison' | 'expired' | 'malformed';
 
 /** What an earlier incarnation left of a session that has to go on. */
 export interface Recovered {
   /** To be delivered, in order. */
   readonly waiting: readonly WaitingMessage[];
-  readonly aside: readonly { readonly number: number; readonly reason: AsideReason }[];
+  readonly deadLetters: readonly { readonly number: number; readonly reason: DeadLetterReason }[];
   /** Calls that were pending; each is answered. */
   readonly lost: readonly LostCall[];
 }
@@ -73,9 +73,9 @@ export interface Past {
 
 /** What may be recovered. */
 export interface RecoveryLimits {
-  /** A message whose turn was cut this often by the end of its runtime is put aside; orderly stops do not count. */
+  /** A message whose turn was cut this often by the end of its runtime becomes a dead letter; orderly stops do not count. */
   readonly maxDeliveries: number;
-  /** A message older than this is put aside, in ms. */
+  /** A message older than this becomes a dead letter, in ms. */
   readonly maxAgeMs: number;
   readonly wallNow: number;
   /** Makes the result of a call whose runtime died. */

@@ -1,9 +1,9 @@
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Envelope } from './acceptance.ts';
-import type { Door } from './door.ts';
-import type { Keeping } from './keeping.ts';
-import type { Release } from './release.ts';
+import type { Intake } from './intake.ts';
+import type { Persistence } from './persistence.ts';
+import type { TurnRecovery } from './turnRecovery.ts';
 import { sessionFailure } from './sessionFailure.ts';
 import type { MessageHandler } from './sessionOptions.ts';
 import type { SessionScope } from './sessionScope.ts';
@@ -29,18 +29,24 @@ interface RunningTurn extends TurnUnderWay {
 export class Turns {
   readonly #scope: SessionScope;
   readonly #onMessage: MessageHandler;
-  readonly #keeping: Keeping;
-  readonly #door: Door;
-  readonly #release: Release;
+  readonly #persistence: Persistence;
+  readonly #intake: Intake;
+  readonly #recovery: TurnRecovery;
   #running: RunningTurn | undefined = undefined;
   #lastTurn = 0;
 
-  constructor(scope: SessionScope, onMessage: MessageHandler, keeping: Keeping, door: Door, release: Release) {
+  constructor(
+    scope: SessionScope,
+    onMessage: MessageHandler,
+    persistence: Persistence,
+    intake: Intake,
+    recovery: TurnRecovery,
+  ) {
     this.#scope = scope;
     this.#onMessage = onMessage;
-    this.#keeping = keeping;
-    this.#door = door;
-    this.#release = release;
+    this.#persistence = persistence;
+    this.#intake = intake;
+    this.#recovery = recovery;
   }
 
   get running(): TurnUnderWay | undefined {
@@ -60,7 +66,7 @@ export class Turns {
   start(): void {
     if (this.#running !== undefined) return;
     const scope = this.#scope;
-    const keeping = this.#keeping;
+    const persistence = this.#persistence;
     const { id: session, clock, facts, history, mailbox } = scope;
     const envelope = mailbox.take();
     if (envelope === undefined) {
@@ -73,8 +79,8 @@ export class Turns {
     const { id, message } = envelope;
     const at = clock.wallNow();
     const seq = history.addMessage({ type: 'message', turn: number, id, message, at });
-    const taken = envelope.kept === undefined ? undefined : keeping.ledger?.take(envelope.number, number, seq, at);
-    if (number % forgetEvery === 0) keeping.forget(history.firstTurn);
+    const taken = envelope.kept === undefined ? undefined : persistence.ledger?.take(envelope.number, number, seq, at);
+    if (number % forgetEvery === 0) persistence.forget(history.firstTurn);
     facts.tell({ type: 'session.turn_started', session, turn: number, message: id, kind: message.kind });
     scope.dispatch({ type: 'turn.started', turn: number });
     void this.#run(running, taken);
@@ -105,7 +111,7 @@ export class Turns {
     const { clock, deadlines, watchdog } = session;
     const number = ++this.#lastTurn;
     const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.#stalled(number));
-    const { ledger } = this.#keeping;
+    const { ledger } = this.#persistence;
     const delivery = envelope.deliveries + 1;
     const turn = new SessionTurn({ session, number, delivery, watch, ledger, done: () => this.#done(number) });
     const startedAt = clock.now();
@@ -116,7 +122,7 @@ export class Turns {
   async #done(number: number): Promise<boolean> {
     const running = this.#running;
     if (running?.turn.number !== number) return false;
-    return (await this.#keeping.end(running.envelope, 'done', undefined)) === 'durable';
+    return (await this.#persistence.end(running.envelope, 'done', undefined)) === 'durable';
   }
 
   /** @param taken - resolves when the delivery is counted; only then may the handler begin, which may be the end of this process. */
@@ -139,7 +145,7 @@ export class Turns {
     }
   }
 
-  /** The one end of a turn; a second one (a handler that comes back after its turn was released) changes nothing. */
+  /** The one end of a turn; a second one (a handler that comes back after its turn was left behind) changes nothing. */
   #finish(running: RunningTurn, outcome: Outcome<unknown>): void {
     if (running.over) return;
     running.over = true;
@@ -150,7 +156,11 @@ export class Turns {
     const end = this.#endOf(running, outcome);
     // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either.
     const isCut = end === 'put_back' && outcome.ok && envelope.kept !== undefined;
-    this.#door.end(envelope, end, isCut ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) } : outcome);
+    this.#intake.end(
+      envelope,
+      end,
+      isCut ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) } : outcome,
+    );
     facts.tell({
       type: 'session.turn_ended',
       session,
@@ -173,7 +183,7 @@ export class Turns {
 
   #stalled(turn: number): void {
     if (!this.isRunning(turn)) return;
-    this.#release.stalled(turn);
+    this.#recovery.stalled(turn);
     this.#scope.dispatch({ type: 'turn.stalled', turn });
   }
 }

@@ -80,7 +80,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'session.started': ['session', 'started', asTold],
   'session.refused': ['session', 'refused', asTold],
   'session.resumed': ['session', 'resumed', asTold],
-  'session.message_aside': ['session', 'message_aside', asTold],
+  'session.dead_letter': ['session', 'dead_letter', asTold],
   'session.held': ['session', 'held', asTold],
   'session.taken_over': ['session', 'taken_over', asTold],
   'session.heartbeat_dropped': null,

@@ -2,7 +2,7 @@ import { effects } from '../policy/effects.ts';
 import type { HistoryEntry } from '../sessions/history.ts';
 import type { Message } from '../sessions/mailbox.ts';
 import type {
-  AsideReason,
+  DeadLetterReason,
   LostCall,
   Past,
   Recovered,
@@ -39,34 +39,34 @@ export interface CallRow extends Omit<LostCall, 'effect'> {
 
 /** The messages without an end of a session that is claimed. */
 export interface Unprocessed {
-  readonly recovered: Pick<Recovered, 'waiting' | 'aside'>;
+  readonly recovered: Pick<Recovered, 'waiting' | 'deadLetters'>;
   /** Of messages that wait, by number: the deliveries that an orderly stop ended. */
   readonly stops: ReadonlyMap<number, number>;
 }
 
-/** Says of messages without an end, in order, which are delivered and which are put aside for good. */
+/** Says of messages without an end, in order, which are delivered and which are dead letters. */
 export function judgeUnprocessed(rows: readonly MessageRow[], limits: RecoveryLimits): Unprocessed {
   const waiting: WaitingMessage[] = [];
   const stops = new Map<number, number>();
-  const aside: { number: number; reason: AsideReason }[] = [];
+  const deadLetters: { number: number; reason: DeadLetterReason }[] = [];
   for (const row of rows) {
     const { number, key, at, deliveries } = row;
     const message = messageIn(row.body);
-    const reason = message === undefined ? 'malformed' : asideReason(row, limits);
+    const reason = message === undefined ? 'malformed' : deadLetterReason(row, limits);
     if (message === undefined || reason !== undefined) {
-      aside.push({ number, reason: reason ?? 'malformed' });
+      deadLetters.push({ number, reason: reason ?? 'malformed' });
       continue;
     }
     waiting.push({ number, message, key, at, deliveries });
     if (row.stops > 0) stops.set(number, row.stops);
   }
-  return { recovered: { waiting, aside }, stops };
+  return { recovered: { waiting, deadLetters }, stops };
 }
 
-function asideReason(
+function deadLetterReason(
   { deliveries, stops, at }: MessageRow,
   { maxDeliveries, maxAgeMs, wallNow }: RecoveryLimits,
-): AsideReason | undefined {
+): DeadLetterReason | undefined {
   if (deliveries - stops >= maxDeliveries) return 'poison';
   return wallNow - at > maxAgeMs ? 'expired' : undefined;
 }

@@ -124,5 +124,5 @@ export interface SessionRecords {
     readonly deadlineAt: number;
   }[];
   /** Messages that are not delivered any more, the last 100. */
-  readonly aside: readonly { readonly id: string; readonly reason: string }[];
+  readonly deadLetters: readonly { readonly id: string; readonly reason: string }[];
 }

@@ -5,12 +5,12 @@ import { parseArgs } from 'node:util';
 const scenarios = {
   gateway: {
     about:
-      'kill -9, SIGTERM and stop() of a gateway under load; every accepted message must be processed or set aside, every call answered',
+      'kill -9, SIGTERM and stop() of a gateway under load; every accepted message must be processed or become a dead letter, every call answered',
     harm: async (options) => (await import('./killGateway.mjs')).killGateway(options),
     said: ({ kills, stops, accepted, redelivered, putBack, poisoned, lostCalls }) =>
       `gateway killed ${kills} times and stopped ${stops} times: ${accepted} messages accepted, ` +
       `${redelivered} delivered again (${putBack} after a stop), ` +
-      `${poisoned} set aside, ${lostCalls} lost calls answered`,
+      `${poisoned} dead letters, ${lostCalls} lost calls answered`,
   },
   mcp: {
     about:

@@ -12,7 +12,7 @@ import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 const nothing: Recovered & Past = {
   waiting: [],
-  aside: [],
+  deadLetters: [],
   lost: [],
   history: [],
   keys: [],

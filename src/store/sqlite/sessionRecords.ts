@@ -26,7 +26,7 @@ export function readSessionRecords(database: Database, session: string): Session
        WHERE session = ? AND state = 'pending' ORDER BY seq LIMIT 100`,
     )
     .all(session);
-  const aside = database
+  const deadLetters = database
     .prepare(
       `SELECT number, state FROM unwedge_messages
        WHERE session = ? AND state IN ('poison', 'expired', 'malformed') ORDER BY number DESC LIMIT 100`,
@@ -48,7 +48,10 @@ export function readSessionRecords(database: Database, session: string): Session
       startedAt: Number(row['started_at']),
       deadlineAt: Number(row['deadline_at']),
     })),
-    aside: aside.map((row) => ({ id: `${session}-m${Number(row['number'])}`, reason: String(row['state']) })),
+    deadLetters: deadLetters.map((row) => ({
+      id: `${session}-m${Number(row['number'])}`,
+      reason: String(row['state']),
+    })),
   };
 }
 

@@ -45,16 +45,16 @@ export function selectPast(database: Database, session: string, historyLimit: nu
   };
 }
 
-/** The messages that wait, for the runtime that is claiming the session; what cannot be delivered is put aside for good. */
+/** The messages that wait, for the runtime that is claiming the session; what cannot be delivered becomes a dead letter. */
 export function takeUnprocessed(database: Database, session: string, limits: RecoveryLimits): Unprocessed {
   const rows = database
     .prepare(`SELECT * FROM unwedge_messages WHERE session = ? AND state IN ('waiting', 'taken') ORDER BY number`)
     .all(session)
     .map(toMessageRow);
   const judged = judgeUnprocessed(rows, limits);
-  const putAside = `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER) WHERE session = ? AND number = ?`;
-  for (const { number, reason } of judged.recovered.aside) {
-    database.prepare(putAside).run(reason, Math.round(limits.wallNow), session, number);
+  const endAsDeadLetter = `UPDATE unwedge_messages SET state = ?, ended_at = CAST(? AS INTEGER) WHERE session = ? AND number = ?`;
+  for (const { number, reason } of judged.recovered.deadLetters) {
+    database.prepare(endAsDeadLetter).run(reason, Math.round(limits.wallNow), session, number);
   }
   return judged;
 }

@@ -149,7 +149,7 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     expect(facts.filter(({ type }) => type === 'session.resumed')).toMatchObject([{ waiting: 2 }]);
   });
 
-  it('[G-14] puts a message aside that ended its gateway three times, and goes on with the next', async () => {
+  it('[G-14] makes a dead letter of a message that ended its gateway three times, and goes on with the next', async () => {
     const store = freshPath();
     for (let time = 0; time < 3; time++) {
       const { child, line } = startProgram(store);
@@ -165,7 +165,7 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     await gateway.start();
     await accept(session, { kind: 'user', text: 'next' }).then(({ processed }) => processed);
     expect(seen).toEqual(['next']);
-    expect(facts.filter(({ type }) => type === 'session.message_aside')).toMatchObject([
+    expect(facts.filter(({ type }) => type === 'session.dead_letter')).toMatchObject([
       { message: 'agent:main-m1', reason: 'poison' },
     ]);
     await gateway.stop();
@@ -173,7 +173,7 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
       .prepare(`SELECT event_type AS type FROM events WHERE category = 'session'`)
       .all();
     const count = (type: string): number => stored.filter((row) => row['type'] === type).length;
-    expect([count('message_aside'), count('resumed'), count('tool_failed')]).toEqual([1, 3, 3]);
+    expect([count('dead_letter'), count('resumed'), count('tool_failed')]).toEqual([1, 3, 3]);
   });
 
   it('[G-11] leaves a session alone whose gateway lives, and says so', async () => {

@@ -206,15 +206,15 @@ export function keepsSessions(engineOf: Engine): void {
       await after(engine, ledger.post({ ...message(1), at: now - 1001 }));
       await after(engine, ledger.open(call('c-1', 1)));
       engine.kill('a');
-      const aside = ({ aside: [first] }: Recovered): readonly Fact[] => [
-        { type: 'session.message_aside', session: 's', message: `s-m${first?.number}`, reason: 'expired' },
+      const letter = ({ deadLetters: [first] }: Recovered): readonly Fact[] => [
+        { type: 'session.dead_letter', session: 's', message: `s-m${first?.number}`, reason: 'expired' },
       ];
       // No fact is told here: what is recorded came with the claim.
       const other = engine.runtime('b');
       await after(engine, other.recoverCalls(calls));
       expect(await engine.recorded()).toEqual(['held']);
-      await own(engine, other, { facts: aside });
-      expect(await engine.recorded()).toEqual(['held', 'message_aside']);
+      await own(engine, other, { facts: letter });
+      expect(await engine.recorded()).toEqual(['held', 'dead_letter']);
     });
 
     it('[G-14] counts one delivery in a commit: no other one while a handler may end the process', async () => {
@@ -250,7 +250,7 @@ export function keepsSessions(engineOf: Engine): void {
       expect(recovered.history.at(-1)).toMatchObject({ type: 'tool_result', result: lost });
     });
 
-    it('[G-14] puts a message aside that ended its runtime three times', async () => {
+    it('[G-14] makes a dead letter of a message that ended its runtime three times', async () => {
       const engine = await start();
       const deliveries: (number | undefined)[] = [];
       for (const id of ['a', 'b', 'c']) {
@@ -263,9 +263,9 @@ export function keepsSessions(engineOf: Engine): void {
       }
       expect(deliveries).toEqual([undefined, 1, 2]);
       const { recovered } = await own(engine, engine.runtime('d'));
-      expect(recovered).toMatchObject({ waiting: [], aside: [{ number: 1, reason: 'poison' }] });
+      expect(recovered).toMatchObject({ waiting: [], deadLetters: [{ number: 1, reason: 'poison' }] });
       engine.kill('d');
-      expect((await own(engine, engine.runtime('e'))).recovered.aside).toEqual([]);
+      expect((await own(engine, engine.runtime('e'))).recovered.deadLetters).toEqual([]);
     });
 
     it('[G-14] [G-11] counts the deliveries that an orderly stop cut, but not against the message', async () => {
@@ -288,7 +288,7 @@ export function keepsSessions(engineOf: Engine): void {
         engine.kill(id);
       }
       expect(deliveries.slice(4)).toEqual([4, 5, 6]);
-      expect((await own(engine, engine.runtime('h'))).recovered.aside).toEqual([{ number: 1, reason: 'poison' }]);
+      expect((await own(engine, engine.runtime('h'))).recovered.deadLetters).toEqual([{ number: 1, reason: 'poison' }]);
     });
 
     it('[I-5] counts no delivery whose turn had not begun', async () => {
@@ -301,18 +301,18 @@ export function keepsSessions(engineOf: Engine): void {
       expect((await own(engine, engine.runtime('b'))).recovered.waiting).toMatchObject([{ number: 1, deliveries: 0 }]);
     });
 
-    it('[G-11] puts aside what is too old, and not what is just young enough', async () => {
+    it('[G-11] makes a dead letter of what is too old, and not of what is just young enough', async () => {
       const engine = await start();
       const { ledger } = await own(engine, engine.runtime('a'));
       await after(engine, ledger.post({ ...message(1), at: now - 1001 }));
       await after(engine, ledger.post({ ...message(2), at: now - 1000 }));
       engine.kill('a');
       const { recovered } = await own(engine, engine.runtime('b'));
-      expect(recovered.aside).toEqual([{ number: 1, reason: 'expired' }]);
+      expect(recovered.deadLetters).toEqual([{ number: 1, reason: 'expired' }]);
       expect(recovered.waiting).toMatchObject([{ number: 2 }]);
     });
 
-    it('[G-11] puts a message aside that cannot be read, and delivers the others', async () => {
+    it('[G-11] makes a dead letter of a message that cannot be read, and delivers the others', async () => {
       const engine = await start();
       const { ledger } = await own(engine, engine.runtime('a'));
       await after(engine, ledger.post(message(1)));
@@ -320,7 +320,7 @@ export function keepsSessions(engineOf: Engine): void {
       engine.kill('a');
       engine.damage('s', 1);
       const { recovered } = await own(engine, engine.runtime('b'));
-      expect(recovered.aside).toEqual([{ number: 1, reason: 'malformed' }]);
+      expect(recovered.deadLetters).toEqual([{ number: 1, reason: 'malformed' }]);
       expect(recovered.waiting).toMatchObject([{ number: 2 }]);
     });
 

@@ -1,7 +1,7 @@
 import type { SessionScope } from './sessionScope.ts';
 
 /** What is told of a session that gets away from a turn without progress: that it stalled, and how its release went. */
-export class Release {
+export class TurnRecovery {
   readonly #scope: SessionScope;
   #stalledAt: number | undefined = undefined;
 

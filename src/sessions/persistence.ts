@@ -18,7 +18,7 @@ import type { SessionScope } from './sessionScope.ts';
 import { WatchedLedger } from './watchedLedger.ts';
 
 /** What the session does about what is kept of it. */
-export interface KeepingOwner {
+export interface PersistenceOwner {
   /** The session is this runtime's, with what an earlier one left of it to go on with. */
   readonly claimed: (recovered: Recovered) => void;
   /** What else is kept of it has been read; undefined when it cannot be. */
@@ -34,9 +34,9 @@ interface Known {
 }
 
 /** What a session has to do with the store: whose it is, and what is written of it. Without a store it does nothing. */
-export class Keeping {
+export class Persistence {
   readonly #scope: SessionScope;
-  readonly #owner: KeepingOwner;
+  readonly #owner: PersistenceOwner;
   readonly #keys = new Map<string, Known>();
   #wanted: boolean;
   #ledger: SessionLedger | undefined = undefined;
@@ -51,7 +51,7 @@ export class Keeping {
   #open: () => void = () => undefined;
 
   /** @param wanted - whether the session is to be kept, and has to be opened first. */
-  constructor(wanted: boolean, scope: SessionScope, owner: KeepingOwner) {
+  constructor(wanted: boolean, scope: SessionScope, owner: PersistenceOwner) {
     this.#wanted = wanted;
     this.#scope = scope;
     this.#owner = owner;

@@ -1,6 +1,6 @@
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
-import type { Keeping } from './keeping.ts';
+import type { Persistence } from './persistence.ts';
 import type { Message } from './mailbox.ts';
 import { sessionFailure } from './sessionFailure.ts';
 import type { SessionScope } from './sessionScope.ts';
@@ -8,9 +8,9 @@ import type { TurnEnd, WaitingMessage } from './sessionStore.ts';
 import { turnEnds } from './turnEnds.ts';
 
 /** How messages come into a session, and how their senders hear of their end. */
-export class Door {
+export class Intake {
   readonly #scope: SessionScope;
-  readonly #keeping: Keeping;
+  readonly #persistence: Persistence;
   #lastMessage = 0;
   /** Senders that wait for the session to be opened. */
   #outside = 0;
@@ -19,19 +19,19 @@ export class Door {
   #untold = 0;
   #closed = false;
 
-  constructor(scope: SessionScope, keeping: Keeping) {
+  constructor(scope: SessionScope, persistence: Persistence) {
     this.#scope = scope;
-    this.#keeping = keeping;
+    this.#persistence = persistence;
   }
 
   /** Takes a message in, or says why not; of a session that is kept, once that is committed. */
   send(message: Message, key: string | undefined): Promise<Acceptance> {
     const { mailbox } = this.#scope;
-    const keeping = this.#keeping;
-    if (keeping.opening === undefined) return this.#admit(message, key);
+    const persistence = this.#persistence;
+    if (persistence.opening === undefined) return this.#admit(message, key);
     if (this.#outside >= mailbox.limit) return this.#refuse(message, 'mailbox_full');
     this.#outside++;
-    return keeping.opening.then(() => {
+    return persistence.opening.then(() => {
       this.#outside--;
       return this.#admit(message, key);
     });
@@ -58,7 +58,7 @@ export class Door {
   /** Refuses from now on; messages that wait end as cancelled, and stay in the store. */
   close(): void {
     this.#closed = true;
-    this.#keeping.opened();
+    this.#persistence.opened();
     this.#endAll({ ...turnEnds.stopped, outcome: 'not_started' });
   }
 
@@ -70,18 +70,18 @@ export class Door {
   /** Ends a message. Of one that is kept, its sender hears when that is committed. */
   end(envelope: Envelope, end: TurnEnd, outcome: Outcome<unknown>): void {
     const error = outcome.ok ? undefined : outcome.failure.message;
-    const kept = this.#keeping.end(envelope, end, error);
+    const kept = this.#persistence.end(envelope, end, error);
     if (kept === undefined) envelope.settle(outcome);
     else void kept.then(() => envelope.settle(outcome));
   }
 
   #admit(message: Message, key: string | undefined): Promise<Acceptance> {
     const { id: session, mailbox, facts } = this.#scope;
-    const keeping = this.#keeping;
+    const persistence = this.#persistence;
     if (this.#closed) return this.#refuse(message, 'stopped');
-    if (keeping.held) return this.#refuse(message, 'owned_elsewhere');
-    keeping.goOn();
-    const known = key === undefined ? undefined : keeping.known(key);
+    if (persistence.held) return this.#refuse(message, 'owned_elsewhere');
+    persistence.goOn();
+    const known = key === undefined ? undefined : persistence.known(key);
     if (known !== undefined) {
       // Like the first one it is answered when that is committed: its sender need not send it again.
       const { number, kept } = known;
@@ -96,7 +96,7 @@ export class Door {
       return this.#accept(posted.into);
     }
     this.#lastMessage = envelope.number;
-    envelope.kept = keeping.post(envelope, key);
+    envelope.kept = persistence.post(envelope, key);
     if (posted.dropped !== undefined) {
       facts.tell({ type: 'session.heartbeat_dropped', session, reason: 'drop_oldest' });
       this.end(posted.dropped, 'dropped', { ok: false, failure: sessionFailure(session, turnEnds.dropped) });
