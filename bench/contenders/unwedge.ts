@@ -22,13 +22,10 @@ export const unwedge: Contender = {
           limits: { attemptMs },
           retry: {
             maxAttempts,
-            backoff: {
-              backoff:
-                waitMs === undefined
-                  ? { kind: 'exponential', baseMs: backoffMs, capMs: maxBackoffMs }
-                  : { kind: 'constant', delayMs: waitMs },
-              jitter: { kind: 'none' },
-            },
+            backoff:
+              waitMs === undefined
+                ? { initialMs: backoffMs, maxMs: maxBackoffMs, jitter: { kind: 'none' } }
+                : { kind: 'constant', delayMs: waitMs },
           },
           breaker,
           maxInFlight: 100_000,

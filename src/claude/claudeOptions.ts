@@ -136,13 +136,11 @@ export function checkClaudeOptions(
     timeoutMs: limits.attemptMs,
     maxAttempts:
       readValue('CLAUDE_MAX_RETRIES', variable(environment, 'CLAUDE_MAX_RETRIES'), integer()) ?? usual.maxAttempts,
-    backoff: {
-      backoff: growth(usual.backoff.backoff, {
-        baseMs: secondsIn(environment, 'CLAUDE_BASE_DELAY'),
-        capMs: secondsIn(environment, 'CLAUDE_MAX_DELAY'),
-      }),
-      jitter: jitter === undefined ? usual.backoff.jitter : { kind: 'factor', factor: jitter },
-    },
+    backoff: backoffWith(usual.backoff, {
+      initialMs: secondsIn(environment, 'CLAUDE_BASE_DELAY'),
+      maxMs: secondsIn(environment, 'CLAUDE_MAX_DELAY'),
+      jitter,
+    }),
     logDir: given(environment, 'CLAUDE_LOG_DIR') ?? '.logs',
     signal: undefined,
   };
@@ -158,21 +156,28 @@ export function checkClaudeCall(options: ClaudeCallOptions, base: ClaudeCall): C
     ...given,
     timeoutMs: inMs(timeout) ?? base.timeoutMs,
     maxAttempts: maxRetries ?? base.maxAttempts,
-    backoff: {
-      backoff: growth(base.backoff.backoff, { baseMs: inMs(baseDelay), capMs: inMs(maxDelay) }),
-      jitter: jitterFactor === undefined ? base.backoff.jitter : { kind: 'factor', factor: jitterFactor },
-    },
+    backoff: backoffWith(base.backoff, {
+      initialMs: inMs(baseDelay),
+      maxMs: inMs(maxDelay),
+      jitter: jitterFactor,
+    }),
   };
 }
 
-type Growth = BackoffPolicy['backoff'];
-type Exponential = Extract<Growth, { kind: 'exponential' }>;
+type Exponential = Extract<BackoffPolicy, { kind: 'exponential' }>;
+
+interface OwnWaits {
+  readonly initialMs: number | undefined;
+  readonly maxMs: number | undefined;
+  readonly jitter: number | undefined;
+}
 
 /** Waits that grow as before, but for what is said of them here; said so, they double from a first one. */
-function growth(usual: Growth, { baseMs, capMs }: { [K in 'baseMs' | 'capMs']: number | undefined }): Growth {
-  if (baseMs === undefined && capMs === undefined) return usual;
-  const from = usual.kind === 'exponential' ? usual : (presets.claudeCli.retry.backoff.backoff as Exponential);
-  return { ...from, baseMs: baseMs ?? from.baseMs, capMs: capMs ?? from.capMs };
+function backoffWith(usual: BackoffPolicy, { initialMs, maxMs, jitter: factor }: OwnWaits): BackoffPolicy {
+  const jitter = factor === undefined ? usual.jitter : ({ kind: 'factor', factor } as const);
+  if (initialMs === undefined && maxMs === undefined) return { ...usual, jitter };
+  const from = usual.kind === 'exponential' ? usual : (presets.claudeCli.retry.backoff as Exponential);
+  return { ...from, initialMs: initialMs ?? from.initialMs, maxMs: maxMs ?? from.maxMs, jitter };
 }
 
 /** One that is set to nothing counts as not set. */

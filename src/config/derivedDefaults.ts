@@ -7,6 +7,6 @@ export function derivedDefaults({ store, policies }: ConfigOptions): ReadonlyMap
   return new Map<string, unknown>([
     ['control', store !== undefined && store !== ':memory:'],
     ['toolCallRetry.maxAttempts', maxAttempts],
-    ['toolCallRetry.backoffMs', backoff.backoff.kind === 'list' ? backoff.backoff.delaysMs : undefined],
+    ['toolCallRetry.backoffMs', backoff.kind === 'list' ? backoff.delaysMs : undefined],
   ]);
 }

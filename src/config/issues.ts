@@ -45,10 +45,10 @@ export function repeatedKey({ path, first, last }: RepeatedKey, teller: Teller):
 function unknownKey(found: OptionProblem, teller: Teller): ConfigProblem {
   const { name, prefix = [], source, locate, hide } = teller;
   // Where the schema of a file is has nothing to do with what it says.
-  const known = (found.known ?? []).filter((key) => key !== '$schema');
+  const { $schema: _, ...keys } = found.keys ?? {};
   const text = hide(pathText([...prefix, ...found.path]));
   const at = locate?.(found.path);
-  const hint = hintOf({ ...found, known }) ?? '';
+  const hint = hintOf({ ...found, keys }, pathText(prefix)) ?? '';
   return {
     path: text,
     value: undefined,

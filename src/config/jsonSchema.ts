@@ -64,8 +64,9 @@ function formOf(key: KeyData, path: readonly string[], definitions: Record<strin
       return objectForm(key.keys, inner);
     case 'variants': {
       const forms = Object.entries(key.of).map(([word, keys]) => {
-        const by: KeyData = { kind: 'choice', choices: [word], required: true };
-        return objectForm({ [key.by]: by, ...keys }, inner);
+        const by = { kind: 'choice', choices: [word] } as const;
+        // Without its word an object is the usual one.
+        return objectForm({ [key.by]: word === key.usual ? by : { ...by, required: true }, ...keys }, inner);
       });
       return { oneOf: forms };
     }

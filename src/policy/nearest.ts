@@ -1,18 +1,5 @@
-/** What has another name now. */
-const renamed: ReadonlyMap<string, readonly string[]> = new Map([
-  ['retryunspecified', ['repeatAfter']],
-  ['preset', ['extends']],
-  ['timeoutms', ['attemptMs', 'overallMs']],
-  ['stallms', ['idleMs']],
-  ['callms', ['overallMs']],
-  ['startms', ['handshakeMs']],
-  ['approvaltimeoutms', ['approvalMs']],
-]);
-
 /** The known word that is most like `word`, when one is close enough to be what was meant: 2 edits away, or a third of its length. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  const successor = renamed.get(word.toLowerCase())?.find((each) => known.includes(each));
-  if (successor !== undefined) return successor;
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {

@@ -25,6 +25,8 @@ export interface AboutKey {
   readonly codeOnly?: true | undefined;
   /** The environment variable, where the usual rule does not make it. */
   readonly variable?: string | undefined;
+  /** Reads it later; until then it says which options are in there. */
+  readonly table?: Keys | undefined;
   /** Names a part that the JSON schema uses more than once. */
   readonly id?: string | undefined;
 }

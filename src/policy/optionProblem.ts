@@ -1,5 +1,6 @@
 import { nearest } from './nearest.ts';
-import type { Complaint, KeyData } from './optionKeys.ts';
+import type { Complaint, KeyData, Keys } from './optionKeys.ts';
+import { placesOf } from './optionPlace.ts';
 import { show } from './showValue.ts';
 
 /** Where an option is. */
@@ -17,6 +18,10 @@ export interface OptionProblem {
   readonly says?: string | undefined;
   /** The names that may have been meant. */
   readonly known?: readonly string[] | undefined;
+  /** The options among which an unknown one was looked for. */
+  readonly keys?: Keys | undefined;
+  /** An unknown one that goes with other words under a key than the one given: that key, and those words. */
+  readonly goesWith?: { readonly key: string; readonly words: readonly string[] } | undefined;
   readonly isSecret?: boolean | undefined;
   /** The value is a default, that does not go with what was given. */
   readonly isDefault?: boolean | undefined;
@@ -41,9 +46,8 @@ export function pathText(path: Path): string {
 /** The problem as it is thrown. @param name - of the object that holds the options. */
 export function optionError(name: string, problem: OptionProblem): TypeError | RangeError {
   const { path, what, expected, says } = problem;
-  const hint = hintOf(problem);
-  const inner = pathText(path);
-  const joined = name === '' ? inner || 'options' : `${name}${/^(?:\[|$)/.test(inner) ? '' : '.'}${inner}`;
+  const hint = hintOf(problem, name);
+  const joined = nameAt(name, path);
   if (what === 'unknown') return new RangeError(`Unknown option \`${joined}\`; ${hint}`);
   const said = says ?? `to be ${expected}, got ${gotText(problem)}`;
   const message = `Expected \`${joined}\` ${said}${hint === undefined ? '' : `; ${hint}`}`;
@@ -51,10 +55,33 @@ export function optionError(name: string, problem: OptionProblem): TypeError | R
   return isType ? new TypeError(message) : new RangeError(message);
 }
 
-/** Not before it is told: to look for the nearest name takes longer than to find that there is none. */
-export function hintOf({ path, what, value, known }: OptionProblem): string | undefined {
-  if (known === undefined) return undefined;
-  return hintFor(String(what === 'unknown' ? path.at(-1) : value), known);
+/** `kb.policy.retry` */
+function nameAt(name: string, path: Path): string {
+  const inner = pathText(path);
+  return name === '' ? inner || 'options' : `${name}${/^(?:\[|$)/.test(inner) ? '' : '.'}${inner}`;
+}
+
+/**
+ * Not before it is told: to look for the nearest name takes longer than to find that there is none.
+ * @param name - stands before the path in the message.
+ */
+export function hintOf(problem: OptionProblem, name = ''): string | undefined {
+  const { path, what, value, known, keys, goesWith } = problem;
+  if (goesWith !== undefined) return `it goes with ${goesWith.key} ${goesWith.words.join(' or ')}`;
+  if (what === 'unknown' && keys !== undefined) return hintAmong(path, keys, name);
+  return known === undefined ? undefined : hintFor(String(what === 'unknown' ? path.at(-1) : value), known);
+}
+
+/** Which option an unknown one may have meant: one beside it by its name, one further in by where it is. */
+function hintAmong(path: Path, keys: Keys, name: string): string {
+  const word = String(path.at(-1));
+  const around = path.slice(0, -1);
+  const places = placesOf(word, keys);
+  const [first] = places;
+  if (first === undefined && word === around.at(-1)) return `what it holds belongs beside it, without another ${word}`;
+  if (first === undefined) return hintFor(word, Object.keys(keys));
+  if (first.length === 1) return `did you mean ${first[0]}?`;
+  return `it is ${places.map((place) => `\`${nameAt(name, [...around, ...place])}\``).join(' or ')}`;
 }
 
 export function gotText({ value, isSecret, isDefault }: OptionProblem): string {

@@ -159,7 +159,9 @@ export const policyKeys = {
 } satisfies KeysOf<PolicyInput>;
 
 /** The option of a policy, which is left to the one who resolves it. */
-export const policyKey = test<PolicyInput>('an object', (value) => typeof value === 'object' && value !== null);
+export const policyKey = test<PolicyInput>('an object', (value) => typeof value === 'object' && value !== null, {
+  table: policyKeys,
+});
 
 /** A policy that was read; what it does not say comes from what it extends. */
 export type ReadPolicy = GivenValues<typeof policyKeys>;

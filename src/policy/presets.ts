@@ -8,8 +8,11 @@ export type PresetName = 'mcp' | 'sdk' | 'subprocess' | 'toolCall' | 'workflow' 
 const seconds = (count: number): number => count * 1000;
 const minutes = (count: number): number => count * 60_000;
 
-const exponential = (baseMs: number, capMs: number): BackoffPolicy => ({
-  backoff: { kind: 'exponential', baseMs, factor: 2, capMs },
+const exponential = (initialMs: number, maxMs: number): BackoffPolicy => ({
+  kind: 'exponential',
+  initialMs,
+  factor: 2,
+  maxMs,
   jitter: { kind: 'factor', factor: 0.2 },
 });
 
@@ -48,7 +51,7 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
     retry: {
       ...fourAttempts,
       maxAttempts: 3,
-      backoff: { backoff: { kind: 'list', delaysMs: [100, 500, 2000] }, jitter: { kind: 'none' } },
+      backoff: { kind: 'list', delaysMs: [100, 500, 2000], jitter: { kind: 'none' } },
     },
     limits: { ...defaultPolicy.limits, overallMs: minutes(5) },
   },
@@ -57,7 +60,7 @@ export const presets: Readonly<Record<PresetName, IntegrationPolicy>> = frozen({
     retry: {
       ...fourAttempts,
       maxAttempts: 3,
-      backoff: { backoff: { kind: 'exponential', baseMs: 1000, factor: 2, capMs: 8000 }, jitter: { kind: 'none' } },
+      backoff: { ...exponential(1000, 8000), jitter: { kind: 'none' } },
       repeatAfter: 'lost',
       retryUnknown: true,
     },

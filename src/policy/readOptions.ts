@@ -9,6 +9,7 @@ import {
   type Tell,
   type Values,
 } from './optionKeys.ts';
+import { keysOfAll } from './optionPlace.ts';
 import { complaintAt, holdsSecret, type OptionProblem, optionError } from './optionProblem.ts';
 
 /**
@@ -217,7 +218,12 @@ class Reading {
   }
 
   /** What an object of known keys comes to. */
-  keys(keys: Keys, value: unknown, about?: KeyData): Readonly<Record<string, unknown>> | undefined {
+  keys(
+    keys: Keys,
+    value: unknown,
+    about?: KeyData,
+    goesWith?: (name: string) => OptionProblem['goesWith'],
+  ): Readonly<Record<string, unknown>> | undefined {
     if (!isObject(value)) {
       this.#wrong(about ?? { kind: 'object', keys }, value, 'type');
       return undefined;
@@ -225,7 +231,7 @@ class Reading {
     const isOpen = about?.kind === 'object' && about.open === true;
     const read: Record<string, unknown> = isOpen ? { ...value } : {};
     for (const name of Object.keys(value)) {
-      if (!isOpen && !Object.hasOwn(keys, name)) this.#unknown(name, Object.keys(keys));
+      if (!isOpen && !Object.hasOwn(keys, name)) this.#unknown(name, keys, goesWith?.(name));
     }
     let isWhole = true;
     for (const name in keys) {
@@ -293,7 +299,7 @@ class Reading {
     if (!isObject(value)) return this.#wrong(key, value, 'type');
     const read: [string, unknown][] = [];
     for (const [name, part] of Object.entries(value)) {
-      if (!key.name.test(name)) this.#unknown(name, []);
+      if (!key.name.test(name)) this.#unknown(name);
       else if (part === undefined) read.push(...(key.gaps === true ? [[name, part] as [string, unknown]] : []));
       else read.push([name, this.#at(name, () => this.value(key.of, part))]);
     }
@@ -307,11 +313,15 @@ class Reading {
     const isKnown = typeof kind === 'string' && choices.includes(kind);
     const own = isKnown ? key.of[kind] : undefined;
     const word: KeyData = { kind: 'choice', choices };
-    if (own !== undefined) return this.keys({ [key.by]: word, ...own }, value);
-    const known = new Set(Object.values(key.of).flatMap((each) => Object.keys(each)));
-    for (const name of Object.keys(value)) {
-      if (name !== key.by && !known.has(name)) this.#unknown(name, [key.by, ...known]);
+    if (own !== undefined) {
+      const keys = { [key.by]: word, ...own };
+      return this.keys(keys, value, undefined, (name) => {
+        const words = choices.filter((each) => Object.hasOwn(key.of[each] ?? {}, name));
+        return words.length === 0 ? undefined : { key: key.by, words };
+      });
     }
+    const known: Keys = { [key.by]: word, ...keysOfAll(key) };
+    for (const name of Object.keys(value)) if (!Object.hasOwn(known, name)) this.#unknown(name, known);
     return this.#at(key.by, () => this.#wrong(word, kind, kind === undefined ? 'missing' : 'range'));
   }
 
@@ -330,8 +340,9 @@ class Reading {
     return value;
   }
 
-  #unknown(name: string, known: readonly string[]): void {
-    this.#report({ path: [...this.#path, name], what: 'unknown', expected: 'a known key', value: undefined, known });
+  #unknown(name: string, keys: Keys = {}, goesWith?: OptionProblem['goesWith']): void {
+    const path = [...this.#path, name];
+    this.#report({ path, what: 'unknown', expected: 'a known key', value: undefined, keys, goesWith });
   }
 
   #wrong(key: KeyData, value: unknown, what: 'type' | 'range' | 'missing'): undefined {

@@ -75,7 +75,7 @@ export function toolCallRetryFrom(checked: Values<typeof toolCallRetryKeys>, bas
   const { enabled, maxAttempts = base.maxAttempts, backoffMs: delaysMs, transientPatterns } = checked;
   transientPatterns.forEach(refuseExpressionText);
   const backoff =
-    delaysMs === undefined ? base.backoff : { ...base.backoff, backoff: { kind: 'list' as const, delaysMs } };
+    delaysMs === undefined ? base.backoff : { kind: 'list' as const, delaysMs, jitter: base.backoff.jitter };
   return {
     retry: { ...base, maxAttempts: enabled ? maxAttempts : 1, backoff },
     chosen: checked.maxAttempts !== undefined || hasOwnAttempts(base),

@@ -12,7 +12,7 @@ import { scriptedQuery } from './scriptedQuery.ts';
 /** Waits of exactly 1, 2 and 4 s. */
 export const exact: PolicyInput = {
   retry: {
-    backoff: { backoff: { kind: 'exponential', baseMs: 1000, factor: 2, capMs: 8000 }, jitter: { kind: 'none' } },
+    backoff: { kind: 'exponential', initialMs: 1000, factor: 2, maxMs: 8000, jitter: { kind: 'none' } },
   },
 };
 

@@ -9,15 +9,15 @@ const fail = fileURLToPath(new URL('../fixtures/fail.mjs', import.meta.url));
 const inEnvironment = (environment: Readonly<Record<string, string>>) => checkClaudeOptions({}, environment);
 const figures = (environment: Readonly<Record<string, string>>, retry?: ClaudeRetry, ofCall?: ClaudeRetry) => {
   const { maxAttempts, backoff } = checkClaudeCall({ retry: ofCall }, checkClaudeOptions({ retry }, environment));
-  return { maxAttempts, ...backoff.backoff, jitter: backoff.jitter };
+  return { maxAttempts, ...backoff };
 };
 
 const usual = {
   maxAttempts: 5,
   kind: 'exponential',
-  baseMs: 2000,
+  initialMs: 2000,
   factor: 2,
-  capMs: 120_000,
+  maxMs: 120_000,
   jitter: { kind: 'factor', factor: 0.2 },
 };
 
@@ -30,10 +30,10 @@ describe('the figures of Claude’s retries', () => {
   it.each<[string, string, object]>([
     ['CLAUDE_MAX_RETRIES', '1', { maxAttempts: 1 }],
     ['CLAUDE_MAX_RETRIES', ' 12 ', { maxAttempts: 12 }],
-    ['CLAUDE_BASE_DELAY', '0.001', { baseMs: 1 }],
-    ['CLAUDE_BASE_DELAY', '2.5', { baseMs: 2500 }],
-    ['CLAUDE_MAX_DELAY', '0.5', { capMs: 500 }],
-    ['CLAUDE_MAX_DELAY', '3600', { capMs: 3_600_000 }],
+    ['CLAUDE_BASE_DELAY', '0.001', { initialMs: 1 }],
+    ['CLAUDE_BASE_DELAY', '2.5', { initialMs: 2500 }],
+    ['CLAUDE_MAX_DELAY', '0.5', { maxMs: 500 }],
+    ['CLAUDE_MAX_DELAY', '3600', { maxMs: 3_600_000 }],
     ['CLAUDE_JITTER_FACTOR', '0', { jitter: { kind: 'factor', factor: 0 } }],
     ['CLAUDE_JITTER_FACTOR', '1', { jitter: { kind: 'factor', factor: 1 } }],
     ['CLAUDE_JITTER_FACTOR', '0.35', { jitter: { kind: 'factor', factor: 0.35 } }],
@@ -73,7 +73,7 @@ describe('the figures of Claude’s retries', () => {
   it.each(['maxRetries', 'baseDelay', 'maxDelay', 'jitterFactor'] as const)(
     '[C-3] take %s from the call, then the options, then the environment',
     (name) => {
-      const key = { maxRetries: 'maxAttempts', baseDelay: 'baseMs', maxDelay: 'capMs', jitterFactor: 'jitter' }[
+      const key = { maxRetries: 'maxAttempts', baseDelay: 'initialMs', maxDelay: 'maxMs', jitterFactor: 'jitter' }[
         name
       ] as keyof ReturnType<typeof figures>;
       const both = figures(environment, options);
@@ -91,7 +91,7 @@ describe('the figures of Claude’s retries', () => {
   );
 
   it('[C-3] are those of the integration’s policy before they are ours', () => {
-    const waits = { backoff: { kind: 'constant', delayMs: 5 }, jitter: { kind: 'none' } } as const;
+    const waits = { kind: 'constant', delayMs: 5, jitter: { kind: 'none' } } as const;
     const policy = {
       retry: { ...presets.claudeCli.retry, maxAttempts: 9, backoff: waits },
       limits: { ...presets.claudeCli.limits, attemptMs: 7 },
@@ -102,7 +102,7 @@ describe('the figures of Claude’s retries', () => {
     ).toMatchObject({
       maxAttempts: 4,
       timeoutMs: 1000,
-      backoff: { backoff: { kind: 'exponential', baseMs: 2000, capMs: 3000 }, jitter: { kind: 'none' } },
+      backoff: { kind: 'exponential', initialMs: 2000, maxMs: 3000, jitter: { kind: 'none' } },
     });
   });
 

@@ -22,11 +22,11 @@ const good: readonly object[] = [
   { policies: { integrations: { kb: { effect: 'readOnly', tools: { q: { longRunningMs: '20m' } } } } } },
   {
     policies: {
-      presets: { a: { retry: { backoff: { backoff: { kind: 'constant', delayMs: 0 }, jitter: { kind: 'full' } } } } },
+      presets: { a: { retry: { backoff: { kind: 'constant', delayMs: 0, jitter: { kind: 'full' } } } } },
     },
   },
   { policies: { presets: { a: { retry: { backoff: { initialMs: '200ms', maxMs: 5000, factor: 3 } } } } } },
-  { policies: { presets: { a: { retry: { backoff: { backoff: { kind: 'constant', delayMs: '1s' } } } } } } },
+  { policies: { presets: { a: { retry: { backoff: { kind: 'constant', delayMs: '1s' } } } } } },
   { toolCallRetry: { backoffMs: ['1s', 5], transientPatterns: ['a', '/b/i'] } },
   { sessions: { mailbox: { heartbeats: 'drop_oldest' }, watchdog: { turnMs: '1.5h' } } },
 ];
@@ -49,7 +49,7 @@ const bad: readonly object[] = [
   { policies: { presets: { a: { breaker: { failureRatio: 1.1 } } } } },
   {
     policies: {
-      presets: { a: { retry: { backoff: { backoff: { kind: 'list', delaysMs: [] }, jitter: { kind: 'none' } } } } },
+      presets: { a: { retry: { backoff: { kind: 'list', delaysMs: [], jitter: { kind: 'none' } } } } },
     },
   },
   { policies: { presets: { a: { retry: { backoff: { initialMs: 1 } } } } } },

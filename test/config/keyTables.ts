@@ -85,14 +85,14 @@ function boundsOf(key: KeyData): string {
 type Backoff = IntegrationPolicy['retry']['backoff'];
 
 const isBackoff = (value: unknown): value is Backoff =>
-  typeof value === 'object' && value !== null && 'backoff' in value && 'jitter' in value;
+  typeof value === 'object' && value !== null && 'kind' in value && 'jitter' in value;
 
 /** `1s doubling to 8s, ±0.2` */
-function waitsText({ backoff, jitter }: Backoff): string {
-  const spread = jitter.kind === 'factor' ? `, ±${jitter.factor}` : '';
+function waitsText(backoff: Backoff): string {
+  const spread = backoff.jitter.kind === 'factor' ? `, ±${backoff.jitter.factor}` : '';
   switch (backoff.kind) {
     case 'exponential':
-      return `${durationText(backoff.baseMs)} ×${backoff.factor ?? 2} up to ${durationText(backoff.capMs)}${spread}`;
+      return `${durationText(backoff.initialMs)} ×${backoff.factor} up to ${durationText(backoff.maxMs)}${spread}`;
     case 'list':
       return `${backoff.delaysMs.map(durationText).join(', ')}${spread}`;
     case 'constant':

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readConfigFile } from '../../src/config/configFile.ts';
 import { defineConfig, loadConfig } from '../../src/config/loadConfig.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import type { BackoffPolicy } from '../../src/policy/backoff.ts';
+import type { BackoffInput } from '../../src/policy/backoff.ts';
 import type { Duration, DurationLimit } from '../../src/policy/duration.ts';
 import { runFresh } from '../support/freshProcess.ts';
 import { folderWith, problemsOf } from './folder.ts';
@@ -86,9 +86,9 @@ describe('the sources of a configuration', () => {
   });
 
   it('replace the waits of a policy as a whole', async () => {
-    const policy = (backoff: BackoffPolicy) => ({ policies: { presets: { own: { retry: { backoff } } } } });
-    const first = { backoff: { kind: 'exponential', baseMs: 1, capMs: 2 }, jitter: { kind: 'none' } } as const;
-    const second = { backoff: { kind: 'constant', delayMs: 5 }, jitter: { kind: 'none' } } as const;
+    const policy = (backoff: BackoffInput) => ({ policies: { presets: { own: { retry: { backoff } } } } });
+    const first = { kind: 'exponential', initialMs: 1, maxMs: 2, jitter: { kind: 'none' } } as const;
+    const second = { kind: 'constant', delayMs: 5 } as const;
     const cwd = folderWith({ 'unwedge.config.json': JSON.stringify(policy(first)) });
     const { options } = await loadConfig({ cwd, env: {}, overrides: policy(second) });
     expect(options).toEqual(policy(second));

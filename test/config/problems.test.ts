@@ -91,7 +91,7 @@ describe('the problems of a configuration', () => {
     const lines = await problemsOf(loadConfig({ cwd, env, openclaw: 'openclaw.json', overrides }));
     expect(lines.join('\n')).toMatchInlineSnapshot(`
       "openclaw.json:1:31: gateway.toolCallRetry.maxAttempts: expected a positive integer, got 0
-      openclaw.json:1:47: unknown key gateway.toolCallRetry.attempts; known: enabled, maxAttempts, backoffMs, transientPatterns
+      openclaw.json:1:47: unknown key gateway.toolCallRetry.attempts; did you mean maxAttempts?
       unwedge.config.json:1:3: store: expected a non-empty string, got 5
       UNWEDGE_CONTROL: expected true or false, got "perhaps"
       overrides: alerts.failures: expected a positive integer, got -1"
@@ -240,36 +240,28 @@ describe('the problems of a configuration', () => {
   });
 
   it.each([
-    [
-      'a delay',
-      { backoff: { kind: 'list', delaysMs: [1, -1] }, jitter: { kind: 'none' } },
-      '.backoff.delaysMs[1]: expected a duration of at least 0',
-    ],
-    [
-      'no kind',
-      { backoff: {}, jitter: { kind: 'none' } },
-      '.backoff.kind: expected one of exponential, list, constant, got nothing',
-    ],
+    ['a delay', { kind: 'list', delaysMs: [1, -1] }, '.backoff.delaysMs[1]: expected a duration of at least 0'],
+    ['a kind', { kind: 'linear' }, '.backoff.kind: expected one of exponential, list, constant, got "linear"'],
     [
       'no kind of jitter',
-      { backoff: { kind: 'constant', delayMs: 1 }, jitter: {} },
+      { kind: 'constant', delayMs: 1, jitter: {} },
       '.jitter.kind: expected one of none, factor, full, got nothing',
     ],
-    ['a wait of the short form', { initialMs: -1, maxMs: 5 }, '.initialMs: expected a duration above 0'],
+    ['a wait that grows', { initialMs: -1, maxMs: 5 }, '.initialMs: expected a duration above 0'],
     [
-      'half of the short form',
+      'half of what grows',
       { initialMs: 1 },
       '.maxMs: expected a duration above 0 (ms, or text such as 30s), got nothing',
     ],
     [
-      'a key of the short form',
+      'a key of what grows',
       { initialMs: 1, maxMs: 5, jiter: {} },
       'unknown key policies.presets.a.retry.backoff.jiter; did you mean jitter?',
     ],
     [
       'a key of another kind',
-      { backoff: { kind: 'constant', delayMs: 1, capMs: 5 }, jitter: { kind: 'none' } },
-      'unknown key policies.presets.a.retry.backoff.backoff.capMs',
+      { kind: 'constant', delayMs: 1, maxMs: 5 },
+      'unknown key policies.presets.a.retry.backoff.maxMs; it goes with kind exponential or list',
     ],
   ])('name the part of the waits that is wrong: %s', async (_, backoff, said) => {
     const [line, ...others] = await inCode({ policies: { presets: { a: { retry: { backoff } } } } });

@@ -11,7 +11,7 @@ import { claudeEnv } from './claudeEnv.ts';
 import { type FakeScript, startFakeAnthropic } from './fakeAnthropic.ts';
 
 /** Waits so short that a test need not wait for them. */
-const quick = { backoff: { backoff: { kind: 'constant', delayMs: 10 }, jitter: { kind: 'none' } } } as const;
+const quick = { backoff: { kind: 'constant', delayMs: 10, jitter: { kind: 'none' } } } as const;
 
 /** An agent over the real Agent SDK, which runs its own program against an upstream that answers by a script. */
 export async function startRealAgent(script: FakeScript, options: Partial<AgentOptions> = {}) {

@@ -7,7 +7,7 @@ import { claudeEnv, claudePath } from './claudeEnv.ts';
 import { type FakeScript, startFakeAnthropic } from './fakeAnthropic.ts';
 
 /** Waits so short that a test need not wait for them. */
-const quick = { backoff: { backoff: { kind: 'constant', delayMs: 10 }, jitter: { kind: 'none' } } } as const;
+const quick = { backoff: { kind: 'constant', delayMs: 10, jitter: { kind: 'none' } } } as const;
 
 /** The real program under a gateway, against an upstream that answers by a script. */
 export async function startRealClaude(script: FakeScript, options: Partial<SubprocessOptions> = {}) {

@@ -1,4 +1,4 @@
-import type { Backoff, Jitter } from '../../src/policy/backoff.ts';
+import type { Growth, Jitter } from '../../src/policy/backoff.ts';
 import type { Effect } from '../../src/policy/effects.ts';
 import type { Limits } from '../../src/policy/policy.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
@@ -13,7 +13,7 @@ export function randomPolicy(chance: Chance): PolicyInput {
   return {
     retry: {
       maxAttempts: chance.integer(1, 5),
-      backoff: { backoff: randomBackoff(chance), jitter: randomJitter(chance) },
+      backoff: { ...randomGrowth(chance), jitter: randomJitter(chance) },
       repeatAfter: chance.pick(['refused', 'broken', 'lost', 'lost']),
       retryUnknown: chance.happens(0.3),
       maxTotalWaitMs: chance.happens(0.2) ? chance.span(1, 5000) : never,
@@ -67,9 +67,9 @@ export function randomWatchdog(chance: Chance): Watchdog {
   };
 }
 
-function randomBackoff(chance: Chance): Backoff {
-  return chance.pick<() => Backoff>([
-    () => ({ kind: 'exponential', baseMs: chance.span(1, 2000), factor: chance.integer(1, 3), capMs: 8000 }),
+function randomGrowth(chance: Chance): Growth {
+  return chance.pick<() => Growth>([
+    () => ({ kind: 'exponential', initialMs: chance.span(1, 2000), factor: chance.integer(1, 3), maxMs: 8000 }),
     () => ({ kind: 'list', delaysMs: [chance.integer(0, 100), chance.integer(0, 2000)] }),
     () => ({ kind: 'constant', delayMs: chance.integer(0, 1000) }),
   ])();

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type RunRequest, type SubprocessOptions } from '../../../src/index.ts';
 import { badKey, fakeClaude, type FakeRun, overloaded } from '../../support/fakeClaude.ts';
 
-const quick = { backoff: { backoff: { kind: 'constant', delayMs: 1 }, jitter: { kind: 'none' } } } as const;
+const quick = { backoff: { kind: 'constant', delayMs: 1, jitter: { kind: 'none' } } } as const;
 const stream = ['-p', '--output-format', 'stream-json', '--verbose'];
 
 async function startClaude(

@@ -3,7 +3,7 @@ import type { AttemptContext } from '../../../src/calls/operation.ts';
 import { startIntegration } from '../../support/startIntegration.ts';
 import { isOfWork, joinedSignal, markRetried } from '../../../src/calls/workSignal.ts';
 
-const constant = { backoff: { kind: 'constant', delayMs: 7 }, jitter: { kind: 'none' } } as const;
+const constant = { kind: 'constant', delayMs: 7, jitter: { kind: 'none' } } as const;
 
 describe('the context of an attempt', () => {
   it('[R-12] names its call, the same for all its attempts and for no other', async () => {

@@ -92,9 +92,13 @@ describe('the schema', () => {
     { initialMs: 1, maxMs: 1, capMs: 1 },
     { initialMs: 1, maxMs: 1, jitter: {} },
     { initialMs: 1, maxMs: 1, backoff: { kind: 'constant', delayMs: 1 } },
-    { backoff: { kind: 'constant', delayMs: 0 } },
-    { backoff: { kind: 'constant', delayMs: -1 } },
-    { backoff: { kind: 'exponential', baseMs: 1, capMs: 1 }, jitter: { kind: 'none' } },
+    { kind: 'constant', delayMs: 0 },
+    { kind: 'constant', delayMs: -1 },
+    { kind: 'constant', delayMs: 1, maxMs: 1 },
+    { kind: 'list', delaysMs: [0], maxMs: 1 },
+    { kind: 'list', delaysMs: [] },
+    { kind: 'exponential', initialMs: 1, maxMs: 1, jitter: { kind: 'none' } },
+    { delayMs: 1 },
     { jitter: { kind: 'none' } },
     {},
   ])('[R-2] has the waits of createGateway: %j', (backoff) => {
@@ -118,7 +122,7 @@ describe('the defaults of the schema', () => {
   const real = checkGatewayOptions({});
   const rule = real.alerts?.ruleOf('any');
   const session = checkSessionOptions({ onMessage: () => undefined });
-  const { backoff } = real.toolCallRetry.retry.backoff;
+  const { backoff } = real.toolCallRetry.retry;
   const known: Readonly<Record<string, unknown>> = {
     store: real.store,
     synchronous: real.synchronous,
@@ -190,7 +194,10 @@ describe('the variables of Claude', () => {
     expect({ maxAttempts, backoff, logDir }).toEqual({
       maxAttempts: 5,
       backoff: {
-        backoff: { kind: 'exponential', baseMs: 2000, factor: 2, capMs: 120_000 },
+        kind: 'exponential',
+        initialMs: 2000,
+        factor: 2,
+        maxMs: 120_000,
         jitter: { kind: 'factor', factor: 0.2 },
       },
       logDir: '.logs',

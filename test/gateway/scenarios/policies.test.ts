@@ -133,7 +133,7 @@ describe('policies of a gateway', () => {
   });
 
   it('[G-3] change how sessions’ tool calls are tried again', async () => {
-    const backoff = { backoff: { kind: 'constant', delayMs: 1 }, jitter: { kind: 'none' } } as const;
+    const backoff = { kind: 'constant', delayMs: 1 } as const;
     const gateway = makeGateway({ policies: { presets: { toolCall: { maxAttempts: 2, retry: { backoff } } } } });
     expect(await toolCallIn(gateway)).toMatchObject({ status: 'error', retries: 1 });
     const both = makeGateway({

@@ -41,7 +41,7 @@ describe('the prompt of a run', () => {
   });
 
   it('[S-5] leaves no file after a failure, each attempt with its own', async () => {
-    const retry = { backoff: { backoff: { kind: 'constant', delayMs: 1 }, jitter: { kind: 'none' } } } as const;
+    const retry = { backoff: { kind: 'constant', delayMs: 1, jitter: { kind: 'none' } } } as const;
     const { cli, left } = await startCommand([fixture('fail.mjs'), '1', 'HTTP 503', '{promptFile}'], {
       policy: { retry },
     });

@@ -41,7 +41,7 @@ async function below(pid: number): Promise<readonly number[]> {
 const patient = { timeout: 20_000 };
 
 const quickRetry = {
-  retry: { maxAttempts: 2, backoff: { backoff: { kind: 'constant', delayMs: 1 }, jitter: { kind: 'none' } } },
+  retry: { maxAttempts: 2, backoff: { kind: 'constant', delayMs: 1, jitter: { kind: 'none' } } },
 } as const;
 
 describe('the process behind an agent', () => {
