@@ -1,12 +1,6 @@
 import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  type BackoffPolicy,
-  backoffDelayMs,
-  checkBackoff,
-  type Growth,
-  type Jitter,
-} from '../../src/policy/backoff.ts';
+import { backoffDelayMs, checkBackoff, type Growth, type Jitter } from '../../src/policy/backoff.ts';
 
 const none: Jitter = { kind: 'none' };
 const middle = () => 0.5;
