@@ -12,7 +12,7 @@ export interface AgentBackend {
   stop(): Promise<void>;
 }
 
-/** A conversation as its backend has it; who uses it has one turn at a time. */
+/** A conversation as its backend has it. Its caller runs one turn at a time. */
 export interface BackendConversation {
   readonly id: string | undefined;
   /** Never rejects, and is there at the turn's limit at the latest; what it leaves to end goes on behind. */

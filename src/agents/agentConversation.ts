@@ -101,7 +101,7 @@ export function createConversation(parts: ConversationParts): Conversation {
     if (other === undefined) {
       const started = await fallback.start({ signal: options.signal });
       if (!started.ok) return started;
-      // Whoever ended the turn meanwhile found nothing to end.
+      // Another caller may have ended the turn meanwhile, and found nothing to end.
       if (stopping !== undefined || other !== undefined) {
         await quietly(() => started.value.stop());
         return { ok: false, failure: stoppedFailure(agent) };

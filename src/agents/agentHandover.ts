@@ -20,7 +20,7 @@ const longestPart = 4000;
 const mostTools = 50;
 const longestLine = 200;
 
-/** What was said so far, for who has not heard it. Bounded: the oldest is given up first. */
+/** What was said so far, for a backend that has not heard it. Bounded: the oldest is given up first. */
 export interface SaidSoFar {
   add(turn: SaidTurn): void;
   /** Turns in all, those that were given up included. */
@@ -66,7 +66,7 @@ export function createTurnNotes(): TurnNotes {
   };
 }
 
-/** A prompt with what who gets it has not heard: earlier turns with somebody else, and what somebody else did for this one. */
+/** A prompt with what its backend has not heard: earlier turns with another backend, and what another backend did for this one. */
 export function handOver(
   prompt: string,
   earlier: readonly SaidTurn[],

@@ -18,8 +18,8 @@ const maxWaiting = 1000;
 const maxWaitingCharacters = 1_048_576;
 
 /**
- * A queue between who tells and who reads, bounded by events and by characters. Neighbouring pieces of text that nobody has read yet
- * become one, so that a reader who is only slow loses nothing but the pace.
+ * A queue between a writer and a reader, bounded by events and by characters. Neighbouring pieces of unread text become one, so that a slow
+ * reader loses nothing but the pace.
  */
 export function createAgentStream(): AgentStream {
   const waiting: AgentEvent[] = [];

@@ -56,7 +56,7 @@ export interface AgentResult {
   readonly text: string;
   /** What the conversation can be resumed by, at the backend that answered. */
   readonly id: string | undefined;
-  /** Who answered: the agent's own backend, or that of its fallback. */
+  /** The backend that answered: the agent's own, or that of its fallback. */
   readonly backend: AgentName;
   /** Name of the agent that answered. */
   readonly agent: string;
@@ -128,7 +128,7 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
-/** What is told to who approves, as the payload of the question. */
+/** What the approver is told, as the payload of the question. */
 export interface AgentApproval {
   readonly tool: string;
   /** What the tool is to be given, as the backend has it. */
@@ -158,8 +158,8 @@ export interface AgentOptions {
   /** How long a question waits for its answer, in ms above 0; then it is declined. @defaultValue 30000 */
   readonly approvalMs?: Duration | undefined;
   /**
-   * Who goes on with a prompt that this agent cannot answer for a reason that another can cure (R-11): not when the request itself
-   * is wrong or was cancelled. It is told what was said and done so far.
+   * The agent that goes on when this one cannot answer, for a reason that another agent can cure (R-11). It does not go on when the request
+   * itself is wrong or was cancelled. It is told what was said and done so far.
    */
   readonly fallback?: Agent | undefined;
   /** Whether the fallback may go on although tools may have changed something, where a turn's effect is unspecified. @defaultValue false */

@@ -183,7 +183,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
 }
 
 /**
- * Asks Claude once, with a supervision of its own; who asks more often shares one with {@link createClaude}. Never throws or rejects.
+ * Asks Claude once, with a supervision of its own. For several questions share one with {@link createClaude}. Never throws or rejects.
  *
  * @example
  * const { success, output } = await invokeClaude('Summarise the last commit', { timeout: 60 });

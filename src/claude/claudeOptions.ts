@@ -60,7 +60,7 @@ export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Whether calls are logged. @defaultValue true */
   readonly log?: boolean | undefined;
-  /** Under which calls are supervised; it is started and stopped by who made it. @defaultValue one of its own */
+  /** The gateway under which calls are supervised; the caller starts and stops it. @defaultValue one of its own */
   readonly gateway?: Gateway | undefined;
   /** Of the integration in the gateway. @defaultValue 'claude' */
   readonly name?: string | undefined;

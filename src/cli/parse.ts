@@ -11,8 +11,8 @@ export type Parsed<O extends OptionSpecs> =
   | { readonly help: false; readonly args: Args<O> };
 
 /**
- * Reads words by the options of a command and the common ones. `--help` wins over whatever is wrong beside it.
- * @param help - the command line that would have told.
+ * Reads words by the options of a command and the common ones. `--help` wins over every mistake in the other words.
+ * @param help - the command line that prints the help, for the error.
  * @param needed - the names of the words that are no options; one in brackets may be missing.
  * @param hint - added to the complaint about one word more.
  * @throws {@link UsageError} that names the option or value, with the nearest known one.

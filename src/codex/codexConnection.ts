@@ -22,7 +22,7 @@ export interface CodexConnection {
 /** How a connection was lost: its process ended as it was asked to, by itself, or by us. */
 export type HowLost = 'normal' | 'crashed' | 'killed';
 
-/** Who hears of a connection. None of these may throw. */
+/** Listeners of a connection. None of these may throw. */
 export interface CodexConnectionHost {
   readonly clock: Clock;
   readonly register: RegisterChild | undefined;

@@ -10,9 +10,9 @@ import type { readThread, readThreadList } from '../protocol/codex/threads.ts';
 
 /** The app-server of one integration, and what talks to it, loaded when it is needed for the first time. */
 export interface LateCodex extends Pick<CodexProcess, keyof CodexProcess> {
-  /** For who has acquired a connection. */
+  /** For a caller that has acquired a connection. */
   createThread(parts: CodexThreadParts): CodexThread;
-  /** For who has acquired a connection. */
+  /** For a caller that has acquired a connection. */
   readonly readers: CodexReaders;
 }
 
@@ -30,7 +30,7 @@ async function importCodex() {
   return { CodexProcess, createCodexThread, readers: { readThread, readThreadList } };
 }
 
-/** Who listens is heard before anything is loaded. What cannot be loaded rejects `acquire()`, and is tried again by the next. */
+/** Listeners are added before anything is loaded. When loading fails `acquire()` rejects, and the next call tries again. */
 export function createLateCodex(scope: CodexScope): LateCodex {
   const { name, logger, runtime } = scope;
   const subscribers = newSubscribers();

@@ -13,7 +13,7 @@ import type { CodexConnection, CodexConnectionHost, ConnectionSettings, HowLost 
 import type { CodexServer } from './codexTypes.ts';
 import { connectionOver, killGraceMs, type ProcessLink } from '../actors/process/processLink.ts';
 
-/** Who we say we are. */
+/** The name and version we give the server. */
 const clientInfo = { name: 'unwedge', title: 'unwedge', version: '0.1.0' } as const;
 
 /** The connection machine over an app-server's process. An actor that is stopped without having ended gets everything killed at once. */
@@ -177,7 +177,7 @@ class CodexLink implements ProcessLink {
     });
   }
 
-  /** The first reason wins. Whoever owns the turns hears of it before they end one by one: one incident counts once. */
+  /** The first reason wins. The owner of the turns hears of it before they end one by one: one incident counts once. */
   #lose(facts: FailureFacts, how: HowLost): boolean {
     if (this.#lost !== undefined) return false;
     this.#lost = facts;

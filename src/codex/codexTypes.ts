@@ -117,8 +117,8 @@ export interface CodexTurnResult {
 }
 
 /**
- * A turn under way. As an async iterable it gives its events, to one reader; who reads too slowly or not at all loses the oldest
- * (`dropped`), never the outcome. It ends when the outcome is there.
+ * A turn under way. As an async iterable it gives its events to one reader. A reader that is slow or never reads loses the oldest events
+ * (`dropped`), never the outcome. The iteration ends when the outcome is there.
  */
 export interface CodexTurn extends AsyncIterable<CodexTurnEvent, undefined, void> {
   readonly thread: string;

@@ -60,7 +60,7 @@ export async function readConfigFile(file: string, limitMs = 30_000): Promise<Co
 /** The text of a file. @throws {@link ConfigFileError} when it cannot be read. */
 export async function textOf(file: string): Promise<string> {
   try {
-    // Who opens a pipe waits for its writer, and cannot be interrupted.
+    // Opening a pipe waits for its writer, and cannot be interrupted.
     const found = await stat(file);
     if (!found.isFile() && !found.isDirectory()) throw new ConfigFileError('cannot be read: it is no regular file');
     if (found.size > maxFileBytes) throw new ConfigFileError(`is larger than ${maxFileBytes} bytes`);

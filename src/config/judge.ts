@@ -133,5 +133,5 @@ async function compilePatterns(options: ConfigOptions, tellerOf: TellerOf) {
   return { options: { ...options, toolCallRetry: { ...toolCallRetry, transientPatterns } }, problems, warnings };
 }
 
-/** Who tells of what is at a path. */
+/** The functions that tell of a value, by its path. */
 type TellerOf = (path: Path) => Teller;

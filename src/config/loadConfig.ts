@@ -10,7 +10,7 @@ import type { LoadConfigOptions, LoadedConfig, UnwedgeConfig } from './configTyp
  * const gateway = createGateway({ ...options, logger: console });
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
-  // Only now: who configures in code loads no schema.
+  // Loaded only now: a program that configures in code loads no schema.
   return (await import('./readConfig.ts')).readConfig(options);
 }
 

@@ -77,7 +77,7 @@ async function compile(option: string, text: string, { source, flags }: Expressi
       `the flag ${wrong} is none of i, m and s; a text that begins and ends so is written /\\/like\\/this/`,
     );
   }
-  // Only for who has such a pattern: it is a quarter of a megabyte.
+  // Loaded only for a configuration with such a pattern: it is a quarter of a megabyte.
   const { RE2JS } = await import('re2js');
   try {
     const bits = Object.entries(flagLetters).filter(([letter]) => flags.includes(letter));

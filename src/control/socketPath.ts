@@ -20,9 +20,9 @@ export type SocketPath =
 const maxPathBytes = 103;
 
 /**
- * The path for the socket of a run, in a directory that only its user can enter: `unwedge` in `XDG_RUNTIME_DIR`, else
- * `unwedge-UID` among the temporary files. The directory is created; one that is there and is not private to the user is
- * refused, since anybody who can write to it could put another socket in place. Never throws.
+ * The path for the socket of a run, in a directory that only its user can enter: `unwedge` in `XDG_RUNTIME_DIR`, else `unwedge-UID` among
+ * the temporary files. Creates the directory. Refuses an existing one that is not private to the user, as another user with write access
+ * could put another socket in place. Never throws.
  *
  * @param id - of the run; its first 12 characters name the file.
  */

@@ -44,10 +44,10 @@ export interface FunctionOptions {
 
 export interface StopOptions {
   /**
-   * How long what is under way may take to end by itself, in ms, at least 0; what is left then is cut. New calls, messages and runs are
-   * refused from the beginning (`cancelled`, `stopped`), but not those of a turn or a workflow that is under way, nor a call that is given
-   * the signal of a turn or an attempt. Messages that wait are not begun any more: a session that is kept has them at the next start. A call
-   * that would wait for its next attempt until after the end fails at once, as it failed last.
+   * How long running work may take to end by itself, in ms, at least 0; then the rest is cut. The gateway refuses new calls, messages and
+   * runs from the beginning (`cancelled`, `stopped`). It still takes the calls of a running turn or workflow, and a call with the signal of
+   * a turn or an attempt. A session begins no waiting message any more; a session that is kept has them at the next start. A call fails at
+   * once, with its last failure, when its next attempt would come after the end.
    * @defaultValue 0
    */
   readonly drainMs?: Duration | undefined;
@@ -109,7 +109,7 @@ export interface Gateway {
   /** The supervision tree as of now. */
   tree(): TreeNode;
   /**
-   * Restarts what is behind an integration, or a session by its id; it also leaves quarantine.
+   * Restarts an integration by its name, with its process, or a session by its id. It also ends a quarantine.
    * @throws RangeError that lists the known names when there is none of that one.
    */
   restart(name: string): void;

@@ -23,7 +23,7 @@ export interface Inspected {
 
 /** A running inspector. It does not keep the process alive. */
 export interface Inspector {
-  /** The page, with its token. Who has it sees what the machines do, so it is as private as they are. */
+  /** The page, with its token. The token shows what the machines do, so keep it as private as they are. */
   readonly url: string;
   /** Where `createWebSocketReceiver` of `@statelyai/inspect` gets the same frames, with the token. */
   readonly webSocketUrl: string;

@@ -220,7 +220,7 @@ export const integrationMachine = setup({
           { actions: 'forgetAll' },
         ],
         'integration.lost': {},
-        // What is behind it has answered anew: that is as good as a probe.
+        // The new process has answered a handshake: that is as good as a probe.
         'integration.restarted': [
           {
             guard: 'wasOpenAndIsIsolated',

@@ -15,9 +15,9 @@ export interface ReplayedHandshake {
 }
 
 /**
- * Brings a new server to where the old one was: the handshake, the log level, the subscriptions. Undefined when there is nothing to
- * replayHandshake it with, so that the client's own words are the first it hears.
- * @param refused - told of what it would not take over.
+ * Brings a new server to where the old one was: the handshake, the log level, the subscriptions. Undefined without a handshake to replay:
+ * then the client's own messages are the first that the server gets.
+ * @param refused - told what the server did not take over.
  * @returns rejects with an {@link AttemptError} when the server refuses the handshake or is lost.
  */
 export function replayHandshake(

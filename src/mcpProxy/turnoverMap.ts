@@ -4,9 +4,9 @@ const fewestAdded = 512;
 /**
  * A Map for entries that come and go for as long as the process lives, such as requests by their id.
  *
- * V8 leaves each table that a Map has outgrown with a link to the next. Once one of them is old, its collector of the young takes all tables after
- * it for alive, with what they held: from the first full collection on, nothing that ever was in the Map is freed before the next. A
- * new Map from time to time ends the chain.
+ * A Map that grows moves to a new table, and V8 keeps a link from the old table to the new one. Once an old table is in the old
+ * generation, the minor collector takes all later tables for alive, with their entries. So from the first full collection on, no
+ * entry is freed before the next full collection. A new Map from time to time ends the chain.
  */
 export class TurnoverMap<K, V> {
   #map = new Map<K, V>();

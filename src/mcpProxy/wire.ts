@@ -7,11 +7,11 @@ import { withId, withProgressToken } from '../protocol/mcp/rewrite.ts';
 import { cancelledLine, requestLine } from '../protocol/mcp/syntheticAnswer.ts';
 import type { Line } from './outlet.ts';
 
-/** Who waits for the answer to a request. */
+/** A caller that waits for the answer to a request. */
 export interface Asker {
   /** Gets the answer as the server wrote it, with the id the request came with. */
   answered(line: Line, answer: McpAnswer, question: Question): void;
-  /** The server shows that it works on it. @returns whether that is news to who asked. */
+  /** The server shows that it works on it. @returns whether that is news to the caller. */
   progressed?(params: McpParams): boolean;
   /** The server has logged something while it worked on this alone. */
   logged?(): void;
@@ -69,7 +69,7 @@ const mostGivenUp = 1000;
 /** Progress tokens of tasks, which outlive the answer to their request. */
 const mostTaskTokens = 1000;
 
-/** The exchange with one server process: who waits for which answer. */
+/** The exchange with one server process: the callers that wait, each for its answer. */
 export class Wire {
   readonly relay: McpRelay;
   /** Whether it takes requests of the client. */
@@ -158,7 +158,7 @@ export class Wire {
     });
   }
 
-  /** The server answered. The line goes to who waits for it, if anybody does. */
+  /** The server answered. The line goes to the caller that waits for it, if one does. */
   answered(line: Line, answer: McpAnswer): void {
     const question = this.#take(answer);
     if (question === undefined) return;
@@ -208,7 +208,7 @@ export class Wire {
     this.ready = false;
   }
 
-  /** Who still waits is told that the server is gone. */
+  /** Tells each waiting caller that the server is gone. */
   lose(facts: FailureFacts): void {
     this.seal(facts);
     for (const question of [...this.#questions.values()]) {

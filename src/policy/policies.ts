@@ -40,9 +40,10 @@ type AboutKey = 'effect' | 'tools' | 'whenAlive';
  */
 export interface PoliciesOptions {
   /**
-   * Policies by name. The name of a built-in preset changes it for all that use it, by default or by name; what it does not say stays as it
-   * is built in. Any other name is a preset of one's own for `extends`, which starts from the defaults of R-1 where it extends none.
-   * `toolCall` says how sessions' tool calls are tried again, where `toolCallRetry` does not; they have the limits of their integration.
+   * Policies by name. A policy with the name of a built-in preset changes that preset for every integration that uses it; what the policy
+   * leaves out stays as built in. Any other name is a preset of the user, for `extends`; without an `extends` of its own it starts from the
+   * defaults of R-1. `toolCall` holds the retries of sessions' tool calls, where `toolCallRetry` does not; the limits of a tool call are those
+   * of its integration.
    */
   readonly presets?: Readonly<Record<string, PolicyInput>> | undefined;
   /**

@@ -158,7 +158,7 @@ export const policyKeys = {
   }),
 } satisfies KeysOf<PolicyInput>;
 
-/** The option of a policy, which is left to the one who resolves it. */
+/** The option of a policy, which is resolved by the caller. */
 export const policyKey = test<PolicyInput>('an object', (value) => typeof value === 'object' && value !== null, {
   table: policyKeys,
 });

@@ -24,10 +24,10 @@ export function thrower(name: string): TellPolicy {
 }
 
 /**
- * Checks a policy and completes it from its preset; what it returns is frozen throughout.
+ * Checks a policy and completes it from its preset. The result is frozen throughout.
  * @param name - of the integration, for errors.
  * @param base - what holds where neither input nor preset says otherwise.
- * @param known - the presets it may start from.
+ * @param known - the presets that the policy may extend.
  * @throws TypeError or RangeError that names the option and its value, and the nearest known preset.
  */
 export function resolvePolicy(

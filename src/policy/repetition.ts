@@ -46,7 +46,7 @@ const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'proto
 const final: ReadonlySet<FailureKind> = new Set(['auth', 'permanent', 'cancelled']);
 
 function kindAllows({ kind, reason, shouldRetry }: FailureFacts, policy: Pick<RetryPolicy, 'retryUnknown'>): boolean {
-  // The person who had the server restarted did not mean the call.
+  // A restart by hand is meant for the server, not for the call.
   if (kind === 'cancelled' && reason === 'restarted') return true;
   if (shouldRetry !== undefined && !final.has(kind)) return shouldRetry;
   return failureKinds[kind].retried || (kind === 'unknown' && policy.retryUnknown);

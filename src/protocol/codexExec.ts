@@ -15,10 +15,10 @@ const acting: ReadonlySet<string> = new Set([
 const asksAgain = /^Reconnecting\.\.\. /;
 
 /**
- * Reads what `codex exec --json` prints, an event a line. Judged by the last event that ends a turn: the exit code is 0 for failed
- * turns of some releases. A run may hold the same answer once for each of Codex's own attempts; the last one counts.
- * @param retriesItself - whether Codex may repeat a failed request by itself, where that is known. What it has repeated in vain is not
- * to be tried again: its attempts would be multiplied by ours (R-6).
+ * Reads what `codex exec --json` prints, an event a line. The last event that ends a turn decides: some releases exit with 0 after a
+ * failed turn. A run may hold the same answer once for each of Codex's own attempts; the last one counts.
+ * @param retriesItself - whether Codex may repeat a failed request by itself, where that is known. We do not try again what Codex has
+ * repeated in vain: its attempts would be multiplied by ours (R-6).
  */
 export function createCodexReader(retriesItself?: boolean): AgentReader {
   let sessionId: string | undefined;

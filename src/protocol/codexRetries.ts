@@ -1,6 +1,6 @@
 import { beforeDashes } from './agentCommand.ts';
 
-/** The arguments of a run of Codex, and who owns the retries of its requests. */
+/** The arguments of a run of Codex, and whether Codex or we retry its requests. */
 export interface CodexRun {
   readonly args: readonly string[];
   /** Whether Codex repeats no request by itself in that run. */

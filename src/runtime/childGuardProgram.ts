@@ -23,7 +23,7 @@ const asked = new Map<number, Promise<void>>();
 const [nonce = ''] = process.argv.slice(2);
 let rest = '';
 
-// Who ends the runtime with its whole service or session ends its children too, and is not to end their guard first.
+// The end of the whole service or session ends the children too. Their guard must not end before them.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => undefined);
 
 process.stdin.setEncoding('latin1');

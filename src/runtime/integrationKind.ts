@@ -5,8 +5,8 @@ import type { Runtime } from './runtime.ts';
 declare const methods: unique symbol;
 
 /**
- * A kind of integration that a gateway is given beside its own, with the methods that declare one: `kinds` of `createGateway`. Each comes from
- * the entry of its purpose, so that who does not use it does not load it.
+ * A kind of integration for the `kinds` of `createGateway`, with the methods that declare one. Each kind comes from the entry of its
+ * purpose, so that a gateway without it does not load it.
  */
 export interface IntegrationKind<Methods extends object = object> {
   readonly name: string;

@@ -8,8 +8,8 @@ import { neverOpened, type PersistedBreaker } from '../policy/persistedBreaker.t
 import type { Runtime } from './runtime.ts';
 
 /**
- * Who counts the failures in a row. `own`: this process, for long-lived runtimes; what it counts is kept, so that a restart goes
- * on with it. `shared`: the store, for short-lived processes that follow each other; all that run at once count together.
+ * Where failures in a row are counted. `own`: in this process, for long-lived runtimes. The store keeps the count, so that a restart goes
+ * on with it. `shared`: in the store, for short-lived processes that follow each other; all that run at once count together.
  */
 export type StreakKeeper = 'own' | 'shared';
 

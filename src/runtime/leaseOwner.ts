@@ -25,7 +25,7 @@ export interface ProbeClaim {
   /** How long others are to wait for the probe, in ms. */
   readonly leaseMs: number;
   readonly wallNow: number;
-  /** Who is to hold the lease. @defaultValue this process */
+  /** The holder of the lease. @defaultValue this process */
   readonly owner?: string | undefined;
 }
 

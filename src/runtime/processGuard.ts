@@ -25,16 +25,16 @@ interface Guard extends GuardParts {
   readonly goOn: NonNullable<ProcessGuardOptions['goOn']> | undefined;
 }
 
-/** Guards of all gateways of this process: its events are its own, whoever asks. */
+/** Guards of all gateways of this process. They share its events. */
 const guards = new Set<Guard>();
 
 /**
- * Records errors nobody caught, with their stack, while it is on. Without `goOn` nothing else changes: it only watches. An
- * error goes on when one guard says so; else a listener of the host's own decides, else the process ends with 1, as without us.
+ * Records uncaught errors, with their stack, while it is on. Without `goOn` it only watches. The process goes on after an error when one
+ * guard says so. Otherwise the host's own listener decides; where the host has none, the process ends with 1, as without the guard.
  *
- * Out of its sight: a rejection for which the host has an `unhandledRejection` listener, and all of them under
+ * The guard does not see a rejection when the host has an `unhandledRejection` listener. It sees no rejection under
  * `--unhandled-rejections=none` or `warn`.
- * @returns how to take it off; taking it off twice is once.
+ * @returns how to take it off; the second time does nothing.
  * @throws TypeError or RangeError that names the wrong option.
  */
 export function guardProcess({ facts, flush }: GuardParts, options: ProcessGuardOptions = {}): () => void {

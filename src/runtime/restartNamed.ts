@@ -20,8 +20,9 @@ interface RestartablePath {
 const longestList = 20;
 
 /**
- * Restarts what is behind a name: the process of an integration that has one; else what it has in flight is ended and its circuit closed;
- * or the actor of a session. Takes names as they were declared, an integration before a session before a hook, and those the tree shows.
+ * Restarts an integration or a session by its name. An integration with a process gets a new one. Another integration has its calls ended
+ * and its circuit closed. A session gets a new actor. Takes names as they were declared, an integration before a session before a hook, and
+ * the names of the tree.
  * @throws RangeError that lists the known names when there is none of this one.
  */
 export function restartNamed(name: string, { root, paths, sessions, facts }: Restartable): void {

@@ -56,10 +56,10 @@ export interface GatewayOptions {
   readonly logger?: HostLogger | false | undefined;
   readonly supervisor?: RootOptions | undefined;
   /**
-   * What the children of the gateway inherit, beside the `env` that each is given: the whole environment of this process, keys and tokens
-   * included (`extend`), or HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like (`safe`). It holds for subprocesses, command
-   * hooks, alert commands, agents and Codex; each may say otherwise by its `envMode`. MCP servers get the safe ones unless their own
-   * `envMode` is `extend`. @defaultValue 'extend'
+   * What the children of the gateway inherit, beside the `env` of each. `extend`: the whole environment of this process, keys and tokens
+   * included. `safe`: HOME, LOGNAME, PATH, SHELL, TERM and USER, on Windows their like. It holds for subprocesses, command hooks, alert
+   * commands, agents and Codex; the `envMode` of each comes first. An MCP server gets the safe ones unless its own `envMode` is `extend`.
+   * @defaultValue 'extend'
    */
   readonly environment?: 'extend' | 'safe' | undefined;
   /** How sessions' tool calls are tried again. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */

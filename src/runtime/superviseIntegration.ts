@@ -31,9 +31,9 @@ export type IntegrationParts<I, O> = Pick<
     readonly about: IntegrationAbout<I>;
     readonly policy: IntegrationPolicy;
     readonly operation: Operation<I, O>;
-    /** Who counts its failures in a row. @defaultValue 'own' */
+    /** Where its failures in a row are counted. @defaultValue 'own' */
     readonly streak?: StreakKeeper | undefined;
-    /** Whether what is behind it is this process's alone: its circuit is probed without asking others of its name. @defaultValue false */
+    /** Whether this process alone uses its server or command: then its circuit is probed without asking others of its name. @defaultValue false */
     readonly alone?: boolean | undefined;
     /** Whether the thing behind it has yet to start; until then it is shown as crashed. */
     readonly startsDown?: (() => boolean) | undefined;

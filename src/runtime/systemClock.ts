@@ -4,7 +4,7 @@ import type { Clock, Stalls, Timer } from '../policy/clock.ts';
 /** Longest delay Node's timers take; a longer one would fire at once. */
 const longestDelayMs = 2 ** 31 - 1;
 
-/** The global is a getter, which costs as much as the time itself; loading what is behind it takes longer than a short import. */
+/** The global is a getter, which costs as much as the time itself. Loading the module takes longer than a short import. */
 let monotonic: typeof performance | undefined;
 
 /** A clock of this process's event loop. @param now - monotonic time in ms. */

@@ -132,8 +132,9 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   /**
-   * Takes the session for this runtime, with what an earlier one left of it. Messages that wait for this are accepted after it. While
-   * it is {@link unclaimed} it is to be tried again: refused where another runtime holds it, and else not kept. Never rejects.
+   * Claims the session for this runtime, with what an earlier one left of it. A sender that waits for this is answered after it. While the
+   * session is {@link unclaimed} its owner tries again. The session refuses messages where another runtime holds it, and otherwise takes
+   * them without keeping them. Never rejects.
    * @param again - called when another runtime has taken the session over, which makes it unclaimed.
    */
   async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {

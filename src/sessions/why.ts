@@ -1,6 +1,6 @@
 import type { CallWhy } from '../calls/callWhy.ts';
 
-/** What a tool's integration says of itself, for who asks why a call takes so long. */
+/** What a tool's integration says of itself: why a call takes so long. */
 export interface TargetWhy {
   /** State of the integration's machine. */
   readonly state: string;

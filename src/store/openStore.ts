@@ -40,7 +40,7 @@ export interface StoreOptions {
    * opening. @defaultValue false: a short-lived process deletes nothing
    */
   readonly retention?: RetentionOptions | false | undefined;
-  /** Of the process that keeps it, for who shares the file to tell records of one name apart. @defaultValue none is stored */
+  /** The process that keeps the store. Where several share a file, it tells their records of one name apart. @defaultValue none is stored */
   readonly runtimePid?: number | undefined;
   /** What is never stored. @defaultValue the secrets of `env` */
   readonly secrets?: KnownSecrets | undefined;
@@ -66,8 +66,8 @@ const optionNames = [
 ];
 
 /**
- * Opens the store, by the engine that its path asks for. A file that cannot be used gives a degraded store that tries again, no driver gives one
- * in memory. Both are said once, or are errors where it is `required`. Waits up to 5 s for the lock of another process.
+ * Opens the store with the engine for its path. A file that cannot be used gives a degraded store that tries again. A missing driver gives
+ * a store in memory. Each is told once; where the store is `required`, each is an error. Waits up to 5 s for the lock of another process.
  * @throws TypeError or RangeError when an option is wrong.
  * @throws {@link StoreUnavailableError} when it is `required` and cannot be had.
  */

@@ -18,10 +18,11 @@ const unreadable = '[unreadable]';
 export type FactRedactor = <F extends object>(fact: F) => F;
 
 /**
- * A redactor for facts on their way to subscribers, by the same names and shapes as for the store. A fact keeps its form: numbers
- * stay numbers and errors errors; times in ms are whole. What is too deep or too much is left out; other objects than plain ones become plain.
- * @param secrets - found wherever they stand; what is learnt later too. @defaultValue none
- * @param most - objects and lists that are looked into; the rest is left out.
+ * A redactor for facts on their way to subscribers, by the same names and shapes as for the store. A fact keeps its form: numbers stay
+ * numbers and errors stay errors; times in ms are whole. The redactor leaves out what is too deep or too much. An object that is not
+ * plain becomes a plain one.
+ * @param secrets - found wherever they stand, also those it learns later. @defaultValue none
+ * @param most - how many objects and lists it looks into; it leaves out the rest.
  */
 export function createFactRedactor(secrets?: KnownSecrets, most = maxObjects): FactRedactor {
   const texts = createTextRedactor(secrets);

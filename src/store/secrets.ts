@@ -8,7 +8,7 @@ const shortestSecret = 8;
 /** Shorter texts can only hold what is assigned, or given after a flag. */
 const shortestShape = 13;
 
-/** The text without what looks like a secret, in time that grows no faster than the text: who writes it may be hostile. */
+/** The text without its likely secrets. The time grows no faster than the text, as its author may be hostile. */
 export function redactText(text: string): string {
   if (text.length < shortestSecret) return text;
   return withoutAssignments(withoutAddressSecrets(text.length < shortestShape ? text : withoutTokens(text)));

@@ -7,10 +7,10 @@ import type { EventQuery, EventRow } from './events.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 
 /**
- * What every engine does: memory, SQLite, and later ones. Once open it never throws; what it cannot write waits in memory, at most 10,000 rows.
+ * What every engine does: memory, SQLite, and later ones. Once open it never throws. What it cannot write waits in memory, at most 10,000 rows.
  *
- * On the hot path, and so synchronous: `record`, all of `breakers`, and what enters or removes a row. A file is asked there and then; an engine
- * behind a network answers from a local copy and reconciles behind. Off the hot path are all other reads and writes: they are promises.
+ * The hot path is synchronous: `record`, all of `breakers`, and each write that adds or removes a row. A file is asked at once. An engine
+ * over a network answers from a local copy and reconciles later. All other reads and writes are off the hot path: they are promises.
  */
 export interface Store {
   /** `memory`: nothing outlives the process. */

@@ -44,7 +44,7 @@ export interface FailureFigures {
   readonly failures10m: number;
   /** The same within the last 24 h. */
   readonly failures24h: number;
-  /** Losses of what is behind the integration, and failed restarts, within the last 10 min. */
+  /** Crashes of the integration, and failed restarts, within the last 10 min. */
   readonly crashes10m: number;
   /** The same within the last 24 h. */
   readonly crashes24h: number;

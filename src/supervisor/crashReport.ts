@@ -27,9 +27,9 @@ const longestType = 100;
 export type Findings = Omit<Crash, keyof Outlook>;
 
 /**
- * Looks at an incarnation that failed, before anything is decided: the spec's `details` are of the user, who may stop or restart the child in
- * them. Undefined when it did not fail, or when nobody listens. It carries no event but the type of the last one, and no context of a
- * machine: both may hold secrets.
+ * Looks at a failed incarnation before anything is decided: the spec's `details` are the user's code, and may stop or restart the child.
+ * Undefined when it did not fail, or when nobody listens. Of the last event it carries the type alone, and no context of a machine: both
+ * may hold secrets.
  */
 export function examine(supervision: Supervision, child: Child, death: Death): Findings | undefined {
   const { surroundings, path } = supervision;

@@ -7,14 +7,14 @@ import { choice, integer, type KeysOf } from '../policy/optionKeys.ts';
 export type Overflow = 'refuse' | 'drop_oldest' | 'drop_newest';
 
 /**
- * What is kept of the messages that come, by `send` of the supervisor, while a child is on its way back: while it is
- * restarting, starting, being stopped for a restart, or in a quarantine that ends by time. They are delivered in order as
- * soon as it runs again, ahead of all that is sent after them; one that makes it fail is not delivered again, those behind
- * it wait for the next incarnation. What waits becomes dead letters when no start is to come.
+ * Which messages the supervisor keeps for a child on its way back. Its `send` keeps them while the child starts, restarts, is stopped for
+ * a restart, or waits in a quarantine that ends by time. The child gets them in order as soon as it runs again, ahead of all later
+ * messages. A message that makes the child fail is not delivered again; the messages after it wait for the next incarnation. When no start
+ * is to come, the waiting messages become dead letters.
  *
- * A live actor needs no mailbox: it processes an event before `send` returns. Only what is sent to it from within its own
- * processing waits, inside XState, where nothing bounds it and an incarnation that fails takes it along. Nor is anything
- * held, counted or told that is sent to the actor itself, past the supervisor.
+ * A live actor needs no mailbox: it processes an event before `send` returns. Only what it is sent while it processes waits inside XState.
+ * Nothing bounds that queue, and an incarnation that fails takes it along. An event that goes to the actor itself, past the supervisor, is
+ * not held, counted or told.
  */
 export interface MailboxOptions {
   /** Messages that may wait; at least 0, which keeps none, as in OTP. @defaultValue 0 */

@@ -180,7 +180,7 @@ export function createBus(options: BusOptions): Bus {
   };
 }
 
-/** Who listens to all hears of its own failures in between, which says nothing. */
+/** A listener to all facts also hears of its own failures, which says nothing. */
 function wentWell(deliver: Deliver, event: FactType): void {
   if (event !== 'listener.failed') deliver.failures = 0;
 }

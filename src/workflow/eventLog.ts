@@ -16,7 +16,7 @@ const mostKept = 1000;
 type Take = (result: IteratorResult<NumberedWorkflowEvent, undefined>) => void;
 
 /**
- * A reader keeps no more than its place: who is slow, or never comes back, costs nothing.
+ * A reader keeps only its place: a slow reader, or one that never comes back, costs nothing.
  * @param redact - takes secrets out of what is kept; must not throw. @defaultValue nothing
  */
 export function createEventLog(redact: (event: WorkflowEvent) => WorkflowEvent = (event) => event): WorkflowEventLog {

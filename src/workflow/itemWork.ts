@@ -246,7 +246,7 @@ export class ItemWork<I, R, S> {
     try {
       return this.#backend.isCritical?.(failure, item) ?? usual;
     } catch {
-      // Who asks about one failed item must not fail for the answer.
+      // A reader that asks about one failed item must not fail for the answer.
       return usual;
     }
   }

@@ -2,7 +2,7 @@
 export interface Late<T> {
   /** Once it is loaded. */
   readonly value: T | undefined;
-  /** Those who ask while it is loading wait for the same; after a failure the next tries again. */
+  /** Callers that ask during the load share it. After a failure the next caller tries again. */
   load(): Promise<T>;
 }
 

@@ -43,7 +43,7 @@ export async function checkPlan(backend: string, plan: unknown): Promise<SoundPl
   return { items: items.map(inOneSpelling), graph, mode };
 }
 
-/** What is known of an item goes by one name for who reads it; everything it said is kept. */
+/** What is known of an item goes by one name for its readers; everything it said is kept. */
 function inOneSpelling(item: WorkflowWorkItem): WorkflowWorkItem {
   const { tools = item.tools_needed, servers = item.mcp_servers, maxAttempts = item.max_attempts } = item;
   return {

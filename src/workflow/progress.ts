@@ -22,8 +22,8 @@ const usualColumns = 80;
 const clearLine = '\r\u001b[2K';
 
 /**
- * Shows people where a run stands, without colours: on a terminal in one line that is rewritten, with a line each for failed items and fallbacks;
- * elsewhere in a line for each item that ends. It writes no faster than the stream takes it, and has no effect on the run.
+ * Shows people where a run stands, without colours. On a terminal it rewrites one line, and adds a line for each failed item and each
+ * fallback. Elsewhere it writes a line for each item that ends. It writes no faster than the stream takes it, and has no effect on the run.
  * @returns when the run has ended and was shown, or the stream is gone. Never rejects.
  * @throws TypeError or RangeError when an argument is wrong.
  */

@@ -40,7 +40,7 @@ export class RunReader {
     return { event: value, expected };
   }
 
-  /** Stops reading; who waits for an event waits no longer. */
+  /** Stops reading; a reader that waits for an event waits no longer. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;

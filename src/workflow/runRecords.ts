@@ -31,7 +31,7 @@ export interface RunRecords {
   planned(backend: string, items: readonly WorkflowItem[], mode: string | undefined): void;
   itemFailed(backend: string, error: ItemError): void;
   completed(backend: string, end: TurnEnd): void;
-  /** @param fallback - who takes over. */
+  /** @param fallback - the backend that takes over. */
   failed(backend: string, failure: Failure, fallback: string | undefined, end: TurnEnd): void;
   fellBack(fallback: WorkflowFallback): void;
 }

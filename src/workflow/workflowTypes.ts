@@ -67,7 +67,7 @@ export interface WorkflowItemContext extends WorkflowStepContext {
   readonly maxAttempts: number;
 }
 
-/** Who does the work: the primary, or what takes over from it. */
+/** The backend that does the work: the primary, or its fallback. */
 export interface WorkflowBackend<I, R, S> {
   /** Letters, digits, `-` and `_`; part of the names of its events. Unique within the workflow. */
   readonly name: string;
@@ -101,9 +101,9 @@ export interface WorkflowOptions<I, R, S> {
   /** The primary first; each further one takes over from the one before it. At least one. */
   readonly backends: readonly WorkflowBackend<I, R, S>[];
   /**
-   * Items done at once, at least 1; the first of the plan first. An attempt that was given up and does not end keeps its place for the grace of `itemPolicy` (`abortGraceMs`,
-   * 5 s); then it is written off, and another item takes the place. Written-off work has a bound of its own (`maxAbandoned`, 100): beyond it
-   * items are `unavailable` until some of it has ended. @defaultValue 1
+   * Items done at once, at least 1; the first of the plan first. An attempt that was given up and does not end keeps its place for the grace
+   * of `itemPolicy` (`abortGraceMs`). Then it is abandoned, and another item takes the place. `maxAbandoned` of `itemPolicy` bounds abandoned
+   * attempts: beyond it items are `unavailable` until some of them have ended. @defaultValue 1
    */
   readonly concurrency?: number | undefined;
   /** Limit on the whole run, all backends together, in ms. @defaultValue 30 min */
@@ -118,7 +118,7 @@ export type WorkflowItemResult<R> =
       readonly status: 'done';
       readonly value: R;
       readonly attempts: number;
-      /** Who did it; of a handed-over one an earlier backend. */
+      /** The backend that did it; for a handed-over item an earlier one. */
       readonly backend: string;
     }
   | {
@@ -243,8 +243,8 @@ export interface WorkflowRun<R, S> {
   /** Ends it; what is at work is aborted. Nothing happens when it has ended. */
   cancel(reason?: unknown): void;
   /**
-   * What happened so far (the last 1,000 events) and what comes, until the run has ended; any number of readers, each of which may stop at
-   * any time without an effect on the run. A reader that falls behind by more is told what it missed by the gap in `number`.
+   * The events so far (the last 1,000) and those to come, until the run has ended. A run may have any number of readers; each may stop at
+   * any time without an effect on the run. A reader that falls behind by more than 1,000 sees the gap in `number`.
    * @param after - number of the last event that is already known; one that has not happened yet stands for none. @defaultValue 0
    */
   events(after?: number): AsyncIterableIterator<NumberedWorkflowEvent>;

@@ -70,7 +70,7 @@ export interface McpConnectionParts {
 
 const mostPages = 1000;
 
-/** A client of the SDK that is not connected yet. @param info - how the server is told who we are. */
+/** A client of the SDK that is not connected yet. @param info - our name and version, for the server. */
 export function createSdkClient(info: Implementation): Client {
   return new Client(info, { capabilities: {} });
 }
@@ -84,7 +84,7 @@ export function readMessage(value: unknown): JSONRPCMessage | undefined {
   }
 }
 
-/** Takes a result as it is: whoever asks for a method by its name knows what it gives. */
+/** Takes a result as it is: a caller that asks for a method by its name knows what it gives. */
 const anyResult: StandardSchemaV1<unknown, Record<string, unknown>> = {
   '~standard': { version: 1, vendor: 'unwedge', validate: (value) => ({ value: value as Record<string, unknown> }) },
 };

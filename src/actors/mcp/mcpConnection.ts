@@ -47,7 +47,7 @@ function mcpConnectionLogic(settings: McpServerSettings, host: McpConnectionHost
   return connectionOver((send) => startLink(settings, host, send));
 }
 
-/** Loads the link, and stands for it until then: the SDK takes longer than all of ours, and who has no servers is spared both. */
+/** Stands for the link until it is loaded. The SDK takes longer to load than all of our code; a host without servers loads neither. */
 function startLink(
   settings: McpServerSettings,
   host: McpConnectionHost,

@@ -5,7 +5,7 @@ import { type Logger, say } from '../../policy/logger.ts';
 import type { McpConnection } from './mcpClient.ts';
 import type { StrayListener } from './mcpTransport.ts';
 
-/** Who is told about a connection. What a callback throws is logged and goes no further. */
+/** Listeners of a connection. What a callback throws is logged and goes no further. */
 export interface McpConnectionHost {
   readonly clock: Clock;
   /** The handshake is over: the connection can be used until `onLost`. */

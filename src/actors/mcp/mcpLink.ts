@@ -9,7 +9,7 @@ import type { ProcessLink } from '../process/processLink.ts';
 import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
 import { serverLoss, stopped } from './serverLoss.ts';
 
-/** How the server is told who we are; the version is that of the package. */
+/** Our name and version, for the server; the version is that of the package. */
 export const clientInfo = { name: 'unwedge', version: '0.1.0' } as const;
 
 /**

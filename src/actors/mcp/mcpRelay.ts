@@ -32,7 +32,7 @@ export interface McpRelay {
   kill(reason: FailureFacts): void;
 }
 
-/** Who is told about an incarnation of the server. What a callback throws is logged and goes no further. */
+/** Listeners of one incarnation of the server. What a callback throws is logged and goes no further. */
 export interface McpRelayHost {
   readonly clock: Clock;
   readonly logger?: Logger | undefined;

@@ -17,7 +17,7 @@ export interface ServerChild {
   once(event: 'exit', listener: () => void): unknown;
 }
 
-/** A process within an object: it is a promise itself, and who awaited it would wait for its end. */
+/** A process within an object: the process is itself a promise, and awaiting it would wait for its end. */
 export interface StartedServer {
   readonly child: ServerChild;
   readonly pid: number;
@@ -38,7 +38,7 @@ export async function spawnServer(
   const env = { ...mcpEnvironment(settings), [markName]: markVariable(mark) };
   const obstacle = spawnObstacle({ command, args, cwd, env });
   if (obstacle !== undefined) throw new AttemptError({ ...obstacle, reason: 'startup_failed' });
-  // Loaded now: it takes longer than all of ours, and who starts no processes is spared it.
+  // Loaded now: it takes longer than all of our code, and a host without processes does not need it.
   const { execa } = await import('execa').catch((error: unknown) => {
     throw new AttemptError({ ...spawnFailure(error, { command, cwd }), reason: 'startup_failed' });
   });

@@ -74,7 +74,7 @@ export function createToolList({ clock, limitMs, changed }: ToolListOptions): To
     return listed;
   };
 
-  /** Nobody waits for this list: who needs one that did not come asks again, and is told why it does not. */
+  /** Nobody waits for this list. A caller that needs a missing list asks again, and is told why it does not come. */
   const refresh = (asked: McpConnection): void => {
     const own = new AbortController();
     const timer = clock.setTimeout(() => own.abort('the list took too long'), limitMs, { running: true });

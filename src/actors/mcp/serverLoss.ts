@@ -27,7 +27,7 @@ export interface ServerLoss {
 /**
  * @param startedAt - when the incarnation began, in ms of `clock`.
  * @param send - tells the connection's machine.
- * @param onLost - told once, before the process is gone: whoever owns the calls hears of it before they end one by one, as one incident counts once.
+ * @param onLost - told once, before the process is gone. The owner of the calls hears of it before they end one by one: one incident counts once.
  */
 export function serverLoss(
   server: McpProcess,

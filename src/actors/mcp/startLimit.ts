@@ -7,9 +7,9 @@ const leastMs = 5000;
 const allowance = 3;
 
 /**
- * The limit on each start of a process that is kept alive. The first may take long, as when its package is fetched; a restart that hangs
- * keeps calls waiting and is given up sooner: after 5 s, or three times the slowest start that worked where that is more. Each one that
- * was cut off doubles it, so that a process which has become slow comes back all the same. It is never above that of the first start.
+ * The limit on each start of a process that is kept alive. The first start may take long, for example while its package is fetched. A
+ * restart that hangs keeps calls waiting, so its limit is shorter: 5 s, or three times the slowest start that worked where that is more.
+ * Each start that the limit cut off doubles it, so that a slow process comes back too. It is never above the limit of the first start.
  */
 export class StartLimit {
   readonly #clock: Pick<Clock, 'now'>;

@@ -15,7 +15,7 @@ export interface ChildGuard {
   raise(): void;
   /** Puts a child in its care; what is returned takes it out again. */
   watch(pid: number): () => void;
-  /** It is needed no more; without anybody who needs it the guard is ended at once. */
+  /** The caller needs the guard no more. Without a caller that needs it the guard is ended at once. */
   release(): void;
 }
 

@@ -38,7 +38,7 @@ export class GatheredLines {
     this.#end = bytes.byteOffset + bytes.byteLength;
   }
 
-  /** Gathers until the returned function is called, and that of everybody else who has it gather. */
+  /** Gathers until every caller has called the function it got. */
   gather(): () => void {
     this.#gathering++;
     return this.#release;

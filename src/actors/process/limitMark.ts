@@ -32,9 +32,9 @@ export function startMarked<T extends { readonly pid?: number | undefined }>(
 }
 
 /**
- * The command with a mark that neither `env -i` nor `setsid` nor the death of a parent takes off: a limit on real-time CPU time
- * (`RLIMIT_RTTIME`, soft) of more than three thousand years, whose digits are the mark. Limits pass to everything that descends from
- * a process, anybody may lower this one, and `/proc/PID/limits` tells it. `prlimit` of util-linux sets it and then becomes the command.
+ * The command with a mark that `env -i`, `setsid` and the death of a parent leave in place: the digits of a limit on real-time CPU time
+ * (`RLIMIT_RTTIME`, soft) of more than three thousand years. All descendants of a process inherit its limits,
+ * every process may lower this one, and `/proc/PID/limits` tells it. `prlimit` of util-linux sets it and then becomes the command.
  *
  * Undefined where that cannot be done, or where the command could not be executed: the system's own error tells more.
  */

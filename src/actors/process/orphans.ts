@@ -72,7 +72,7 @@ async function reap(options: OrphanOptions, kept: readonly ChildRecord[]): Promi
 const ownerOf = ({ ownerPid, ownerStart }: ChildRecord, world: ProcessWorld) =>
   judge(world, { pid: ownerPid, start: ownerStart });
 
-/** Of a pid namespace that is not ours, and so long ago that whoever could judge it has had the time. */
+/** It comes from another pid namespace, and is so old that a judge of that namespace has had the time. */
 const isStale = (child: ChildRecord, world: ProcessWorld, wallNow: number): boolean =>
   ownerOf(child, world) === 'unknown' && wallNow - child.startedAt > unknownForMs;
 

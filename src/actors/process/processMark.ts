@@ -10,7 +10,7 @@ import {
   pidsOfATurn,
 } from './processTable.ts';
 
-/** Environment variable by which everything that descends from one run is known, whoever its parent is by now. */
+/** Environment variable that marks everything that descends from one run, whatever its parent is by now. */
 export const markName = 'UNWEDGE_RUN';
 
 /** What is killed may have started another just before. */
@@ -32,7 +32,7 @@ export function nextMark(clock: Clock): string {
   return `${process.pid}.${Math.round(clock.wallNow())}.${nonce}.${++lastMark}`;
 }
 
-/** What is set for a run: its mark, and the marks of the runs this process itself is part of. Whoever ends those ends it too. */
+/** What is set for a run: its mark, and the marks of the runs that this process is part of. The end of one of those ends it too. */
 export function markVariable(mark: string, outer = process.env[markName]): string {
   const marks = outer === undefined ? [mark] : [mark, ...outer.split(separator)];
   return marks.slice(0, deepest).join(separator);

@@ -11,7 +11,7 @@ export interface TerminateOptions {
   readonly clock: Clock;
   /** Settles, either way, when the process itself has exited. Without it, as for a process that is no child of ours, the process table tells. */
   readonly exited?: Promise<unknown> | undefined;
-  /** That of the process in the process table; one of another start time is a stranger and left alone. @defaultValue whoever has the pid */
+  /** The start time of the process in the process table. A process of another start time is a stranger and left alone. @defaultValue any */
   readonly startTime?: string | undefined;
 }
 

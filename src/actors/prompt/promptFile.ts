@@ -65,7 +65,7 @@ function removeAtExit(directory: string): void {
   live.add(directory);
 }
 
-/** Removes every prompt file of this process, at once and blocking, for who is about to end it. Never throws. */
+/** Removes every prompt file of this process, at once and blocking, before the process ends. Never throws. */
 export function removePromptFilesNow(): void {
   for (const directory of live) {
     for (const file of promptFiles) attempt(() => unlinkSync(join(directory, file)));

@@ -20,7 +20,7 @@ export class PendingRequest {
   #resolve: (value: unknown) => void = () => undefined;
   #reject: (error: AttemptError) => void = () => undefined;
 
-  /** @param ended - told of its end before whoever asked is. Must not throw. */
+  /** @param ended - told of its end before the caller is. Must not throw. */
   constructor(
     id: number,
     method: string,

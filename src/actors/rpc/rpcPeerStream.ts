@@ -1,6 +1,6 @@
 import { checkInteger } from '../../policy/options.ts';
 
-/** A bounded queue as an async iterator: who reads too slowly loses the oldest. */
+/** A bounded queue as an async iterator: a reader that is too slow loses the oldest. */
 export interface BoundedStream<T> extends AsyncIterableIterator<T, undefined, void> {
   /** Values that were lost because nobody read them in time. */
   readonly dropped: number;

@@ -15,7 +15,7 @@ export interface SubscriptionOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Everybody who hears the notifications of one connection, each with a bounded queue of its own. */
+/** The listeners to the notifications of one connection, each with a bounded queue of its own. */
 export interface Subscribers {
   /** Tells all of them, in the order of their adding. @param size - of the notification, for the bound on memory. */
   publish(notification: Notification, size?: number): void;

@@ -24,7 +24,7 @@ export interface RequestEnd {
   readonly facts?: FailureFacts | undefined;
 }
 
-/** Who hears what happens on a connection. What a callback throws is passed to `threw`, and goes no further. */
+/** Listeners of a connection. What a callback throws is passed to `threw`, and goes no further. */
 export interface RpcPeerListener {
   /** @param bytes - about as long as its line. */
   notified(method: string, params: unknown, bytes: number): void;
@@ -44,7 +44,7 @@ export interface RpcPeerListener {
 
 export interface RpcPeerOptions {
   readonly clock: Clock;
-  /** Takes whole lines; false when nobody reads them any more, which whoever owns the pipe has noticed by then. */
+  /** Takes whole lines. False when nobody reads them any more; the owner of the pipe has noticed that by then. */
   readonly write: (line: string) => boolean;
   readonly maxMessageBytes: number;
   readonly maxInFlight: number;

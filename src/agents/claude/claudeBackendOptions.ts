@@ -65,7 +65,7 @@ export interface ClaudeSettings extends Values<typeof claudeKeys> {
   readonly options: SdkOptions;
 }
 
-/** Options of `query()` that are set by who supervises it, and where they are said instead. */
+/** Options of `query()` that the supervision sets, and where the user says them instead. */
 const owned: Readonly<Record<string, string>> = {
   abortController: 'the `signal` of a turn',
   spawnClaudeCodeProcess: 'nothing: the process is supervised',

@@ -61,7 +61,7 @@ function converse(child: SdkProcess, prompt: AsyncIterable<SdkUserMessage>, opti
     write({ type: 'control_response', response: { subtype: 'success', request_id: id, response: answer } });
   }
 
-  /** Whether it is for who reads the query. */
+  /** Whether it is for the reader of the query. */
   function isForReader(message: SdkMessage): boolean {
     const id = textIn(message['request_id']) ?? '';
     switch (message['type']) {

@@ -57,7 +57,7 @@ export function createClaudeConversation(parts: ClaudeParts, resumed: string | u
 
   async function connect(mayHaveActed: boolean, signal: AbortSignal): Promise<ClaudeLink> {
     const query = await parts.query();
-    // Whoever ended it meanwhile found nothing to end.
+    // Another caller may have ended it meanwhile, and found nothing to end.
     signal.throwIfAborted();
     if (stopped) throw stoppedError(parts.agent);
     const goesOn = canResume() && (kept || mayHaveActed);

@@ -57,7 +57,7 @@ export function createCodexEvents(sink: Sink): (event: CodexTurnEvent) => void {
         sink({ type: 'approval.resolved', id, tool, decision, reason });
         break;
       }
-      // What a command prints, tokens so far, and what is new: seen by who uses Codex itself.
+      // The output of a command, tokens so far, and unknown events: an agent does not tell them, the client of Codex does.
       case 'turn.started':
       case 'output.delta':
       case 'tokens':

@@ -91,7 +91,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
         isRecorded = await store.flush();
       });
       if (failure.counts) marker.leave();
-      // What the database had to say on the way, or how long it took to close, does not matter to the caller, who asks whether it is on record.
+      // The caller asks only whether it is on record, not what the database had to say, or how long it took to close.
       return isRecorded ? undefined : (trouble ?? 'the database did not take it');
     },
   };

@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 
 /**
- * A file beside the database that is there while a hook's circuit is open or has failures on record, so that the usual
- * run of a sound hook need not open the database to learn that there is nothing to know. The database is the truth.
+ * A file beside the database. It exists while a hook's circuit is open or has failures on record, so that a run of a sound hook does
+ * not open the database in vain. The database is the truth.
  *
- * A failure writes its row first and then the marker, a success removes the marker first and then the row: however two of them
- * meet, a row with failures is never left without its marker.
+ * A failure writes its row first and then the marker. A success removes the marker first and then the row. So a row with failures always
+ * has its marker, however the two meet.
  */
 export interface HookMarker {
   isThere(): boolean;

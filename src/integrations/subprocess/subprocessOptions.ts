@@ -29,9 +29,9 @@ export interface SubprocessOptions
    */
   readonly agent?: AgentOption | undefined;
   /**
-   * How the prompt of a run reaches the command: on stdin, in a private file whose path replaces `{promptFile}` in the arguments,
-   * or in place of `{prompt}` in them, up to 10,000 bytes; a longer one goes by stdin then, and so does
-   * one that begins with a dash and would be taken for an option.
+   * How the prompt of a run reaches the command. `stdin`: on stdin. As a file: a private file, whose path replaces `{promptFile}` in the
+   * arguments. As an argument: in place of `{prompt}`, up to 10,000 bytes. A longer prompt goes by stdin, and so does one that begins with a
+   * dash: the command would take it for an option.
    * @defaultValue what the arguments have a placeholder for, else 'stdin'
    */
   readonly promptBy?: PromptBy | undefined;

@@ -19,7 +19,7 @@ const isFailure = `(category = 'hook' AND event_type = 'error' OR category = 'in
  */
 export const isCountedFailure = `(${isFailure} AND coalesce(${field('kind')}, 'unknown') NOT IN (${harmless}))`;
 
-/** SQL for what counts as a crash of an integration: a loss of what is behind it, and a restart that failed. */
+/** SQL for a crash of an integration: a lost process or connection, or a failed restart. */
 export const isCrash = `(category = 'integration' AND event_type IN ('crashed', 'restart_failed'))`;
 
 /** Calls that were ended on request, or refused: that says what became of them, not what went wrong. */

@@ -36,9 +36,9 @@ export function pruneAlerts(database: Database, before: number, limit: number): 
 }
 
 /**
- * Of the first `limit` calls and as many messages of the next session after `after` deletes those that are over and ended before: only so
- * many are looked at, however long the session is. A session that a runtime owns keeps its last message, by which it goes on counting; of
- * another one without anything left nothing stays.
+ * Looks at the first `limit` calls and messages of the next session after `after`, and deletes those that ended before. The limit bounds
+ * the time, however long the session is. A session that a runtime owns keeps its last message, and counts on from it. A session without
+ * an owner is deleted when nothing of it is left.
  * @returns `next`: after which session to go on; undefined when there are no more.
  */
 export function pruneSession(

@@ -157,9 +157,9 @@ export interface Schema {
 }
 
 /**
- * Makes a database ready for writing. In one of our own: WAL, `user_version`. In one that is not ours (it has tables and
- * not our mark): our tables as `unwedge_*` with their version in `unwedge_meta`, its `events` used as it is, nothing else touched.
- * An up-to-date database is only read, so that opening it waits for no lock.
+ * Makes a database ready for writing. Our own database gets WAL and `user_version`. A database with tables and without our mark is
+ * somebody else's: it gets our tables as `unwedge_*`, with their version in `unwedge_meta`. We use its `events` as they are, and touch
+ * nothing else. An up-to-date database is only read, so that opening it waits for no lock.
  * @throws {@link NewerSchemaError}, or what SQLite reports.
  */
 export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'): Schema {

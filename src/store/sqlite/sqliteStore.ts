@@ -50,7 +50,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   return new SqliteStore(driver.kind, file, options, pruner);
 }
 
-/** A lock is waited for later: whoever holds it can use the file. @throws {@link StoreUnavailableError} */
+/** A lock is waited for later: its holder can use the file. @throws {@link StoreUnavailableError} */
 function haveToUse(connection: Connection, path: string): void {
   try {
     connection.use(() => undefined);
