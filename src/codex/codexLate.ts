@@ -2,16 +2,15 @@ import { errorText, stackOf } from '../calls/errorText.ts';
 import { AttemptError } from '../policy/failure.ts';
 import { say } from '../policy/logger.ts';
 import { createSubscribers, type Subscribers } from '../actors/rpc/rpcPeerSubscribers.ts';
-import type { CodexScope } from './codexRun.ts';
+import type { CodexScope } from './codexScope.ts';
 import type { CodexProcess } from './codexServer.ts';
-import type { CodexThreadParts } from './codexThread.ts';
-import type { CodexThread } from './codexTypes.ts';
+import type { createCodexThread } from './codexThread.ts';
 import type { readThread, readThreadList } from '../protocol/codex/threads.ts';
 
 /** The app-server of one integration, and what talks to it, loaded when it is needed for the first time. */
 export interface LateCodex extends Pick<CodexProcess, keyof CodexProcess> {
   /** For a caller that has acquired a connection. */
-  createThread(parts: CodexThreadParts): CodexThread;
+  readonly createThread: typeof createCodexThread;
   /** For a caller that has acquired a connection. */
   readonly readers: CodexReaders;
 }
@@ -79,8 +78,8 @@ export function createLateCodex(scope: CodexScope): LateCodex {
     get subscribers() {
       return loaded?.process.subscribers ?? subscribers;
     },
-    createThread(threadParts) {
-      return acquired().createThread(threadParts);
+    get createThread() {
+      return acquired().createThread;
     },
     get readers() {
       return acquired().readers;

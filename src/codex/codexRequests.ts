@@ -1,7 +1,5 @@
 import { stackOf } from '../calls/errorText.ts';
 import { classify } from '../policy/classify.ts';
-import type { Clock } from '../policy/clock.ts';
-import type { Facts } from '../policy/facts.ts';
 import {
   AttemptError,
   type Failure,
@@ -10,13 +8,7 @@ import {
   failureKinds,
   type Outcome,
 } from '../policy/failure.ts';
-
-export interface CodexRequestsParts {
-  /** Of the integration. */
-  readonly name: string;
-  readonly clock: Clock;
-  readonly facts: Facts;
-}
+import type { CodexScope } from './codexScope.ts';
 
 /**
  * Runs what is asked of the app-server beside turns. It is no call of the integration: that a thread was begun says nothing about
@@ -29,7 +21,7 @@ export type RunRequest = <T>(
 ) => Promise<Outcome<T>>;
 
 /** Requests that are bounded by limits of their own. What they give never rejects. */
-export function createRequests({ name, clock, facts }: CodexRequestsParts): RunRequest {
+export function createRequests({ name, runtime: { bus, clock } }: Pick<CodexScope, 'name' | 'runtime'>): RunRequest {
   let count = 0;
 
   return async (method, signal, work) => {
@@ -41,7 +33,7 @@ export function createRequests({ name, clock, facts }: CodexRequestsParts): RunR
       const failure = failureOf(name, classify(error, { wallNow: clock.wallNow() }));
       const elapsedMs = clock.now() - startedAt;
       const stack = stackOf(failure.cause);
-      facts.tell({
+      bus.tell({
         type: 'call.failed',
         integration: name,
         call,

@@ -5,27 +5,19 @@ import type { ConnectionEmitted, ProcessEnd } from '../machines/connection.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
-import { type Logger, say } from '../policy/logger.ts';
+import { say } from '../policy/logger.ts';
 import { recordIn } from '../protocol/agentReport.ts';
 import { readNotice } from '../protocol/codex/notifications.ts';
-import type { Runtime } from '../runtime/runtime.ts';
 import { failedExit } from '../supervisor/exit.ts';
-import type { CodexConnection, CodexConnectionHost, ConnectionSettings, HowLost } from './codexConnection.ts';
+import type { CodexConnection, CodexConnectionHost, HowLost } from './codexConnection.ts';
 import { codexConnectionLogic } from './codexLink.ts';
+import type { CodexScope } from './codexScope.ts';
 import { drain } from './codexDrain.ts';
 import { type LiveConnection, liveConnection } from './codexLive.ts';
 import { notStarted } from './codexLoss.ts';
 import { createQuestions, type Questions } from './codexQuestions.ts';
 import { type CodexTelemetry, codexTelemetry } from './codexTelemetry.ts';
 import type { ThreadState } from './codexThreadState.ts';
-
-/** What all processes of one app-server share. */
-export interface CodexScope {
-  readonly runtime: Runtime;
-  readonly name: string;
-  readonly settings: ConnectionSettings;
-  readonly logger: Logger | undefined;
-}
 
 /** What the app-server does about one of its processes. None of these may throw. */
 export interface CodexRunOwner {

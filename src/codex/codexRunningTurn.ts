@@ -13,7 +13,8 @@ export type TurnEnd =
   | { readonly how: 'silent' }
   | { readonly how: 'lost'; readonly facts: FailureFacts };
 
-export interface RunningTurnParts {
+/** Where a turn is told, and how its signs of progress are. */
+export interface RunningTurnOptions {
   readonly clock: Clock;
   readonly stream: BoundedStream<CodexTurnEvent>;
   /** A sign of progress. */
@@ -39,7 +40,7 @@ export class RunningTurn {
   cancel: (reason: unknown) => void = () => undefined;
   /** Why Codex tried again last. */
   lastRetry: string | undefined = undefined;
-  readonly #parts: RunningTurnParts;
+  readonly #options: RunningTurnOptions;
   readonly #replay = createItemReplay();
   /** Steps that run and may have changed something by now. */
   readonly #acting = new Set<string>();
@@ -52,8 +53,8 @@ export class RunningTurn {
   #end: (end: TurnEnd) => void = () => undefined;
   #name: (id: string) => void = () => undefined;
 
-  constructor(parts: RunningTurnParts) {
-    this.#parts = parts;
+  constructor(options: RunningTurnOptions) {
+    this.#options = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -79,7 +80,7 @@ export class RunningTurn {
   }
 
   tell(event: CodexTurnEvent, size?: number): void {
-    this.#parts.stream.push(event, size);
+    this.#options.stream.push(event, size);
   }
 
   /** Keeps the limit on silence off while something with a limit of its own is waited for. @returns how to let it hold again. */
@@ -89,8 +90,8 @@ export class RunningTurn {
     return () => {
       if (!held) return;
       held = false;
-      this.#parts.touch();
-      if (--this.#holds === 0) this.#parts.clock.clearTimeout(this.#holdTimer);
+      this.#options.touch();
+      if (--this.#holds === 0) this.#options.clock.clearTimeout(this.#holdTimer);
     };
   }
 
@@ -100,9 +101,9 @@ export class RunningTurn {
     if (notice.kind === 'turnStarted' && notice.turn !== undefined) this.nameIt(notice.turn);
     if (notice.turn !== undefined && notice.turn !== this.id) return;
     const progress = isProgress(method) && !saysNothing(notice);
-    if (progress) this.#parts.touch();
+    if (progress) this.#options.touch();
     // A thread that is active again was idle after the turn before.
-    if (progress || method === 'thread/status/changed') this.#parts.clock.clearTimeout(this.#idleTimer);
+    if (progress || method === 'thread/status/changed') this.#options.clock.clearTimeout(this.#idleTimer);
     switch (notice.kind) {
       case 'turnStarted':
       case 'requestResolved':
@@ -147,8 +148,8 @@ export class RunningTurn {
   finish(end: TurnEnd): void {
     if (this.#over) return;
     this.#over = true;
-    this.#parts.clock.clearTimeout(this.#idleTimer);
-    this.#parts.clock.clearTimeout(this.#holdTimer);
+    this.#options.clock.clearTimeout(this.#idleTimer);
+    this.#options.clock.clearTimeout(this.#holdTimer);
     this.#end(end);
   }
 
@@ -191,14 +192,14 @@ export class RunningTurn {
 
   #awaitLastWord(): void {
     if (this.id === undefined) return;
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     clock.clearTimeout(this.#idleTimer);
     const silent = (): void => this.finish({ how: 'silent' });
     this.#idleTimer = clock.setTimeout(() => clock.nextTurn(silent), lastWordMs, { running: true });
   }
 
   #keepOff(): void {
-    const { clock, touch, idleMs } = this.#parts;
+    const { clock, touch, idleMs } = this.#options;
     touch();
     if (Number.isFinite(idleMs)) this.#holdTimer = clock.setTimeout(() => this.#keepOff(), idleMs / 2);
   }

@@ -5,7 +5,8 @@ import type { CodexQuestion } from '../protocol/codex/questions.ts';
 import type { CodexConnectionHost, HowLost } from './codexConnection.ts';
 import type { LiveConnection } from './codexLive.ts';
 import { notStarted, unhealthy, unreadable } from './codexLoss.ts';
-import { CodexRun, type CodexScope } from './codexRun.ts';
+import { CodexRun } from './codexRun.ts';
+import type { CodexScope } from './codexScope.ts';
 import { createTap } from './codexTap.ts';
 import type { CodexState } from './codexTypes.ts';
 

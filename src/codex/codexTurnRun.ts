@@ -8,19 +8,17 @@ import { requestLimitMs } from '../protocol/codex/requests.ts';
 import { turnFailure, turnInterrupted } from '../protocol/codex/turnFailure.ts';
 import { RunningTurn, type TurnEnd } from './codexRunningTurn.ts';
 import type { LiveConnection } from './codexLive.ts';
+import type { ThreadScope } from './codexThreadScope.ts';
 import type { ThreadState } from './codexThreadState.ts';
 import type { CodexTurnEvent, CodexTurnResult } from './codexTypes.ts';
 
 /** One turn to be run. */
 export interface TurnWork {
-  readonly live: LiveConnection;
-  readonly thread: ThreadState;
+  readonly thread: ThreadScope;
   /** Of `turn/start`. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly stream: BoundedStream<CodexTurnEvent>;
   readonly idleMs: number;
-  readonly interruptMs: number;
-  readonly clock: Clock;
   /** Told of the turn once it is begun. */
   readonly onBegin: (turn: RunningTurn) => void;
 }
@@ -29,38 +27,24 @@ export interface TurnWork {
  * Runs one turn: its end, the end of its process and the end of its call race. A turn that is given up is interrupted; an
  * app-server that does not let go of it is killed. Rejects with an {@link AttemptError}.
  */
-export async function runTurn(work: TurnWork, context: AttemptContext): Promise<CodexTurnResult> {
-  const { live, thread, clock, stream, idleMs } = work;
-  const { obstacle } = thread;
+export async function runTurn(work: TurnWork, { signal, touch }: AttemptContext): Promise<CodexTurnResult> {
+  const { stream, idleMs } = work;
+  const { live, state, codex } = work.thread;
+  const { obstacle } = state;
   if (obstacle !== undefined) throw new AttemptError(obstacle);
-  const turn = new RunningTurn({ clock, stream, touch: context.touch, idleMs });
-  thread.turn = turn;
-  thread.unwanted = false;
+  const turn = new RunningTurn({ clock: codex.runtime.clock, stream, touch, idleMs });
+  state.turn = turn;
+  state.unwanted = false;
   work.onBegin(turn);
-  const running = race(work, turn, context);
+  const running = new TurnRun(work, turn).race(signal);
   live.hold(running);
   try {
     return await running;
   } finally {
     turn.finish({ how: 'silent' });
     live.questions.turnEnded(turn);
-    thread.turn = undefined;
+    state.turn = undefined;
   }
-}
-
-async function race(work: TurnWork, turn: RunningTurn, { signal }: AttemptContext): Promise<CodexTurnResult> {
-  const { live, thread, clock } = work;
-  const aborted = new Promise<'aborted'>((resolve) => {
-    if (signal.aborted) resolve('aborted');
-    signal.addEventListener('abort', () => resolve('aborted'), { once: true });
-  });
-  const begun = begin(work, turn);
-  const first = await Promise.race([begun, turn.ended, aborted]);
-  if (first === 'aborted') return letGo(work, turn, begun);
-  if ('refused' in first) throw refusedTurn(work, turn, first.refused);
-  const end = 'how' in first ? first : await Promise.race([turn.ended, aborted]);
-  if (end === 'aborted') return letGo(work, turn, begun);
-  return concluded(turn, end, live, thread, clock);
 }
 
 interface Refused {
@@ -68,105 +52,140 @@ interface Refused {
 }
 type Begun = { readonly begun: true } | Refused;
 
-/** Sends the input, once. Never rejects. */
-async function begin({ live, params, idleMs }: TurnWork, turn: RunningTurn): Promise<Begun> {
-  const limitMs = requestLimitMs('turn/start');
-  // Of two limits that tie, the inner one says more.
-  const release = idleMs < limitMs ? undefined : turn.hold();
-  try {
-    const result = await live.request('turn/start', params, { limitMs });
-    const id = textIn(recordIn(recordIn(result)?.['turn'])?.['id']);
-    if (id !== undefined) turn.nameIt(id);
-    return { begun: true };
-  } catch (error) {
-    return { refused: error };
-  } finally {
-    release?.();
-  }
-}
+/** A turn from its input to its end. */
+class TurnRun {
+  readonly #work: TurnWork;
+  readonly #turn: RunningTurn;
+  readonly #live: LiveConnection;
+  readonly #thread: ThreadState;
+  readonly #clock: Clock;
+  readonly #interruptMs: number;
 
-/** The input may have been taken although its answer did not come: the thread takes no other until that is known. */
-function refusedTurn({ live, thread }: TurnWork, turn: RunningTurn, error: unknown): unknown {
-  if (live.lost !== undefined) return new AttemptError(live.loss());
-  if (error instanceof AttemptError && error.facts.kind === 'timeout') {
-    thread.unclear = turn;
-    void live.suspect();
+  constructor(work: TurnWork, turn: RunningTurn) {
+    const { live, state, codex } = work.thread;
+    this.#work = work;
+    this.#turn = turn;
+    this.#live = live;
+    this.#thread = state;
+    this.#clock = codex.runtime.clock;
+    this.#interruptMs = codex.settings.interruptMs;
   }
-  return error;
-}
 
-function concluded(
-  turn: RunningTurn,
-  end: TurnEnd,
-  live: LiveConnection,
-  thread: ThreadState,
-  clock: Clock,
-): CodexTurnResult {
-  const { effects } = turn;
-  if (end.how === 'lost') throw new AttemptError(live.loss());
-  if (end.how === 'silent') {
-    thread.active = undefined;
-    throw new AttemptError(endUntold);
+  async race(signal: AbortSignal): Promise<CodexTurnResult> {
+    const turn = this.#turn;
+    const aborted = new Promise<'aborted'>((resolve) => {
+      if (signal.aborted) resolve('aborted');
+      signal.addEventListener('abort', () => resolve('aborted'), { once: true });
+    });
+    const begun = this.#begin();
+    const first = await Promise.race([begun, turn.ended, aborted]);
+    if (first === 'aborted') return this.#letGo(begun);
+    if ('refused' in first) throw this.#refused(first.refused);
+    const end = 'how' in first ? first : await Promise.race([turn.ended, aborted]);
+    return end === 'aborted' ? this.#letGo(begun) : this.#concluded(end);
   }
-  switch (end.status) {
-    case 'completed': {
-      const { text, tokens, items, retries } = turn;
-      return { thread: thread.id, turn: turn.id ?? '', text, tokens, items, effects, retries };
-    }
-    case 'interrupted':
-      throw new AttemptError(turnInterrupted(effects));
-    default:
-      throw new AttemptError(turnFailure(end.error, effects, clock.wallNow()));
-  }
-}
 
-/** Its call is over: has Codex end the turn, and kills it where it does not. */
-async function letGo(work: TurnWork, turn: RunningTurn, begun: Promise<Begun>): Promise<CodexTurnResult> {
-  const { live, thread, clock, interruptMs } = work;
-  let expire: () => void = () => undefined;
-  const expired = new Promise<'expired'>((resolve) => {
-    expire = () => resolve('expired');
-  });
-  const timer = clock.setTimeout(() => clock.nextTurn(expire), interruptMs, { ref: true, running: true });
-  try {
-    const named = turn.named.then(() => 'named' as const);
-    const answered = begun.then<'named' | Refused>((it) => ('refused' in it ? it : named));
-    const known = await Promise.race([named, turn.ended, expired, answered]);
-    if (known === 'expired') {
-      thread.unclear = turn;
-      thread.unwanted = true;
-      void begun.then((late) => {
-        if ('refused' in late && wasRefused(late.refused)) thread.refused(turn);
-      });
-      void live.suspect();
-      throw new AttemptError(given);
+  /** Sends the input, once. Never rejects. */
+  async #begin(): Promise<Begun> {
+    const { params, idleMs } = this.#work;
+    const limitMs = requestLimitMs('turn/start');
+    // Of two limits that tie, the inner one says more.
+    const release = idleMs < limitMs ? undefined : this.#turn.hold();
+    try {
+      const result = await this.#live.request('turn/start', params, { limitMs });
+      const id = textIn(recordIn(recordIn(result)?.['turn'])?.['id']);
+      if (id !== undefined) this.#turn.nameIt(id);
+      return { begun: true };
+    } catch (error) {
+      return { refused: error };
+    } finally {
+      release?.();
     }
-    if (known !== 'named') {
-      if ('refused' in known) throw refusedTurn(work, turn, known.refused);
-      return lateEnd(turn, known, work);
+  }
+
+  /** The input may have been taken although its answer did not come: the thread takes no other until that is known. */
+  #refused(error: unknown): unknown {
+    if (this.#live.lost !== undefined) return new AttemptError(this.#live.loss());
+    if (error instanceof AttemptError && error.facts.kind === 'timeout') {
+      this.#thread.unclear = this.#turn;
+      void this.#live.suspect();
     }
+    return error;
+  }
+
+  #concluded(end: TurnEnd): CodexTurnResult {
+    const { effects, id: turn = '', text, tokens, items, retries } = this.#turn;
+    if (end.how === 'lost') throw new AttemptError(this.#live.loss());
+    if (end.how === 'silent') {
+      this.#thread.active = undefined;
+      throw new AttemptError(endUntold);
+    }
+    switch (end.status) {
+      case 'completed':
+        return { thread: this.#thread.id, turn, text, tokens, items, effects, retries };
+      case 'interrupted':
+        throw new AttemptError(turnInterrupted(effects));
+      default:
+        throw new AttemptError(turnFailure(end.error, effects, this.#clock.wallNow()));
+    }
+  }
+
+  /** Its call is over: has Codex end the turn, and kills it where it does not. */
+  async #letGo(begun: Promise<Begun>): Promise<CodexTurnResult> {
+    const turn = this.#turn;
+    let expire: () => void = () => undefined;
+    const expired = new Promise<'expired'>((resolve) => {
+      expire = () => resolve('expired');
+    });
+    const limit = { ref: true, running: true };
+    const timer = this.#clock.setTimeout(() => this.#clock.nextTurn(expire), this.#interruptMs, limit);
+    try {
+      const named = turn.named.then(() => 'named' as const);
+      const answered = begun.then<'named' | Refused>((it) => ('refused' in it ? it : named));
+      const known = await Promise.race([named, turn.ended, expired, answered]);
+      if (known === 'named') return await this.#interrupt(expired);
+      if (known === 'expired') throw this.#neverNamed(begun);
+      if ('refused' in known) throw this.#refused(known.refused);
+      return this.#lateEnd(known);
+    } finally {
+      this.#clock.clearTimeout(timer);
+    }
+  }
+
+  /** Without a name there is nothing to interrupt: whatever comes of the input is not wanted. */
+  #neverNamed(begun: Promise<Begun>): AttemptError {
+    const thread = this.#thread;
+    thread.unclear = this.#turn;
+    thread.unwanted = true;
+    void begun.then((late) => {
+      if ('refused' in late && wasRefused(late.refused)) thread.refused(this.#turn);
+    });
+    void this.#live.suspect();
+    return new AttemptError(given);
+  }
+
+  async #interrupt(expired: Promise<'expired'>): Promise<CodexTurnResult> {
+    const { id } = this.#turn;
+    const thread = this.#thread;
+    const limitMs = this.#interruptMs;
     let isUnknown = false;
-    live
-      .request('turn/interrupt', { threadId: thread.id, turnId: turn.id }, { limitMs: interruptMs, urgent: true })
+    this.#live
+      .request('turn/interrupt', { threadId: thread.id, turnId: id }, { limitMs, urgent: true })
       .catch((error: unknown) => {
         // It has just ended, and its end is on its way or was lost.
         isUnknown = wasRefused(error);
       });
-    const end = await Promise.race([turn.ended, expired]);
-    if (end !== 'expired') return lateEnd(turn, end, work);
-    if (isUnknown) {
-      if (thread.active === turn.id) thread.active = undefined;
-      throw new AttemptError(given);
-    }
-    live.kill({
-      kind: 'crash',
-      reason: 'hang',
-      message: `Codex did not let go of an interrupted turn within ${interruptMs} ms and was killed`,
-      outcome: 'unknown',
-    });
+    const end = await Promise.race([this.#turn.ended, expired]);
+    if (end !== 'expired') return this.#lateEnd(end);
+    if (!isUnknown) this.#live.kill(notLetGo(limitMs));
+    else if (thread.active === id) thread.active = undefined;
     throw new AttemptError(given);
-  } finally {
-    clock.clearTimeout(timer);
+  }
+
+  /** A loss is counted by a call that still waits. */
+  #lateEnd(end: TurnEnd): CodexTurnResult {
+    if (end.how === 'lost') throw new AttemptError(given);
+    return this.#concluded(end);
   }
 }
 
@@ -176,12 +195,6 @@ function wasRefused(error: unknown): boolean {
   return error.facts.cause instanceof RpcResponseError && error.facts.outcome !== 'unknown';
 }
 
-/** A loss is counted by a call that still waits. */
-function lateEnd(turn: RunningTurn, end: TurnEnd, { live, thread, clock }: TurnWork): CodexTurnResult {
-  if (end.how === 'lost') throw new AttemptError(given);
-  return concluded(turn, end, live, thread, clock);
-}
-
 const given: FailureFacts = { kind: 'cancelled', message: 'The turn was given up', outcome: 'cancelled' };
 
 const endUntold: FailureFacts = {
@@ -189,3 +202,8 @@ const endUntold: FailureFacts = {
   message: 'Codex says that the thread is idle, and not how its turn ended',
   outcome: 'unknown',
 };
+
+function notLetGo(limitMs: number): FailureFacts {
+  const message = `Codex did not let go of an interrupted turn within ${limitMs} ms and was killed`;
+  return { kind: 'crash', reason: 'hang', message, outcome: 'unknown' };
+}
