@@ -4,98 +4,97 @@ import { healthMs } from '../protocol/codex/requests.ts';
 import type { CodexConnection } from './codexConnection.ts';
 import { unreadable } from './codexLoss.ts';
 import type { Questions } from './codexQuestions.ts';
+import type { RunScope } from './codexRunScope.ts';
 import { ThreadState } from './codexThreadState.ts';
 import type { CodexServer } from './codexTypes.ts';
 
 /** A connection that can be used, until it is lost. */
-export interface LiveConnection {
+export class LiveConnection {
   readonly server: CodexServer;
-  readonly lost: FailureFacts | undefined;
-  readonly healthy: boolean;
-  readonly threads: ReadonlyMap<string, ThreadState>;
   readonly questions: Questions;
-  /** The state of a thread; made when it is new. */
-  thread(id: string): ThreadState;
-  /** Rejects with an `AttemptError` whose facts say what is known. */
-  request(method: string, params: unknown, options?: RequestOptions): Promise<unknown>;
-  /** Why it was lost; of all that end for it the first alone counts for the breaker. */
-  loss(): FailureFacts;
-  kill(facts: FailureFacts): void;
-  /** A request was not answered: an app-server that does not list a thread either is hung, and is killed. Never rejects. */
-  suspect(): Promise<void>;
+  readonly #connection: CodexConnection;
+  readonly #scope: RunScope;
+  #counted = false;
+  #suspicion: Promise<void> | undefined = undefined;
+
+  constructor(connection: CodexConnection, questions: Questions, scope: RunScope) {
+    this.server = connection.server;
+    this.questions = questions;
+    this.#connection = connection;
+    this.#scope = scope;
+  }
+
+  get lost(): FailureFacts | undefined {
+    return this.#connection.lost;
+  }
+
+  get healthy(): boolean {
+    return this.#connection.healthy;
+  }
+
+  get threads(): ReadonlyMap<string, ThreadState> {
+    return this.#scope.threads;
+  }
+
   /** Resolves when it is known whether a suspected one lives; undefined while none is suspected. */
-  readonly suspicion: Promise<void> | undefined;
-  /** Work that an end in good order waits for. */
-  hold(work: Promise<unknown>): void;
-}
+  get suspicion(): Promise<void> | undefined {
+    return this.#suspicion;
+  }
 
-/** What a connection is made usable with. */
-export interface LiveConnectionParts {
-  readonly connection: CodexConnection;
-  readonly threads: Map<string, ThreadState>;
-  readonly questions: Questions;
-  /** Work that the end of the connection waits for. */
-  readonly busy: Set<Promise<unknown>>;
-  readonly interruptMs: number;
-}
+  /** The state of a thread; made when it is new. */
+  thread(id: string): ThreadState {
+    const { threads, codex } = this.#scope;
+    const known = threads.get(id);
+    if (known !== undefined && !known.closed) return known;
+    const made = new ThreadState(id, (turn) => {
+      const params = { threadId: id, turnId: turn };
+      const { interruptMs: limitMs } = codex.settings;
+      this.request('turn/interrupt', params, { limitMs, urgent: true }).catch(() => undefined);
+    });
+    threads.set(id, made);
+    return made;
+  }
 
-export function liveConnection(parts: LiveConnectionParts): LiveConnection {
-  const { connection, threads, questions, busy, interruptMs } = parts;
-  let counted = false;
-  let suspicion: Promise<void> | undefined;
-  const loss = (): FailureFacts => {
-    const facts = connection.lost ?? unreadable;
-    if (counted) return { ...facts, breaker: 'ignored' };
-    counted = true;
+  /** Rejects with an `AttemptError` whose facts say what is known. */
+  request(method: string, params: unknown, options?: RequestOptions): Promise<unknown> {
+    return this.#connection.request(method, params, options);
+  }
+
+  /** Why it was lost; of all that end for it the first alone counts for the breaker. */
+  loss(): FailureFacts {
+    const facts = this.lost ?? unreadable;
+    if (this.#counted) return { ...facts, breaker: 'ignored' };
+    this.#counted = true;
     return facts;
-  };
-  const askForLife = async (): Promise<void> => {
+  }
+
+  kill(facts: FailureFacts): void {
+    this.#connection.kill(facts);
+  }
+
+  /** A request was not answered: an app-server that does not list a thread either is hung, and is killed. Never rejects. */
+  suspect(): Promise<void> {
+    this.#suspicion ??= this.#askForLife().finally(() => {
+      this.#suspicion = undefined;
+    });
+    return this.#suspicion;
+  }
+
+  /** Work that an end in good order waits for. */
+  hold(work: Promise<unknown>): void {
+    const { busy } = this.#scope;
+    busy.add(work);
+    const release = (): void => void busy.delete(work);
+    work.then(release, release);
+  }
+
+  async #askForLife(): Promise<void> {
     try {
-      await connection.request('thread/list', { limit: 1 }, { limitMs: healthMs, urgent: true });
+      await this.request('thread/list', { limit: 1 }, { limitMs: healthMs, urgent: true });
     } catch (error) {
-      if (error instanceof AttemptError && error.facts.kind === 'timeout') connection.kill(hung);
+      if (error instanceof AttemptError && error.facts.kind === 'timeout') this.kill(hung);
     }
-  };
-  return {
-    server: connection.server,
-    threads,
-    questions,
-    get lost() {
-      return connection.lost;
-    },
-    get healthy() {
-      return connection.healthy;
-    },
-    thread(id) {
-      let thread = threads.get(id);
-      if (thread === undefined || thread.closed) {
-        const interrupt = (turn: string): void => {
-          const params = { threadId: id, turnId: turn };
-          connection.request('turn/interrupt', params, { limitMs: interruptMs, urgent: true }).catch(() => undefined);
-        };
-        thread = new ThreadState(id, interrupt);
-        threads.set(id, thread);
-      }
-      return thread;
-    },
-    request: (method, params, options) => connection.request(method, params, options),
-    loss,
-    kill: (facts) => connection.kill(facts),
-    suspect() {
-      suspicion ??= askForLife().finally(() => {
-        suspicion = undefined;
-      });
-      return suspicion;
-    },
-    get suspicion() {
-      return suspicion;
-    },
-    hold(work) {
-      busy.add(work);
-      const release = (): void => void busy.delete(work);
-      work.then(release, release);
-    },
-  };
+  }
 }
 
 const hung: FailureFacts = {

@@ -1,7 +1,5 @@
 import type { IncomingRequest } from '../actors/rpc/rpcPeerTypes.ts';
-import type { Approver } from '../integrations/approvals/approvals.ts';
-import type { Clock } from '../policy/clock.ts';
-import { type Logger, say } from '../policy/logger.ts';
+import { say } from '../policy/logger.ts';
 import { recordIn } from '../protocol/agentReport.ts';
 import type { RpcId } from '../protocol/jsonRpc.ts';
 import {
@@ -12,28 +10,8 @@ import {
   readQuestion,
   refusal,
 } from '../protocol/codex/questions.ts';
-import type { CodexTelemetry } from './codexTelemetry.ts';
 import type { RunningTurn } from './codexRunningTurn.ts';
-
-export interface QuestionsParts {
-  readonly clock: Clock;
-  readonly logger: Logger | undefined;
-  readonly approver: Approver;
-  readonly telemetry: CodexTelemetry;
-  /** The turn of ours in a thread. */
-  readonly turnOf: (thread: string) => RunningTurn | undefined;
-}
-
-/** What one app-server asks. Each request is answered once; whatever goes wrong declines. */
-export interface Questions {
-  ask(request: IncomingRequest): void;
-  /** Codex does not wait for this answer any more. */
-  resolved(request: RpcId): void;
-  /** Withdraws the questions of a turn that ended. */
-  turnEnded(turn: RunningTurn): void;
-  /** Withdraws all of them: the connection is gone. */
-  end(): void;
-}
+import type { RunScope } from './codexRunScope.ts';
 
 interface Open {
   readonly id: RpcId;
@@ -41,14 +19,57 @@ interface Open {
   readonly controller: AbortController;
 }
 
-export function createQuestions({ clock, logger, approver, telemetry, turnOf }: QuestionsParts): Questions {
-  const open = new Set<Open>();
+/** What questions go by. */
+interface QuestionScope extends Pick<RunScope, 'approver' | 'telemetry' | 'threads'> {
+  readonly codex: Pick<RunScope['codex'], 'logger'> & { readonly runtime: Pick<RunScope['codex']['runtime'], 'clock'> };
+}
 
-  const withdraw = (which: (each: Open) => boolean, why: string): void => {
-    for (const each of [...open]) if (which(each)) each.controller.abort(new Error(why));
-  };
+/** What one app-server asks. Each request is answered once; whatever goes wrong declines. */
+export class Questions {
+  readonly #scope: QuestionScope;
+  readonly #open = new Set<Open>();
 
-  async function decide(request: IncomingRequest, question: CodexQuestion, entry: Open): Promise<void> {
+  constructor(scope: QuestionScope) {
+    this.#scope = scope;
+  }
+
+  ask(request: IncomingRequest): void {
+    const { threads, codex } = this.#scope;
+    const question = readQuestion(request.method, request.params);
+    if (question === undefined) {
+      say(codex.logger, 'warn', `Codex asks for ${request.method.slice(0, 200)}, which is not known here`);
+      request.fail(notUnderstood(request.method));
+      return;
+    }
+    const turn = question.thread === undefined ? undefined : threads.get(question.thread)?.turn;
+    const entry: Open = { id: request.id, turn, controller: new AbortController() };
+    this.#open.add(entry);
+    // An approver never rejects; if it did, the other side must not wait for ever.
+    void this.#decide(request, question, entry).catch(() => request.answer(refusal(question, undefined)));
+  }
+
+  /** Codex does not wait for this answer any more. */
+  resolved(request: RpcId): void {
+    this.#withdraw(({ id }) => id === request, 'Codex does not wait for the answer any more');
+  }
+
+  /** Withdraws the questions of a turn that ended. */
+  turnEnded(ended: RunningTurn): void {
+    this.#withdraw(({ turn }) => turn === ended, 'The turn has ended');
+  }
+
+  /** Withdraws all of them: the connection is gone. */
+  end(): void {
+    this.#withdraw(() => true, 'The connection to Codex is gone');
+  }
+
+  #withdraw(which: (each: Open) => boolean, why: string): void {
+    for (const each of [...this.#open]) if (which(each)) each.controller.abort(new Error(why));
+  }
+
+  async #decide(request: IncomingRequest, question: CodexQuestion, entry: Open): Promise<void> {
+    const { codex, approver, telemetry } = this.#scope;
+    const { clock } = codex.runtime;
     const { id } = request;
     const { turn, controller } = entry;
     const { kind, action, thread } = question;
@@ -60,12 +81,12 @@ export function createQuestions({ clock, logger, approver, telemetry, turnOf }: 
     const release = turn?.hold();
     const answer = await approver({ action, session: thread, payload: question }, { signal: controller.signal });
     release?.();
-    open.delete(entry);
+    this.#open.delete(entry);
     const reply = replyOf(answer.value, answer.decision);
     const result = answer.decision === 'accept' && reply !== undefined ? acceptable(question, reply) : undefined;
     const lacking = answer.decision === 'accept' && result === undefined;
     const reason = lacking ? 'The answer lacks what it takes to accept' : answer.reason;
-    if (lacking) say(logger, 'warn', `${reason}: ${kind}`, { thread });
+    if (lacking) say(codex.logger, 'warn', `${reason}: ${kind}`, { thread });
     const interrupts = reply?.interrupt === true && answer.failure === undefined;
     const isSent = request.answer(result ?? refusal(question, reason, interrupts));
     // What Codex never heard was not allowed.
@@ -73,25 +94,6 @@ export function createQuestions({ clock, logger, approver, telemetry, turnOf }: 
     telemetry.answered(id, question, decision, clock.now() - askedAt, answer.failure === 'timeout');
     turn?.tell({ type: 'approval.resolved', approval, kind, decision, reason });
   }
-
-  return {
-    ask(request) {
-      const question = readQuestion(request.method, request.params);
-      if (question === undefined) {
-        say(logger, 'warn', `Codex asks for ${request.method.slice(0, 200)}, which is not known here`);
-        request.fail(notUnderstood(request.method));
-        return;
-      }
-      const turn = question.thread === undefined ? undefined : turnOf(question.thread);
-      const entry: Open = { id: request.id, turn, controller: new AbortController() };
-      open.add(entry);
-      // An approver never rejects; if it did, the other side must not wait for ever.
-      void decide(request, question, entry).catch(() => request.answer(refusal(question, undefined)));
-    },
-    resolved: (id) => withdraw((each) => each.id === id, 'Codex does not wait for the answer any more'),
-    turnEnded: (turn) => withdraw((each) => each.turn === turn, 'The turn has ended'),
-    end: () => withdraw(() => true, 'The connection to Codex is gone'),
-  };
 }
 
 /** What the handler answered, with the details it may have given; undefined when it throws while it is looked at. */

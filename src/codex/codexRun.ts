@@ -11,13 +11,13 @@ import { readNotice } from '../protocol/codex/notifications.ts';
 import { failedExit } from '../supervisor/exit.ts';
 import type { CodexConnection, CodexConnectionHost, HowLost } from './codexConnection.ts';
 import { codexConnectionLogic } from './codexLink.ts';
+import type { RunScope } from './codexRunScope.ts';
 import type { CodexScope } from './codexScope.ts';
 import { drain } from './codexDrain.ts';
-import { type LiveConnection, liveConnection } from './codexLive.ts';
+import { LiveConnection } from './codexLive.ts';
 import { notStarted } from './codexLoss.ts';
-import { createQuestions, type Questions } from './codexQuestions.ts';
-import { type CodexTelemetry, codexTelemetry } from './codexTelemetry.ts';
-import type { ThreadState } from './codexThreadState.ts';
+import { Questions } from './codexQuestions.ts';
+import { codexTelemetry } from './codexTelemetry.ts';
 
 /** What the app-server does about one of its processes. None of these may throw. */
 export interface CodexRunOwner {
@@ -43,12 +43,10 @@ export class CodexRun implements CodexConnectionHost {
   readonly clock: Clock;
   readonly register: RegisterChild | undefined;
   readonly line: CodexConnectionHost['line'];
-  readonly #scope: CodexScope;
+  readonly #scope: RunScope;
   readonly #owner: CodexRunOwner;
   readonly #subscribers: Subscribers;
-  readonly #telemetry: CodexTelemetry;
   readonly #questions: Questions;
-  readonly #threads = new Map<string, ThreadState>();
   readonly #startedAt: number;
   #isLeaving = false;
   #how: HowLost = 'killed';
@@ -56,26 +54,24 @@ export class CodexRun implements CodexConnectionHost {
   #buried: () => void = () => undefined;
 
   /** @param number - of its process, from 1. */
-  constructor(scope: CodexScope, number: number, owner: CodexRunOwner, subscribers: Subscribers) {
-    const { runtime, name, logger } = scope;
+  constructor(codex: CodexScope, number: number, owner: CodexRunOwner, subscribers: Subscribers) {
+    const { runtime, name } = codex;
     const { clock, bus } = runtime;
     this.id = `codex:${name}:${number}`;
     this.clock = clock;
     this.register = runtime.register;
     this.line = owner.line;
-    this.#scope = scope;
+    const { approver, busy } = owner;
+    this.#scope = { codex, approver, telemetry: codexTelemetry(bus, name, number), threads: new Map(), busy };
     this.#owner = owner;
     this.#subscribers = subscribers;
     this.#startedAt = clock.now();
-    const telemetry = codexTelemetry(bus, name, number);
-    this.#telemetry = telemetry;
-    const turnOf = (thread: string): ThreadState['turn'] => this.#threads.get(thread)?.turn;
-    this.#questions = createQuestions({ clock, logger, approver: owner.approver, telemetry, turnOf });
+    this.#questions = new Questions(this.#scope);
   }
 
   /** @throws Error when it cannot be started at all. */
   start(): void {
-    const { runtime, settings, name } = this.#scope;
+    const { runtime, settings, name } = this.#scope.codex;
     const { command, handshakeMs, closeMs } = settings.process;
     runtime.root.startChild({
       id: this.id,
@@ -96,11 +92,8 @@ export class CodexRun implements CodexConnectionHost {
 
   ready(connection: CodexConnection): void {
     if (this.#isLeaving) return;
-    const { interruptMs } = this.#scope.settings;
-    const { busy } = this.#owner;
-    const parts = { connection, threads: this.#threads, questions: this.#questions, busy, interruptMs };
-    this.#owner.ready(liveConnection(parts));
-    this.#telemetry.started(connection.server.pid, this.clock.now() - this.#startedAt);
+    this.#owner.ready(new LiveConnection(connection, this.#questions, this.#scope));
+    this.#scope.telemetry.started(connection.server.pid, this.clock.now() - this.#startedAt);
   }
 
   lost(facts: FailureFacts, how: HowLost): void {
@@ -114,15 +107,15 @@ export class CodexRun implements CodexConnectionHost {
     this.#owner.gone();
     this.#buried();
     const message = this.#loss?.message ?? 'The runtime ended it';
-    if (pid !== undefined) this.#telemetry.stopped(this.#how, message, elapsedMs);
+    if (pid !== undefined) this.#scope.telemetry.stopped(this.#how, message, elapsedMs);
   }
 
   notified(method: string, given: unknown, bytes: number): void {
-    const { logger } = this.#scope;
-    const threads = this.#threads;
+    const { codex, threads, telemetry } = this.#scope;
+    const { logger } = codex;
     const notice = readNotice(method, given);
     const params = recordIn(given) ?? {};
-    this.#telemetry.notified(method, notice);
+    telemetry.notified(method, notice);
     if (notice.kind === 'malformed') {
       say(logger, 'warn', `Codex said ${method} without what it needs; it is dropped`);
       return;
@@ -142,33 +135,38 @@ export class CodexRun implements CodexConnectionHost {
   }
 
   stray(stream: 'stdout' | 'stderr', text: string): void {
-    if (stream === 'stdout') say(this.#scope.logger, 'warn', `Codex wrote ${text}`);
-    this.#scope.runtime.bus.tell({ type: 'process.stray_output', process: this.id, stream, line: text });
+    if (stream === 'stdout') say(this.#scope.codex.logger, 'warn', `Codex wrote ${text}`);
+    this.#scope.codex.runtime.bus.tell({ type: 'process.stray_output', process: this.id, stream, line: text });
   }
 
   trouble(facts: FailureFacts): void {
     const { message } = facts;
-    say(this.#scope.logger, 'warn', `Codex is unhealthy: ${message}`);
-    this.#telemetry.trouble(facts);
+    say(this.#scope.codex.logger, 'warn', `Codex is unhealthy: ${message}`);
+    this.#scope.telemetry.trouble(facts);
     this.#subscribers.publish({ method: 'app_server_unhealthy', params: { message } });
   }
 
   requested(request: number, method: string, params: unknown): void {
-    this.#telemetry.requested(request, method, params);
+    this.#scope.telemetry.requested(request, method, params);
   }
 
   requestEnded(ended: RequestEnd): void {
-    this.#telemetry.requestEnded(ended);
+    this.#scope.telemetry.requestEnded(ended);
   }
 
   threw(error: unknown): void {
-    say(this.#scope.logger, 'error', 'A callback of the connection to Codex threw', { error });
+    say(this.#scope.codex.logger, 'error', 'A callback of the connection to Codex threw', { error });
   }
 
   drained(): Promise<void> {
     this.#leave();
     this.#owner.draining();
-    return drain(this.clock, this.#threads.values(), this.#owner.busy, this.#scope.settings.process.closeMs);
+    return drain(
+      this.clock,
+      this.#scope.threads.values(),
+      this.#owner.busy,
+      this.#scope.codex.settings.process.closeMs,
+    );
   }
 
   /** A caller that comes now gets another one, before anybody hears of the end of this. */
@@ -180,8 +178,8 @@ export class CodexRun implements CodexConnectionHost {
   #end(facts: FailureFacts, how: HowLost): void {
     this.#leave();
     this.#owner.ended(facts, how);
-    if (how !== 'normal') this.#telemetry.trouble(facts);
-    for (const thread of this.#threads.values()) thread.lost(facts);
+    if (how !== 'normal') this.#scope.telemetry.trouble(facts);
+    for (const thread of this.#scope.threads.values()) thread.lost(facts);
     this.#questions.end();
     const method = how === 'normal' ? 'app_server_closed' : 'app_server_crashed';
     this.#subscribers.end({ method, params: { reason: facts.reason ?? facts.kind, message: facts.message } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CodexApprover, CodexQuestion } from '../../../src/codex/index.ts';
-import { createQuestions } from '../../../src/codex/codexQuestions.ts';
+import { Questions } from '../../../src/codex/codexQuestions.ts';
 import { codexTelemetry } from '../../../src/codex/codexTelemetry.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 import { isSettled } from '../../support/deferred.ts';
@@ -234,12 +234,11 @@ describe('what else Codex asks', () => {
   it('[H-4] [F-15] whose answer Codex never hears was not given', async () => {
     const clock = new SimulatedClock();
     const facts = new RecordedFacts();
-    const questions = createQuestions({
-      clock,
-      logger: undefined,
+    const questions = new Questions({
+      codex: { runtime: { clock }, logger: undefined },
       approver: () => Promise.resolve({ decision: 'accept' }),
       telemetry: codexTelemetry(facts, 'codex', 1),
-      turnOf: () => undefined,
+      threads: new Map(),
     });
     const method = 'item/commandExecution/requestApproval';
     questions.ask({ id: 1, method, params: { command: 'ls' }, answer: () => false, fail: () => false });

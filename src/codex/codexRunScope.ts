@@ -1,0 +1,14 @@
+import type { Approver } from '../integrations/approvals/approvals.ts';
+import type { CodexScope } from './codexScope.ts';
+import type { CodexTelemetry } from './codexTelemetry.ts';
+import type { ThreadState } from './codexThreadState.ts';
+
+/** What the parts of one process of the app-server share. */
+export interface RunScope {
+  readonly codex: CodexScope;
+  readonly approver: Approver;
+  readonly telemetry: CodexTelemetry;
+  readonly threads: Map<string, ThreadState>;
+  /** Work that an end in good order waits for. */
+  readonly busy: Set<Promise<unknown>>;
+}
