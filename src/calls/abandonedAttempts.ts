@@ -4,13 +4,13 @@ import type { Attempt, AttemptedCall } from './attempt.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import { GivenUpWork } from './givenUpWork.ts';
 
-/** Moves on when work outlived its grace. */
+/** Is told when work has outlived its grace. */
 export interface AbandonmentWatcher<A> {
   abandoned(attempt: A): void;
 }
 
-/** What is needed of the options of a call path. */
-interface Surroundings {
+/** The options of a call path that are read here. */
+interface AbandonmentOptions {
   readonly clock: Clock;
   readonly deadlines: DeadlineQueue;
   readonly policy: { readonly abortGraceMs: number };
@@ -21,12 +21,12 @@ interface Surroundings {
  * its permit is given to others.
  */
 export class AbandonedAttempts<A extends Attempt<AttemptedCall>> {
-  readonly #options: Surroundings;
+  readonly #options: AbandonmentOptions;
   readonly #watcher: AbandonmentWatcher<A>;
   /** Attempts whose work has its grace. */
   readonly #inGrace = new Set<A>();
 
-  constructor(options: Surroundings, watcher: AbandonmentWatcher<A>) {
+  constructor(options: AbandonmentOptions, watcher: AbandonmentWatcher<A>) {
     this.#options = options;
     this.#watcher = watcher;
   }

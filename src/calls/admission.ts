@@ -4,8 +4,8 @@ import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 
 /**
- * What a call without an attempt does next: it passes, tries the open circuit, waits for what keeps it, or ends. `over`: it has ended
- * already.
+ * What a call without an attempt does next: it gets an attempt (`pass`), tries the open circuit (`probe`), waits (`await_…`), or ends
+ * (`refuse_…`, `fail_…`). `over`: it has ended already.
  */
 export type Admission =
   | 'pass'
@@ -30,29 +30,29 @@ export type Admission =
  * names the reason.
  * @param now - monotonic time in ms.
  */
-export function admit<I, O>(path: PathState<I, O>, call: Call<I, O>, now: number): Admission {
+export function admit<I, O>(state: PathState<I, O>, call: Call<I, O>, now: number): Admission {
   if (call.settled || call.failed) return 'over';
-  const { circuit, permits, scopes, suspicion, tools } = path;
+  const { circuit, permits, scopes, suspicion, tools } = state;
   const { link } = circuit;
-  if (path.stopped) return 'refuse_stopped';
-  // Its turn to be told comes: another call of the same signal was first.
+  if (state.stopped) return 'refuse_stopped';
+  // The signal has been aborted, but this call has not been told yet: another call with the same signal was told first.
   if (call.settings.signal?.aborted === true) return 'fail_cancelled';
   if (now >= call.overallDue) return 'fail_out_of_time';
-  if (!link.closed) return link.isOpen ? admitWhileOpen(path, call, now) : 'await_restart';
+  if (!link.closed) return link.isOpen ? admitWhileOpen(state, call, now) : 'await_restart';
   if (tools.size > 0 && tools.refuses(call, now)) return 'refuse_tool';
-  if (link.pausedUntil > now) return outlastsPause(path, call) ? 'await_pause' : 'fail_paused';
+  if (link.pausedUntil > now) return outlastsPause(state, call) ? 'await_pause' : 'fail_paused';
   if (suspicion.raised) return 'await_suspect';
   if (scopes.mustWait(call)) return 'await_scope';
   if (permits.free) return 'pass';
-  return call.progress.accepted || path.waiting.queued < path.options.policy.queueLength
+  return call.progress.accepted || state.waiting.queued < state.options.policy.queueLength
     ? 'await_permit'
     : 'refuse_too_many';
 }
 
-function admitWhileOpen<I, O>(path: PathState<I, O>, call: Call<I, O>, now: number): Admission {
-  const { circuit, permits, scopes, tools, options } = path;
+function admitWhileOpen<I, O>(state: PathState<I, O>, call: Call<I, O>, now: number): Admission {
+  const { circuit, permits, scopes, tools, options } = state;
   const isDue = circuit.isProbeDue(now);
-  // Before it takes the place of a probe, which it could not use.
+  // Checked first: a call that its tool refuses must not take the place of a probe.
   if (isDue && tools.size > 0 && tools.refuses(call, now)) return 'refuse_tool';
   if (options.probe !== undefined && call.expectedEffect !== 'readOnly') return 'await_probe';
   if (isDue && scopes.mustWait(call)) return 'await_scope';
@@ -64,20 +64,20 @@ function outlastsPause<I, O>({ circuit, draining }: PathState<I, O>, call: Call<
   return circuit.link.pausedUntil < Math.min(call.overallDue, draining.cutAt);
 }
 
-/** Those that end a call. */
+/** The admissions that end a call. */
 export type AdmissionFailure = Extract<Admission, `refuse_${string}` | `fail_${string}`>;
 
-/** What a call ends with that is not admitted. */
+/** The failure of a call that is not admitted. */
 export function admissionFailure<I, O>(
-  path: PathState<I, O>,
+  state: PathState<I, O>,
   call: Call<I, O>,
   admission: AdmissionFailure,
   now: number,
 ): FailureFacts {
-  const { name, policy } = path.options;
+  const { name, policy } = state.options;
   const { signal, overallMs } = call.settings;
   const { lastFailure } = call.progress;
-  const { circuit, tools } = path;
+  const { circuit, tools } = state;
   switch (admission) {
     case 'refuse_stopped':
       return refusal.stopped(name);

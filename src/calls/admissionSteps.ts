@@ -1,8 +1,8 @@
 import type { Outcome } from '../policy/failure.ts';
 import { type Admission, admissionFailure, admit } from './admission.ts';
 import type { Attempt } from './attempt.ts';
-import type { Attempts } from './attempts.ts';
-import { Call, type CallKeeper } from './call.ts';
+import type { AttemptLifecycle } from './attemptLifecycle.ts';
+import { Call, type CallWatcher } from './call.ts';
 import type { Waiting } from './callProgress.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { Fence } from './fence.ts';
@@ -11,7 +11,7 @@ import type { Settlement } from './settlement.ts';
 
 /** What an admitted call goes on with. */
 export interface AdmittedCalls<I, O> {
-  readonly attempts: Attempts<I, O>;
+  readonly lifecycle: AttemptLifecycle<I, O>;
   readonly settlement: Settlement<I, O>;
   /** Starts the work of an attempt. */
   readonly work: (attempt: Attempt<Call<I, O>>) => void;
@@ -19,26 +19,26 @@ export interface AdmittedCalls<I, O> {
 
 /** The steps of a call that has no attempt: it is admitted and gets one, waits, or ends. */
 export class AdmissionSteps<I, O> {
-  readonly #path: PathState<I, O>;
-  readonly #keeper: CallKeeper<I, O>;
+  readonly #state: PathState<I, O>;
+  readonly #watcher: CallWatcher<I, O>;
   readonly #admitted: AdmittedCalls<I, O>;
   #lastCall = 0;
   #filling = false;
 
-  constructor(path: PathState<I, O>, keeper: CallKeeper<I, O>, admitted: AdmittedCalls<I, O>) {
-    this.#path = path;
-    this.#keeper = keeper;
+  constructor(state: PathState<I, O>, watcher: CallWatcher<I, O>, admitted: AdmittedCalls<I, O>) {
+    this.#state = state;
+    this.#watcher = watcher;
     this.#admitted = admitted;
   }
 
   /** Makes the row of a call. @param now - monotonic time in ms. @param settled - gets its one outcome. */
   makeCall(input: I, settings: CallSettings<I, O>, now: number, settled: (outcome: Outcome<O>) => void): Call<I, O> {
-    return new Call(this.#keeper, ++this.#lastCall, input, settings, now, settled);
+    return new Call(this.#watcher, ++this.#lastCall, input, settings, now, settled);
   }
 
   /** Moves a call that has no attempt on. @param now - the time, where it has just been read. */
-  proceed(call: Call<I, O>, now = this.#path.options.clock.now()): void {
-    const admission = admit(this.#path, call, now);
+  proceed(call: Call<I, O>, now = this.#state.options.clock.now()): void {
+    const admission = admit(this.#state, call, now);
     if (admission === 'pass') this.#begin(call, now);
     else this.#holdBack(call, admission, now);
   }
@@ -46,13 +46,13 @@ export class AdmissionSteps<I, O> {
   /** What a call waited for has come. Does nothing when it does not wait for that any more. */
   resume(call: Call<I, O>, waiting: Waiting): void {
     if (call.waiting !== waiting) return;
-    this.#path.waiting.delete(call);
+    this.#state.waiting.delete(call);
     this.proceed(call);
   }
 
   /** Has a call wait for the restart, for as long as such calls may. */
   awaitRestart(call: Call<I, O>, now: number): void {
-    const { options, waiting } = this.#path;
+    const { options, waiting } = this.#state;
     const { repeatWaitMs, restartWaitMs } = options.policy;
     const waitMs = call.attempts === 0 ? restartWaitMs : (call.progress.repeatLeftMs ?? repeatWaitMs);
     waiting.add(call, 'restart', Math.min(now + waitMs, call.overallDue));
@@ -60,13 +60,13 @@ export class AdmissionSteps<I, O> {
 
   /** Gives free permits to the calls that have waited longest, one at a time: one that is answered at once releases its permit. */
   fillPermits(): void {
-    if (this.#path.waiting.queued === 0 || this.#filling) return;
+    if (this.#state.waiting.queued === 0 || this.#filling) return;
     this.#filling = true;
-    this.#path.queue.step(this.#fillNext, undefined);
+    this.#state.queue.step(this.#fillNext, undefined);
   }
 
   readonly #fillNext = (): void => {
-    const { permits, circuit, suspicion, waiting, queue } = this.#path;
+    const { permits, circuit, suspicion, waiting, queue } = this.#state;
     const mayPass = permits.free && circuit.link.closed && !suspicion.raised;
     const next = mayPass ? waiting.nextForPermit() : undefined;
     this.#filling = next !== undefined;
@@ -76,14 +76,14 @@ export class AdmissionSteps<I, O> {
   };
 
   #begin(call: Call<I, O>, now: number): void {
-    const { attempts, work } = this.#admitted;
-    this.#path.queue.step(work, attempts.begin(call, now));
+    const { lifecycle, work } = this.#admitted;
+    this.#state.queue.step(work, lifecycle.begin(call, now));
   }
 
   /** Keeps a call back, or ends it. */
   #holdBack(call: Call<I, O>, admission: Exclude<Admission, 'pass'>, now: number): void {
-    const path = this.#path;
-    const { waiting, circuit, options, tools } = path;
+    const state = this.#state;
+    const { waiting, circuit, options, tools } = state;
     switch (admission) {
       case 'over':
         return;
@@ -110,23 +110,23 @@ export class AdmissionSteps<I, O> {
         waiting.add(call, 'permit', call.overallDue);
         return;
       case 'refuse_tool':
-        this.#admitted.settlement.refuse(call, admissionFailure(path, call, admission, now), tools.episodeOf(call));
+        this.#admitted.settlement.refuse(call, admissionFailure(state, call, admission, now), tools.episodeOf(call));
         return;
       case 'refuse_stopped':
       case 'refuse_too_many':
       case 'refuse_open':
-        this.#admitted.settlement.refuse(call, admissionFailure(path, call, admission, now));
+        this.#admitted.settlement.refuse(call, admissionFailure(state, call, admission, now));
         return;
       case 'fail_cancelled':
       case 'fail_out_of_time':
       case 'fail_paused':
-        this.#admitted.settlement.fail(call, admissionFailure(path, call, admission, now));
+        this.#admitted.settlement.fail(call, admissionFailure(state, call, admission, now));
     }
   }
 
   /** A call asks to be the probe of an open circuit. */
   #tryCircuit(call: Call<I, O>, now: number): void {
-    const { circuit, queue } = this.#path;
+    const { circuit, queue } = this.#state;
     if (circuit.requestProbe(now)) {
       const { fence } = circuit.link;
       // A listener that hears of the probe may end the call, take the last permit, or change the circuit.
@@ -136,7 +136,7 @@ export class AdmissionSteps<I, O> {
   }
 
   #beginProbe(call: Call<I, O>, fence: Fence): void {
-    const { circuit, permits, options } = this.#path;
+    const { circuit, permits, options } = this.#state;
     const now = options.clock.now();
     if (!circuit.link.isCurrent(fence)) {
       this.proceed(call);
@@ -150,7 +150,7 @@ export class AdmissionSteps<I, O> {
 
   /** A call waits for the integration's own harmless probe, which is sent if one is due and none is under way. */
   #awaitProbe(call: Call<I, O>, now: number): void {
-    const { circuit, queue } = this.#path;
+    const { circuit, queue } = this.#state;
     const wait = (): void => this.#waitForProbe(call);
     if (circuit.probe === undefined && circuit.requestProbe(now)) {
       circuit.probe = this.#makeProbe(now);
@@ -160,7 +160,7 @@ export class AdmissionSteps<I, O> {
   }
 
   #waitForProbe(call: Call<I, O>): void {
-    const { circuit, waiting, options } = this.#path;
+    const { circuit, waiting, options } = this.#state;
     if (call.failed || !circuit.link.isOpen) this.proceed(call);
     else if (circuit.probe === undefined) this.#holdBack(call, 'refuse_open', options.clock.now());
     else if (waiting.size < options.policy.maxInFlight) waiting.add(call, 'probe', call.overallDue);
@@ -168,7 +168,7 @@ export class AdmissionSteps<I, O> {
   }
 
   #makeProbe(now: number): Call<I, O> {
-    const { options, circuit } = this.#path;
+    const { options, circuit } = this.#state;
     const { limits, retry } = options.policy;
     const settings: CallSettings<I, O> = {
       ...limits,
@@ -187,7 +187,7 @@ export class AdmissionSteps<I, O> {
 
   /** A probe that neither closed nor opened the circuit (it was told to wait) helps no call that waited for it. */
   #probeEnded(probe: Call<I, O>): void {
-    const { circuit, waiting, queue, stopped, options } = this.#path;
+    const { circuit, waiting, queue, stopped, options } = this.#state;
     // A circuit that is half-open no longer has forgotten its probe.
     if (circuit.probe !== probe || stopped) return;
     circuit.probe = undefined;

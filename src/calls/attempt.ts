@@ -7,7 +7,7 @@ import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
 import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
 
-/** What an attempt knows of its call. */
+/** The part of a call that its attempts read. */
 export interface AttemptedCall {
   readonly settings: Pick<CallSettings<never, never>, keyof Limits | 'ownLimits' | 'retry' | 'signal'>;
   readonly startedAt: number;
@@ -34,12 +34,19 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     if (call.attempts > 1 || startedAt !== call.startedAt || limitMs !== call.settings.attemptMs) {
       this.#particulars = new Particulars(call.attempts, startedAt, limitMs);
     }
-    // The server may say something else, or nothing any more, by the time it fails.
+    // Read for its side effect: the call remembers the effect that the server declares now. By the time the attempt fails, the server may
+    // declare another one, or be gone.
     void call.expectedEffect;
   }
 
-  get attempt(): number {
+  /** From 1. */
+  get number(): number {
     return this.#particulars?.number ?? 1;
+  }
+
+  // The name that operations read it by.
+  get attempt(): number {
+    return this.number;
   }
 
   // An AbortController's signal costs more than all the rest of a call, so it is made when it is first read.
@@ -133,7 +140,7 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
 
   // Not private: V8 gives each object of a class with private methods a further field.
   ownParticulars(): Particulars {
-    return (this.#particulars ??= new Particulars(this.attempt, this.startedAt, this.limitMs));
+    return (this.#particulars ??= new Particulars(this.number, this.startedAt, this.limitMs));
   }
 }
 

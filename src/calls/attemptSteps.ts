@@ -2,8 +2,8 @@ import type { FailureFacts } from '../policy/failure.ts';
 import { AdmissionSteps, type AdmittedCalls } from './admissionSteps.ts';
 import type { Attempt } from './attempt.ts';
 import { attemptFacts } from './attemptFacts.ts';
-import { Attempts } from './attempts.ts';
-import type { Call, CallKeeper } from './call.ts';
+import { AttemptLifecycle } from './attemptLifecycle.ts';
+import type { Call, CallWatcher } from './call.ts';
 import { isThenable } from './observe.ts';
 import type { PathState } from './pathState.ts';
 import { PromiseListeners, type WorkWatcher } from './promiseListeners.ts';
@@ -12,17 +12,17 @@ import { Settlement } from './settlement.ts';
 
 /** The steps of a call from the start of an attempt's work to the next admission or the settlement. */
 export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, AdmittedCalls<I, O> {
-  readonly attempts: Attempts<I, O>;
+  readonly lifecycle: AttemptLifecycle<I, O>;
   readonly settlement: Settlement<I, O>;
   readonly admission: AdmissionSteps<I, O>;
-  readonly #path: PathState<I, O>;
+  readonly #state: PathState<I, O>;
   readonly #listeners: PromiseListeners<Attempt<Call<I, O>>, O>;
 
-  constructor(path: PathState<I, O>, keeper: CallKeeper<I, O>) {
-    this.#path = path;
-    this.attempts = new Attempts(path);
-    this.settlement = new Settlement(path);
-    this.admission = new AdmissionSteps(path, keeper, this);
+  constructor(state: PathState<I, O>, watcher: CallWatcher<I, O>) {
+    this.#state = state;
+    this.lifecycle = new AttemptLifecycle(state);
+    this.settlement = new Settlement(state);
+    this.admission = new AdmissionSteps(state, watcher, this);
     this.#listeners = new PromiseListeners(this);
   }
 
@@ -32,7 +32,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       this.#workEnded(attempt);
       return;
     }
-    const { queue, options } = this.#path;
+    const { queue, options } = this.#state;
     const { call } = attempt;
     let answer: O | PromiseLike<O>;
     queue.outside();
@@ -58,17 +58,17 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
   answered(attempt: Attempt<Call<I, O>>, value: O): void {
     // A native promise may have a `then` of somebody else's making, which calls back twice.
     if (attempt.ended) return;
-    const { queue, records, budget } = this.#path;
+    const { queue, records, budget } = this.#state;
     const { call } = attempt;
     queue.enter();
-    this.attempts.workAnswered();
+    this.lifecycle.workAnswered();
     this.#workEnded(attempt);
     if (attempt.over) {
       records.attemptWasLate(attempt, undefined);
       const { late } = call.settings;
       if (late !== undefined) queue.call(late, value);
     } else {
-      this.attempts.succeed(attempt);
+      this.lifecycle.succeed(attempt);
       this.admission.fillPermits();
       if (call.attempts === 1) budget.succeededAtFirst();
       else budget.succeededAfter(call.progress.retries);
@@ -79,15 +79,15 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
 
   threw(attempt: Attempt<Call<I, O>>, error: unknown): void {
     if (attempt.ended) return;
-    const { options, records, queue } = this.#path;
+    const { options, records, queue } = this.#state;
     const { call } = attempt;
     const facts = attemptFacts(error, options.clock.wallNow(), options.policy.maxPauseMs, call.settings.patterns);
     queue.enter();
     this.#workEnded(attempt);
     if (!attempt.over) {
-      const judged = this.attempts.fail(attempt, facts);
+      const judged = this.lifecycle.fail(attempt, facts);
       this.admission.fillPermits();
-      this.failed(call, judged);
+      this.retryOrEnd(call, judged);
     } else if (facts.kind !== 'cancelled' && facts.kind !== attempt.endedFor) {
       // Work that ends because it was told to is no result that came late.
       records.attemptWasLate(attempt, facts.message);
@@ -96,7 +96,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
   }
 
   #workEnded(attempt: Attempt<Call<I, O>>): void {
-    const { permits, abandoned, scopes, outage, queue, stopped } = this.#path;
+    const { permits, abandoned, scopes, outage, queue, stopped } = this.#state;
     const { givenUp } = attempt;
     attempt.end();
     if (givenUp === undefined) permits.release();
@@ -116,14 +116,14 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
   end(call: Call<I, O>, facts: FailureFacts): void {
     if (call.settled || call.ending === 'answered') return;
     if (call.progress.fallback !== undefined) this.settlement.cutShort(call, facts);
-    else this.settlement.fail(call, this.attempts.endOf(call, facts));
+    else this.settlement.fail(call, this.lifecycle.endOf(call, facts));
   }
 
   /** An attempt failed: its call ends, or waits to be tried again. */
-  failed(call: Call<I, O>, facts: FailureFacts): void {
+  retryOrEnd(call: Call<I, O>, facts: FailureFacts): void {
     call.noteFailure(facts);
-    const path = this.#path;
-    const { options, circuit, budget, draining, tools } = path;
+    const state = this.#state;
+    const { options, circuit, budget, draining, tools } = state;
     const { link } = circuit;
     const now = options.clock.now();
     const ofTool = tools.size > 0 && !link.isOpen ? tools.refusalOf(call, now, facts) : undefined;
@@ -134,7 +134,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       crashed: link.lastState === 'crashed',
       cutAt: draining.cutAt,
       circuitOpen: (cause) => ofTool ?? circuit.refusal(cause, now),
-      takeRetry: () => budget.tryRetry(call.progress.retries > 0 ? path.retrying - 1 : path.retrying),
+      takeRetry: () => budget.tryRetry(call.progress.retries > 0 ? state.retrying - 1 : state.retrying),
     });
     if (decision.step === 'end') this.settlement.fail(call, decision.facts);
     else this.#retry(call, facts, decision.step === 'wait' ? decision.delayMs : null, now);
@@ -142,7 +142,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
 
   /** The integration is crashed no longer: its server is back, or abandoned work ended. */
   endOutage(): void {
-    const { circuit, outage, records, options } = this.#path;
+    const { circuit, outage, records, options } = this.#state;
     if (circuit.link.lastState !== 'crashed') return;
     const { since, quiet } = outage.end();
     circuit.link.restarted();
@@ -151,20 +151,20 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
 
   /** @param delayMs - `null`: it waits for the restart, which draws nothing from the budget. */
   #retry(call: Call<I, O>, facts: FailureFacts, delayMs: number | null, now: number): void {
-    const path = this.#path;
+    const state = this.#state;
     if (delayMs === null) this.admission.awaitRestart(call, now);
     else {
       const progress = call.ownProgress();
-      if (progress.retries === 0) path.retrying++;
+      if (progress.retries === 0) state.retrying++;
       progress.retries++;
       progress.waitedMs += delayMs;
-      path.waiting.add(call, 'backoff', now + delayMs);
+      state.waiting.add(call, 'backoff', now + delayMs);
     }
-    path.records.callRetried(call, facts, delayMs);
+    state.records.callRetried(call, facts, delayMs);
     const { attempts, settings } = call;
     if (settings.retried === undefined) return;
     // A listener may have ended the call.
-    path.queue.step(() => {
+    state.queue.step(() => {
       if (!call.settled && !call.failed) settings.retried?.(facts, attempts);
     }, undefined);
   }

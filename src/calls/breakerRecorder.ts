@@ -6,15 +6,15 @@ import type { PathState } from './pathState.ts';
 
 /** What the end of an attempt says of the circuit of its integration and of that of its tool. */
 export class BreakerRecorder<I, O> {
-  readonly #path: PathState<I, O>;
+  readonly #state: PathState<I, O>;
 
-  constructor(path: PathState<I, O>) {
-    this.#path = path;
+  constructor(state: PathState<I, O>) {
+    this.#state = state;
   }
 
   /** An attempt was answered. */
   answered({ call, fence }: Attempt<Call<I, O>>): void {
-    const { tools, circuit } = this.#path;
+    const { tools, circuit } = this.#state;
     if (tools.size > 0) tools.answered(call);
     circuit.answered(fence);
   }
@@ -24,11 +24,11 @@ export class BreakerRecorder<I, O> {
    * @param isLimit - a limit of its own or of its session passed.
    */
   failed(attempt: Attempt<Call<I, O>>, facts: FailureFacts, isLimit: boolean): void {
-    const { circuit, tools } = this.#path;
+    const { circuit, tools } = this.#state;
     const counts = breakerOutcome(facts);
     // Counted when it is known whether the server lives.
     if (isLimit && counts === 'failure' && this.#isSuspect(attempt)) {
-      this.#path.suspicion.hold(attempt, facts);
+      this.#state.suspicion.hold(attempt, facts);
       if (tools.toolOf(attempt.call) !== undefined) circuit.ignored(attempt.fence);
       return;
     }
@@ -45,13 +45,13 @@ export class BreakerRecorder<I, O> {
 
   /** The server asked not to be called for now. */
   pause(pauseMs: number): void {
-    const { circuit, records } = this.#path;
+    const { circuit, records } = this.#state;
     if (circuit.pause(pauseMs)) records.paused(pauseMs);
   }
 
   /** The attempt ended with its server, which counts as one incident. */
   lost({ call }: Attempt<Call<I, O>>): void {
-    const { tools } = this.#path;
+    const { tools } = this.#state;
     if (tools.size > 0) tools.ignored(call);
   }
 
@@ -61,7 +61,7 @@ export class BreakerRecorder<I, O> {
    * @returns whether it was suspect.
    */
   inquiryEnded(alive: boolean): boolean {
-    const { suspicion, tools } = this.#path;
+    const { suspicion, tools } = this.#state;
     const held = suspicion.clear();
     for (const { attempt, facts } of held ?? []) {
       if (!alive) tools.ignored(attempt.call);
@@ -72,32 +72,32 @@ export class BreakerRecorder<I, O> {
   }
 
   #count(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
-    const { circuit, records } = this.#path;
+    const { circuit, records } = this.#state;
     if (circuit.link.isCurrent(attempt.fence))
       circuit.failed(attempt.fence, facts, records.countedFailure(attempt, facts));
   }
 
   #failedOfTool(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
-    const { tools, records } = this.#path;
+    const { tools, records } = this.#state;
     tools.failed(attempt.call, records.countedFailure(attempt, facts));
   }
 
   /** Whether a silence waits for what the server says. An open circuit waits for its probe's end, whatever that is; a tool alone says nothing of it. */
   #isSuspect({ call }: Attempt<Call<I, O>>): boolean {
-    const { suspicion, circuit, tools } = this.#path;
+    const { suspicion, circuit, tools } = this.#state;
     return suspicion.raised && (circuit.link.closed || tools.toolOf(call) !== undefined);
   }
 
   /** Whether only the tool of an attempt passed its limit: others were answered meanwhile. A server that can be asked is asked instead. */
   #isOfToolAlone({ call, startedAt }: Attempt<Call<I, O>>): boolean {
-    const { options, circuit, tools } = this.#path;
+    const { options, circuit, tools } = this.#state;
     if (options.onSilence !== undefined || tools.toolOf(call) === undefined) return false;
     return circuit.counts.hasAnsweredSince(startedAt, options.clock.now());
   }
 
   /** What a failure that is not of the tool alone says of the tool: an error within its limit is an answer of it. */
   #tellTool(call: Call<I, O>, facts: FailureFacts): void {
-    const { tools } = this.#path;
+    const { tools } = this.#state;
     const isEnded = facts.kind === 'crash' || facts.kind === 'cancelled' || breakerOutcome(facts) === 'ignored';
     if (isEnded || facts.kind === 'timeout' || facts.kind === 'watchdog') tools.ignored(call);
     else tools.answered(call);

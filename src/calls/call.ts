@@ -6,8 +6,8 @@ import type { CallSettings } from './callSettings.ts';
 import type { Deadline } from './deadlineQueue.ts';
 import type { AbortWatcher } from './signalFanout.ts';
 
-/** Moves a call when its time is over or its caller aborts it. */
-export interface CallKeeper<I, O> {
+/** Is told when the time of a call is over or its caller aborts it. */
+export interface CallWatcher<I, O> {
   callExpired(call: Call<I, O>, now: number): void;
   callAborted(call: Call<I, O>, reason: unknown): void;
   now(): number;
@@ -18,10 +18,10 @@ export interface CallKeeper<I, O> {
  * once, and no more: there may be tens of thousands of them.
  */
 export class Call<I, O> implements Deadline, AbortWatcher {
-  // A whole number of ms, which V8 keeps in the field itself; any other is an object of its own, made anew for each call.
+  // Always a whole number of ms: V8 keeps a small integer in the field itself, and would allocate an object for any other number.
   due = 0;
   heapIndex = -1;
-  /** What it will be settled with, when that is decided: its value, or its failure, in place of which a fallback may still answer. */
+  /** How it will be settled, once that is decided. A call that failed or was refused may still be answered by its fallback. */
   ending: 'answered' | 'failed' | 'refused' | undefined = undefined;
   attempt: Attempt<Call<I, O>> | undefined = undefined;
   attempts = 0;
@@ -32,19 +32,19 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   /** Neighbours in the table of calls in flight, which alone writes them. */
   previous: Call<I, O> | undefined = undefined;
   next: Call<I, O> | undefined = undefined;
-  readonly #keeper: CallKeeper<I, O>;
+  readonly #watcher: CallWatcher<I, O>;
   #progress: Readonly<CallProgress> = noProgress;
   #resolve: ((outcome: Outcome<O>) => void) | undefined;
 
   constructor(
-    keeper: CallKeeper<I, O>,
+    watcher: CallWatcher<I, O>,
     number: number,
     input: I,
     settings: CallSettings<I, O>,
     now: number,
     resolve: (outcome: Outcome<O>) => void,
   ) {
-    this.#keeper = keeper;
+    this.#watcher = watcher;
     this.number = number;
     this.input = input;
     this.settings = settings;
@@ -52,12 +52,12 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     this.#resolve = resolve;
   }
 
-  /** What it went through so far, besides its attempt; not to be written. */
+  /** Its waits, retries and last failure so far, to be read only. */
   get progress(): Readonly<CallProgress> {
     return this.#progress;
   }
 
-  /** The same, to be written. */
+  /** The same, to be written: a call without one gets one of its own. */
   ownProgress(): CallProgress {
     if (this.#progress === noProgress) this.#progress = new CallProgress();
     return this.#progress;
@@ -112,18 +112,18 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   }
 
   now(): number {
-    return this.#keeper.now();
+    return this.#watcher.now();
   }
 
   expire(now: number): void {
-    this.#keeper.callExpired(this, now);
+    this.#watcher.callExpired(this, now);
   }
 
   aborted(reason: unknown): void {
-    this.#keeper.callAborted(this, reason);
+    this.#watcher.callAborted(this, reason);
   }
 }
 
 function nobody(): void {
-  // Nobody is told a second time.
+  // The caller is not told a second time.
 }

@@ -29,13 +29,13 @@ export class CallPath<I, O> implements Drainable {
     this.#conductor = new Conductor(options);
     this.name = options.name;
     this.policy = options.policy;
-    this.link = this.#conductor.path.circuit.link;
+    this.link = this.#conductor.state.circuit.link;
   }
 
   get stats(): CallStats {
-    const { attempts, waiting, records, permits, budget } = this.#conductor.path;
+    const { inFlight, waiting, records, permits, budget } = this.#conductor.state;
     return {
-      attempts: attempts.size,
+      attempts: inFlight.size,
       waiting: waiting.size,
       succeeded: records.succeeded,
       failed: records.failed,
@@ -48,20 +48,20 @@ export class CallPath<I, O> implements Drainable {
 
   /** Makes a call. The row is given back so that its owner can end it; `settled` gets its one outcome. */
   start(input: I, settings: CallSettings<I, O>, settled: (outcome: Outcome<O>) => void): Call<I, O> {
-    const { path, steps } = this.#conductor;
-    const now = path.options.clock.now();
+    const { state, steps } = this.#conductor;
+    const now = state.options.clock.now();
     const call = steps.admission.makeCall(input, settings, now, settled);
     const { signal } = settings;
-    path.queue.enter();
-    if (path.stopped) steps.settlement.refuse(call, refusal.stopped(this.name));
+    state.queue.enter();
+    if (state.stopped) steps.settlement.refuse(call, refusal.stopped(this.name));
     else if (signal?.aborted === true) steps.settlement.fail(call, refusal.cancelled(signal.reason, false));
-    else if (path.draining.refuses(settings)) steps.settlement.refuse(call, refusal.stopping(this.name));
+    else if (state.draining.refuses(settings)) steps.settlement.refuse(call, refusal.stopping(this.name));
     else {
-      if (signal !== undefined) path.options.signals.watch(signal, call);
+      if (signal !== undefined) state.options.signals.watch(signal, call);
       if (settings.scope === undefined) steps.admission.proceed(call, now);
       else this.#enterScope(call, settings.scope, now);
     }
-    path.queue.leave();
+    state.queue.leave();
     return call;
   }
 
@@ -72,7 +72,7 @@ export class CallPath<I, O> implements Drainable {
 
   /** Ends the call that holds a scope. @returns false when none does. */
   endScope(scope: string, reason: unknown): boolean {
-    const holder = this.#conductor.path.scopes.holder(scope);
+    const holder = this.#conductor.state.scopes.holder(scope);
     if (holder !== undefined) this.end(holder, refusal.cancelled(reason, holder.attempt !== undefined));
     return holder !== undefined;
   }
@@ -82,11 +82,11 @@ export class CallPath<I, O> implements Drainable {
    * @param quietly - it ended as it was to: nothing is told, and its coming back neither.
    */
   crashed(facts: FailureFacts, quietly = false): void {
-    const { path } = this.#conductor;
-    if (path.stopped) return;
+    const { state } = this.#conductor;
+    if (state.stopped) return;
     this.#step(() => {
       // A restart takes it back into service from here on, not the end of work that was abandoned.
-      path.outage.overwhelmed = false;
+      state.outage.overwhelmed = false;
       this.#conductor.lose(facts, quietly);
       this.#conductor.endSuspicion();
     });
@@ -94,47 +94,47 @@ export class CallPath<I, O> implements Drainable {
 
   /** The server of the integration is there again, and nothing of what was going on before. */
   restarted(): void {
-    const { path, steps } = this.#conductor;
-    if (path.stopped) return;
+    const { state, steps } = this.#conductor;
+    if (state.stopped) return;
     this.#step(() => {
-      path.permits.forgive();
-      path.tools.restarted();
+      state.permits.forgive();
+      state.tools.restarted();
       steps.endOutage();
-      path.queue.step(this.#forgive, undefined);
+      state.queue.step(this.#forgive, undefined);
     });
   }
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
   reset(): void {
-    const { path, steps } = this.#conductor;
-    if (path.stopped) return;
+    const { state, steps } = this.#conductor;
+    if (state.stopped) return;
     this.#step(() => {
-      path.permits.forgive();
+      state.permits.forgive();
       this.link.reset();
-      path.tools.resetAll();
-      path.queue.step(() => {
-        if (path.outage.overwhelmed) steps.endOutage();
+      state.tools.resetAll();
+      state.queue.step(() => {
+        if (state.outage.overwhelmed) steps.endOutage();
         this.#conductor.resume('pause');
-        path.queue.step(this.#forgive, undefined);
+        state.queue.step(this.#forgive, undefined);
       }, undefined);
     });
   }
 
   /** The circuit of a tool, as of now. */
   toolCircuit(tool: string): ToolCircuitState {
-    return this.#conductor.path.tools.stateOf(tool);
+    return this.#conductor.state.tools.stateOf(tool);
   }
 
   /** Forces the circuit of a tool open until the returned function is called (once). */
   isolateTool(tool: string): () => void {
-    const { path } = this.#conductor;
-    return path.stopped ? () => undefined : path.tools.isolate(tool);
+    const { state } = this.#conductor;
+    return state.stopped ? () => undefined : state.tools.isolate(tool);
   }
 
   /** Closes the circuit of a tool. */
   resetTool(tool: string): void {
-    const { path } = this.#conductor;
-    if (!path.stopped) path.tools.reset(tool);
+    const { state } = this.#conductor;
+    if (!state.stopped) state.tools.reset(tool);
   }
 
   /**
@@ -142,26 +142,27 @@ export class CallPath<I, O> implements Drainable {
    * their work is aborted, and the rest is as after {@link reset}. Calls that wait go on.
    */
   restart(): void {
-    const { path, steps } = this.#conductor;
-    if (path.stopped) return;
-    const calls = path.attempts.list();
+    const { state, steps } = this.#conductor;
+    if (state.stopped) return;
+    const calls = state.inFlight.list();
     this.#step(() => {
-      // First: what is ended after it counts for nothing, and a probe takes no call with it.
+      // The reset comes first: the failures of the calls that end then belong to an old generation and count for nothing, and calls that
+      // wait for a probe are not refused when that probe ends.
       this.reset();
-      path.queue.each(calls, (call) => steps.end(call, refusal.restarted(this.name)));
+      state.queue.each(calls, (call) => steps.end(call, refusal.restarted(this.name)));
     });
   }
 
-  /** Takes the machine of a new incarnation. */
+  /** Takes the machine of a new incarnation; attempts of the one before end. */
   attach(ref: IntegrationRef, { open, down = false }: Beginning = {}): void {
-    const { path, steps } = this.#conductor;
-    if (path.stopped) return;
+    const { state, steps } = this.#conductor;
+    if (state.stopped) return;
     this.#step(() => {
-      const { outage, attempts, circuit } = path;
+      const { outage, inFlight, circuit } = state;
       outage.overwhelmed = false;
       // Before its attempts are ended: that our own machine is gone says nothing about the server.
       this.link.detach();
-      for (const call of attempts.list()) steps.end(call, refusal.machineLost(this.name));
+      for (const call of inFlight.list()) steps.end(call, refusal.machineLost(this.name));
       const first: IntegrationEvent[] = [];
       if (open !== undefined) {
         const { cause, ...restored } = open;
@@ -178,18 +179,18 @@ export class CallPath<I, O> implements Drainable {
 
   /** Whether a call has not ended. */
   get busy(): boolean {
-    const { attempts, waiting, fallingBack } = this.#conductor.path;
-    return attempts.size + waiting.size + fallingBack.size > 0;
+    const { inFlight, waiting, fallingBack } = this.#conductor.state;
+    return inFlight.size + waiting.size + fallingBack.size > 0;
   }
 
   /** Refuses new calls from now on; those that are under way may end by themselves. */
   drain(order: DrainOrder): void {
-    const { path, steps } = this.#conductor;
-    if (path.stopped) return;
-    path.draining.order = order;
+    const { state, steps } = this.#conductor;
+    if (state.stopped) return;
+    state.draining.order = order;
     this.#step(() => {
       // Calls whose next attempt would come after the end learn now what they would learn then.
-      for (const call of path.waiting.list()) {
+      for (const call of state.waiting.list()) {
         const isTimed = call.waiting === 'backoff' || call.waiting === 'pause';
         if (!isTimed || call.due < order.until) continue;
         const { lastFailure } = call.progress;
@@ -201,45 +202,46 @@ export class CallPath<I, O> implements Drainable {
 
   /** Ends every call and every wait. Nothing is left in the queue of deadlines afterwards. */
   stop(): void {
-    const { path, steps } = this.#conductor;
-    path.stopped = true;
+    const { state, steps } = this.#conductor;
+    state.stopped = true;
     this.#step(() => {
-      path.abandoned.clear();
+      state.abandoned.clear();
       const facts = refusal.stopped(this.name);
-      for (const call of [...path.attempts.list(), ...path.waiting.list(), ...path.fallingBack]) steps.end(call, facts);
+      for (const call of [...state.inFlight.list(), ...state.waiting.list(), ...state.fallingBack])
+        steps.end(call, facts);
       this.link.retire();
     });
-    path.options.onStop?.();
+    state.options.onStop?.();
   }
 
   #enterScope(call: Call<I, O>, scope: string, now: number): void {
-    const { path, steps } = this.#conductor;
-    const holder = path.scopes.holder(scope);
+    const { state, steps } = this.#conductor;
+    const holder = state.scopes.holder(scope);
     if (holder !== undefined && call.settings.replace !== true) {
       steps.settlement.refuse(call, refusal.scopeBusy(this.name, scope, undefined));
       return;
     }
-    path.scopes.take(scope, call);
+    state.scopes.take(scope, call);
     if (holder === undefined) {
       steps.admission.proceed(call, now);
       return;
     }
     steps.end(holder, refusal.replaced(scope, holder.attempt !== undefined));
     // Listeners of the abort may have taken any time.
-    path.queue.step(() => steps.admission.proceed(call), undefined);
+    state.queue.step(() => steps.admission.proceed(call), undefined);
   }
 
-  /** What was wrong before the server was taken back into service is over. */
+  /** The server was taken back into service: it is suspect no longer, and no scope waits for work of before. */
   readonly #forgive = (): void => {
-    const { path, steps } = this.#conductor;
+    const { state, steps } = this.#conductor;
     this.#conductor.endSuspicion();
-    path.queue.step(() => {
-      for (const call of path.scopes.forgive()) steps.admission.resume(call, 'scope');
+    state.queue.step(() => {
+      for (const call of state.scopes.forgive()) steps.admission.resume(call, 'scope');
     }, undefined);
   };
 
   #step(run: () => void): void {
-    const { queue } = this.#conductor.path;
+    const { queue } = this.#conductor.state;
     queue.enter();
     try {
       run();

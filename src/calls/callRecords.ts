@@ -41,8 +41,8 @@ export class CallRecords<I, O> {
     this.#queue = queue;
   }
 
-  /** A call was admitted: the episode of refusals is over. */
-  callAdmitted(): void {
+  /** A call was admitted, so the episode of refusals is over: the next refusal is told. */
+  endRefusals(): void {
     this.#episode.kind = undefined;
   }
 
@@ -99,7 +99,7 @@ export class CallRecords<I, O> {
     this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }
 
-  attemptWasLate({ call, attempt, givenUp }: Attempt<Call<I, O>>, error: string | undefined): void {
+  attemptWasLate({ call, number: attempt, givenUp }: Attempt<Call<I, O>>, error: string | undefined): void {
     this.late++;
     const now = this.#clock.now();
     const lateByMs = now - (givenUp?.since ?? now);
@@ -107,12 +107,15 @@ export class CallRecords<I, O> {
   }
 
   /** A failed attempt as what opens a circuit is told. */
-  countedFailure({ call, attempt }: Attempt<Call<I, O>>, { kind, reason, message }: FailureFacts): CountedFailure {
+  countedFailure(
+    { call, number: attempt }: Attempt<Call<I, O>>,
+    { kind, reason, message }: FailureFacts,
+  ): CountedFailure {
     const { call: id, label, session } = this.#about(call);
     return { kind, reason, message: causeText(message), call: id, attempt, label, session, at: this.#clock.wallNow() };
   }
 
-  attemptAbandoned({ call, attempt }: Attempt<Call<I, O>>, abandoned: number): void {
+  attemptAbandoned({ call, number: attempt }: Attempt<Call<I, O>>, abandoned: number): void {
     this.#queue.tell({ type: 'call.abandoned', ...this.#about(call), attempt, abandoned });
   }
 

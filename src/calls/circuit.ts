@@ -17,7 +17,7 @@ import * as refusal from './refusal.ts';
 export class Circuit<I, O> {
   readonly link: MachineLink;
   readonly counts: BreakerCounts;
-  /** What it opens for. */
+  /** The last failures that were counted, which are told when it opens. */
   readonly failures = new RecentFailures();
   /** For how long a probe may hold its place, in ms. */
   readonly leaseMs: number;

@@ -6,29 +6,32 @@ import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { Waiting } from './callProgress.ts';
-import { type Mover, PathState } from './pathState.ts';
+import { type PathWatcher, PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 
 /** So many calls that a crash took with it are repeated at once after the restart, and as many more every so often, in ms. */
 const repeatsAtOnce = 50;
 const repeatsEveryMs = 100;
 
-/** Moves the calls of a path when something happens to them or to their integration: each method is one step, or queues some. */
-export class Conductor<I, O> implements Mover<I, O> {
-  readonly path: PathState<I, O>;
+/**
+ * Is told what happens by itself (a deadline, an abort, a change of the machine, the end of an inquiry), and moves the calls that it
+ * concerns. Each method is one step, or queues some.
+ */
+export class Conductor<I, O> implements PathWatcher<I, O> {
+  readonly state: PathState<I, O>;
   readonly steps: AttemptSteps<I, O>;
 
   constructor(options: CallPathOptions<I, O>) {
-    this.path = new PathState(options, this);
-    this.steps = new AttemptSteps(this.path, this);
+    this.state = new PathState(options, this);
+    this.steps = new AttemptSteps(this.state, this);
   }
 
   now(): number {
-    return this.path.options.clock.now();
+    return this.state.options.clock.now();
   }
 
   callAborted(call: Call<I, O>, reason: unknown): void {
-    const { queue } = this.path;
+    const { queue } = this.state;
     queue.enter();
     this.steps.end(call, refusal.cancelled(reason, call.attempt !== undefined));
     queue.leave();
@@ -36,22 +39,22 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   callExpired(call: Call<I, O>, now: number): void {
     if (call.settled) return;
-    const { queue } = this.path;
+    const { queue } = this.state;
     const { fallback, lastFailure } = call.progress;
     queue.enter();
     if (fallback !== undefined && lastFailure !== undefined) {
       const timedOut = refusal.timedOut('overall_timeout', call.settings.overallMs);
       this.steps.settlement.cutShort(call, lastFailure, timedOut);
     } else if (call.attempt !== undefined) {
-      const facts = this.steps.attempts.expire(call.attempt, now);
-      if (facts !== undefined) this.steps.failed(call, facts);
+      const facts = this.steps.lifecycle.expire(call.attempt, now);
+      if (facts !== undefined) this.steps.retryOrEnd(call, facts);
     } else this.#waitExpired(call, now);
     queue.leave();
   }
 
   /** The work of an attempt outlived its grace. */
   abandoned(attempt: Attempt<Call<I, O>>): void {
-    const { queue, permits, records, options, circuit, outage } = this.path;
+    const { queue, permits, records, options, circuit, outage } = this.state;
     queue.enter();
     const isReplaceable = permits.abandon();
     records.attemptAbandoned(attempt, permits.abandoned);
@@ -65,9 +68,9 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   /** It is known whether a suspect server lives. */
   inquiryEnded(alive: boolean): void {
-    const { queue, waiting } = this.path;
+    const { queue, waiting } = this.state;
     queue.enter();
-    if (this.steps.attempts.recorder.inquiryEnded(alive)) {
+    if (this.steps.lifecycle.recorder.inquiryEnded(alive)) {
       this.resume('suspect');
       if (waiting.queued > 0) queue.step(() => this.steps.admission.fillPermits(), undefined);
     }
@@ -76,7 +79,7 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   /** The circuit of a tool has opened: calls of it that wait would only be refused later. */
   toolOpened(tool: string): void {
-    const { queue, waiting, tools } = this.path;
+    const { queue, waiting, tools } = this.state;
     queue.enter();
     queue.step(() => {
       queue.each(waiting.list(), (call) => {
@@ -89,7 +92,7 @@ export class Conductor<I, O> implements Mover<I, O> {
   }
 
   changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void {
-    const { options, circuit, queue, stopped } = this.path;
+    const { options, circuit, queue, stopped } = this.state;
     const { link, failures, counts } = circuit;
     if (stopped) return;
     // First: each call that is refused is told why. What is isolated was opened by no failure.
@@ -105,12 +108,12 @@ export class Conductor<I, O> implements Mover<I, O> {
   }
 
   shown(from: IntegrationState, to: IntegrationState): void {
-    const { options, queue, stopped } = this.path;
+    const { options, queue, stopped } = this.state;
     if (!stopped && from !== to) queue.tell({ type: 'integration.changed', integration: options.name, from, to });
   }
 
   emitted(event: IntegrationEmitted): void {
-    const { options, queue, circuit } = this.path;
+    const { options, queue, circuit } = this.state;
     if (event.type === 'breaker.closed') circuit.failures.clear();
     const cause = event.type === 'breaker.opened' && event.kind !== 'isolated' ? circuit.failures.cause : undefined;
     // At once: what is kept is as the machine is, and no listener hears of it before.
@@ -121,40 +124,40 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   /** The server is gone, or counts as that: attempts end, and what may be tried again waits for the restart. */
   lose(facts: FailureFacts, quietly = false): void {
-    const { circuit, outage, records, attempts } = this.path;
+    const { circuit, outage, records, inFlight } = this.state;
     const isNew = circuit.link.lastState !== 'crashed';
     // First the machine, so that the calls find it crashed and none of them counts on its own: one incident counts once.
     const told = outage.begin(facts, quietly, isNew, this.now());
     circuit.link.lost();
     if (told === 'crashed') records.crashed(facts.message);
     else if (told === 'restart_failed') records.restartFailed(facts.message);
-    for (const call of attempts.list()) {
+    for (const call of inFlight.list()) {
       if (call.attempt === undefined) continue;
-      this.steps.attempts.lose(call.attempt, facts);
-      this.steps.failed(call, facts);
+      this.steps.lifecycle.lose(call.attempt, facts);
+      this.steps.retryOrEnd(call, facts);
     }
   }
 
   /** The server is suspect no longer: it is gone, or was taken back into service. */
   endSuspicion(): void {
-    if (this.path.suspicion.raised) this.inquiryEnded(false);
+    if (this.state.suspicion.raised) this.inquiryEnded(false);
   }
 
   /** What these calls waited for has come. */
   resume(waiting: Exclude<Waiting, 'restart'>): void {
-    const { queue } = this.path;
+    const { queue } = this.state;
     queue.step(() => {
-      queue.each(this.path.waiting.list(waiting), (call) => this.steps.admission.resume(call, waiting));
+      queue.each(this.state.waiting.list(waiting), (call) => this.steps.admission.resume(call, waiting));
     }, undefined);
   }
 
   /** What the change of the machine means for the calls that wait, as far as no listener has changed it again. */
   #moved(from: IntegrationState, to: IntegrationState): void {
-    const { circuit, records, queue, waiting } = this.path;
+    const { circuit, records, queue, waiting } = this.state;
     const { isOpen, closed } = circuit.link;
     if (to === 'open' && isOpen) this.#refuseAll();
     else if (closed && from !== 'idle' && from !== 'calling' && from !== 'backoff') {
-      records.callAdmitted();
+      records.endRefusals();
       this.#resumeAfterRestart();
       this.resume('probe');
       if (waiting.queued > 0) queue.step(() => this.steps.admission.fillPermits(), undefined);
@@ -163,7 +166,7 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   /** No permit is given out while the server is away: calls that wait for one wait for the restart now, and no longer than others. */
   #awaitRestart(): void {
-    const { waiting } = this.path;
+    const { waiting } = this.state;
     for (const kind of ['probe', 'permit'] as const) {
       for (const call of waiting.list(kind)) this.steps.admission.resume(call, kind);
     }
@@ -171,7 +174,7 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   /** The integration is there again: calls that waited for it go on, first come first, and repetitions no faster than it may bear. */
   #resumeAfterRestart(): void {
-    const { queue, waiting, circuit } = this.path;
+    const { queue, waiting, circuit } = this.state;
     const now = this.now();
     const calls = waiting.list('restart').toSorted((one, other) => one.number - other.number);
     let repeated = 0;
@@ -189,7 +192,7 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   /** The circuit opened: waiting calls end now, they would only be refused later. Those that were tried keep their failure as the cause. */
   #refuseAll(): void {
-    const { queue, waiting, circuit } = this.path;
+    const { queue, waiting, circuit } = this.state;
     const { link } = circuit;
     const refuse = (call: Call<I, O>): boolean => {
       // A listener may have closed it again, or made a call that is its probe.
@@ -208,7 +211,7 @@ export class Conductor<I, O> implements Mover<I, O> {
 
   /** The time of a waiting call has come. */
   #waitExpired(call: Call<I, O>, now: number): void {
-    const { options, waiting, outage } = this.path;
+    const { options, waiting, outage } = this.state;
     const { settlement } = this.steps;
     const { name, policy, restartInMs } = options;
     const { lastFailure } = call.progress;

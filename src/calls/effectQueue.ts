@@ -1,6 +1,6 @@
 import type { Fact, Facts, FactType } from '../policy/facts.ts';
 
-/** Up to this many slots the queue is kept for the next step; a longer one was that of a crash with thousands of calls. */
+/** The array of slots is kept for the next step up to this length; only a crash with thousands of calls makes a longer one. */
 const mostKept = 3072;
 
 /** A slot that is not in use holds nothing alive. */
@@ -10,11 +10,11 @@ type Run = (what: never) => void;
 
 /**
  * What a call path tells others, run to completion: facts, settlements, aborts and the start of work are queued while a step changes the
- * state, and run when the outermost step ends, in the same turn. So nobody hears anything in the middle of a step, and whoever
+ * state, and run when the outermost step ends, in the same turn. So nobody hears anything in the middle of a step, and a listener that
  * calls back finds a state that is complete.
  *
- * What somebody else's code leads to comes last, in the order of the decisions. What a further step of the path itself leads to takes
- * that step's place in the order.
+ * Where new entries go: a listener that calls back adds its own at the end of the queue; a further step of the path adds its own in front
+ * of the entries that are left, so that the facts of one decision stay together.
  */
 export class EffectQueue implements Facts {
   readonly #facts: Facts;
@@ -43,7 +43,7 @@ export class EffectQueue implements Facts {
     else this.#run();
   }
 
-  /** Whether nothing has yet to be run. */
+  /** Whether the queue has no entry left to run. */
   get isEmpty(): boolean {
     return this.#next === this.#end;
   }
@@ -59,12 +59,12 @@ export class EffectQueue implements Facts {
     return true;
   }
 
-  /** Queues a call of somebody else's code. */
+  /** Queues a call of code outside the path: a listener, an operation, the caller. */
   call<T>(run: (what: T) => void, what: T): void {
     this.#push(false, run, what);
   }
 
-  /** Queues a further step of the path: it is decided on what is found after everything that was queued before. */
+  /** Queues a further step of the path. It decides when it runs, after the listeners before it have changed what they wanted to. */
   step<T>(run: (what: T) => void, what: T): void {
     this.#push(true, run, what);
   }
@@ -83,14 +83,14 @@ export class EffectQueue implements Facts {
   }
 
   /**
-   * Code that others gave and that may call back at length is about to be run: what it begins meanwhile need not wait for its end.
+   * An operation or a fallback is about to run. The calls it makes start at once instead of after its return, which may take long.
    * {@link inside} must follow.
    */
   outside(): void {
     this.#running = false;
   }
 
-  /** That code has returned. */
+  /** The operation or the fallback has returned. */
   inside(): void {
     this.#running = true;
   }
@@ -139,7 +139,7 @@ export class EffectQueue implements Facts {
         if (isStep && this.#next < this.#end) this.#runInPlace(run, what);
         else run(what);
       } catch (error) {
-        // Whatever one of them did, the others are owed theirs.
+        // One entry that throws must not keep the others from being run.
         if (!failed) failure = error;
         failed = true;
       }
@@ -151,7 +151,7 @@ export class EffectQueue implements Facts {
     if (failed) throw failure;
   }
 
-  /** Runs a step so that what it queues comes before the rest. */
+  /** Runs a step, and puts the entries that it queues in front of those that are left. */
   #runInPlace(run: Run, what: never): void {
     const rest = this.#slots.slice(this.#next, this.#end);
     this.#slots.fill(undefined, this.#next, this.#end);

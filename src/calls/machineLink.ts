@@ -1,14 +1,14 @@
 import type { IntegrationRef, IntegrationState } from '../machines/integration.ts';
 import type { IntegrationEmitted, IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { FailureKind } from '../policy/failure.ts';
-import type { Clock } from '../policy/clock.ts';
 import type { BreakerCounts } from './breakerCounts.ts';
+import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import type { Fence } from './fence.ts';
 import { Isolations } from './isolations.ts';
 import { type FollowedCalls, type Follower, MachineSync } from './machineSync.ts';
 
-/** Moves on when the machine has changed. */
+/** Is told when the machine has changed. */
 export interface MachineWatcher {
   /** @param shown - what `from` was shown as: before the first start that is `idle`. */
   changed(from: IntegrationState, to: IntegrationState, shown: IntegrationState): void;
@@ -17,18 +17,14 @@ export interface MachineWatcher {
   emitted(event: IntegrationEmitted): void;
 }
 
-/** What is needed of the options of a call path. */
-interface Surroundings {
-  readonly clock: Clock;
-  readonly everyEvent?: boolean | undefined;
-}
+type LinkOptions = Pick<CallPathOptions<never, never>, 'clock' | 'everyEvent'>;
 
 /**
  * The call path's side of its machine: sends the events that could change the state, and skips only those the machine would ignore.
  * Survives the incarnations of the machine's actor.
  */
 export class MachineLink implements Follower {
-  readonly #options: Surroundings;
+  readonly #options: LinkOptions;
   readonly #queue: EffectQueue;
   readonly #watcher: MachineWatcher;
   readonly #counts: BreakerCounts;
@@ -52,7 +48,7 @@ export class MachineLink implements Follower {
   #beginning = false;
 
   constructor(
-    options: Surroundings,
+    options: LinkOptions,
     counts: BreakerCounts,
     calls: FollowedCalls,
     queue: EffectQueue,

@@ -5,25 +5,25 @@ import type { Clock, Timer } from '../policy/clock.ts';
 /** How long an integration that nobody calls any more is left `calling`, in ms; twice that at most. */
 const lingerMs = 10;
 
-/** The calls the machine follows. */
+/** The calls whose numbers decide between `idle`, `calling` and `backoff`. */
 export interface FollowedCalls {
-  readonly attempts: { readonly size: number };
+  readonly inFlight: { readonly size: number };
   readonly waiting: { readonly size: number };
 }
 
-/** The side of the machine that follows the calls. */
+/** What drives the machine. */
 export interface Follower {
-  /** Has the machine follow the call table now. */
+  /** Sends the machine the numbers of calls, when its state has to change for them. */
   flush(): void;
-  /** Whether its machine may be left as it is for a moment: it is `calling`, and nobody hears of its changes. */
+  /** Whether the machine may stay `calling` for a moment after the last call: it is `calling`, and nobody listens to its changes. */
   mayLinger(): boolean;
-  /** The last moment was over. */
+  /** The moment is over. @param now - monotonic time in ms. */
   lingered(now: number): void;
 }
 
 /**
- * When the machine follows the call table: at the end of a turn of the event loop, once however many calls changed; after the last call
- * out a moment later, as what was called a moment ago is called again, and two events for each call would cost ten times the call.
+ * Decides when the machine is told of the calls: at the end of a turn of the event loop, once however many calls changed. After the last
+ * call has ended it waits a moment longer, since the next call is often near, and two events for each call would cost ten times the call.
  */
 export class MachineSync {
   readonly #clock: Clock;
@@ -40,16 +40,16 @@ export class MachineSync {
   }
 
   get figures(): CallFigures {
-    return { attempts: this.#calls.attempts.size, waiting: this.#calls.waiting.size };
+    return { attempts: this.#calls.inFlight.size, waiting: this.#calls.waiting.size };
   }
 
   /** The state of a closed circuit with these calls. */
   get state(): IntegrationState {
-    if (this.#calls.attempts.size > 0) return 'calling';
+    if (this.#calls.inFlight.size > 0) return 'calling';
     return this.#calls.waiting.size > 0 ? 'backoff' : 'idle';
   }
 
-  /** Whether {@link Follower.lingered} will be told within a moment. */
+  /** Whether {@link Follower.lingered} will be called within {@link lingerMs}. */
   get isLingering(): boolean {
     return this.#timer !== undefined;
   }
@@ -72,7 +72,7 @@ export class MachineSync {
     else this.soon();
   }
 
-  /** The machine has changed by itself: there is nothing to put off. */
+  /** The machine has changed its state: the moment of waiting is over. */
   end(): void {
     if (this.#timer === undefined) return;
     this.#clock.clearTimeout(this.#timer);

@@ -1,10 +1,10 @@
 import { RetryBudget } from '../policy/retryBudget.ts';
 import { AbandonedAttempts, type AbandonmentWatcher } from './abandonedAttempts.ts';
 import type { Attempt } from './attempt.ts';
-import type { Call, CallKeeper } from './call.ts';
+import type { Call, CallWatcher } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import { CallRecords } from './callRecords.ts';
-import { CallTable } from './callTable.ts';
+import { CallsInFlight } from './callsInFlight.ts';
 import { Circuit } from './circuit.ts';
 import { Draining } from './draining.ts';
 import { EffectQueue } from './effectQueue.ts';
@@ -16,22 +16,22 @@ import { Suspicion, type SuspicionWatcher } from './suspicion.ts';
 import { ToolCircuits, type ToolWatcher } from './toolCircuits.ts';
 import { WaitingCalls } from './waitingCalls.ts';
 
-/** What moves the calls of a path: each part of its state tells it what has happened. */
-export interface Mover<I, O>
-  extends CallKeeper<I, O>,
+/** What the parts of a path tell when something has happened; the conductor moves the calls that it concerns. */
+export interface PathWatcher<I, O>
+  extends CallWatcher<I, O>,
     AbandonmentWatcher<Attempt<Call<I, O>>>,
     MachineWatcher,
     SuspicionWatcher,
     ToolWatcher {}
 
 /**
- * The state of a call path in one object. Its parts know nothing of one another and move no call. Objects of classes and no closures
- * between them: what V8 has learned of the calls of one integration holds for all others.
+ * The state of a call path in one object. Its parts know nothing of one another and move no call. They are objects of classes, not
+ * closures: the code that V8 has compiled for one integration then serves all others.
  */
 export class PathState<I, O> {
-  /** Nothing is begun any more. */
+  /** The path has stopped: no call is started any more. */
   stopped = false;
-  /** Calls that are being tried again, but for those that a crash took with it. */
+  /** Calls that are being tried again on the budget of retries; those that a crash ended are not counted. */
   retrying = 0;
   readonly options: CallPathOptions<I, O>;
   readonly queue: EffectQueue;
@@ -39,8 +39,8 @@ export class PathState<I, O> {
   readonly budget: RetryBudget;
   readonly permits: Permits;
   /** Calls with an attempt in flight. */
-  readonly attempts: CallTable<I, O>;
-  /** Calls without one. */
+  readonly inFlight: CallsInFlight<I, O>;
+  /** Calls that were accepted and have no attempt in flight. */
   readonly waiting: WaitingCalls<I, O>;
   /** Calls whose fallback runs. */
   readonly fallingBack = new Set<Call<I, O>>();
@@ -52,17 +52,17 @@ export class PathState<I, O> {
   readonly outage = new Outage();
   readonly draining = new Draining();
 
-  constructor(options: CallPathOptions<I, O>, mover: Mover<I, O>) {
+  constructor(options: CallPathOptions<I, O>, watcher: PathWatcher<I, O>) {
     this.options = options;
     this.queue = new EffectQueue(options.facts);
     this.records = new CallRecords(options, this.queue);
     this.budget = options.retryBudget ?? new RetryBudget();
     this.permits = new Permits(options.policy);
-    this.attempts = new CallTable(mover, options.policy, options.clock.now());
+    this.inFlight = new CallsInFlight(watcher, options.policy, options.clock.now());
     this.waiting = new WaitingCalls(options.deadlines, () => this.circuit.link.flushSoon());
-    this.abandoned = new AbandonedAttempts(options, mover);
-    this.circuit = new Circuit(options, this, this.queue, mover);
-    this.tools = new ToolCircuits(options, this.queue, mover);
-    this.suspicion = new Suspicion(options, mover);
+    this.abandoned = new AbandonedAttempts(options, watcher);
+    this.circuit = new Circuit(options, this, this.queue, watcher);
+    this.tools = new ToolCircuits(options, this.queue, watcher);
+    this.suspicion = new Suspicion(options, watcher);
   }
 }

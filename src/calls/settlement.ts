@@ -9,15 +9,15 @@ import { markOfWork } from './workSignal.ts';
 
 /** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
 export class Settlement<I, O> {
-  readonly #path: PathState<I, O>;
+  readonly #state: PathState<I, O>;
 
-  constructor(path: PathState<I, O>) {
-    this.#path = path;
+  constructor(state: PathState<I, O>) {
+    this.#state = state;
   }
 
   succeed(call: Call<I, O>, value: O): void {
     this.#settle(call, { ok: true, value });
-    if (call.settings.isProbe !== true) this.#path.records.callSucceeded(call);
+    if (call.settings.isProbe !== true) this.#state.records.callSucceeded(call);
   }
 
   /**
@@ -26,7 +26,7 @@ export class Settlement<I, O> {
    */
   refuse(call: Call<I, O>, facts: FailureFacts, episode?: RefusalEpisode): void {
     if (call.failed) return;
-    const { waiting, records, queue } = this.#path;
+    const { waiting, records, queue } = this.#state;
     // Before anybody hears of it, or it might be let pass meanwhile.
     waiting.delete(call);
     if (call.attempts > 0) this.#end(call, facts, 'failed');
@@ -47,14 +47,14 @@ export class Settlement<I, O> {
   cutShort(call: Call<I, O>, facts: FailureFacts, why = facts): void {
     const { fallback } = call.progress;
     if (fallback !== undefined)
-      this.#path.queue.call(() => fallback.abort(why.cause ?? new AttemptError(why)), undefined);
-    const failure = callFailure(call, facts, this.#path.options.name);
+      this.#state.queue.call(() => fallback.abort(why.cause ?? new AttemptError(why)), undefined);
+    const failure = callFailure(call, facts, this.#state.options.name);
     this.#settleFailed(call, why === facts ? failure : bothFailed(failure, new AttemptError(why)));
   }
 
   #end(call: Call<I, O>, facts: FailureFacts, ending: 'failed' | 'refused'): void {
     if (call.failed) return;
-    const { waiting, options, stopped } = this.#path;
+    const { waiting, options, stopped } = this.#state;
     call.ending = ending;
     waiting.delete(call);
     const failure = callFailure(call, facts, options.name);
@@ -65,7 +65,7 @@ export class Settlement<I, O> {
   }
 
   #fallBack(call: Call<I, O>, failure: Failure): void {
-    const { fallingBack, options, queue } = this.#path;
+    const { fallingBack, options, queue } = this.#state;
     const controller = new AbortController();
     markOfWork(controller.signal);
     const progress = call.ownProgress();
@@ -88,7 +88,7 @@ export class Settlement<I, O> {
 
   #fellBack(call: Call<I, O>, { kind }: Failure, value: O): void {
     if (call.settled) return;
-    const { queue, records } = this.#path;
+    const { queue, records } = this.#state;
     queue.enter();
     this.#settle(call, { ok: true, value });
     records.callFellBack(call, kind);
@@ -97,7 +97,7 @@ export class Settlement<I, O> {
 
   #fallbackFailed(call: Call<I, O>, failure: Failure, error: unknown): void {
     if (call.settled) return;
-    const { queue } = this.#path;
+    const { queue } = this.#state;
     queue.enter();
     this.#settleFailed(call, bothFailed(failure, error));
     queue.leave();
@@ -105,17 +105,17 @@ export class Settlement<I, O> {
 
   #settleFailed(call: Call<I, O>, failure: Failure): void {
     this.#settle(call, { ok: false, failure });
-    if (call.ending !== 'refused' && call.settings.isProbe !== true) this.#path.records.callFailed(call, failure);
+    if (call.ending !== 'refused' && call.settings.isProbe !== true) this.#state.records.callFailed(call, failure);
   }
 
   #settle(call: Call<I, O>, outcome: Outcome<O>): void {
-    const { options, queue, fallingBack, draining, scopes } = this.#path;
+    const { options, queue, fallingBack, draining, scopes } = this.#state;
     const tellCaller = call.settle();
     const { signal } = call.settings;
     options.deadlines.remove(call);
     if (call.progress.fallback !== undefined) fallingBack.delete(call);
     if (signal !== undefined) options.signals.unwatch(signal, call);
-    if (call.progress.retries > 0) this.#path.retrying--;
+    if (call.progress.retries > 0) this.#state.retrying--;
     scopes.leave(call);
     if (draining.order !== undefined) queue.call(draining.order.ended, undefined);
     if (call.settings.isPromised === true && queue.isEmpty) tellCaller(outcome);

@@ -1,20 +1,20 @@
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { Attempt } from './attempt.ts';
-import { Call, type CallKeeper } from './call.ts';
+import { Call, type CallWatcher } from './call.ts';
 import type { CallSettings } from './callSettings.ts';
 
 /**
  * The calls of an integration that have an attempt in flight, in the order of their dispatch. A ring through the calls themselves: a
  * `Set` would hash each call, and copy itself again and again while 10,000 of them pile up.
  */
-export class CallTable<I, O> {
+export class CallsInFlight<I, O> {
   size = 0;
   /** Where the ring begins and ends: no call. */
   readonly #ends: Call<I, O>;
 
   /** @param now - monotonic time in ms. */
-  constructor(keeper: CallKeeper<I, O>, policy: IntegrationPolicy, now: number) {
-    const ends = neverMade(keeper, policy, now);
+  constructor(watcher: CallWatcher<I, O>, policy: IntegrationPolicy, now: number) {
+    const ends = neverMade(watcher, policy, now);
     this.#ends = ends;
     ends.previous = ends;
     ends.next = ends;
@@ -55,10 +55,10 @@ export class CallTable<I, O> {
  * while there is none of them, and with it all the code it has compiled for them: without these, calls took three times as long after
  * each collection.
  */
-function neverMade<I, O>(keeper: CallKeeper<I, O>, { limits, retry }: IntegrationPolicy, now: number): Call<I, O> {
+function neverMade<I, O>(watcher: CallWatcher<I, O>, { limits, retry }: IntegrationPolicy, now: number): Call<I, O> {
   const nothing = { effect: undefined, label: undefined, session: undefined, signal: undefined, fallback: undefined };
   const settings: CallSettings<I, O> = { ...limits, ...nothing, retry };
-  const call = new Call<I, O>(keeper, 0, undefined as I, settings, now, () => undefined);
+  const call = new Call<I, O>(watcher, 0, undefined as I, settings, now, () => undefined);
   call.attempt = new Attempt(call, { generation: -1 }, limits.attemptMs, now);
   call.attempt.ownParticulars();
   return call;

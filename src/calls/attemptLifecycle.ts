@@ -11,23 +11,23 @@ import { isInStallWake } from './stallWake.ts';
  * The beginning and the end of attempts. The caller never waits for work: an attempt that is given up is told to end, and watched apart
  * from its call until it does.
  */
-export class Attempts<I, O> {
+export class AttemptLifecycle<I, O> {
   readonly recorder: BreakerRecorder<I, O>;
-  readonly #path: PathState<I, O>;
+  readonly #state: PathState<I, O>;
   /** Since when callers have given up before any work ended by itself; `Infinity` when none has. */
   #unansweredSince = Number.POSITIVE_INFINITY;
 
-  constructor(path: PathState<I, O>) {
-    this.#path = path;
-    this.recorder = new BreakerRecorder(path);
+  constructor(state: PathState<I, O>) {
+    this.#state = state;
+    this.recorder = new BreakerRecorder(state);
   }
 
   /** Gives a call its next attempt, whose work has yet to be started. @param now - reading the time is a good part of what a call costs. */
   begin(call: Call<I, O>, now: number): Attempt<Call<I, O>> {
-    const { options, circuit, permits, records, scopes, tools, attempts } = this.#path;
+    const { options, circuit, permits, records, scopes, tools, inFlight } = this.#state;
     const { link } = circuit;
     const triesTool = tools.size > 0 && tools.takeProbe(call);
-    records.callAdmitted();
+    records.endRefusals();
     call.attempts++;
     const { attemptMs } = call.settings;
     const limitMs = link.closed ? attemptMs : Math.min(attemptMs, circuit.leaseMs);
@@ -35,7 +35,7 @@ export class Attempts<I, O> {
     call.attempt = attempt;
     permits.take();
     scopes.workStarted(attempt);
-    attempts.add(call);
+    inFlight.add(call);
     call.due = firstDueOf(call, limitMs, now);
     options.deadlines.set(call);
     if (!link.closed) circuit.probeDueAt = call.due;
@@ -63,7 +63,7 @@ export class Attempts<I, O> {
    * @returns the facts as they were judged: of what our own event loop may have caused, nothing is counted.
    */
   fail(attempt: Attempt<Call<I, O>>, facts: FailureFacts, isLimit = false): FailureFacts {
-    const { clock } = this.#path.options;
+    const { clock } = this.#state.options;
     attempt.over = true;
     const judged: FailureFacts = isInStallWake(attempt.startedAt, facts, clock)
       ? { ...facts, breaker: 'ignored', alerts: false }
@@ -83,7 +83,7 @@ export class Attempts<I, O> {
   endOf(call: Call<I, O>, facts: FailureFacts): FailureFacts {
     if (call.attempt === undefined) return facts;
     const isLimit = facts.kind === 'watchdog';
-    if (isLimit && this.#path.tools.toolOf(call) !== undefined) this.#path.suspicion.raise();
+    if (isLimit && this.#state.tools.toolOf(call) !== undefined) this.#state.suspicion.raise();
     return this.fail(call.attempt, facts, isLimit);
   }
 
@@ -98,7 +98,7 @@ export class Attempts<I, O> {
    * @returns what it failed of, judged; undefined when it goes on.
    */
   expire(attempt: Attempt<Call<I, O>>, now: number): FailureFacts | undefined {
-    const { options, suspicion } = this.#path;
+    const { options, suspicion } = this.#state;
     const { call } = attempt;
     for (;;) {
       const due = dueOf(attempt, options.clock);
@@ -123,7 +123,7 @@ export class Attempts<I, O> {
 
   /** Ends an attempt whose work goes on. */
   #giveUp(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
-    const { abandoned, queue, stopped } = this.#path;
+    const { abandoned, queue, stopped } = this.#state;
     this.#leave(attempt);
     abandoned.add(attempt, facts, !stopped);
     queue.call(tellToEnd, attempt);
@@ -131,18 +131,18 @@ export class Attempts<I, O> {
 
   /** The attempt leaves the table, whatever became of its work. */
   #leave(attempt: Attempt<Call<I, O>>): void {
-    const { options, circuit, attempts } = this.#path;
+    const { options, circuit, inFlight } = this.#state;
     const { call } = attempt;
     attempt.over = true;
     call.attempt = undefined;
-    attempts.delete(call);
+    inFlight.delete(call);
     options.deadlines.remove(call);
     circuit.link.attemptEnded();
   }
 
   #timedOut(attempt: Attempt<Call<I, O>>, { reason, limitMs, isShortened }: ExpiredLimit): FailureFacts {
     const facts = refusal.timedOut(reason, limitMs);
-    const { amendTimeout, describeTimeout } = this.#path.options;
+    const { amendTimeout, describeTimeout } = this.#state.options;
     const described = describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
     const amended = amendTimeout?.(described, attempt) ?? described;
     return isShortened ? { ...amended, breaker: 'ignored' } : amended;
@@ -150,7 +150,7 @@ export class Attempts<I, O> {
 
   /** Whether a silent call goes on while the server is asked: one that is found dead ends it by its crash. What the caller shortened holds. */
   #mayGoOn({ reason, isShortened }: ExpiredLimit): boolean {
-    const { options, circuit } = this.#path;
+    const { options, circuit } = this.#state;
     if (options.whenAlive !== 'wait' || options.onSilence === undefined || reason !== 'idle_timeout') return false;
     return !isShortened && circuit.link.closed;
   }
@@ -158,7 +158,7 @@ export class Attempts<I, O> {
   /** Whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */
   #makesSuspect({ call, startedAt }: Attempt<Call<I, O>>, { reason, isShortened }: ExpiredLimit, now: number): boolean {
     if (reason !== 'overall_timeout') return true;
-    if (!isShortened) return this.#path.tools.toolOf(call) !== undefined;
+    if (!isShortened) return this.#state.tools.toolOf(call) !== undefined;
     this.#unansweredSince = Math.min(this.#unansweredSince, startedAt);
     return now - this.#unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;
   }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Call } from '../../src/calls/call.ts';
-import { CallTable } from '../../src/calls/callTable.ts';
+import { CallsInFlight } from '../../src/calls/callsInFlight.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 
 const policy = resolvePolicy('kb', {});
-const keeper = { callExpired() {}, callAborted() {}, now: () => 0 };
+const watcher = { callExpired() {}, callAborted() {}, now: () => 0 };
 const settings = {
   ...policy.limits,
   retry: policy.retry,
@@ -15,12 +15,12 @@ const settings = {
   signal: undefined,
   fallback: undefined,
 };
-const row = (number: number) => new Call<string, string>(keeper, number, 'ask', settings, 0, () => undefined);
+const row = (number: number) => new Call<string, string>(watcher, number, 'ask', settings, 0, () => undefined);
 
 describe('the table of calls in flight', () => {
   it('agrees with a set over random additions and removals', () => {
     const random = seededRandom(7);
-    const table = new CallTable<string, string>(keeper, policy, 0);
+    const table = new CallsInFlight<string, string>(watcher, policy, 0);
     const expected = new Set<Call<string, string>>();
     const rows = Array.from({ length: 20 }, (_, number) => row(number));
     for (let step = 0; step < 2000; step++) {
