@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { checkKeys, checkName } from '../policy/options.ts';
+import { boolean, either, type KeysOf, off, test, text } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 import { KnownSecrets } from '../store/knownSecrets.ts';
 import { createTextRedactor } from '../store/secrets.ts';
 import { ConfigFileError, findConfigFiles, readConfigFile } from './configFile.ts';
@@ -85,14 +86,24 @@ export async function readConfig(
   return { options: gatewayOptions, origins, files, warnings };
 }
 
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
+const loadKeys = {
+  cwd: text(),
+  file: either<string | false>([off, text()], (value) => (value === false ? 0 : 1), 'a path, or false'),
+  env: test<NonNullable<LoadConfigOptions['env']>>('an object of strings', isObject, { secret: true }),
+  openclaw: either<string | boolean>(
+    [boolean(), text()],
+    (value) => (typeof value === 'boolean' ? 0 : 1),
+    'a path, or true or false',
+  ),
+  overrides: test<object>('an object', isPlainObject, { secret: true }),
+} satisfies KeysOf<LoadConfigOptions>;
+
 function checkOptions(options: LoadConfigOptions) {
-  checkKeys('options', options, ['cwd', 'file', 'env', 'openclaw', 'overrides']);
-  const { cwd = process.cwd(), env = process.env, file, openclaw = false, overrides } = options;
-  if (file !== undefined && file !== false) checkName('options.file', file);
-  if (typeof openclaw !== 'boolean') checkName('options.openclaw', openclaw);
-  if (overrides !== undefined && !isPlainObject(overrides))
-    throw new TypeError('Expected `options.overrides` to be an object');
-  const directory = resolve(checkName('options.cwd', cwd));
+  const { cwd = process.cwd(), file, openclaw = false } = readOptions('options', options, loadKeys);
+  const { env = process.env, overrides } = options;
+  const directory = resolve(cwd);
   const usual = join(homedir(), '.openclaw', 'openclaw.json');
   return {
     cwd: directory,

@@ -1,6 +1,8 @@
 import { errorText, stackOf } from '../calls/errorText.ts';
 import type { Facts } from '../policy/facts.ts';
-import { checkFunction, checkKeys, show } from '../policy/options.ts';
+import { callback, type KeysOf } from '../policy/optionKeys.ts';
+import { readGiven } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
 
 /** Where an error came from that nobody caught. */
 export type UncaughtOrigin = 'uncaughtException' | 'unhandledRejection';
@@ -25,6 +27,10 @@ interface Guard extends GuardParts {
   readonly goOn: NonNullable<ProcessGuardOptions['goOn']> | undefined;
 }
 
+const guardKeys = {
+  goOn: callback<NonNullable<ProcessGuardOptions['goOn']>>(),
+} satisfies KeysOf<ProcessGuardOptions>;
+
 /** Guards of all gateways of this process. They share its events. */
 const guards = new Set<Guard>();
 
@@ -38,9 +44,8 @@ const guards = new Set<Guard>();
  * @throws TypeError or RangeError that names the wrong option.
  */
 export function guardProcess({ facts, flush }: GuardParts, options: ProcessGuardOptions = {}): () => void {
-  checkKeys('options', options, ['goOn']);
-  if (options.goOn !== undefined) checkFunction('options.goOn', options.goOn);
-  const guard: Guard = { facts, flush, goOn: options.goOn };
+  const { goOn } = readGiven('options', options, guardKeys);
+  const guard: Guard = { facts, flush, goOn };
   guards.add(guard);
   listen();
   return () => {

@@ -1,5 +1,6 @@
 import { formatDuration } from '../policy/duration.ts';
-import { checkInteger, checkKeys } from '../policy/options.ts';
+import { integer, type KeysOf } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
 import type { TreeNode } from './tree.ts';
 
 /** How a tree is shown as text. */
@@ -12,6 +13,11 @@ export interface TreeTextOptions {
   /** Longest line, in characters; at least 20, `Infinity` for no limit. @defaultValue 160 */
   readonly width?: number | undefined;
 }
+
+const treeKeys = {
+  maxChildren: integer({ min: 0, infinite: true, default: 50 }),
+  width: integer({ min: 20, infinite: true, default: 160 }),
+} satisfies KeysOf<TreeTextOptions>;
 
 interface Column {
   readonly title: string;
@@ -56,10 +62,9 @@ const columns: readonly Column[] = [
  * process.stdout.write(treeText(gateway.tree(), { maxChildren: 20 }));
  */
 export function treeText(node: TreeNode, options: TreeTextOptions = {}): string {
-  checkKeys('options', options, ['maxChildren', 'width']);
+  const { maxChildren, width } = readOptions('options', options, treeKeys);
   const rows: Row[] = [];
-  addRows(rows, node, { own: '', below: '' }, checkLimit('maxChildren', options.maxChildren ?? 50, 0));
-  const width = checkLimit('width', options.width ?? 160, 20);
+  addRows(rows, node, { own: '', below: '' }, maxChildren);
   const lines = [['NAME', ...columns.map(({ title }) => title)], ...rows.map(cells)];
   const used = columns.map((_, index) => lines.slice(1).some((line) => (line[index + 1] ?? '') !== ''));
   const widths = columns.map((_, index) => longest(lines.map((line) => line[index + 1] ?? '')));
@@ -148,8 +153,4 @@ function pad(text: string, width: number, right: boolean): string {
 
 function longest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, text.length), 0);
-}
-
-function checkLimit(name: string, value: number, min: number): number {
-  return value === Number.POSITIVE_INFINITY ? value : checkInteger(name, value, min);
 }

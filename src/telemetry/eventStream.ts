@@ -1,7 +1,8 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { checkInteger, checkKeys } from '../policy/options.ts';
-import { type CheckName, checkTypes } from './factNames.ts';
-import { checkSignal, type Closers, type Listen } from './listener.ts';
+import { integer, type Key, type KeysOf, list, name, signal as signalKey } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import type { CheckName } from './factNames.ts';
+import type { Closers, Listen } from './listener.ts';
 
 export interface StreamOptions<K extends FactType> {
   /** Types to hear. @defaultValue every type */
@@ -20,6 +21,12 @@ export interface EventStream<T> extends AsyncIterableIterator<T, undefined, void
   [Symbol.asyncIterator](): EventStream<T>;
 }
 
+const streamKeys = {
+  types: list(name as Key<FactType>, { least: 1, expected: 'a list of at least one fact type' }),
+  signal: signalKey,
+  limit: integer({ default: 1000 }),
+} satisfies KeysOf<StreamOptions<FactType>>;
+
 /**
  * A bounded stream of facts.
  * @throws RangeError or TypeError that names the option and the value.
@@ -31,11 +38,8 @@ export function createEventStream<K extends FactType>(
   checkType: CheckName = () => undefined,
 ): EventStream<Told<FactOf<K>>> {
   type Item = Told<FactOf<K>>;
-  checkKeys('options', options, ['types', 'signal', 'limit']);
-  const { types } = options;
-  const signal = checkSignal(options.signal);
-  const limit = checkInteger('limit', options.limit ?? 1000);
-  if (types !== undefined) checkTypes(types, checkType);
+  const { types, signal, limit } = readOptions('options', options, streamKeys);
+  types?.forEach((type, index) => checkType(`options.types[${index}]`, type));
   const queue: Item[] = [];
   const readers: ((result: IteratorResult<Item, undefined>) => void)[] = [];
   let dropped = 0;

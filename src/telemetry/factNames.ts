@@ -1,7 +1,6 @@
 import { familyOf } from '../policy/factFamilies.ts';
-import type { FactType } from '../policy/facts.ts';
 import { nearest } from '../policy/nearest.ts';
-import { checkName, checkTexts } from '../policy/options.ts';
+import { checkName } from '../policy/options.ts';
 
 /** Checks the name of a fact. @throws TypeError when it is no non-empty string, RangeError that guesses what was meant when there is no such name. */
 export type CheckName = (name: string, type: unknown) => void;
@@ -16,11 +15,4 @@ export function createNameCheck(known: readonly string[] | undefined): CheckName
     const close = nearest(given, known);
     throw new RangeError(`Unknown event \`${given}\`${close === undefined ? '' : `; did you mean ${close}?`}`);
   };
-}
-
-/** Checks a list of names, at least one. @throws TypeError or RangeError as {@link CheckName}. */
-export function checkTypes(types: readonly FactType[], check: CheckName): void {
-  const names = checkTexts('types', types);
-  if (names.length === 0) throw new TypeError('Expected `types` to be a list of fact types, got an array of 0');
-  names.forEach((type, index) => check(`types[${index}]`, type));
 }

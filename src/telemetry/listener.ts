@@ -1,5 +1,4 @@
 import type { Fact, FactOf, FactType, Told } from '../policy/facts.ts';
-import { show } from '../policy/options.ts';
 
 /** What a listener hears under a name: facts of one type, or of every type under `'*'`. */
 export type Heard<K extends FactType | '*'> = K extends FactType ? Told<FactOf<K>> : Told<Fact>;
@@ -14,10 +13,4 @@ export type Listen = <K extends FactType | '*'>(type: K, listener: Listener<K>) 
 export interface Closers {
   add(end: () => void): void;
   delete(end: () => void): void;
-}
-
-/** @throws TypeError when it is given and is no AbortSignal. */
-export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
-  throw new TypeError(`Expected \`signal\` to be an AbortSignal, got ${show(signal)}`);
 }

@@ -1,7 +1,8 @@
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
-import { checkFunction, checkKeys } from '../policy/options.ts';
+import { callback, type KeysOf, signal as signalKey } from '../policy/optionKeys.ts';
+import { readGiven } from '../policy/readOptions.ts';
 import type { CheckName } from './factNames.ts';
-import { checkSignal, type Closers, type Listen } from './listener.ts';
+import type { Closers, Listen } from './listener.ts';
 
 export interface WaitOptions<K extends FactType> {
   /** Gives up waiting; the promise rejects with its reason. */
@@ -9,6 +10,11 @@ export interface WaitOptions<K extends FactType> {
   /** Whether this fact is the one. @defaultValue every fact of the type */
   readonly where?: ((fact: Told<FactOf<K>>) => boolean) | undefined;
 }
+
+const waitKeys = {
+  signal: signalKey,
+  where: callback<(fact: never) => boolean>(),
+} satisfies KeysOf<WaitOptions<never>>;
 
 /** The next fact of a type as a promise. @throws TypeError or RangeError that names the option and the value. */
 export function waitForFact<K extends FactType>(
@@ -19,10 +25,8 @@ export function waitForFact<K extends FactType>(
   checkType: CheckName = () => undefined,
 ): Promise<Told<FactOf<K>>> {
   checkType('event', type);
-  checkKeys('options', options, ['signal', 'where']);
-  const { where } = options;
-  const signal = checkSignal(options.signal);
-  if (where !== undefined) checkFunction('where', where);
+  readGiven('options', options, waitKeys);
+  const { signal, where } = options;
   const found = new Promise<Told<FactOf<K>>>((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason as Error);

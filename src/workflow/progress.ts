@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { anything, having } from '../policy/optionKeys.ts';
+import { boolean, having, type KeysOf } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { runKey } from './sseOptions.ts';
 import { BackpressuredWriter } from './backpressuredWriter.ts';
@@ -18,6 +18,8 @@ export interface ShowProgressOptions {
   readonly rewrite?: boolean | undefined;
 }
 
+const progressKeys = { rewrite: boolean() } satisfies KeysOf<ShowProgressOptions>;
+
 const usualColumns = 80;
 const clearLine = '\r\u001b[2K';
 
@@ -34,7 +36,7 @@ export function showProgress(
 ): Promise<void> {
   readValue('run', run, runKey);
   readValue('stream', stream, having('an object', ['write', 'on', 'off'], { required: true }));
-  readOptions('options', options, { rewrite: anything });
+  readOptions('options', options, progressKeys);
   const rewrites = options.rewrite ?? (stream.isTTY === true && process.env['TERM'] !== 'dumb');
   return show(run, stream, rewrites);
 }

@@ -103,9 +103,9 @@ describe('the text of a tree', () => {
   });
 
   it.each<[Record<string, unknown>, RegExp]>([
-    [{ maxChildren: -1 }, /`maxChildren`.*-1/],
-    [{ maxChildren: 1.5 }, /`maxChildren`.*1\.5/],
-    [{ width: 19 }, /`width`.*19/],
+    [{ maxChildren: -1 }, /`options\.maxChildren`.*-1/],
+    [{ maxChildren: 1.5 }, /`options\.maxChildren`.*1\.5/],
+    [{ width: 19 }, /`options\.width`.*19/],
     [{ widht: 80 }, /options\.widht.*did you mean width/],
   ])('[V-6] refuses %j, by name and value', (options, message) => {
     expect(() => treeText(node('a'), options)).toThrow(message);

@@ -1,4 +1,3 @@
-import { checkName } from '../../policy/options.ts';
 import { syntheticResult } from '../../policy/syntheticResult.ts';
 import { recordIn } from '../agentReport.ts';
 
@@ -28,9 +27,9 @@ export interface Interrupted {
   readonly stands: (content: unknown) => boolean;
 }
 
-/** @throws TypeError or RangeError when `sentence` is no text that says something. */
+/** What synthetic results say, and how they are known again. */
 export function interruptedBy(sentence: string | undefined): Interrupted {
-  const own = sentence === undefined ? interrupted : checkName('sentence', sentence);
+  const own = sentence ?? interrupted;
   return {
     sentence: own,
     stands(content) {

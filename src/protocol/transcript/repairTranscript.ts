@@ -1,4 +1,6 @@
-import { checkKeys, checkOneOf, show } from '../../policy/options.ts';
+import { choice, type KeysOf, text } from '../../policy/optionKeys.ts';
+import { readGiven } from '../../policy/readOptions.ts';
+import { show } from '../../policy/showValue.ts';
 import { recordIn } from '../agentReport.ts';
 import { repairAnthropic } from './anthropic.ts';
 import { formatsOf, type TranscriptFormat, transcriptFormats } from './detect.ts';
@@ -17,6 +19,8 @@ export interface RepairOptions {
    */
   readonly sentence?: string | undefined;
 }
+
+const repairKeys = { format: choice(transcriptFormats), sentence: text() } satisfies KeysOf<RepairOptions>;
 
 export interface TranscriptRepair<T> extends TranscriptReport {
   /** The well-formed history; the very one that was given when nothing was to repair. */
@@ -38,9 +42,8 @@ export interface TranscriptRepair<T> extends TranscriptReport {
  * if (repairs > 0) save(history);
  */
 export function repairTranscript<T>(history: T, options: RepairOptions = {}): TranscriptRepair<T> {
-  checkKeys('options', options, ['format', 'sentence']);
-  const named = options.format === undefined ? undefined : checkOneOf('format', options.format, transcriptFormats);
-  const interrupted = interruptedBy(options.sentence);
+  const { format: named, sentence } = readGiven('options', options, repairKeys);
+  const interrupted = interruptedBy(sentence);
   const findings = new Findings();
   const { format, repaired } =
     typeof history === 'string'
