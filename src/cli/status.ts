@@ -76,8 +76,10 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], now: n
       ? 'No gateway runs on it: circuits are as they were last kept, calls in flight and waiting are not known.\n'
       : live.map(({ runtime }) => `Live: ${runtimeText(runtime, now)}\n`).join('');
   const parts = [`${style.bold(sanitize(view.database))}: ${events}\n${running}`];
-  if (view.integrations.length === 0) parts.push('No failures and no circuits are on record.\n');
-  else parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
+  const hasFailed = view.sessions.some(({ failedTurns24h }) => failedTurns24h > 0);
+  if (view.integrations.length === 0 && !hasFailed) parts.push('No failures and no circuits are on record.\n');
+  else if (view.integrations.length > 0)
+    parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
   const { open, unwatched } = view.alerts;
   if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
   if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io));
@@ -120,7 +122,7 @@ function sum(live: IntegrationView['live'], figure: 'inFlight' | 'waiting'): str
   return live.length === 0 ? '' : String(live.reduce((total, each) => total + each[figure], 0));
 }
 
-function lastError({ lastError: last }: IntegrationView, now: number): string {
+function lastError({ lastError: last }: Pick<IntegrationView, 'lastError'>, now: number): string {
   return last === undefined
     ? ''
     : `${ago(last.at, now)}: ${last.kind === undefined ? '' : `${last.kind}: `}${last.error}`;
@@ -138,8 +140,18 @@ function circuitCell({ circuit, live, breaker }: IntegrationView, now: number, s
 
 function sessionTable(sessions: readonly SessionStatus[], now: number, io: Io): string {
   return renderTable(
-    [{ title: 'SESSION' }, { title: 'LAST EVENT' }],
-    sessions.map(({ session, lastSeenAt }) => [session, ago(lastSeenAt, now)]),
+    [
+      { title: 'SESSION' },
+      { title: 'LAST EVENT' },
+      { title: 'FAILED TURNS 24H', align: 'right' },
+      { title: 'LAST ERROR' },
+    ],
+    sessions.map((each) => [
+      each.session,
+      ago(each.lastSeenAt, now),
+      String(each.failedTurns24h),
+      lastError(each, now),
+    ]),
     io.columns,
   );
 }

@@ -36,6 +36,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'session.heartbeat_dropped': true,
   'session.turn_started': true,
   'session.turn_ended': true,
+  'session.turn_failed': true,
   'session.tool_failed': true,
   'session.watchdog_fired': true,
   'session.recovered': true,

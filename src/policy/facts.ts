@@ -1,6 +1,6 @@
 import type { AlertCause, AlertEnd } from './alertCause.ts';
 import type { CountedFailure } from './breakerCause.ts';
-import type { Failure, FailureKind } from './failure.ts';
+import type { Failure, FailureKind, FailureReason } from './failure.ts';
 import type { IntegrationType } from './integrationAbout.ts';
 
 /**
@@ -148,6 +148,17 @@ export interface FactMap {
     ok: boolean;
     elapsedMs: number;
     error?: string | undefined;
+  };
+  /** The handler of a turn threw, or its turn was left behind; a turn that was cancelled is no failure. `kind` is that of the failure. */
+  'session.turn_failed': {
+    session: string;
+    turn: number;
+    message: string;
+    kind: FailureKind;
+    reason?: FailureReason | undefined;
+    error: string;
+    stack?: string | undefined;
+    elapsedMs: number;
   };
   /** A tool call of a session ended with an error result; the session goes on. */
   'session.tool_failed': {

@@ -1,5 +1,6 @@
 import { classify } from '../policy/classify.ts';
-import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
+import { stackOf } from '../policy/thrown.ts';
 import type { Envelope } from './acceptance.ts';
 import type { Intake } from './intake.ts';
 import type { Persistence } from './persistence.ts';
@@ -146,31 +147,41 @@ export class Turns {
   }
 
   /** The one end of a turn; a second one (a handler that comes back after its turn was left behind) changes nothing. */
-  #finish(running: RunningTurn, outcome: Outcome<unknown>): void {
+  #finish(running: RunningTurn, returned: Outcome<unknown>): void {
     if (running.over) return;
     running.over = true;
     const { id: session, clock, facts, mailbox } = this.#scope;
     const { turn, envelope, startedAt } = running;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
-    const end = this.#endOf(running, outcome);
+    const end = this.#endOf(running, returned);
     // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either.
-    const isCut = end === 'put_back' && outcome.ok && envelope.kept !== undefined;
-    this.#intake.end(
-      envelope,
-      end,
-      isCut ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) } : outcome,
-    );
+    const isCut = end === 'put_back' && returned.ok && envelope.kept !== undefined;
+    const outcome: Outcome<unknown> = isCut
+      ? { ok: false, failure: sessionFailure(session, turnEnds.stopped) }
+      : returned;
+    this.#intake.end(envelope, end, outcome);
+    const elapsedMs = clock.now() - startedAt;
+    if (!outcome.ok) this.#tellFailure(running, outcome.failure, elapsedMs);
     facts.tell({
       type: 'session.turn_ended',
       session,
       turn: turn.number,
       kind: envelope.message.kind,
       ok: outcome.ok,
-      elapsedMs: clock.now() - startedAt,
+      elapsedMs,
       error: outcome.ok ? undefined : outcome.failure.message,
     });
     this.#scope.dispatch({ type: 'turn.ended', turn: turn.number, more: mailbox.length > 0 });
+  }
+
+  /** The sender may not look at how its message ended. */
+  #tellFailure({ turn, envelope }: RunningTurn, failure: Failure, elapsedMs: number): void {
+    const { kind, reason, message: error, cause } = failure;
+    if (kind === 'cancelled') return;
+    const { id: session, facts } = this.#scope;
+    const [number, message, stack] = [turn.number, envelope.id, stackOf(cause)];
+    facts.tell({ type: 'session.turn_failed', session, turn: number, message, kind, reason, error, stack, elapsedMs });
   }
 
   /** A turn that the stop cut off, or that needed what is refused by then, has not processed its message: it is delivered at the next start. */

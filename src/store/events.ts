@@ -38,6 +38,7 @@ export const failureTypes: readonly string[] = [
   'host/uncaught',
   'mcp/tool_error',
   'mcp/calls_lost',
+  'session/turn_failed',
   'session/tool_failed',
   'workflow/failed',
   'workflow/item_error',

@@ -86,6 +86,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'session.heartbeat_dropped': null,
   'session.turn_started': ['session', 'turn_started', asTold],
   'session.turn_ended': ['session', 'turn_ended', asTold],
+  'session.turn_failed': ['session', 'turn_failed', asTold],
   'session.tool_failed': ['session', 'tool_failed', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
   'session.watchdog_fired': ['session', 'watchdog_fired', asTold],
   'session.recovered': ['session', 'recovered', asTold],

@@ -70,6 +70,10 @@ export interface SessionStatus {
   readonly session: string;
   /** Wall time in ms since the epoch. */
   readonly lastSeenAt: number;
+  /** Turns that failed within the last 24 h. */
+  readonly failedTurns24h: number;
+  /** The last of them. */
+  readonly lastError?: { readonly at: number; readonly kind: string | undefined; readonly error: string } | undefined;
 }
 
 /** An alert that is over. Times are wall time in ms since the epoch. */

@@ -42,6 +42,11 @@ const lines: Lines = {
       text: `${what} of ${integration} failed (${failure.kind}, ${attemptsText(failure.attempts)}): ${failure.message}`,
     };
   },
+  'session.turn_failed': ({ session, turn, kind, error }) => ({
+    level: 'warn',
+    subject: session,
+    text: `Turn ${turn} of the session ${session} failed (${kind}): ${error}`,
+  }),
   'workflow.*.item_error': ({ workflow, item, attempt, final, error }) =>
     final
       ? {

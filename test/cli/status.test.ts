@@ -55,7 +55,25 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`${db}: 3 events`);
     expect(stdout).toMatch(/^kb +closed +1 +2 +0 +0 {2}12s ago: timeout: no answer within 30 s$/m);
-    expect(stdout).toMatch(/^agent:main +1h ago$/m);
+    expect(stdout).toMatch(/^agent:main +1h ago +0$/m);
+  });
+
+  it('[I-4] shows sessions whose turns failed, with the last error', async () => {
+    const turn = {
+      type: 'session.turn_failed',
+      session: 'desk',
+      message: 'desk-m1',
+      kind: 'unknown',
+      elapsedMs: 1,
+    } as const;
+    const db = await databaseWith(
+      { ...told({ ...turn, turn: 1, error: 'first' }), at: now - 60_000 },
+      { ...told({ ...turn, turn: 2, error: 'boom' }), at: now - 12_000 },
+    );
+    const { stdout } = await call(['status', '--db', db]);
+    expect(stdout).toMatch(/^SESSION +LAST EVENT +FAILED TURNS 24H +LAST ERROR$/m);
+    expect(stdout).toMatch(/^desk +12s ago +2 {2}12s ago: unknown: boom$/m);
+    expect(stdout).not.toContain('No failures');
   });
 
   it('[I-4] counts the failures of hooks once, of a gateway and outside of one', async () => {

@@ -184,8 +184,8 @@ describe.skipIf(!hasSqlite)('the status of a database', () => {
     store.record({ type: 'hook.failed', at: now + 3, hook: 'h', event: 'e', action: 'a', session: 'a', error: 'no' });
     await store.flush();
     expect((await (await read(path)).status(now + 4)).sessions).toEqual([
-      { session: 'a', lastSeenAt: now + 3 },
-      { session: 'b', lastSeenAt: now + 2 },
+      { session: 'a', lastSeenAt: now + 3, failedTurns24h: 0 },
+      { session: 'b', lastSeenAt: now + 2, failedTurns24h: 0 },
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { checkNumber } from '../../policy/options.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
-import type { FailureFigures, IntegrationStatus, RuntimeFailures, StoreStatus } from '../storeReader.ts';
+import type { FailureFigures, IntegrationStatus, RuntimeFailures, SessionStatus, StoreStatus } from '../storeReader.ts';
 import { readAlerts } from './alertView.ts';
 import { isCountedFailure, isCrash, isTrouble, owner } from './counting.ts';
 import type { Database, SqlRow } from './database.ts';
@@ -22,13 +22,7 @@ export function readStatus(database: Database, eventTable: string, now: number):
     alerts: { open, unwatched },
     events: Number(database.prepare(`SELECT count(*) AS count FROM ${eventTable}`).get()?.['count']),
     integrations: selectIntegrations(database, eventTable, now),
-    sessions: database
-      .prepare(
-        `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at FROM ${eventTable}
-         WHERE timestamp >= ? GROUP BY 1 HAVING session IS NOT NULL ORDER BY at DESC LIMIT 100`,
-      )
-      .all(now - longMs)
-      .map((row) => ({ session: String(row['session']), lastSeenAt: Number(row['at']) })),
+    sessions: selectSessions(database, eventTable, now),
   };
 }
 
@@ -48,6 +42,37 @@ function selectIntegrations(database: Database, table: string, now: number): Int
       const runtimes = rows.filter(({ pid }) => pid !== undefined);
       return { integration, ...sumOf(rows), circuit: breaker?.state ?? 'closed', breaker, runtimes };
     });
+}
+
+function selectSessions(database: Database, table: string, now: number): SessionStatus[] {
+  const isFailed = `category = 'session' AND event_type = 'turn_failed'`;
+  // With a bare column beside max(), SQLite gives that of the row with the maximum.
+  const failed = database
+    .prepare(
+      `SELECT ${field('session')} AS session, count(*) AS failures, max(timestamp) AS at, ${field('kind')} AS kind, ${field('error')} AS error
+       FROM ${table} WHERE timestamp >= ? AND ${isFailed} GROUP BY 1`,
+    )
+    .all(now - longMs);
+  return database
+    .prepare(
+      `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at FROM ${table}
+       WHERE timestamp >= ? GROUP BY 1 HAVING session IS NOT NULL ORDER BY at DESC LIMIT 100`,
+    )
+    .all(now - longMs)
+    .map((row) => {
+      const turns = failed.find(({ session }) => session === row['session']);
+      return {
+        session: String(row['session']),
+        lastSeenAt: Number(row['at']),
+        failedTurns24h: Number(turns?.['failures'] ?? 0),
+        ...(turns !== undefined && { lastError: toLastError(turns) }),
+      };
+    });
+}
+
+function toLastError(row: SqlRow): NonNullable<FailureFigures['lastError']> {
+  const { at, kind, error } = row;
+  return { at: Number(at), kind: typeof kind === 'string' ? kind : undefined, error: String(error) };
 }
 
 /** By integration and by process. */
@@ -72,11 +97,7 @@ function toFailures(row: SqlRow): RuntimeFailures {
     failures24h: Number(row['failures24h']),
     crashes10m: Number(row['crashes10m']),
     crashes24h: Number(row['crashes24h']),
-    lastError: {
-      at: Number(row['at']),
-      kind: typeof row['kind'] === 'string' ? row['kind'] : undefined,
-      error: String(row['error']),
-    },
+    lastError: toLastError(row),
   };
 }
 

@@ -63,6 +63,16 @@ describe('the logger of a host', () => {
     expect(lines().at(-1)).toBe('info The circuit of tools closed');
   });
 
+  it('[I-4] [O-11] hears of a handler that throws, though its sender does not look at how the message ended', async () => {
+    const { clock, gateway, lines } = await startLogged();
+    const desk = gateway.session('desk', { onMessage: () => Promise.reject(new Error('boom, password=hunter2')) });
+    const failed = gateway.wait('session.turn_failed');
+    await desk.send({ kind: 'user' });
+    await clock.settle();
+    expect(lines()).toEqual(['warn Turn 1 of the session desk failed (unknown): boom, password=[redacted]']);
+    expect((await failed).stack).toMatch(/^Error: boom, password=\[redacted\]\n +at .*hostLog\.test/);
+  });
+
   it('[O-11] hears of final failures, each in one line without secrets', async () => {
     const { tools, lines } = await startLogged();
     await tools.call('two\nlines, password=hunter2', { label: 'charge' });

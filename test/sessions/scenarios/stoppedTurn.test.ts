@@ -33,6 +33,18 @@ describe('a turn that a stop cuts', () => {
     });
   });
 
+  it('[G-11] [I-4] is on record as its sender is told: cancelled, and no failure', async () => {
+    const { session, clock, store, facts, tool, send } = await startKept(async (_message, turn) => {
+      await turn.tool('kb', 'query');
+    });
+    tool('kb', () => new Promise(() => undefined));
+    await send();
+    session.close();
+    await store.commitAll(clock);
+    expect(facts.of('session.turn_ended')).toMatchObject([{ ok: false, error: 'The session stops' }]);
+    expect(facts.of('session.turn_failed')).toEqual([]);
+  });
+
   it('[G-11] is told by its signal as soon as the session is closed', async () => {
     const go = deferred<undefined>();
     const signals: boolean[] = [];
