@@ -21,6 +21,7 @@ import { show } from '../policy/showValue.ts';
 import type { AgentName } from '../protocol/agentReport.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { AgentBackend } from './agentBackend.ts';
+import type { AgentScope } from './agentConversation.ts';
 import type { Agent, AgentOptions, Conversation, AgentStartOptions } from './agentTypes.ts';
 import { superviseClaude } from './claude/claudeAgent.ts';
 import { superviseCodexAgent } from './codex/codexAgent.ts';
@@ -67,6 +68,7 @@ function agentOver(
   { fallback, fallBackAfterEffects }: CheckedAgent,
   backend: AgentBackend,
 ): Agent {
+  const scope: AgentScope = { agent: name, clock, facts: bus, fallback, fallBackAfterEffects };
   const conversations = new Set<Conversation>();
   let stopping: Promise<void> | undefined;
 
@@ -77,29 +79,21 @@ function agentOver(
     if (stopping !== undefined) return { ok: false, failure: stopped(name) };
     const loaded = await load(id, options).catch((error: unknown) => notLoaded(name, error));
     if ('ok' in loaded) return loaded;
-    const { createConversation, opened } = loaded;
+    const { AgentConversation, opened } = loaded;
     if (stopping !== undefined) {
       if (opened.ok) await opened.value.stop();
       return { ok: false, failure: stopped(name) };
     }
     if (!opened.ok) return opened;
-    const conversation = createConversation({
-      agent: name,
-      backend: opened.value,
-      clock,
-      facts: bus,
-      fallback,
-      fallBackAfterEffects,
-      stopped: () => conversations.delete(conversation),
-    });
+    const conversation = new AgentConversation(scope, opened.value, (ended) => conversations.delete(ended));
     conversations.add(conversation);
     return { ok: true, value: conversation };
   }
 
   /** Loaded now: most gateways have no agent. */
   async function load(id: string | undefined, options: AgentStartOptions) {
-    const { createConversation } = await import('./agentConversation.ts');
-    return { createConversation, opened: await backend.open(id, options) };
+    const { AgentConversation } = await import('./agentConversation.ts');
+    return { AgentConversation, opened: await backend.open(id, options) };
   }
 
   return {

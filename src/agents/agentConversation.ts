@@ -18,164 +18,188 @@ const lateMs = 50;
 /** How long the conversation of a fallback may take to end, in ms. */
 const othersMs = 10_000;
 
-export interface ConversationParts {
+/** What all conversations of one agent share. */
+export interface AgentScope {
   readonly agent: string;
-  readonly backend: BackendConversation;
   readonly clock: Clock;
   readonly facts: Facts;
   readonly fallback: Agent | undefined;
   readonly fallBackAfterEffects: boolean;
-  /** Told when it was stopped. */
-  readonly stopped: () => void;
+}
+
+/** A turn that is being answered, by the backend or by the fallback. */
+interface Asked {
+  readonly prompt: string;
+  readonly tell: Sink;
+  readonly options: TurnOptions;
+  /** On the monotonic clock. */
+  readonly dueAt: number;
+  /** What the backend did. */
+  readonly notes: ReturnType<typeof createTurnNotes>;
 }
 
 /** A conversation over one backend, and over that of the fallback once it was needed. */
-export function createConversation(parts: ConversationParts): Conversation {
-  const { agent, backend, clock, fallback } = parts;
-  const said = createSaidSoFar();
+export class AgentConversation implements Conversation {
+  readonly agent: string;
+  readonly #scope: AgentScope;
+  readonly #backend: BackendConversation;
+  readonly #stopped: (conversation: AgentConversation) => void;
+  readonly #said = createSaidSoFar();
   /** How much of it each side has heard. */
-  let heardByOwn = 0;
-  let heardByOther = 0;
-  let other: Conversation | undefined;
-  let current: AbortController | undefined;
+  #heardByOwn = 0;
+  #heardByOther = 0;
+  #other: Conversation | undefined = undefined;
+  #current: AbortController | undefined = undefined;
   /** The end of the last turn. */
-  let ended: Promise<unknown> = Promise.resolve();
-  let stopping: Promise<void> | undefined;
+  #ended: Promise<unknown> = Promise.resolve();
+  #stopping: Promise<void> | undefined = undefined;
 
-  async function answer(prompt: string, tell: Sink, options: TurnOptions): Promise<Outcome<AgentResult>> {
+  /** @param stopped - told when it was stopped. */
+  constructor(scope: AgentScope, backend: BackendConversation, stopped: (conversation: AgentConversation) => void) {
+    this.agent = scope.agent;
+    this.#scope = scope;
+    this.#backend = backend;
+    this.#stopped = stopped;
+  }
+
+  get id(): string | undefined {
+    return this.#backend.id;
+  }
+
+  get busy(): boolean {
+    return this.#current !== undefined;
+  }
+
+  send(prompt: string, options: AgentTurnOptions = {}): AgentTurn {
+    readValue('prompt', prompt, name);
+    const checked = readOptions('options', options, turnKeys);
+    const stream = createAgentStream();
+    if (this.#current !== undefined || this.#stopping !== undefined) {
+      stream.end();
+      const failure = this.#stopping === undefined ? busy(this.agent) : stoppedFailure(this.agent);
+      return turnOf(stream, Promise.resolve({ ok: false, failure }));
+    }
+    const controller = new AbortController();
+    this.#current = controller;
+    const { signal: given } = options;
+    if (isOfWork(given)) markOfWork(controller.signal);
+    const passOn = (): void => controller.abort(given?.reason);
+    given?.addEventListener('abort', passOn, { once: true });
+    if (given?.aborted === true) passOn();
+    const outcome = this.#answer(prompt, stream.push, { ...checked, signal: controller.signal })
+      // A fallback may be of somebody else's making.
+      .catch((error: unknown) => crashed(this.agent, error))
+      .then((end) => {
+        given?.removeEventListener('abort', passOn);
+        this.#current = undefined;
+        stream.end();
+        return end;
+      });
+    this.#ended = outcome;
+    return turnOf(stream, outcome);
+  }
+
+  async interrupt(reason?: unknown): Promise<void> {
+    this.#current?.abort(reason ?? new Error('interrupted'));
+    await Promise.all([this.#ended, this.#backend.released(), this.#others((other) => other.interrupt(reason))]);
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #answer(prompt: string, tell: Sink, options: TurnOptions): Promise<Outcome<AgentResult>> {
     const notes = createTurnNotes();
-    const dueAt = clock.now() + (options.overallMs ?? Number.POSITIVE_INFINITY);
+    const dueAt = this.#scope.clock.now() + (options.overallMs ?? Number.POSITIVE_INFINITY);
     const sink: Sink = (event) => {
       notes.take(event);
       tell(event);
     };
-    const own = await backend.turn(handOver(prompt, said.since(heardByOwn)), sink, options);
-    if (own.ok) {
-      said.add({ prompt, answer: own.value.text });
-      heardByOwn = said.count;
-      return own;
-    }
-    let { failure } = own;
+    const own = await this.#backend.turn(handOver(prompt, this.#said.since(this.#heardByOwn)), sink, options);
+    if (!own.ok) return this.#fallBack({ prompt, tell, options, dueAt, notes }, own.failure);
+    this.#said.add({ prompt, answer: own.value.text });
+    this.#heardByOwn = this.#said.count;
+    return own;
+  }
+
+  /** Has the fallback answer, where there is one and what the backend did allows it; else the failure stays. */
+  async #fallBack(asked: Asked, own: Failure): Promise<Outcome<AgentResult>> {
+    const { options, dueAt, notes } = asked;
     const { signal, effect } = options;
-    if (fallback === undefined || signal.aborted || !mayFallBack(failure, effect, parts.fallBackAfterEffects))
-      return own;
+    const { clock, fallback, fallBackAfterEffects } = this.#scope;
+    if (fallback === undefined || signal.aborted || !mayFallBack(own, effect, fallBackAfterEffects))
+      return { ok: false, failure: own };
     const { length: noted } = notes.lines();
     // Two agents at once would be in each other's way.
-    await inTime(backend.released(), { clock, signal, limitMs: dueAt - clock.now() });
-    if (signal.aborted) return { ok: false, failure: cancelledAfter(failure, signal) };
-    if (clock.now() >= dueAt) return own;
+    await inTime(this.#backend.released(), { clock, signal, limitMs: dueAt - clock.now() });
+    if (signal.aborted) return { ok: false, failure: cancelledAfter(own, signal) };
+    if (clock.now() >= dueAt) return { ok: false, failure: own };
     // It acted while it was ended.
-    if (notes.lines().length > noted) failure = { ...failure, outcome: 'unknown' };
-    if (!mayFallBack(failure, effect, parts.fallBackAfterEffects)) return { ok: false, failure };
-    tell({ type: 'fell_back', from: agent, to: fallback.name, kind: failure.kind, message: failure.message });
-    parts.facts.tell({
-      type: 'agent.fell_back',
-      agent,
-      to: fallback.name,
-      kind: failure.kind,
-      message: failure.message,
-    });
+    const failure: Failure = notes.lines().length > noted ? { ...own, outcome: 'unknown' } : own;
+    if (!mayFallBack(failure, effect, fallBackAfterEffects)) return { ok: false, failure };
+    return this.#handOver(asked, failure, fallback);
+  }
+
+  async #handOver(asked: Asked, failure: Failure, fallback: Agent): Promise<Outcome<AgentResult>> {
+    const { prompt, tell, options, dueAt, notes } = asked;
+    const { clock, facts, agent } = this.#scope;
+    const { kind, message } = failure;
+    tell({ type: 'fell_back', from: agent, to: fallback.name, kind, message });
+    facts.tell({ type: 'agent.fell_back', agent, to: fallback.name, kind, message });
     const cut = { failure, done: notes.lines() };
-    const limits = options.overallMs === undefined ? options : { ...options, overallMs: dueAt - clock.now() };
-    const words = (since: ReturnType<typeof said.since>): string => handOver(prompt, since, cut);
-    // It may be of somebody else's making.
-    const asked = askOther(fallback, words, tell, limits).catch((error: unknown) => crashed(fallback.name, error));
-    const another = await inTime(asked, { clock, signal, limitMs: dueAt + lateMs - clock.now() });
+    const { signal, overallMs } = options;
+    const limits = overallMs === undefined ? options : { ...options, overallMs: dueAt - clock.now() };
+    const asking = this.#askOther(fallback, (since) => handOver(prompt, since, cut), tell, limits)
+      // It may be of somebody else's making.
+      .catch((error: unknown) => crashed(fallback.name, error));
+    const another = await inTime(asking, { clock, signal, limitMs: dueAt + lateMs - clock.now() });
     if (another === undefined) {
       if (signal.aborted) return { ok: false, failure: cancelledAfter(failure, signal) };
-      void quietly(() => other?.interrupt(new Error('the limit on the turn has passed')));
-      return { ok: false, failure: bothFailed(failure, overdue(fallback.name, options.overallMs), true) };
+      void quietly(() => this.#other?.interrupt(new Error('the limit on the turn has passed')));
+      return { ok: false, failure: bothFailed(failure, overdue(fallback.name, overallMs), true) };
     }
     if (!another.ok) return { ok: false, failure: bothFailed(failure, another.failure, clock.now() >= dueAt) };
-    said.add({ prompt, answer: another.value.text });
-    heardByOther = said.count;
+    this.#said.add({ prompt, answer: another.value.text });
+    this.#heardByOther = this.#said.count;
     return another;
   }
 
-  async function askOther(
+  async #askOther(
     fallback: Agent,
-    words: (since: ReturnType<typeof said.since>) => string,
+    words: (since: Parameters<typeof handOver>[1]) => string,
     tell: Sink,
     options: TurnOptions,
   ): Promise<Outcome<AgentResult>> {
-    if (other === undefined) {
+    if (this.#other === undefined) {
       const started = await fallback.start({ signal: options.signal });
       if (!started.ok) return started;
       // Another caller may have ended the turn meanwhile, and found nothing to end.
-      if (stopping !== undefined || other !== undefined) {
+      if (this.#stopping !== undefined || this.#other !== undefined) {
         await quietly(() => started.value.stop());
-        return { ok: false, failure: stoppedFailure(agent) };
+        return { ok: false, failure: stoppedFailure(this.agent) };
       }
-      other = started.value;
+      this.#other = started.value;
     }
     // Part of the turn that has begun, whatever is refused by now.
     markOfWork(options.signal);
-    const turn = other.send(words(said.since(heardByOther)), options);
+    const turn = this.#other.send(words(this.#said.since(this.#heardByOther)), options);
     for await (const event of turn) tell(event);
     return turn.outcome;
   }
 
-  return {
-    agent,
-    get id() {
-      return backend.id;
-    },
-    get busy() {
-      return current !== undefined;
-    },
-    send(prompt, options = {}) {
-      readValue('prompt', prompt, name);
-      const checked = readOptions('options', options, turnKeys);
-      const stream = createAgentStream();
-      if (current !== undefined || stopping !== undefined) {
-        stream.end();
-        const failure = stopping === undefined ? busy(agent) : stoppedFailure(agent);
-        return turnOf(stream, Promise.resolve({ ok: false, failure }));
-      }
-      const controller = new AbortController();
-      current = controller;
-      const { signal: given } = options;
-      if (isOfWork(given)) markOfWork(controller.signal);
-      const passOn = (): void => controller.abort(given?.reason);
-      given?.addEventListener('abort', passOn, { once: true });
-      if (given?.aborted === true) passOn();
-      const asked = answer(prompt, stream.push, { ...checked, signal: controller.signal });
-      // A fallback may be of somebody else's making.
-      const outcome = asked
-        .catch((error: unknown) => crashed(agent, error))
-        .then((end) => {
-          given?.removeEventListener('abort', passOn);
-          current = undefined;
-          stream.end();
-          return end;
-        });
-      ended = outcome;
-      return turnOf(stream, outcome);
-    },
-    async interrupt(reason) {
-      current?.abort(reason ?? new Error('interrupted'));
-      await Promise.all([ended, backend.released(), others((other) => other.interrupt(reason))]);
-    },
-    stop() {
-      stopping ??= stop();
-      return stopping;
-    },
-  };
-
   /** Not for ever: it may be of somebody else's making. */
-  async function others(end: (other: Conversation) => Promise<void>): Promise<void> {
+  async #others(end: (other: Conversation) => Promise<void>): Promise<void> {
+    const other = this.#other;
     if (other === undefined) return;
-    const asked = other;
-    await inTime(
-      quietly(() => end(asked)),
-      { clock, limitMs: othersMs },
-    );
+    const ending = quietly(() => end(other));
+    await inTime(ending, { clock: this.#scope.clock, limitMs: othersMs });
   }
 
-  async function stop(): Promise<void> {
-    current?.abort(new Error('the conversation was stopped'));
-    await Promise.all([ended, backend.stop(), others((other) => other.stop())]);
-    parts.stopped();
+  async #stop(): Promise<void> {
+    this.#current?.abort(new Error('the conversation was stopped'));
+    await Promise.all([this.#ended, this.#backend.stop(), this.#others((other) => other.stop())]);
+    this.#stopped(this);
   }
 }
 
