@@ -12,7 +12,8 @@ import type { Sink } from '../agentStream.ts';
 import type { AgentOptions, AgentResult } from '../agentTypes.ts';
 import { handlerOf } from './claudeApprovals.ts';
 import { checkClaudeBackend, type ClaudeSettings } from './claudeBackendOptions.ts';
-import type { ClaudeConversation, ClaudeParts } from './claudeConversation.ts';
+import type { ClaudeConversation } from './claudeConversation.ts';
+import type { ClaudeScope } from './claudeScope.ts';
 import { importQuery } from './claudeSdkModule.ts';
 import type { TurnTrail } from './claudeTurn.ts';
 
@@ -65,7 +66,7 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
     },
   });
   const integration = new CallableIntegration(path, runtime.policies.effectOf(name, undefined));
-  const parts: ClaudeParts = {
+  const scope: ClaudeScope = {
     runtime,
     agent: name,
     settings,
@@ -76,8 +77,8 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
   };
 
   async function open(id: string | undefined): Promise<BackendConversation> {
-    const { createClaudeConversation } = await import('./claudeConversation.ts');
-    const conversation = createClaudeConversation(parts, id);
+    const loaded = await import('./claudeConversation.ts');
+    const conversation = new loaded.ClaudeConversation(scope, id);
     conversations.add(conversation);
     return {
       get id() {
@@ -102,7 +103,7 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
   };
 }
 
-function querySource({ query, command, args = [] }: ClaudeSettings): ClaudeParts['query'] {
+function querySource({ query, command, args = [] }: ClaudeSettings): ClaudeScope['query'] {
   if (command !== undefined) {
     return async () => (await import('./claudeCommandQuery.ts')).commandQuery({ command, args });
   }

@@ -1,178 +1,160 @@
-import type { Approver } from '../../integrations/approvals/approvals.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { keepsSession } from '../../protocol/agentCommand.ts';
-import { recordIn, textIn } from '../../protocol/agentReport.ts';
+import { textIn } from '../../protocol/agentReport.ts';
 import { goOnPrompt } from '../../protocol/agentTrail.ts';
-import { claudeRetriesName, mayRetryItself } from '../../protocol/claudeRetries.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { SdkMessage, SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
+import type { SdkMessage, SdkOptions } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentResult } from '../agentTypes.ts';
 import { createCanUseTool } from './claudeApprovals.ts';
-import type { ClaudeSettings } from './claudeBackendOptions.ts';
 import { type ClaudeLink, openLink } from './claudeLink.ts';
 import { type RunningTurn, runTurn } from './claudeRunningTurn.ts';
+import type { ClaudeScope } from './claudeScope.ts';
 import { type TurnTrail, userMessage } from './claudeTurn.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { inTime } from '../../policy/inTime.ts';
 
-/** What all conversations of an agent have in common. */
-export interface ClaudeParts {
-  readonly runtime: Runtime;
-  readonly agent: string;
-  readonly settings: ClaudeSettings;
-  readonly query: () => Promise<SdkQueryFunction>;
-  /** Those of every query; with the environment. */
-  readonly options: () => SdkOptions;
-  /** Absent when nobody is to be asked: Claude then declines by itself. */
-  readonly approver: Approver | undefined;
-  readonly processId: () => string;
-}
-
 /** One conversation: a process of Claude while it lives, and what it takes to go on in another. */
-export interface ClaudeConversation {
-  readonly id: string | undefined;
-  attempt(prompt: string, trail: TurnTrail, sink: Sink, context: AttemptContext): Promise<AgentResult>;
-  /** What is known of a failed attempt. */
-  amend(facts: FailureFacts, trail: TurnTrail, context: AttemptContext): FailureFacts;
-  released(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export function createClaudeConversation(parts: ClaudeParts, resumed: string | undefined): ClaudeConversation {
-  const { runtime, settings, approver } = parts;
-  const { clock } = runtime;
-  let id = resumed;
+export class ClaudeConversation {
+  readonly #scope: ClaudeScope;
+  /** Whether Claude keeps any conversation. */
+  readonly #keepsAny: boolean;
+  #id: string | undefined;
   /** Whether Claude has kept it: there is something to resume. */
-  let kept = resumed !== undefined;
-  let link: ClaudeLink | undefined;
-  let running: RunningTurn | undefined;
+  #kept: boolean;
+  #link: ClaudeLink | undefined = undefined;
+  #running: RunningTurn | undefined = undefined;
   /** What an attempt that was given up leaves to end. */
-  let ending: Promise<void> = Promise.resolve();
-  let stopped = false;
+  #ending: Promise<void> = Promise.resolve();
+  #stopped = false;
 
-  const keepsAny = settings.options['persistSession'] !== false && keepsSession(settings.args ?? []);
-  const canResume = (): boolean => id !== undefined && keepsAny;
-
-  async function connect(mayHaveActed: boolean, signal: AbortSignal): Promise<ClaudeLink> {
-    const query = await parts.query();
-    // Another caller may have ended it meanwhile, and found nothing to end.
-    signal.throwIfAborted();
-    if (stopped) throw stoppedError(parts.agent);
-    const goesOn = canResume() && (kept || mayHaveActed);
-    if (kept && !goesOn) throw lost(parts.agent);
-    const opened = openLink({
-      runtime,
-      query,
-      processId: parts.processId(),
-      graceMs: settings.graceMs,
-      options: {
-        includePartialMessages: true,
-        ...parts.options(),
-        ...(goesOn && { resume: id }),
-        ...(approver !== undefined && {
-          canUseTool: createCanUseTool(
-            approver,
-            () => id,
-            () => running,
-          ),
-        }),
-      },
-    });
-    opened.listener = (message) => {
-      hear(message);
-      if (message['type'] === 'result') kept = true;
-      if (link === opened) running?.take(message);
-    };
-    void opened.ended.then((end) => {
-      if (link === opened) running?.lost(end);
-    });
-    link = opened;
-    return opened;
+  constructor(scope: ClaudeScope, resumed: string | undefined) {
+    this.#scope = scope;
+    this.#id = resumed;
+    this.#kept = resumed !== undefined;
+    const { options, args = [] } = scope.settings;
+    this.#keepsAny = options['persistSession'] !== false && keepsSession(args);
   }
 
-  /** Also between turns: a background task of Claude's may say something then. */
-  function hear(message: SdkMessage): void {
-    const told = textIn(message['session_id']);
-    if (told !== undefined && !told.startsWith('-')) id = told;
-    try {
-      settings.onMessage?.(message);
-    } catch (error) {
-      const text = messageOf(error);
-      runtime.bus.tell({ type: 'listener.failed', event: 'agent.message', error: text });
-    }
+  get id(): string | undefined {
+    return this.#id;
   }
 
-  async function attempt(prompt: string, trail: TurnTrail, sink: Sink, context: AttemptContext): Promise<AgentResult> {
+  async attempt(prompt: string, trail: TurnTrail, sink: Sink, context: AttemptContext): Promise<AgentResult> {
+    const { runtime, agent } = this.#scope;
     const { signal, effect } = context;
-    await ending;
+    await this.#ending;
     signal.throwIfAborted();
-    trail.attempts.refuseRepetition({ effect, resumable: canResume() });
+    trail.attempts.refuseRepetition({ effect, resumable: this.#canResume });
     const { mayHaveActed } = trail.attempts;
-    const wasOpen = link?.isOpen === true;
-    const open = wasOpen && link !== undefined ? link : await connect(mayHaveActed, signal);
+    const link = this.#link?.isOpen === true ? this.#link : undefined;
+    const open = link ?? (await this.#connect(mayHaveActed, signal));
     // Given up in between, its turn would be nobody's to end; the query is there for the next.
     signal.throwIfAborted();
     // The request is in the history that is gone on with.
-    const goesOn = trail.heardBy === open || (mayHaveActed && (wasOpen || canResume()));
+    const goesOn = trail.heardBy === open || (mayHaveActed && (link !== undefined || this.#canResume));
+    const message = userMessage(goesOn ? goOnPrompt : prompt, runtime.random);
     const { text, usage } = await runTurn(
+      this.#scope,
+      { link: open, message, trail, sink, context },
       {
-        clock,
-        link: open,
-        message: userMessage(goesOn ? goOnPrompt : prompt, runtime.random),
-        trail,
-        sink,
-        context,
-        retryLifeMs: settings.retryLifeMs,
-        retriesItself: mayRetryItself(variableIn(parts.options()['env'])),
-        amend: (facts) => amend(facts, trail, context),
+        began: (turn) => {
+          this.#running = turn;
+        },
+        amend: (facts) => this.amend(facts, trail, context),
         giveUp: (obeyed) => {
-          kept ||= trail.attempts.mayHaveActed;
-          ending = windDown(open, obeyed, signal);
-          return ending;
+          this.#kept ||= trail.attempts.mayHaveActed;
+          this.#ending = this.#windDown(open, obeyed, signal);
+          return this.#ending;
         },
         ended: () => {
-          running = undefined;
+          this.#running = undefined;
         },
-      },
-      (turn) => {
-        running = turn;
       },
     );
     const { effects } = trail.attempts.left;
-    return { text, id, backend: 'claude', agent: parts.agent, effects, usage };
+    return { text, id: this.#id, backend: 'claude', agent, effects, usage };
+  }
+
+  /** What is known of a failed attempt. */
+  amend(facts: FailureFacts, trail: TurnTrail, { effect }: AttemptContext): FailureFacts {
+    return trail.attempts.judge(facts, { effect, resumable: this.#canResume });
+  }
+
+  released(): Promise<void> {
+    return this.#ending;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#link?.close();
+    await this.#ending;
+  }
+
+  get #canResume(): boolean {
+    return this.#id !== undefined && this.#keepsAny;
+  }
+
+  async #connect(mayHaveActed: boolean, signal: AbortSignal): Promise<ClaudeLink> {
+    const { agent, runtime, settings, processId } = this.#scope;
+    const query = await this.#scope.query();
+    // Another caller may have ended it meanwhile, and found nothing to end.
+    signal.throwIfAborted();
+    if (this.#stopped) throw stoppedError(agent);
+    const goesOn = this.#canResume && (this.#kept || mayHaveActed);
+    if (this.#kept && !goesOn) throw lost(agent);
+    const options = this.#queryOptions(goesOn);
+    const opened = openLink({ runtime, query, processId: processId(), graceMs: settings.graceMs, options });
+    opened.listener = (message) => {
+      this.#hear(message);
+      if (message['type'] === 'result') this.#kept = true;
+      if (this.#link === opened) this.#running?.take(message);
+    };
+    void opened.ended.then((end) => {
+      if (this.#link === opened) this.#running?.lost(end);
+    });
+    this.#link = opened;
+    return opened;
+  }
+
+  #queryOptions(goesOn: boolean): SdkOptions {
+    const { approver } = this.#scope;
+    return {
+      includePartialMessages: true,
+      ...this.#scope.options(),
+      ...(goesOn && { resume: this.#id }),
+      ...(approver !== undefined && {
+        canUseTool: createCanUseTool(
+          approver,
+          () => this.#id,
+          () => this.#running,
+        ),
+      }),
+    };
+  }
+
+  /** Also between turns: a background task of Claude's may say something then. */
+  #hear(message: SdkMessage): void {
+    const { settings, runtime } = this.#scope;
+    const told = textIn(message['session_id']);
+    if (told !== undefined && !told.startsWith('-')) this.#id = told;
+    try {
+      settings.onMessage?.(message);
+    } catch (error) {
+      runtime.bus.tell({ type: 'listener.failed', event: 'agent.message', error: messageOf(error) });
+    }
   }
 
   /** Ends the turn of a query: it is asked first; its process is ended when it does not obey, or was silent for too long. */
-  async function windDown(open: ClaudeLink, obeyed: Promise<void>, { reason }: AbortSignal): Promise<void> {
+  async #windDown(open: ClaudeLink, obeyed: Promise<void>, { reason }: AbortSignal): Promise<void> {
+    const { runtime, settings } = this.#scope;
     open.interrupt();
     const isSilent = reason instanceof AttemptError && reason.facts.kind === 'timeout';
     const obeying = obeyed.then(() => true);
-    const isObeyed = await inTime(obeying, { clock, limitMs: settings.interruptMs, running: true });
-    if (isObeyed !== true || isSilent || stopped) await open.close();
+    const isObeyed = await inTime(obeying, { clock: runtime.clock, limitMs: settings.interruptMs, running: true });
+    if (isObeyed !== true || isSilent || this.#stopped) await open.close();
   }
-
-  function amend(facts: FailureFacts, trail: TurnTrail, { effect }: AttemptContext): FailureFacts {
-    return trail.attempts.judge(facts, { effect, resumable: canResume() });
-  }
-
-  return {
-    get id() {
-      return id;
-    },
-    attempt,
-    amend,
-    released: () => ending,
-    async stop() {
-      stopped = true;
-      await link?.close();
-      await ending;
-    },
-  };
 }
-
-const variableIn = (env: unknown): string | undefined => textIn(recordIn(env)?.[claudeRetriesName]);
 
 function stoppedError(agent: string): AttemptError {
   const message = `The conversation with ${agent} was stopped`;

@@ -1,7 +1,8 @@
 import type { AttemptContext } from '../../calls/operation.ts';
-import type { Clock } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
+import { recordIn, textIn } from '../../protocol/agentReport.ts';
 import { createClaudeReader } from '../../protocol/claudeOutput.ts';
+import { claudeRetriesName, mayRetryItself } from '../../protocol/claudeRetries.ts';
 import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentUsage } from '../agentTypes.ts';
@@ -9,6 +10,7 @@ import type { AskingTurn } from './claudeApprovals.ts';
 import { createClaudeEvents } from './claudeEvents.ts';
 import { createClaudeLife } from './claudeLife.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
+import type { ClaudeScope } from './claudeScope.ts';
 import { answersPrompt, lossFacts, type TurnTrail, usageIn } from './claudeTurn.ts';
 
 /** The turn that a query works on. */
@@ -24,34 +26,39 @@ export interface ClaudeAnswer {
   readonly usage: AgentUsage | undefined;
 }
 
-export interface RunningTurnParts {
-  readonly clock: Clock;
+/** A prompt that a query is to answer. */
+interface AskedTurn {
   readonly link: ClaudeLink;
   readonly message: SdkUserMessage;
   readonly trail: TurnTrail;
-  /** Whether Claude may repeat a failed request by itself. */
-  readonly retriesItself: boolean;
   readonly sink: Sink;
   readonly context: AttemptContext;
-  readonly retryLifeMs: number;
+}
+
+/** The conversation that a turn is of. */
+interface TurnOwner {
+  /** Told of the turn before anything is said to the query. */
+  began(turn: RunningTurn): void;
   /** What is known of a failure besides what was said. */
-  readonly amend: (facts: FailureFacts) => FailureFacts;
+  amend(facts: FailureFacts): FailureFacts;
   /**
    * Ends a turn that was given up; resolves when nothing of it goes on.
    * @param obeyed - resolves when Claude has ended it.
    */
-  readonly giveUp: (obeyed: Promise<void>) => Promise<void>;
+  giveUp(obeyed: Promise<void>): Promise<void>;
   /** Told when it is over, however; it hears nothing any more. */
-  readonly ended: () => void;
+  ended(): void;
 }
 
 /** Says a prompt to a query and hears it out, once: whatever else comes, the first end counts. */
-export function runTurn(parts: RunningTurnParts, started: (turn: RunningTurn) => void): Promise<ClaudeAnswer> {
-  const { clock, link, message, trail, sink, context } = parts;
+export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner): Promise<ClaudeAnswer> {
+  const { link, message, trail, sink, context } = asked;
+  const { clock } = scope.runtime;
   const { signal } = context;
-  const life = createClaudeLife(clock, context.touch, parts.retryLifeMs);
+  const life = createClaudeLife(clock, context.touch, scope.settings.retryLifeMs);
   const tell = createClaudeEvents(sink);
-  const reader = createClaudeReader({ isStream: true, retriesItself: parts.retriesItself });
+  const retriesItself = mayRetryItself(textIn(recordIn(scope.options()['env'])?.[claudeRetriesName]));
+  const reader = createClaudeReader({ isStream: true, retriesItself });
   trail.attempts.begin(reader);
 
   return new Promise((resolve, reject) => {
@@ -65,12 +72,12 @@ export function runTurn(parts: RunningTurnParts, started: (turn: RunningTurn) =>
       over = true;
       life.stop();
       signal.removeEventListener('abort', abort);
-      parts.ended();
+      owner.ended();
       how();
     };
     const fail = (facts: FailureFacts): void => {
       trail.lastFailure = facts.message;
-      settle(() => reject(new AttemptError(parts.amend(facts))));
+      settle(() => reject(new AttemptError(owner.amend(facts))));
     };
     const conclude = (result: SdkMessage): void => {
       const { failure, text = '' } = reader.report(clock.wallNow());
@@ -78,7 +85,7 @@ export function runTurn(parts: RunningTurnParts, started: (turn: RunningTurn) =>
       else settle(() => resolve({ text, usage: usageIn(result) }));
     };
     const abort = (): void => {
-      void parts.giveUp(obeyed).then(() => settle(() => reject(reasonOf(signal))));
+      void owner.giveUp(obeyed).then(() => settle(() => reject(reasonOf(signal))));
     };
     const turn: RunningTurn = {
       sink,
@@ -100,7 +107,7 @@ export function runTurn(parts: RunningTurnParts, started: (turn: RunningTurn) =>
         else fail(lossFacts(end, clock.wallNow()));
       },
     };
-    started(turn);
+    owner.began(turn);
     signal.addEventListener('abort', abort, { once: true });
     // It may have ended while it was waited for.
     if (link.isOpen) link.send(message);

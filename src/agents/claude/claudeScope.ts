@@ -1,0 +1,17 @@
+import type { Approver } from '../../integrations/approvals/approvals.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { SdkOptions, SdkQueryFunction } from './agentSdkTypes.ts';
+import type { ClaudeSettings } from './claudeBackendOptions.ts';
+
+/** What all conversations of an agent have in common. */
+export interface ClaudeScope {
+  readonly runtime: Runtime;
+  readonly agent: string;
+  readonly settings: ClaudeSettings;
+  readonly query: () => Promise<SdkQueryFunction>;
+  /** Those of every query; with the environment. */
+  readonly options: () => SdkOptions;
+  /** Absent when nobody is to be asked: Claude then declines by itself. */
+  readonly approver: Approver | undefined;
+  readonly processId: () => string;
+}
