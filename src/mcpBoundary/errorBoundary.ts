@@ -3,7 +3,7 @@ import type { Fact } from '../policy/facts.ts';
 import { checkFunction } from '../policy/options.ts';
 import { type BoundarySettings, checkBoundary, type ErrorBoundaryOptions } from './boundaryOptions.ts';
 import { contextIn, contextWith, signalOf } from './handlerContext.ts';
-import { type EndedBy, runAs, startCall } from './runningCall.ts';
+import { type EndedBy, runAs, RunningCall } from './runningCall.ts';
 import { checkSendable, errorOf, tellable, type ToolErrorResult, toolErrorResult } from './toolErrorResult.ts';
 
 /** The code with which a handler has the client send its user to a page; no failure of the tool. */
@@ -38,7 +38,7 @@ export function bounded<Args extends readonly unknown[], Result>(
       const { tool, input } = aboutCall(args, context !== undefined, settings.tool, handler.name);
       const tell = teller(settings, tool, input);
 
-      const call = startCall(settings, signalOf(context), (by, error) => {
+      const call = new RunningCall(settings, signalOf(context), (by, error) => {
         if (isFailure(by)) tell.failed(tellable(error), by === 'limit' ? undefined : stackOf(error));
         resolve(toolErrorResult(tool, tellable(error)));
       });

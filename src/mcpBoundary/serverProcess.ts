@@ -1,5 +1,6 @@
 import { stackOf } from '../calls/errorText.ts';
 import type { Clock } from '../policy/clock.ts';
+import { inTime } from '../policy/inTime.ts';
 import { guardProcess } from '../runtime/processGuard.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { allCallsEnded, callsInFlight, currentCall, type EndedBy } from './runningCall.ts';
@@ -13,7 +14,8 @@ export interface UncaughtBound {
   readonly periodMs: number;
 }
 
-export interface ServerProcessParts {
+/** A server that has a process of its own, as that process deals with it. */
+export interface ServedProcess {
   readonly clock: Clock;
   readonly bus: Bus;
   readonly uncaught: UncaughtBound;
@@ -40,8 +42,8 @@ export interface ServerProcess {
  * Has the process of a server over stdio go on after an error that nobody caught, and end when its client is gone: when its stdin
  * ends, or its stdout cannot be written to any more.
  */
-export function watchServerProcess(parts: ServerProcessParts): ServerProcess {
-  const { clock, bus, uncaught: bound, isServing, say, flush } = parts;
+export function watchServerProcess(server: ServedProcess): ServerProcess {
+  const { clock, bus, uncaught: bound, isServing, say, flush } = server;
   const times: number[] = [];
   let uncaught = 0;
   let leaving = false;
@@ -49,11 +51,10 @@ export function watchServerProcess(parts: ServerProcessParts): ServerProcess {
   const leave = (exitCode: number | undefined): void => {
     if (leaving) return;
     leaving = true;
-    void windUp(parts, exitCode === undefined ? 'closing' : 'uncaught').then(() => process.exit(exitCode));
+    void windUp(server, exitCode === undefined ? 'closing' : 'uncaught').then(() => process.exit(exitCode));
   };
 
   const gone = (): void => leave(undefined);
-  const ignore = (): void => undefined;
 
   const goOn = (error: unknown): boolean => {
     uncaught += 1;
@@ -106,16 +107,11 @@ function endCallsOf(error: unknown): void {
  * Lets calls in flight end, then ends them, cleans up and writes what is to be kept; each for `closeMs` at most.
  * @param by - what ends them: with the client still there, each is a failure.
  */
-async function windUp({ clock, closeMs, onClose, flush }: ServerProcessParts, by: EndedBy): Promise<void> {
-  const within = (work: () => unknown): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = clock.setTimeout(resolve, closeMs, { ref: true });
-      const done = (): void => {
-        clock.clearTimeout(timer);
-        resolve();
-      };
-      Promise.resolve().then(work).then(done, done);
-    });
+async function windUp({ clock, closeMs, onClose, flush }: ServedProcess, by: EndedBy): Promise<void> {
+  const within = async (work: () => unknown): Promise<void> => {
+    const done = Promise.resolve().then(work).catch(ignore);
+    await inTime(done, { clock, limitMs: closeMs });
+  };
   // What was asked before the end of stdin may have been read with it.
   await within(() => new Promise<void>((resolve) => clock.nextTurn(resolve)).then(allCallsEnded));
   for (const call of callsInFlight())
@@ -124,3 +120,5 @@ async function windUp({ clock, closeMs, onClose, flush }: ServerProcessParts, by
   await within(flush);
   await within(() => new Promise((resolve) => process.stdout.write('', resolve)));
 }
+
+function ignore(): void {}
