@@ -1,5 +1,9 @@
+import { durationText } from '../../policy/durationText.ts';
+import { presets } from '../../policy/presets.ts';
 import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
+
+const { idleMs, attemptMs, overallMs } = presets.mcp.limits;
 
 /** The options of `unwedge mcp`. */
 export const mcpOptions = {
@@ -10,14 +14,17 @@ export const mcpOptions = {
   },
   'idle-timeout': {
     kind: 'duration',
-    help: 'after so long without answer or progress of a call the server is pinged, and killed if it does not answer; else 30s',
+    help: `after so long without answer or progress of a call the server is pinged, and killed if it does not answer; else ${durationText(idleMs)}`,
   },
   'when-alive': {
     kind: 'text',
     value: 'WHAT',
     help: 'what becomes of such a call when the server does answer: wait (for its limit as a whole) or end; else wait',
   },
-  'call-timeout': { kind: 'duration', help: 'limit on a call as a whole; else 5m for each attempt, 6m in all' },
+  'call-timeout': {
+    kind: 'duration',
+    help: `limit on a call as a whole; else ${durationText(attemptMs)} for each attempt, ${durationText(overallMs)} in all`,
+  },
   'tool-timeout': {
     kind: 'list',
     value: 'TOOL=DURATION',

@@ -43,8 +43,9 @@ export interface McpIntegrationOptions extends McpServerOptions {
    */
   readonly trustAnnotations?: boolean | undefined;
   /**
-   * What becomes of a call without an answer or progress for its idle limit (30 s) while the server answers a ping: it ends (`end`), or
-   * goes on to its attempt limit (5 min; `wait`). A server that does not answer is killed either way. @defaultValue 'end'
+   * What becomes of a call without an answer or progress for its idle limit (`limits.idleMs`) while the server answers a ping: it ends
+   * (`end`), or goes on to its attempt limit (`limits.attemptMs`; `wait`). A server that does not answer is killed either way.
+   * @defaultValue 'end'
    */
   readonly whenAlive?: WhenAlive | undefined;
 }
