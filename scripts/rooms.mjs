@@ -19,6 +19,7 @@ export const floors = [
       purpose:
         'Decisions as plain functions over plain data: failures and their classification, backoff, breaker rules, presets, facts.',
       begin: 'policy.ts',
+      then: ['failure.ts', 'facts.ts', 'presets.ts'],
       pure: true,
     },
   ],
@@ -34,11 +35,17 @@ export const floors = [
       purpose: 'Lifecycles as XState machines; all I/O is a named slot that others fill.',
       begin: 'integration.ts',
     },
-    { room: 'telemetry', purpose: 'The typed event bus, event streams, waits for an event.', begin: 'bus.ts' },
+    {
+      room: 'telemetry',
+      purpose: 'The typed event bus, event streams, waits for an event.',
+      begin: 'bus.ts',
+      then: ['eventStream.ts'],
+    },
     {
       room: 'supervisor',
       purpose: 'Supervision as OTP has it: child specs, strategies, restart windows, quarantine, shutdown, the tree.',
       begin: 'supervisor.ts',
+      then: ['supervisorLogic.ts', 'restart.ts'],
     },
   ],
   [
@@ -46,6 +53,7 @@ export const floors = [
       room: 'calls',
       purpose: 'The call path over the integration machine: admission, attempts, retries, deadlines, settlement.',
       begin: 'callPath.ts',
+      then: ['conductor.ts', 'admission.ts', 'settlement.ts'],
     },
     {
       room: 'actors/process',
@@ -58,6 +66,7 @@ export const floors = [
       room: 'sessions',
       purpose: 'A session: mailbox, turns, tool calls, questions, history, watchdog.',
       begin: 'session.ts',
+      then: ['intake.ts', 'turns.ts', 'persistence.ts'],
     },
     { room: 'actors/rpc', purpose: 'A JSON-RPC peer over the streams of a process.', begin: 'rpcPeer.ts' },
     {
@@ -77,6 +86,7 @@ export const floors = [
       purpose:
         'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary; redaction.',
       begin: 'store.ts',
+      then: ['openStore.ts', 'sessionRows.ts'],
       closed: ['store/sqlite', 'store/memory'],
     },
     {
@@ -90,13 +100,19 @@ export const floors = [
       room: 'runtime',
       purpose: 'What every host shares: clock, store, root supervisor, bus, supervised integrations.',
       begin: 'runtime.ts',
+      then: ['registry.ts', 'superviseIntegration.ts'],
     },
   ],
   [
     { room: 'integrations/subprocess', purpose: 'A command as an integration.', begin: 'subprocess.ts' },
     { room: 'integrations/approvals', purpose: 'Approvals, supervised.', begin: 'approvals.ts' },
     { room: 'integrations/mcp', purpose: 'An MCP server as an integration.', begin: 'mcpServer.ts' },
-    { room: 'workflow', purpose: 'Plans worked off item by item, by one agent after another.', begin: 'workflow.ts' },
+    {
+      room: 'workflow',
+      purpose: 'Plans worked off item by item, by one agent after another.',
+      begin: 'workflow.ts',
+      then: ['runLogic.ts', 'itemWork.ts'],
+    },
     {
       room: 'inspector',
       purpose: 'Frames for Stately Inspector, the page that shows them, the server of the page.',
@@ -106,6 +122,7 @@ export const floors = [
       room: 'config',
       purpose: 'The configuration file: its sources in order, every problem at once, what is made of it.',
       begin: 'readConfig.ts',
+      then: ['layers.ts', 'judge.ts'],
     },
     {
       room: 'mcpBoundary',
@@ -120,21 +137,35 @@ export const floors = [
       purpose: 'Alerts: when one is raised and cleared, and who is told.',
       begin: 'superviseAlerts.ts',
     },
-    { room: 'codex', purpose: 'The client of the app-server of Codex: threads, turns, approvals.', begin: 'codex.ts' },
+    {
+      room: 'codex',
+      purpose: 'The client of the app-server of Codex: threads, turns, approvals.',
+      begin: 'codex.ts',
+      then: ['codexServer.ts', 'codexThread.ts'],
+    },
   ],
   [
     {
       room: 'agents',
       purpose: 'Conversations with Claude and Codex through one interface, with fallback.',
       begin: 'agent.ts',
+      then: ['agentConversation.ts', 'agentBackend.ts'],
     },
     {
       room: 'mcpProxy',
       purpose: 'The MCP proxy: what passes between a client and its server, and what does not.',
       begin: 'mcpProxy.ts',
+      then: ['clientCalls.ts', 'serverReplacement.ts'],
     },
   ],
-  [{ room: 'gateway', purpose: 'Composes all of it; does nothing else.', begin: 'gateway.ts' }],
+  [
+    {
+      room: 'gateway',
+      purpose: 'Composes all of it; does nothing else.',
+      begin: 'gateway.ts',
+      then: ['gatewayScope.ts', 'gatewayLife.ts'],
+    },
+  ],
   [
     {
       room: 'claude',
@@ -152,7 +183,14 @@ export const floors = [
     },
   ],
   [{ room: 'demo', purpose: 'The fault tour and its upstreams.', begin: 'tour.ts' }],
-  [{ room: 'cli', purpose: 'The command line: one folder or file a command.', begin: 'main.ts' }],
+  [
+    {
+      room: 'cli',
+      purpose: 'The command line: one folder or file a command.',
+      begin: 'main.ts',
+      then: ['command.ts', 'commandIndex.ts'],
+    },
+  ],
 ];
 
 const table = floors.flatMap((rooms, floor) => rooms.map((each) => ({ ...each, floor })));
@@ -235,14 +273,14 @@ function lintText() {
   return `${JSON.stringify(rest, null, 2).slice(0, -2)},\n  "overrides": [\n${lines.join(',\n')}\n  ]\n}\n`;
 }
 
-function readmeText({ room, purpose, begin, floor }) {
+function readmeText({ room, purpose, begin, then = [], floor }) {
   const top = `${'../'.repeat(room.split('/').length + 1)}docs/design.md#rooms`;
   return [
     `# ${room}`,
     '',
     purpose,
     '',
-    `Begin with [${begin}](${begin}).`,
+    `Begin with ${[begin, ...then].map((file) => `[${file}](${file})`).join(', then ')}.`,
     '',
     floor === 0
       ? `The ground floor of [the rooms](${top}): it imports from no other room.`

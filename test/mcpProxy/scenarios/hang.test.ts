@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { presets } from '../../../src/policy/presets.ts';
 import { startProxy, textIn } from '../startProxy.ts';
+
+const { idleMs } = presets.mcp.limits;
 
 /** Time for the server to be asked for a sign of life: skipped before that, its limit is waited for. */
 async function turns(): Promise<void> {
@@ -46,7 +49,7 @@ describe('a call that hangs behind the proxy', () => {
     const frozen = proxy.call('act', { do: 'freeze' });
     await proxy.seen(({ method }) => method === 'notifications/frozen');
     await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await turns();
     proxy.clock.skip(5000);
     expect(textIn(await frozen)).toContain('The server hung and was killed');
@@ -72,7 +75,7 @@ describe('a call that hangs behind the proxy', () => {
     const other = proxy.call('put', { do: 'start' });
     await proxy.seen(({ method }) => method === 'notifications/frozen');
     await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(2);
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await hung;
     await turns();
     proxy.clock.skip(5000);
@@ -87,7 +90,7 @@ describe('a call that hangs behind the proxy', () => {
     const again = proxy.call('peek', { do: 'start' });
     await proxy.seen(({ method }) => method === 'notifications/frozen');
     await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(2);
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await frozen;
     await turns();
     proxy.clock.skip(5000);
@@ -107,13 +110,13 @@ describe('a call that hangs behind the proxy', () => {
     await proxy.open();
     const hung = proxy.call('act', { do: 'hang' });
     await proxy.call('act', { do: 'start' });
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await hung;
     await proxy.call('act', { do: 'start' });
     void proxy.call('act', { do: 'freeze' });
     await proxy.seen(({ method }) => method === 'notifications/frozen');
     await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await turns();
     proxy.clock.skip(5000);
     expect(await proxy.told('mcp.calls_lost')).toMatchObject({ lost: 1, repeated: 0, calls: 'tools/call act' });
@@ -152,7 +155,7 @@ describe('a call that hangs behind the proxy', () => {
     proxy.clock.skip(20_000);
     proxy.notify('notifications/log');
     await proxy.seen(({ method }) => method === 'notifications/message');
-    proxy.clock.skip(29_999);
+    proxy.clock.skip(idleMs - 1);
     await turns();
     expect(proxy.proxy.path.stats.attempts).toBe(1);
     proxy.clock.skip(1);
@@ -164,7 +167,7 @@ describe('a call that hangs behind the proxy', () => {
     await proxy.open();
     const hung = proxy.call('act', { do: 'hold', key: 'until cancelled' }, 'h');
     await proxy.call('act', { do: 'start' });
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     expect(textIn(await hung)).toContain('No answer or progress within 30s');
     expect(await proxy.told('call.late')).toMatchObject({ label: 'tools/call act', ok: true });
     expect((await proxy.received()).some((line) => line.includes('notifications/cancelled'))).toBe(true);
@@ -189,7 +192,7 @@ describe('a call that hangs behind the proxy', () => {
     await proxy.open();
     const hung = proxy.call('peek', { do: 'hold', key: 'until cancelled' }, 'mine');
     await proxy.call('act', { do: 'start' });
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await proxy.told('call.late');
     proxy.clock.skip(1000);
     await expect.poll(() => proxy.proxy.path.stats.attempts).toBe(1);
@@ -283,7 +286,7 @@ describe('a call that hangs behind the proxy', () => {
     const hung = Array.from({ length: 5 }, () => proxy.call('act', { do: 'hang' }));
     await proxy.call('put', { do: 'start' });
     proxy.clock.stop();
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await Promise.all(hung);
     const refused = textIn(await proxy.call('act', { do: 'start' }));
     expect(refused).toContain('The circuit of the tool act of kb is open: No answer or progress within 30s; next try');

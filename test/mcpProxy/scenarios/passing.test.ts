@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { presets } from '../../../src/policy/presets.ts';
 import { startProxy, textIn } from '../startProxy.ts';
+
+const { idleMs } = presets.mcp.limits;
 
 describe('what passes the proxy', () => {
   it.each([
@@ -205,7 +208,7 @@ describe('a batch of the client', () => {
     await proxy.open();
     void proxy.call('act', { do: 'hold', key: 'gone' }, 'gone');
     await proxy.call('act', { do: 'start' });
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await proxy.seen(({ id }) => id === 'gone');
     void proxy.ask('custom/hang', {}, 'kept');
     await proxy.call('act', {

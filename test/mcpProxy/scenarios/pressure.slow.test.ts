@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
+import { presets } from '../../../src/policy/presets.ts';
 import { startProxy, textIn } from '../startProxy.ts';
+
+const { idleMs } = presets.mcp.limits;
 
 describe('the proxy between a fast side and a slow one', () => {
   it('[P-3] leaves the output of the server where it is while the client does not read', async () => {
@@ -54,7 +57,7 @@ describe('the proxy between a fast side and a slow one', () => {
     const calls = Array.from({ length: 100 }, () => proxy.call('act', { do: 'echo', text }));
     await expect.poll(() => proxy.input.isPaused()).toBe(true);
     expect(proxy.proxy.path.stats.attempts).toBeLessThan(50);
-    proxy.clock.skip(30_000);
+    proxy.clock.skip(idleMs);
     await proxy.told('call.failed');
     proxy.clock.skip(5000);
     await proxy.told('integration.restarted');
