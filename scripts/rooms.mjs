@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * Floors from the ground up. A file imports from its own room and from rooms on lower floors; rooms of one floor do not know each other.
  * A room is a folder with all that is in it, but for the folders that are rooms of their own. `closed`: folders of it that only the room itself
  * imports from.
- * @type {readonly (readonly { room: string, purpose: string, begin: string, pure?: true, closed?: readonly string[] }[])[]}
+ * @type {readonly (readonly { room: string, purpose: string, begin: string, next?: readonly string[], pure?: true, closed?: readonly string[] }[])[]}
  */
 export const floors = [
   [
@@ -19,7 +19,7 @@ export const floors = [
       purpose:
         'Decisions as plain functions over plain data: failures and their classification, backoff, breaker rules, presets, facts.',
       begin: 'policy.ts',
-      then: ['failure.ts', 'facts.ts', 'presets.ts'],
+      next: ['failure.ts', 'facts.ts', 'presets.ts'],
       pure: true,
     },
   ],
@@ -39,13 +39,13 @@ export const floors = [
       room: 'telemetry',
       purpose: 'The typed event bus, event streams, waits for an event.',
       begin: 'bus.ts',
-      then: ['eventStream.ts'],
+      next: ['eventStream.ts'],
     },
     {
       room: 'supervisor',
       purpose: 'Supervision as OTP has it: child specs, strategies, restart windows, quarantine, shutdown, the tree.',
       begin: 'supervisor.ts',
-      then: ['supervisorLogic.ts', 'restart.ts'],
+      next: ['supervisorLogic.ts', 'restart.ts'],
     },
   ],
   [
@@ -53,7 +53,7 @@ export const floors = [
       room: 'calls',
       purpose: 'The call path over the integration machine: admission, attempts, retries, deadlines, settlement.',
       begin: 'callPath.ts',
-      then: ['conductor.ts', 'admission.ts', 'settlement.ts'],
+      next: ['conductor.ts', 'admission.ts', 'settlement.ts'],
     },
     {
       room: 'actors/process',
@@ -66,7 +66,7 @@ export const floors = [
       room: 'sessions',
       purpose: 'A session: mailbox, turns, tool calls, questions, history, watchdog.',
       begin: 'session.ts',
-      then: ['intake.ts', 'turns.ts', 'persistence.ts'],
+      next: ['intake.ts', 'turns.ts', 'persistence.ts'],
     },
     { room: 'actors/rpc', purpose: 'A JSON-RPC peer over the streams of a process.', begin: 'rpcPeer.ts' },
     {
@@ -86,7 +86,7 @@ export const floors = [
       purpose:
         'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary; redaction.',
       begin: 'store.ts',
-      then: ['openStore.ts', 'sessionRows.ts'],
+      next: ['openStore.ts', 'sessionRows.ts'],
       closed: ['store/sqlite', 'store/memory'],
     },
     {
@@ -100,7 +100,7 @@ export const floors = [
       room: 'runtime',
       purpose: 'What every host shares: clock, store, root supervisor, bus, supervised integrations.',
       begin: 'runtime.ts',
-      then: ['registry.ts', 'superviseIntegration.ts'],
+      next: ['registry.ts', 'superviseIntegration.ts'],
     },
   ],
   [
@@ -111,7 +111,7 @@ export const floors = [
       room: 'workflow',
       purpose: 'Plans worked off item by item, by one agent after another.',
       begin: 'workflow.ts',
-      then: ['runLogic.ts', 'itemWork.ts'],
+      next: ['runLogic.ts', 'itemWork.ts'],
     },
     {
       room: 'inspector',
@@ -122,7 +122,7 @@ export const floors = [
       room: 'config',
       purpose: 'The configuration file: its sources in order, every problem at once, what is made of it.',
       begin: 'readConfig.ts',
-      then: ['layers.ts', 'judge.ts'],
+      next: ['layers.ts', 'judge.ts'],
     },
     {
       room: 'mcpBoundary',
@@ -141,7 +141,7 @@ export const floors = [
       room: 'codex',
       purpose: 'The client of the app-server of Codex: threads, turns, approvals.',
       begin: 'codex.ts',
-      then: ['codexServer.ts', 'codexThread.ts'],
+      next: ['codexServer.ts', 'codexThread.ts'],
     },
   ],
   [
@@ -149,13 +149,13 @@ export const floors = [
       room: 'agents',
       purpose: 'Conversations with Claude and Codex through one interface, with fallback.',
       begin: 'agent.ts',
-      then: ['agentConversation.ts', 'agentBackend.ts'],
+      next: ['agentConversation.ts', 'agentBackend.ts'],
     },
     {
       room: 'mcpProxy',
       purpose: 'The MCP proxy: what passes between a client and its server, and what does not.',
       begin: 'mcpProxy.ts',
-      then: ['clientCalls.ts', 'serverReplacement.ts'],
+      next: ['clientCalls.ts', 'serverReplacement.ts'],
     },
   ],
   [
@@ -163,7 +163,7 @@ export const floors = [
       room: 'gateway',
       purpose: 'Composes all of it; does nothing else.',
       begin: 'gateway.ts',
-      then: ['gatewayScope.ts', 'gatewayLife.ts'],
+      next: ['gatewayScope.ts', 'gatewayLife.ts'],
     },
   ],
   [
@@ -188,7 +188,7 @@ export const floors = [
       room: 'cli',
       purpose: 'The command line: one folder or file a command.',
       begin: 'main.ts',
-      then: ['command.ts', 'commandIndex.ts'],
+      next: ['command.ts', 'commandIndex.ts'],
     },
   ],
 ];
@@ -273,14 +273,17 @@ function lintText() {
   return `${JSON.stringify(rest, null, 2).slice(0, -2)},\n  "overrides": [\n${lines.join(',\n')}\n  ]\n}\n`;
 }
 
-function readmeText({ room, purpose, begin, then = [], floor }) {
+function readmeText({ room, purpose, begin, next = [], floor }) {
   const top = `${'../'.repeat(room.split('/').length + 1)}docs/design.md#rooms`;
   return [
     `# ${room}`,
     '',
     purpose,
     '',
-    `Begin with ${[begin, ...then].map((file) => `[${file}](${file})`).join(', then ')}.`,
+    `Begin with ${[begin, ...next]
+      .map((file) => `[${file}](${file})`)
+      .join(', ')
+      .replace(', ', ', then ')}.`,
     '',
     floor === 0
       ? `The ground floor of [the rooms](${top}): it imports from no other room.`

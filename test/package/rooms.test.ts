@@ -14,8 +14,12 @@ describe('the rooms of src/', () => {
     expect(outdated().map(([path]) => path)).toEqual([]);
   });
 
-  it('begin with a file that is there', () => {
-    const paths = floors.flat().map(({ room, begin }) => (room === 'index.ts' ? room : `${room}/${begin}`));
+  it('name files that are there, to begin with and to read next', () => {
+    const paths = floors
+      .flat()
+      .flatMap(({ room, begin, next = [] }) =>
+        room === 'index.ts' ? [room] : [begin, ...next].map((file) => `${room}/${file}`),
+      );
     expect(paths.filter((path) => !existsSync(new URL(`src/${path}`, root)))).toEqual([]);
   });
 
