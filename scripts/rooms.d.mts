@@ -3,6 +3,8 @@ export interface Room {
   readonly room: string;
   readonly purpose: string;
   readonly begin: string;
+  /** Files to read after `begin`, in order. */
+  readonly next?: readonly string[];
   readonly pure?: true;
   readonly floor: number;
 }
