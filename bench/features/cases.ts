@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CallOptions, Integration } from '../../src/calls/integration.ts';
+import type { CallOptions } from '../../src/calls/callOptions.ts';
+import type { Integration } from '../../src/calls/integration.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
 import type { GatewayOptions } from '../../src/runtime/runtimeOptions.ts';

@@ -1,82 +1,16 @@
 import type { IntegrationState } from '../machines/integration.ts';
-import { backoffFrom, type BackoffInput, backoffKey } from '../policy/backoff.ts';
-import { type Effect, effects } from '../policy/effects.ts';
+import type { Effect } from '../policy/effects.ts';
 import type { Outcome } from '../policy/failure.ts';
-import type { Duration } from '../policy/duration.ts';
-import {
-  anything,
-  boolean,
-  choice,
-  duration,
-  integer,
-  type Key,
-  type KeysOf,
-  name,
-  signal,
-  type Tell,
-  text,
-  type Values,
-} from '../policy/optionKeys.ts';
-import { readGiven, readValue } from '../policy/readOptions.ts';
+import { name } from '../policy/optionKeys.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
-import type { CallSettings } from './callSettings.ts';
+import { readValue } from '../policy/readOptions.ts';
+import type { KnownTool } from '../policy/toolOptions.ts';
+import { type CallOptions, defaultSettings, settingsOf, settingsOfTool } from './callOptions.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathOptions.ts';
-import { type FallbackOption, fallbackOf } from './fallback.ts';
+import type { CallSettings } from './callSettings.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
-import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
-import { isRetried } from './workSignal.ts';
-
-/** How one call differs from its integration's policy. */
-export interface CallOptions<I, O> {
-  /**
-   * Ends the call when aborted; an aborted one never starts the operation. Its reason is kept as the failure's cause. With the signal of an
-   * item of a workflow the call makes one attempt unless `maxAttempts` is given: the item is what is tried again.
-   */
-  readonly signal?: AbortSignal | undefined;
-  /** What the call may do to the world. @defaultValue unspecified: the policy's `retry.repeatAfter` says after what it is tried again */
-  readonly effect?: Effect | undefined;
-  /** Names the call in events and records. */
-  readonly label?: string | undefined;
-  /**
-   * Calls of one scope run one at a time: while one is under way a second is refused (`too_many_requests`, `scope_busy`). Work that
-   * was given up may still be ending; it is waited for, at most its grace, and keeps its scope until it ends or the integration is
-   * restarted or reset. Said by who calls, never by what an agent asks for.
-   * @defaultValue none
-   */
-  readonly scope?: string | undefined;
-  /** Ends the call that holds the scope (`cancelled`, `replaced`) instead of being refused; only with `scope`. @defaultValue false */
-  readonly replace?: boolean | undefined;
-  /** Attempts in all, at least 1. @defaultValue the policy's */
-  readonly maxAttempts?: number | undefined;
-  /** The waits between attempts, such as `{ initialMs: 200, maxMs: 5000 }`. @defaultValue the policy's */
-  readonly backoff?: BackoffInput | undefined;
-  /** Without a sign of life, per attempt, in ms. @defaultValue the policy's */
-  readonly idleMs?: Duration | undefined;
-  /** Per attempt, in ms. @defaultValue the policy's */
-  readonly attemptMs?: Duration | undefined;
-  /** For the whole call, in ms. @defaultValue the policy's */
-  readonly overallMs?: Duration | undefined;
-  /** Answers when the integration cannot, within the call's own deadline: a function, `{ value }` or `{ integration }`. */
-  readonly fallback?: FallbackOption<I, O> | undefined;
-}
-
-/** Who a call gives way to. */
-export const scopeKeys = { scope: text(), replace: boolean() };
-
-const callKeys = {
-  ...scopeKeys,
-  signal,
-  effect: choice(effects),
-  label: text(),
-  maxAttempts: integer(),
-  backoff: backoffKey,
-  idleMs: duration(),
-  attemptMs: duration(),
-  overallMs: duration(),
-  fallback: anything as Key<FallbackOption<never, never> | undefined>,
-} satisfies KeysOf<CallOptions<never, never>>;
 
 /** The breaker of an integration, for operators. */
 export interface BreakerHandle {
@@ -187,66 +121,6 @@ export class CallableIntegration<I, O> implements Integration<I, O> {
     readValue('scope', scope, name);
     return this.#path.endScope(scope, reason ?? new Error(`the scope ${scope} was cancelled`));
   }
-}
-
-function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undefined): CallSettings<I, O> {
-  return {
-    ...policy.limits,
-    retry: policy.retry,
-    effect,
-    label: undefined,
-    session: undefined,
-    signal: undefined,
-    fallback: undefined,
-    isPromised: true,
-  };
-}
-
-function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: KnownTool): CallSettings<I, O> {
-  const effect = tool.effect ?? defaults.effect;
-  return { ...defaults, ...toolLimits(defaults, tool), effect, learnedEffect: tool.learnedEffect };
-}
-
-function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
-  const given = readGiven('options', options, callKeys, scopeRule);
-  const { signal, effect, label, scope, replace } = given;
-  const { fallback } = options;
-  const maxAttempts = given.maxAttempts ?? (isRetried(signal) ? 1 : undefined);
-  const backoff = given.backoff === undefined ? undefined : backoffFrom(given.backoff);
-  return {
-    ownLimits: defaults,
-    idleMs: given.idleMs ?? defaults.idleMs,
-    attemptMs: given.attemptMs ?? defaults.attemptMs,
-    overallMs: given.overallMs ?? defaults.overallMs,
-    retry:
-      maxAttempts === undefined && backoff === undefined
-        ? defaults.retry
-        : {
-            ...defaults.retry,
-            maxAttempts: maxAttempts ?? defaults.retry.maxAttempts,
-            backoff: backoff ?? defaults.retry.backoff,
-          },
-    effect: effect ?? defaults.effect,
-    learnedEffect: defaults.learnedEffect,
-    label,
-    session: undefined,
-    scope,
-    replace,
-    signal,
-    isPromised: true,
-    fallback:
-      fallback === undefined
-        ? undefined
-        : fallbackOf('options.fallback', fallback, {
-            effect: () => effect ?? defaults.effect ?? defaults.learnedEffect?.(),
-            repeatAfter: defaults.retry.repeatAfter,
-          }),
-  };
-}
-
-/** There is nothing to replace without a scope. */
-export function scopeRule({ scope, replace }: Values<typeof scopeKeys>, tell: Tell): void {
-  if (replace === true && scope === undefined) tell('scope', { says: 'beside `options.replace`' });
 }
 
 /** What the machine's state means for the circuit. */

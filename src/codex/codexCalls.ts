@@ -1,4 +1,4 @@
-import type { CallOptions } from '../calls/integration.ts';
+import type { CallOptions } from '../calls/callOptions.ts';
 import { CallableIntegration } from '../calls/integration.ts';
 import type { AttemptContext, Fallback } from '../calls/operation.ts';
 import type { Outcome } from '../policy/failure.ts';

@@ -1,5 +1,6 @@
 import type { Duration } from '../policy/duration.ts';
-import type { BreakerHandle, CallOptions } from '../calls/integration.ts';
+import type { CallOptions } from '../calls/callOptions.ts';
+import type { BreakerHandle } from '../calls/integration.ts';
 import type { CallStats } from '../calls/callPathOptions.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { CodexItem } from '../protocol/codex/items.ts';

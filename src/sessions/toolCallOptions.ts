@@ -1,4 +1,4 @@
-import { scopeKeys, scopeRule } from '../calls/integration.ts';
+import { scopeKeys, scopeRule } from '../calls/callOptions.ts';
 import type { Duration } from '../policy/duration.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import { choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';

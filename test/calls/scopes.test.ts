@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallOptions } from '../../src/calls/integration.ts';
+import type { CallOptions } from '../../src/calls/callOptions.ts';
 import { isSettled } from '../support/deferred.ts';
 import { ReactingFacts } from '../support/reactingFacts.ts';
 import { fault, startIntegration } from '../support/startIntegration.ts';

@@ -1,7 +1,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
 import type { KnownTools, ToolList } from '../../actors/mcp/mcpTools.ts';
 import type { CallPath } from '../../calls/callPath.ts';
-import { type CallOptions, CallableIntegration, type Integration } from '../../calls/integration.ts';
+import type { CallOptions } from '../../calls/callOptions.ts';
+import { CallableIntegration, type Integration } from '../../calls/integration.ts';
 import type { Tools } from '../../policy/toolOptions.ts';
 import type { Effect } from '../../policy/effects.ts';
 import { duration, type KeysOf, signal } from '../../policy/optionKeys.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallOptions } from '../../../src/calls/integration.ts';
+import type { CallOptions } from '../../../src/calls/callOptions.ts';
 import { startIntegration } from '../../support/startIntegration.ts';
 
 const limits = { idleMs: 3000, attemptMs: 10_000, overallMs: 20_000 };
