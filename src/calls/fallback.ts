@@ -8,7 +8,9 @@ import {
   type Outcome,
   unwrap,
 } from '../policy/failure.ts';
-import { checkFunction, checkKeys, show } from '../policy/options.ts';
+import { anything, callback, having, type KeysOf } from '../policy/optionKeys.ts';
+import { readGiven } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
 import type { Fallback } from './operation.ts';
 
 /** What an integration gives in place of an answer it cannot get. */
@@ -29,6 +31,15 @@ export interface FallbackIntegration<I, O> {
 /** What answers in place of an integration: a function, a value, or another integration. */
 export type FallbackOption<I, O> = Fallback<I, O> | FallbackValue<O> | FallbackIntegration<I, O>;
 
+const valueKeys = { value: anything } satisfies KeysOf<FallbackValue<unknown>>;
+
+type AnyFallback = FallbackIntegration<never, unknown>;
+
+const integrationKeys = {
+  integration: having<AnyFallback['integration']>('an integration', ['call'], { required: true }),
+  input: callback<NonNullable<AnyFallback['input']>>(),
+} satisfies KeysOf<AnyFallback>;
+
 /** What is known of a call that falls back. */
 export interface FallbackCall {
   readonly effect: () => Effect | undefined;
@@ -47,13 +58,11 @@ export function fallbackOf<I, O>(name: string, option: FallbackOption<I, O>, cal
     throw new TypeError(`Expected \`${name}\` to be a function, { value } or { integration }, got ${show(option)}`);
   }
   if ('value' in option) {
-    checkKeys(name, option, ['value']);
+    readGiven(name, option, valueKeys);
     return () => option.value;
   }
-  checkKeys(name, option, ['integration', 'input']);
+  readGiven(name, option, integrationKeys);
   const { integration, input: inputOf = (input: I) => input } = option;
-  checkFunction(`${name}.integration.call`, (integration as Partial<typeof integration> | null | undefined)?.call);
-  checkFunction(`${name}.input`, inputOf);
   return async (input, failure, { signal }) => {
     const effect = call.effect();
     // Thrown: the call ends with the failure it has.

@@ -3,11 +3,11 @@ import { CallableIntegration, type Integration } from '../calls/integration.ts';
 import type { GatewayScope } from './gatewayScope.ts';
 import type { FunctionOptions, Gateway } from './gatewayTypes.ts';
 import type { ToolRequest } from '../sessions/toolRequest.ts';
-import { superviseMcp } from '../integrations/mcp/mcpServer.ts';
+import { mcpKeys, superviseMcp } from '../integrations/mcp/mcpServer.ts';
 import { type Effect, effects } from '../policy/effects.ts';
-import { anyObject, callback, choice, type KeysOf } from '../policy/optionKeys.ts';
+import { callback, choice, type KeysOf } from '../policy/optionKeys.ts';
 import { policyKey } from '../policy/policyInput.ts';
-import { readOptions, readValue } from '../policy/readOptions.ts';
+import { readGiven, readValue } from '../policy/readOptions.ts';
 import { toolsKey } from '../policy/toolOptions.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { Tools } from '../policy/toolOptions.ts';
@@ -49,11 +49,11 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       if (typeof functionOptions === 'function') {
         throw new TypeError(`Expected options of \`${name}\` before its operation ({} for none), got a function`);
       }
-      readOptions(name, functionOptions, functionKeys);
-      const about = aboutTools(policies, name, functionOptions);
+      const options = readGiven(name, functionOptions, functionKeys);
+      const about = aboutTools(policies, name, options);
       policies.refuseAbout(name, 'a function', ['whenAlive']);
       readValue(`${name}.operation`, operation, callback({ required: true }));
-      const policy = policies.policyOf(name, functionOptions.policy, 'sdk');
+      const policy = policies.policyOf(name, options.policy, 'sdk');
       const toolOf = (input: unknown): string | undefined => (input as Partial<ToolRequest> | null | undefined)?.tool;
       const path = superviseIntegration(runtime, { name, about: { type: 'function' }, policy, operation, toolOf });
       return add(
@@ -65,7 +65,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
     mcpServer(name, mcpOptions) {
       declare(name);
-      readValue(name, mcpOptions, anyObject);
+      readGiven(name, mcpOptions, mcpKeys);
       const { effect, tools: declared } = aboutTools(policies, name, mcpOptions);
       const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, declared);
       const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
@@ -96,7 +96,7 @@ function aboutTools(
   { effect, tools }: Pick<FunctionOptions, 'effect' | 'tools'>,
 ): AboutTools {
   return {
-    effect: policies.effectOf(name, readValue(`${name}.effect`, effect, functionKeys.effect)),
+    effect: policies.effectOf(name, effect),
     tools: policies.toolsOf(name, tools),
   };
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
-import { checkKeys, checkNumber, checkOneOf } from '../policy/options.ts';
-import { checkRetention, type RetentionOptions } from '../policy/retention.ts';
+import { anything, boolean, choice, integer, type Key, type KeysOf, number, text } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { type RetentionOptions, retentionKey } from '../policy/retention.ts';
 import { KnownSecrets } from './knownSecrets.ts';
 import { MemoryStore } from './memory/memoryStore.ts';
 import { type Environment, storePath } from './paths.ts';
@@ -50,20 +51,22 @@ export interface StoreOptions {
   readonly drivers?: readonly DriverLoader[] | undefined;
 }
 
-const optionNames = [
-  'path',
-  'required',
-  'clock',
-  'facts',
-  'logger',
-  'synchronous',
-  'lockWaitMs',
-  'retention',
-  'runtimePid',
-  'secrets',
-  'env',
-  'drivers',
-];
+const given = <T>(): Key<T | undefined> => anything as Key<T | undefined>;
+
+const storeKeys = {
+  path: text(),
+  required: boolean({ default: false }),
+  clock: given<Clock>(),
+  facts: given<Facts>(),
+  logger: given<Logger>(),
+  synchronous: choice(['NORMAL', 'FULL'], { default: 'NORMAL' }),
+  lockWaitMs: number(),
+  retention: { ...retentionKey, default: false },
+  runtimePid: integer(),
+  secrets: given<KnownSecrets>(),
+  env: given<Environment>(),
+  drivers: given<readonly DriverLoader[]>(),
+} satisfies KeysOf<StoreOptions>;
 
 /**
  * Opens the store with the engine for its path. A file that cannot be used gives a degraded store that tries again. A missing driver gives
@@ -72,11 +75,9 @@ const optionNames = [
  * @throws {@link StoreUnavailableError} when it is `required` and cannot be had.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  checkKeys('options', options, optionNames);
-  const { clock, facts, logger, runtimePid, required = false, env = process.env } = options;
-  const synchronous = checkOneOf('synchronous', options.synchronous ?? 'NORMAL', ['NORMAL', 'FULL']);
-  const lockWaitMs = options.lockWaitMs === undefined ? undefined : checkNumber('lockWaitMs', options.lockWaitMs);
-  const retention = checkRetention('retention', options.retention ?? false);
+  const { required, synchronous, lockWaitMs, runtimePid, retention: kept } = readOptions('options', options, storeKeys);
+  const { clock, facts, logger, env = process.env } = options;
+  const retention = kept || undefined;
   const path = storePath(options.path, env);
   const redact = createRedactor(options.secrets ?? new KnownSecrets(env));
   const parts = { path, redact, clock, facts, logger };

@@ -121,8 +121,8 @@ describe('a fallback', () => {
   it.each([
     [7, /Expected `options.fallback` to be a function, \{ value \} or \{ integration \}, got 7/],
     [null, /got null/],
-    [{}, /Expected `options.fallback.integration.call` to be a function, got undefined/],
-    [{ integration: null }, /options.fallback.integration.call/],
+    [{}, /Expected `options.fallback.integration` to be an integration, got undefined/],
+    [{ integration: {} }, /Expected `options.fallback.integration.call` to be a function, got undefined/],
     [{ valu: 1 }, /Unknown option `options.fallback.valu`/],
     [{ value: 1, integration: {} }, /Unknown option `options.fallback.integration`/],
   ])('refuses %j', (fallback, text) => {

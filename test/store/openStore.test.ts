@@ -14,7 +14,7 @@ describe('opening a store', () => {
     await expect(openStore({ ...parts, path: 5 })).rejects.toThrow(TypeError);
     // @ts-expect-error a word it does not know
     await expect(openStore({ ...parts, synchronous: 'OFF' })).rejects.toThrow(
-      'Expected `synchronous` to be one of NORMAL, FULL, got "OFF"',
+      'Expected `options.synchronous` to be one of NORMAL, FULL, got "OFF"',
     );
     const unknown = { ...parts, pth: 'a' };
     await expect(openStore(unknown)).rejects.toThrow('Unknown option `options.pth`');

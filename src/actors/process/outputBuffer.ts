@@ -1,5 +1,6 @@
 import type { CapturedOutput } from '../../machines/subprocessExit.ts';
-import { checkInteger } from '../../policy/options.ts';
+import { integer, type KeysOf } from '../../policy/optionKeys.ts';
+import { readOptions } from '../../policy/readOptions.ts';
 
 export interface OutputBufferOptions {
   /** Bytes kept from the start. At least 0. @defaultValue 65536 */
@@ -7,6 +8,11 @@ export interface OutputBufferOptions {
   /** Bytes kept from the end. At least 0. @defaultValue 262144 */
   readonly tailBytes?: number | undefined;
 }
+
+const bufferKeys = {
+  headBytes: integer({ min: 0, default: 64 * 1024 }),
+  tailBytes: integer({ min: 0, default: 256 * 1024 }),
+} satisfies KeysOf<OutputBufferOptions>;
 
 /** The start and the end of a stream of any length, in bounded memory. */
 export interface OutputBuffer {
@@ -22,8 +28,7 @@ export interface OutputBuffer {
 
 /** @throws TypeError or RangeError when a size is not an integer of at least 0. */
 export function createOutputBuffer(options: OutputBufferOptions = {}): OutputBuffer {
-  const headBytes = checkInteger('headBytes', options.headBytes ?? 64 * 1024, 0);
-  const tailBytes = checkInteger('tailBytes', options.tailBytes ?? 256 * 1024, 0);
+  const { headBytes, tailBytes } = readOptions('options', options, bufferKeys);
   let head: Buffer = Buffer.alloc(0);
   let headLength = 0;
   let ring: Buffer = Buffer.alloc(0);

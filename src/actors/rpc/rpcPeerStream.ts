@@ -1,4 +1,5 @@
-import { checkInteger } from '../../policy/options.ts';
+import { callback, integer, type KeysOf } from '../../policy/optionKeys.ts';
+import { readOptions } from '../../policy/readOptions.ts';
 
 /** A bounded queue as an async iterator: a reader that is too slow loses the oldest. */
 export interface BoundedStream<T> extends AsyncIterableIterator<T, undefined, void> {
@@ -24,10 +25,15 @@ export interface BoundedStreamOptions {
   readonly onReturn?: (() => void) | undefined;
 }
 
+const streamKeys = {
+  limit: integer({ default: 1000 }),
+  maxSize: integer({ default: 16 * 1024 * 1024 }),
+  onReturn: callback<() => void>(),
+} satisfies KeysOf<BoundedStreamOptions>;
+
 /** @throws TypeError or RangeError that names the option and its value. */
 export function createBoundedStream<T>(options: BoundedStreamOptions = {}): BoundedStream<T> {
-  const limit = checkInteger('limit', options.limit ?? 1000);
-  const maxSize = checkInteger('maxSize', options.maxSize ?? 16 * 1024 * 1024);
+  const { limit, maxSize } = readOptions('options', options, streamKeys);
   const queue: { readonly value: T; readonly size: number }[] = [];
   const readers: ((result: IteratorResult<T, undefined>) => void)[] = [];
   let size = 0;

@@ -50,7 +50,8 @@ export interface McpIntegrationOptions extends McpServerOptions {
   readonly whenAlive?: WhenAlive | undefined;
 }
 
-const mcpKeys = {
+/** The options of an MCP server. */
+export const mcpKeys = {
   ...mcpServerKeys,
   policy: policyKey,
   effect: choice(effects),

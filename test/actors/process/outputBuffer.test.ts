@@ -69,7 +69,7 @@ describe('the output buffer', () => {
 
   it('refuses a negative size', () => {
     expect(() => createOutputBuffer({ headBytes: -1 })).toThrow(
-      'Expected `headBytes` to be an integer of at least 0, got -1',
+      'Expected `options.headBytes` to be an integer of at least 0, got -1',
     );
   });
 });

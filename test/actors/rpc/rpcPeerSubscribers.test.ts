@@ -60,7 +60,7 @@ describe('a bounded stream', () => {
   });
 
   it('refuses a limit that is none', () => {
-    expect(() => createBoundedStream({ limit: 0 })).toThrow('Expected `limit` to be a positive integer, got 0');
+    expect(() => createBoundedStream({ limit: 0 })).toThrow('Expected `options.limit` to be a positive integer, got 0');
   });
 });
 
