@@ -1,5 +1,4 @@
-import { callback, choice, integer, list, name as anyName, number, section, text } from './optionKeys.ts';
-import { optionError } from './optionProblem.ts';
+import { callback, integer, name as anyName, number, section, text } from './optionKeys.ts';
 import { readValue } from './readOptions.ts';
 
 export { show } from './showValue.ts';
@@ -24,32 +23,13 @@ export function checkText(name: string, value: unknown): string {
   return readValue(name, value, text({ required: true, empty: true }));
 }
 
-/** @throws TypeError that names the element when `value` is no array of strings. */
-export function checkTexts(name: string, value: unknown): readonly string[] {
-  return readValue(name, value, list(text({ empty: true }), { required: true, expected: 'an array of strings' }));
-}
-
 /** @throws TypeError when `value` is not a function. */
 export function checkFunction(name: string, value: unknown): void {
   readValue(name, value, callback({ required: true }));
-}
-
-/** @throws RangeError that lists the choices when `value` is none of them. */
-export function checkOneOf<T extends string>(name: string, value: unknown, choices: readonly T[]): T {
-  return readValue(name, value, choice(choices, { required: true })) as T;
 }
 
 /** @throws TypeError when `value` is no object. */
 export function checkObject(name: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     readValue(name, value, section({}, { required: true }));
-}
-
-/** @throws TypeError when `value` is no plain object, RangeError when it has a key that is not in `keys`. */
-export function checkKeys(name: string, value: unknown, keys: readonly string[]): void {
-  checkObject(name, value);
-  for (const key of Object.keys(value as object)) {
-    if (!keys.includes(key))
-      throw optionError(name, { path: [key], what: 'unknown', expected: '', value: undefined, known: keys });
-  }
 }
