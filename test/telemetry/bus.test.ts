@@ -257,9 +257,13 @@ describe('a name that is no event', () => {
     // @ts-expect-error misspelt
     expect(() => strict.wait('call.failed', { were: () => true })).toThrow('did you mean where?');
     // @ts-expect-error no signal
-    expect(() => strict.wait('call.failed', { signal: 5 })).toThrow('Expected `options.signal` to be an AbortSignal, got 5');
+    expect(() => strict.wait('call.failed', { signal: 5 })).toThrow(
+      'Expected `options.signal` to be an AbortSignal, got 5',
+    );
     // @ts-expect-error no signal
-    expect(() => strict.events({ signal: {} })).toThrow('Expected `options.signal` to be an AbortSignal, got an object');
+    expect(() => strict.events({ signal: {} })).toThrow(
+      'Expected `options.signal` to be an AbortSignal, got an object',
+    );
   });
 });
 
@@ -391,7 +395,9 @@ describe('the facts as an iterator', () => {
 
   it('names a list of types that is none', () => {
     const { bus } = startBus();
-    expect(() => bus.events({ types: [] })).toThrow('Expected `options.types` to be a list of at least one fact type, got an array of 0');
+    expect(() => bus.events({ types: [] })).toThrow(
+      'Expected `options.types` to be a list of at least one fact type, got an array of 0',
+    );
   });
 });
 
