@@ -43,7 +43,9 @@ describe('repairTranscript', () => {
     expect(() => repairTranscript(plain, { format: 'gemini' as 'anthropic' })).toThrow(
       /Expected `options.format` to be one of/,
     );
-    expect(() => repairTranscript(plain, { sentence: '' })).toThrow(/Expected `options.sentence` to be a non-empty string/);
+    expect(() => repairTranscript(plain, { sentence: '' })).toThrow(
+      /Expected `options.sentence` to be a non-empty string/,
+    );
     expect(() => repairTranscript('{}', { format: 'anthropic' })).toThrow(/parsed JSON for the format anthropic/);
   });
 
