@@ -33,7 +33,7 @@ export function startChild(input: SubprocessRun, send: (event: SubprocessEvent) 
   if (obstacle !== undefined) return fail(new AttemptError(obstacle));
   const registered = input.register?.({ mark, command: input.command });
   try {
-    return watch(spawn(input, env, mark), mark, registered, input, send);
+    return new WatchedChild(spawn(input, env, mark), mark, registered, input, send);
   } catch (error) {
     registered?.ended();
     return fail(new AttemptError(spawnFailure(error, input)));
@@ -42,6 +42,8 @@ export function startChild(input: SubprocessRun, send: (event: SubprocessEvent) 
 
 /** What a child that has exited may have left in its pipes, in bytes: read even for a listener that is slow. */
 const leftInPipes = 1_048_576;
+
+const outputs = ['stdout', 'stderr'] as const;
 
 function spawn(input: SubprocessRun, env: Readonly<Record<string, string>>, mark: string) {
   const { command, args = [], cwd } = input;
@@ -67,112 +69,148 @@ function execute({ command, args, cwd, env }: Executable, { stdin, inherit = [],
   });
 }
 
-function watch(
-  child: ReturnType<typeof execute>,
-  mark: string,
-  registered: RegisteredChild | undefined,
-  input: SubprocessRun,
-  send: (event: SubprocessEvent) => void,
-): ChildProcess {
-  const { pid } = child;
-  const { clock } = input;
-  const output = { stdout: createOutputBuffer(), stderr: createOutputBuffer() };
-  const unsent = { stdout: 0, stderr: 0 };
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  let hasExited = false;
-  let flushing = false;
-  let closed = false;
-  let leftBytes = 0;
-  let listener = input.onOutput;
+/** A child that was spawned: what comes from it is told, what it is told to do is done. */
+class WatchedChild implements ChildProcess {
+  readonly #child: ReturnType<typeof execute>;
+  readonly #mark: string;
+  readonly #registered: RegisteredChild | undefined;
+  readonly #input: SubprocessRun;
+  readonly #send: (event: SubprocessEvent) => void;
+  readonly #output = { stdout: createOutputBuffer(), stderr: createOutputBuffer() };
+  readonly #unsent = { stdout: 0, stderr: 0 };
+  readonly #exited: Promise<void>;
+  #listener: SubprocessRun['onOutput'];
+  #hasExited = false;
+  #flushing = false;
+  #closed = false;
+  #leftBytes = 0;
+  /** Undefined when it could not be started. */
+  #running: { readonly pid: number; readonly forget: () => void } | undefined = undefined;
 
-  const hear = (chunk: Uint8Array, stream: OutputStream): void => {
-    if (hasExited) leftBytes += chunk.length;
-    try {
-      const heard = listener?.(chunk, stream);
-      if (heard instanceof Promise && (!hasExited || leftBytes > leftInPipes)) hold(stream, heard);
-    } catch (error) {
-      listener = undefined;
-      send({ type: 'process.listener_failed', error });
-    }
-  };
-
-  const hold = (stream: OutputStream, heard: Promise<unknown>): void => {
-    const goOn = (): void => void child[stream]?.resume();
-    child[stream]?.pause();
-    heard.then(goOn, goOn);
-  };
-
-  // A flood comes in thousands of chunks a second; one event a turn is enough to judge silence and volume by.
-  const flush = (): void => {
-    flushing = false;
-    for (const stream of ['stdout', 'stderr'] as const) {
-      const bytes = unsent[stream];
-      unsent[stream] = 0;
-      const totalBytes = output.stdout.bytes + output.stderr.bytes;
-      if (bytes > 0) send({ type: 'process.output', stream, bytes, totalBytes });
-    }
-  };
-
-  const close = (): void => {
-    if (closed) return;
-    closed = true;
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-    send({ type: 'process.closed', stdout: output.stdout.capture(), stderr: output.stderr.capture() });
-  };
-
-  for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream]?.on('error', noop);
-    child[stream]?.on('data', (chunk: Buffer) => {
-      output[stream].push(chunk);
-      unsent[stream] += chunk.length;
-      if (!flushing) clock.nextTurn(flush);
-      flushing = true;
-      hear(chunk, stream);
-    });
+  constructor(
+    child: ReturnType<typeof execute>,
+    mark: string,
+    registered: RegisteredChild | undefined,
+    input: SubprocessRun,
+    send: (event: SubprocessEvent) => void,
+  ) {
+    this.#child = child;
+    this.#mark = mark;
+    this.#registered = registered;
+    this.#input = input;
+    this.#send = send;
+    this.#listener = input.onOutput;
+    this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
+    for (const stream of outputs) this.#read(stream);
+    child.on('error', noop);
+    const { pid } = child;
+    if (pid === undefined) this.#failedToStart();
+    else this.#started(pid);
   }
-  child.on('error', noop);
 
-  if (pid === undefined) {
+  take(order: ProcessOrder): void {
+    if (this.#running === undefined) return;
+    if (order.type === 'process.close') this.#close();
+    else void this.#terminate(this.#running.pid, order.graceMs, order.signal);
+  }
+
+  release(): void {
+    if (this.#running === undefined) return;
+    const { pid, forget } = this.#running;
+    if (this.#hasExited) killOrphansNow(pid);
+    else killTreeNow(pid);
+    if (!this.#hasExited || !isYoungestNow(pid)) void killMarked(this.#mark);
+    forget();
+    this.#registered?.ended();
+    this.#destroyPipes();
+    this.#child.unref();
+  }
+
+  #failedToStart(): void {
     // execa reports a failed start, thrown or emitted, through its result alone.
     const report = (result: unknown): void =>
-      send({ type: 'process.failed', error: new AttemptError(spawnFailure(result, input)) });
-    void child.then(report, report);
-    registered?.ended();
-    return { take: noop, release: noop };
+      this.#send({ type: 'process.failed', error: new AttemptError(spawnFailure(result, this.#input)) });
+    void this.#child.then(report, report);
+    this.#registered?.ended();
   }
-  const forget = killAtExit(pid, mark);
-  registered?.started(pid);
-  send({ type: 'process.spawned', pid });
-  child.once('exit', (exitCode, signal) => {
-    hasExited = true;
-    for (const stream of [child.stdout, child.stderr]) stream?.resume();
-    flush();
-    send({ type: 'process.exited', exitCode: exitCode ?? undefined, signal: signal ?? undefined });
-  });
-  child.once('close', close);
-  // A child that ends without reading its stdin breaks the pipe: its exit says all there is to say.
-  child.stdin?.on('error', noop);
-  feed(child.stdin, input.stdin);
-  const terminate = async (graceMs: number, signal: EndSignal | undefined): Promise<void> => {
-    await terminateTree(pid, { graceMs, signal, clock, exited });
-    await killMarked(mark);
-    send({ type: 'process.terminated' });
-  };
-  return {
-    take(order: ProcessOrder): void {
-      if (order.type === 'process.close') close();
-      else void terminate(order.graceMs, order.signal);
-    },
-    release(): void {
-      if (hasExited) killOrphansNow(pid);
-      else killTreeNow(pid);
-      if (!hasExited || !isYoungestNow(pid)) void killMarked(mark);
-      forget();
-      registered?.ended();
-      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-      child.unref();
-    },
-  };
+
+  #started(pid: number): void {
+    const child = this.#child;
+    this.#running = { pid, forget: killAtExit(pid, this.#mark) };
+    this.#registered?.started(pid);
+    this.#send({ type: 'process.spawned', pid });
+    child.once('exit', (exitCode, signal) => {
+      this.#hasExited = true;
+      for (const stream of outputs) child[stream]?.resume();
+      this.#flush();
+      this.#send({ type: 'process.exited', exitCode: exitCode ?? undefined, signal: signal ?? undefined });
+    });
+    child.once('close', () => this.#close());
+    // A child that ends without reading its stdin breaks the pipe: its exit says all there is to say.
+    child.stdin?.on('error', noop);
+    feed(child.stdin, this.#input.stdin);
+  }
+
+  #read(stream: OutputStream): void {
+    const pipe = this.#child[stream];
+    pipe?.on('error', noop);
+    pipe?.on('data', (chunk: Buffer) => {
+      this.#output[stream].push(chunk);
+      this.#unsent[stream] += chunk.length;
+      if (!this.#flushing) this.#input.clock.nextTurn(() => this.#flush());
+      this.#flushing = true;
+      this.#hear(chunk, stream);
+    });
+  }
+
+  #hear(chunk: Uint8Array, stream: OutputStream): void {
+    if (this.#hasExited) this.#leftBytes += chunk.length;
+    try {
+      const listener = this.#listener;
+      const heard = listener?.(chunk, stream);
+      if (heard instanceof Promise && (!this.#hasExited || this.#leftBytes > leftInPipes)) this.#hold(stream, heard);
+    } catch (error) {
+      this.#listener = undefined;
+      this.#send({ type: 'process.listener_failed', error });
+    }
+  }
+
+  #hold(stream: OutputStream, heard: Promise<unknown>): void {
+    const pipe = this.#child[stream];
+    const goOn = (): void => void pipe?.resume();
+    pipe?.pause();
+    heard.then(goOn, goOn);
+  }
+
+  /** A flood comes in thousands of chunks a second; one event a turn is enough to judge silence and volume by. */
+  #flush(): void {
+    this.#flushing = false;
+    for (const stream of outputs) {
+      const bytes = this.#unsent[stream];
+      this.#unsent[stream] = 0;
+      const totalBytes = this.#output.stdout.bytes + this.#output.stderr.bytes;
+      if (bytes > 0) this.#send({ type: 'process.output', stream, bytes, totalBytes });
+    }
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#destroyPipes();
+    const { stdout, stderr } = this.#output;
+    this.#send({ type: 'process.closed', stdout: stdout.capture(), stderr: stderr.capture() });
+  }
+
+  #destroyPipes(): void {
+    const { stdin, stdout, stderr } = this.#child;
+    for (const stream of [stdin, stdout, stderr]) stream?.destroy();
+  }
+
+  async #terminate(pid: number, graceMs: number, signal: EndSignal | undefined): Promise<void> {
+    await terminateTree(pid, { graceMs, signal, clock: this.#input.clock, exited: this.#exited });
+    await killMarked(this.#mark);
+    this.#send({ type: 'process.terminated' });
+  }
 }
 
 function feed(stdin: Writable | null, source: SubprocessRun['stdin']): void {
