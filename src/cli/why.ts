@@ -13,7 +13,7 @@ export const why = defineCommand({
   usage: 'why SESSION [--json] [--db FILE]',
   details: [
     'Asks the running gateway that has the session: its turn, pending calls with their attempts, circuits and processes, questions to',
-    'people, and what its watchdog does next. Without one it shows what is on record: messages and calls that wait to be taken up.',
+    'people, and which limit or wait ends next. Without one it shows what is on record: messages and calls that wait to be taken up.',
   ].join('\n'),
   options: {},
   operands: ['SESSION'],

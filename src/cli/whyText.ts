@@ -26,15 +26,29 @@ export function whyText(why: SessionWhy): string {
   if (turn !== undefined && why.calls.length + why.questions.length === 0) {
     lines.push('  no call is pending: its handler is at work');
   }
-  if (next !== undefined) lines.push(`Next: ${rules[next.rule](sanitize(next.what))} in ${time(next.inMs)}.`);
+  if (next !== undefined) lines.push(`Next: ${ruleText(next)} in ${time(next.inMs)}.`);
   return `${lines.join('\n')}\n`;
 }
 
-const rules: Readonly<Record<NonNullable<SessionWhy['next']>['rule'], (what: string) => string>> = {
-  tool_call: (what) => `the watchdog ends ${what}`,
-  turn: (what) => `the watchdog ends ${what}`,
-  question: (what) => `nobody is waited for any more to answer ${what}`,
-};
+function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
+  const name = sanitize(what);
+  switch (rule) {
+    case 'tool_call':
+    case 'turn':
+      return `the watchdog ends ${name}`;
+    case 'question':
+      return `nobody is waited for any more to answer ${name}`;
+    case 'next_attempt':
+      return `${name} is tried again`;
+    case 'restart_wait':
+      return `${name} no longer waits for a restart`;
+    case 'idle_timeout':
+    case 'attempt_timeout':
+      return `${rule} ends the attempt of ${name}`;
+    default:
+      return `${sanitize(rule)} ends ${name}`;
+  }
+}
 
 function callLines({ integration, tool, sinceMs, progress, target }: ToolCallWhy): string[] {
   const lines = [`  ${sanitize(integration)} ${sanitize(tool)} for ${time(sinceMs)}: ${phaseText(progress)}`];

@@ -21,7 +21,10 @@ export function whyTurn(
   const calls = turn.pendingCalls();
   const questions = turn.pendingQuestions();
   const rules: NonNullable<SessionWhy['next']>[] = [
-    ...calls.map(({ call, watchdogInMs }) => ({ rule: 'tool_call' as const, inMs: watchdogInMs, what: call.tool })),
+    ...calls.flatMap(({ call: { tool: what, progress }, watchdogInMs }) => [
+      ...(progress === undefined ? [] : [{ ...progress.next, what }]),
+      { rule: 'tool_call' as const, inMs: watchdogInMs, what },
+    ]),
     ...questions.map(({ what, deadlineInMs }) => ({ rule: 'question' as const, inMs: deadlineInMs, what })),
   ];
   // Calls and questions have limits of their own; the turn's counts only while there are none.

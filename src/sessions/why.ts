@@ -57,8 +57,13 @@ export interface SessionWhy {
     | undefined;
   readonly calls: readonly ToolCallWhy[];
   readonly questions: readonly QuestionWhy[];
-  /** What the watchdog does next if nothing else happens. */
+  /** What happens next if nothing else does: the earliest of the watchdog's limits and of the limits and waits of the pending calls. */
   readonly next?:
-    | { readonly rule: 'tool_call' | 'turn' | 'question'; readonly inMs: number; readonly what: string }
+    | {
+        /** `tool_call`, `turn` and `question` are of the session's own watchdog; the others are of a call. */
+        readonly rule: 'tool_call' | 'turn' | 'question' | CallWhy['next']['rule'];
+        readonly inMs: number;
+        readonly what: string;
+      }
     | undefined;
 }

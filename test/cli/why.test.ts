@@ -40,7 +40,7 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^agent:main processes agent:main-m1 \(user\) for \S+; 1 message waits\.\n/);
     expect(stdout).toMatch(/kb query for \S+: attempt 1 of 3 in flight, silent for \S+; idle_timeout in \S+\n/);
-    expect(stdout).toMatch(/Next: the watchdog ends query in \S+\.\n$/);
+    expect(stdout).toMatch(/Next: idle_timeout ends the attempt of query in \S+\.\n$/);
   });
 
   it('[L-2] gives the same as data', async () => {
@@ -50,7 +50,7 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
       live: true,
       session: 'agent:main',
       calls: [{ tool: 'query', progress: { phase: 'in_flight', attempt: 1 } }],
-      next: { rule: 'tool_call' },
+      next: { rule: 'idle_timeout' },
     });
   });
 

@@ -39,8 +39,16 @@ describe('why a session waits', () => {
           target: { state: 'calling', circuit: 'closed' },
         },
       ],
-      next: { rule: 'tool_call', inMs: 290_000, what: 'query' },
+      next: { rule: 'idle_timeout', inMs: 110_000, what: 'query' },
     });
+  });
+
+  it('[L-5] names the watchdog as next where no limit of the call comes before it', async () => {
+    const { session, clock, tool } = startSession({ onMessage: (_message, turn) => turn.tool('kb', 'query') });
+    tool('kb', () => new Promise(() => undefined), { policy: { limits: { idleMs: Infinity, attemptMs: Infinity } } });
+    void session.send({ kind: 'user' });
+    await clock.advance(10_000);
+    expect(session.why().next).toEqual({ rule: 'tool_call', inMs: 290_000, what: 'query' });
   });
 
   it('[L-5] is the next attempt of a call in backoff, with what its last one met', async () => {
@@ -48,6 +56,7 @@ describe('why a session waits', () => {
     tool('kb', () => Promise.reject(new Error('HTTP 503')));
     void session.send({ kind: 'user' });
     await clock.advance(40);
+    expect(session.why().next).toEqual({ rule: 'next_attempt', inMs: 60, what: 'query' });
     expect(session.why().calls).toMatchObject([
       {
         progress: {
