@@ -1,4 +1,4 @@
-import { type EventRow, failureTypes } from '../store/events.ts';
+import { type EventRow, wentWrong } from '../store/events.ts';
 import { fitText, textWidth } from '../policy/textWidth.ts';
 import { instanceName } from './integrationView.ts';
 import type { Io } from './io.ts';
@@ -52,7 +52,7 @@ function toCells(event: EventRow, style: Style, origins: Origins): Cell[] {
   const { subject, rest } = splitSubject(event.metadata);
   return [
     { text: localTime(event.at), paint: style.dim },
-    failureTypes.includes(type) ? { text: type, paint: style.red } : type,
+    wentWrong(event) ? { text: type, paint: style.red } : type,
     origins(subject, event),
     describe(rest),
   ];

@@ -28,7 +28,7 @@ export interface EventRow {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What counts as gone wrong, as `category/event_type`. */
+/** What counts as gone wrong, as `category/event_type`; see {@link wentWrong}. */
 export const failureTypes: readonly string[] = [
   'integration/failure',
   'integration/crashed',
@@ -51,6 +51,12 @@ export const failureTypes: readonly string[] = [
   'store/degraded',
 ];
 
+/** Whether the event says that something went wrong: of a failure type, but not ended on request, and not a loss of no call. */
+export function wentWrong({ category, type, metadata }: Omit<EventRow, 'id' | 'at'>): boolean {
+  if (!failureTypes.includes(`${category}/${type}`)) return false;
+  return metadata['kind'] !== 'cancelled' && !(type === 'calls_lost' && metadata['lost'] === 0);
+}
+
 /** @throws TypeError or RangeError that names the option and the value. */
 export function checkQuery({ since, limit, after, among }: EventQuery): void {
   checkInteger('limit', limit);
@@ -65,7 +71,7 @@ export function matches(event: EventRow, { since, category, integration, failed 
   return (
     (since === undefined || event.at >= since) &&
     (category === undefined || event.category === category) &&
-    (!failed || failureTypes.includes(`${event.category}/${event.type}`)) &&
+    (!failed || wentWrong(event)) &&
     (integration === undefined ||
       name === integration ||
       (typeof name === 'string' && typeof pid === 'number' && `${name}@${pid}` === integration))

@@ -42,6 +42,20 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     expect(lines[2]).toMatch(/ {2}breaker\/opened {7}kb {6}open_for_ms=60000 kind=timeout$/);
   });
 
+  it('[I-4] paints red what went wrong, and not what the caller cancelled', async () => {
+    const lost = { type: 'mcp.calls_lost', integration: 'fs', repeated: 1, message: 'exited' } as const;
+    const turn = { type: 'session.turn_failed', session: 's', turn: 1, message: 'm', elapsedMs: 1 } as const;
+    const db = await databaseWith(
+      told({ ...turn, kind: 'unknown', error: 'boom' }),
+      told({ ...turn, kind: 'cancelled', error: 'stopped' }),
+      told({ ...lost, lost: 0 }),
+      told({ ...lost, lost: 1 }),
+    );
+    const { stdout } = await call(['events', '--db', db], { isTTY: true });
+    const isRed = stdout.split('\n').map((line) => line.includes('\u001b[31m'));
+    expect(isRed.slice(1, 5)).toEqual([true, false, false, true]);
+  });
+
   it('[L-2] lets no escape of a child into its table', async () => {
     const db = await databaseWith(
       told({

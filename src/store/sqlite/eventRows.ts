@@ -17,7 +17,13 @@ export function selectEvents(database: Database, table: string, query: EventQuer
   if (after !== undefined) narrow('rowid > ?', after);
   if (since !== undefined) narrow('timestamp >= ?', since);
   if (category !== undefined) narrow('category = ?', category);
-  if (failed) narrow(`category || '/' || event_type IN (${failureTypes.map(() => '?').join(', ')})`, ...failureTypes);
+  // As `wentWrong` says it.
+  if (failed) {
+    narrow(`category || '/' || event_type IN (${failureTypes.map(() => '?').join(', ')})`, ...failureTypes);
+    narrow(
+      `coalesce(${field('kind')}, '') <> 'cancelled' AND (event_type <> 'calls_lost' OR ${field('lost')} IS NOT 0)`,
+    );
+  }
   if (integration !== undefined) narrow(`? IN (${field('integration')}, ${instance})`, integration);
   const newest = `(SELECT rowid, timestamp, category, event_type, metadata FROM ${table} ORDER BY rowid DESC LIMIT ${among})`;
   const rows = database

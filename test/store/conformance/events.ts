@@ -40,6 +40,18 @@ export function keepsEvents(engine: Engine): void {
       expect(await ids({ failed: true, integration: 'kb' })).toEqual([1, 2, 3, 4, 5]);
     });
 
+    it('[I-4] are no failure where the caller cancelled, or where no call was lost', async () => {
+      const { one, ids } = await start();
+      const turn = { type: 'session.turn_failed', session: 's', turn: 1, message: 'm', elapsedMs: 1 } as const;
+      const lost = { type: 'mcp.calls_lost', integration: 'fs', repeated: 1, message: 'exited' } as const;
+      one.record(told({ ...turn, kind: 'unknown', error: 'boom' }));
+      one.record(told({ ...turn, kind: 'cancelled', error: 'stopped' }));
+      one.record(told({ ...lost, lost: 0 }));
+      one.record(told({ ...lost, lost: 1 }));
+      await one.flush();
+      expect(await ids({ failed: true, after: 11 })).toEqual([12, 15]);
+    });
+
     it('are looked for among the newest alone where that is asked', async () => {
       const { ids } = await start();
       expect(await ids({ integration: 'search', among: 4 })).toEqual([8, 9, 10]);
