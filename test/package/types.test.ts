@@ -91,6 +91,48 @@ describe('the types of a tool call', () => {
   });
 });
 
+describe('the types of a tool call', () => {
+  it('[U-7] take an operation that reads less than a tool is given, and an input that may be missing', async () => {
+    const complaints = await complaintsAbout(`${begin}
+      const maybe = gateway.integration('maybe', {}, async (request: { tool: string; input?: Query }) => request.tool);
+      const either = gateway.integration('either', {}, async (request: ToolRequest<Query | undefined>) => request.tool);
+      const name = gateway.integration('name', {}, async (request: { tool: string }) => request.tool);
+      const alone = gateway.integration('alone', {}, async (request: { input: Query }) => request.input.query);
+      const any = gateway.integration('any', {}, async (request: { tool: string; input: unknown }) => request.input);
+      gateway.session('s', { async onMessage(_message, turn) {
+        for (const it of [maybe, either]) {
+          await turn.tool(it, 'go');
+          await turn.tool(it, 'go', undefined);
+          await turn.tool(it, 'go', { query: 'x' }, { effect: 'readOnly' });
+          // @ts-expect-error the input is a Query
+          await turn.tool(it, 'go', { query: 1 });
+        }
+        for (const it of [name, any]) {
+          await turn.tool(it, 'go');
+          await turn.tool(it, 'go', undefined);
+          await turn.tool(it, 'go', 'whatever');
+        }
+        const found = await turn.tool(alone, 'go', { query: 'x' });
+        is<typeof found, ToolResult<string>>(true);
+        await turn.tool('kb', 'go', undefined, { effect: 'readOnly' });
+      } });`);
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ["turn.tool(kb, 'search', { query: 1 })", /'number' is not assignable to type 'string'/],
+    ["turn.tool(kb, 'search')", /Expected 3-4 arguments, but got 2/],
+    ["turn.tool(plain, 'search', { query: 'x' })", /OperationTakesInsteadOfToolRequest<Query>/],
+    ["turn.tool<Query, string[]>('kb', 'search', { query: 1 })", /'number' is not assignable to type 'string'/],
+  ])('[U-7] say of %s which argument is wrong', async (call, said) => {
+    const complaints = await complaintsAbout(`${begin}
+      const plain = gateway.integration('plain', {}, async ({ query }: Query) => query);
+      gateway.session('s', { onMessage: (_message, turn) => ${call} });
+      void plain;`);
+    expect(complaints).toMatchObject([expect.stringMatching(said)]);
+  });
+});
+
 describe('the types of a session', () => {
   it('[U-7] carry through from its handler to what a message ends with', async () => {
     const complaints = await complaintsAbout(`${begin}
