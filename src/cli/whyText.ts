@@ -32,22 +32,12 @@ export function whyText(why: SessionWhy): string {
 
 function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   const name = sanitize(what);
-  switch (rule) {
-    case 'tool_call':
-    case 'turn':
-      return `the watchdog ends ${name}`;
-    case 'question':
-      return `nobody is waited for any more to answer ${name}`;
-    case 'next_attempt':
-      return `${name} is tried again`;
-    case 'restart_wait':
-      return `${name} no longer waits for a restart`;
-    case 'idle_timeout':
-    case 'attempt_timeout':
-      return `${rule} ends the attempt of ${name}`;
-    default:
-      return `${sanitize(rule)} ends ${name}`;
-  }
+  if (rule === 'tool_call' || rule === 'turn') return `the watchdog ends ${name}`;
+  if (rule === 'question') return `nobody is waited for any more to answer ${name}`;
+  if (rule === 'next_attempt') return `${name} is tried again`;
+  if (rule === 'restart_wait') return `${name} no longer waits for a restart`;
+  const ofAttempt = rule === 'idle_timeout' || rule === 'attempt_timeout';
+  return `${sanitize(rule)} ends ${ofAttempt ? 'the attempt of ' : ''}${name}`;
 }
 
 function callLines({ integration, tool, sinceMs, progress, target }: ToolCallWhy): string[] {
