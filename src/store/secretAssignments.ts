@@ -1,3 +1,4 @@
+import { isProse, isProseOfCredentials } from './prose.ts';
 import { redacted } from './redacted.ts';
 import { namePart } from './secretNames.ts';
 
@@ -32,6 +33,10 @@ export function withoutAssignments(text: string): string {
 const plainValues = /(?:true|false|null|undefined|none)(?![\w-])|\[redacted\]/iy;
 const digits = /\d{1,12}(?![^\s"',;&)}\]])/y;
 const counts = /^(?:--[\w-]{0,40}?)?(?:tokens|token[_-]?(?:count|limit|usage|budget))/i;
+
+/** A program that is named like a secret, as its process is: `process:passwd:1`, with the id of its runtime after `@`. */
+const ourProcess = /(?:^|[\s"'])process:[\w.-]{1,40}:$/;
+const processNumber = /\d{1,9}(?:@\d{1,9})?(?![^\s"',;&)}\]])/y;
 
 /** Quotes of which no end follows: looked for once, so that a text full of them takes no longer. */
 type Unclosed = Set<string>;
@@ -69,11 +74,16 @@ const pairs = /[^\s=;,"']{1,256}=[^\s;,"']*(?:;[ \t]{0,4}[^\s=;,"']{1,256}=[^\s;
 function valueAt(text: string, start: number, name: string, unclosed: Unclosed): Span {
   if (matchEnd(plainValues, text, start) > start) return none;
   if (matchEnd(digits, text, start) > start && counts.test(name)) return none;
+  const isAuthorization = /authori[sz]ation/i.test(name);
+  // After a colon and a space an error text may go on in words; what is assigned is a value.
+  if (/:\s+$/.test(name) && (isAuthorization ? isProseOfCredentials : isProse)(text, start)) return none;
+  if (matchEnd(processNumber, text, start) > start && ourProcess.test(text.slice(Math.max(0, start - 60), start)))
+    return none;
   const opened = matchEnd(opening, text, start);
   if (opened > start) return { from: opened, to: quoteEnd(text, start, opened, unclosed) };
   const first = text.charAt(start);
   if (first === '{' || first === '[') return { from: start, to: blockEnd(text, start) };
-  if (/authori[sz]ation/i.test(name)) return { from: start, to: matchEnd(credentials, text, start) };
+  if (isAuthorization) return { from: start, to: matchEnd(credentials, text, start) };
   if (/^cookie/i.test(name) && !/set-$/i.test(text.slice(Math.max(0, start - name.length - 4), start - name.length))) {
     const end = matchEnd(pairs, text, start);
     if (end > start) return { from: start, to: end };
