@@ -12,10 +12,16 @@ const errnos = new Map<string, Row>([
   ...all('ECONNREFUSED ENOTFOUND EAI_AGAIN ENETUNREACH EHOSTUNREACH EHOSTDOWN ENETDOWN', 'transient', 'not_started'),
   ...all('UND_ERR_CONNECT_TIMEOUT', 'transient', 'not_started'),
   ...all('ECONNRESET EPIPE ETIMEDOUT ECONNABORTED ENETRESET UND_ERR_SOCKET', 'transient', 'unknown'),
-  ...all('ERR_STREAM_PREMATURE_CLOSE', 'transient', 'unknown'),
+  ...all('ERR_STREAM_PREMATURE_CLOSE UND_ERR_RES_CONTENT_LENGTH_MISMATCH UND_ERR_DESTROYED', 'transient', 'unknown'),
+  ...all('UND_ERR_CLOSED', 'transient', 'not_started'),
   ...all('UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT ESOCKETTIMEDOUT', 'timeout', 'unknown'),
   ...all('ABORT_ERR ERR_CANCELED UND_ERR_ABORTED', 'cancelled', 'cancelled'),
   ...all('ERR_TLS_CERT_ALTNAME_INVALID EPROTO', 'permanent', 'not_started'),
+  ...all('ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_UNSUPPORTED_PROTOCOL', 'permanent', 'not_started'),
+  ...all('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'permanent', 'not_started'),
+  ...all('ERR_INVALID_URL UND_ERR_INVALID_ARG UND_ERR_NOT_SUPPORTED', 'permanent', 'not_started'),
+  ...all('UND_ERR_RES_EXCEEDED_MAX_SIZE', 'permanent', 'unknown', 'message_too_large'),
+  ...all('UND_ERR_HEADERS_OVERFLOW Z_DATA_ERROR Z_BUF_ERROR', 'protocol', 'unknown'),
 ]);
 
 /** Names that mean something else where no process is started: a missing file. */
@@ -31,6 +37,16 @@ function shortage(error: unknown, code: string): Finding {
 }
 
 const certificate = /^CERT_|^UNABLE_TO_(?:VERIFY|GET_ISSUER)|SELF_SIGNED_CERT/;
+/** Of Node's parser of HTTP, and of brotli. */
+const malformed = /^HPE_|^ERR__ERROR_FORMAT_/;
+
+/** Whether the connection broke before it stood: nothing was sent. Of several addresses, each was tried. */
+function isConnecting(error: unknown): boolean {
+  if (readString(error, 'syscall') === 'connect') return true;
+  if (readString(error, 'message')?.includes('before secure TLS connection was established') === true) return true;
+  const tried = read(error, 'errors');
+  return Array.isArray(tried) && tried.length > 0 && tried.every((each) => readString(each, 'syscall') === 'connect');
+}
 
 /** What a named error means: its errno, or that it was ended by a signal or a limit. */
 export function byName(error: unknown): Finding | undefined {
@@ -40,9 +56,11 @@ export function byName(error: unknown): Finding | undefined {
   const code = readString(error, 'code');
   if (code === undefined) return undefined;
   if (certificate.test(code)) return { kind: 'permanent', outcome: 'not_started', code };
+  if (malformed.test(code)) return { kind: 'protocol', outcome: 'unknown', code };
   const spawning = readString(error, 'syscall')?.startsWith('spawn') === true;
   if (spawning && shortages.has(code)) return shortage(error, code);
-  return finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
+  const found = finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
+  return found?.kind === 'transient' && isConnecting(error) ? { ...found, outcome: 'not_started' } : found;
 }
 
 /** Error types and codes in the bodies of the Anthropic and OpenAI APIs and of Codex. */

@@ -106,11 +106,11 @@ const errorTexts: readonly ErrorText[] = Object.freeze([
   ),
   row(/not_found_error|issue with the selected model/i, 'permanent', 'failed', 'not_found'),
   row(
-    /certificate verification failed|self[- ]signed certificate|unable to verify the first certificate|\bbad port\b/i,
+    /certificate verification failed|self[- ]signed certificate|unable to verify the first certificate|\bbad port\b|^unknown scheme$/im,
     'permanent',
     'not_started',
   ),
-  row(/invalid_request_error/i, 'permanent', 'failed'),
+  row(/invalid_request_error|^unexpected redirect$|^redirect count exceeded$/im, 'permanent', 'failed'),
   ...http('404|410', 'permanent', 'failed', 'not_found'),
   ...http('413', 'permanent', 'failed', 'message_too_large'),
   ...http('4(?!08|09|25)\\d\\d|501|505', 'permanent', 'failed'),

@@ -8,18 +8,23 @@ import { type HeaderSource, headerHint } from './hints.ts';
  */
 export function byStatus(error: unknown, wallNow: number): Finding | undefined {
   const response = read(error, 'response');
-  const status = [
-    readInteger(error, 'status'),
-    readInteger(error, 'statusCode'),
-    readInteger(response, 'status'),
-    readInteger(response, 'statusCode'),
-    readInteger(error, 'code'),
-  ].find((each) => each !== undefined && each >= 400 && each <= 599);
+  // A redirect that nobody followed is no answer either.
+  const told = [error, response].flatMap((each) => [readInteger(each, 'status'), readInteger(each, 'statusCode')]);
+  const status = told.find((each) => isFailure(each, 300)) ?? codeOf(error);
   if (status === undefined) return undefined;
   const headers = read(error, 'headers') ?? read(response, 'headers');
   const hint =
     typeof headers === 'object' && headers !== null ? headerHint(headers as HeaderSource, wallNow) : undefined;
   return { ...statusMeaning(status), status, hint };
+}
+
+function isFailure(status: number | undefined, from: number): boolean {
+  return status !== undefined && status >= from && status <= 599;
+}
+
+function codeOf(error: unknown): number | undefined {
+  const code = readInteger(error, 'code');
+  return isFailure(code, 400) ? code : undefined;
 }
 
 function statusMeaning(status: number): Finding {

@@ -17,6 +17,7 @@ const coded = (code: string | number, message = 'it failed', more: object = {}) 
 
 describe('an HTTP answer', () => {
   it.each([
+    [302, 'permanent', 'failed'],
     [400, 'permanent', 'failed'],
     [401, 'auth', 'failed'],
     [402, 'quota', 'failed'],
@@ -99,6 +100,32 @@ describe('an error of the network', () => {
 
   it.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'])('[R-5] %s leaves the effect unknown', (code) => {
     expect(facts(coded(code))).toMatchObject({ kind: 'transient', outcome: 'unknown', code });
+  });
+
+  it.each([
+    ['UND_ERR_CLOSED', 'transient', 'not_started'],
+    ['UND_ERR_DESTROYED', 'transient', 'unknown'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'protocol', 'unknown'],
+    ['HPE_INVALID_CONSTANT', 'protocol', 'unknown'],
+    ['Z_DATA_ERROR', 'protocol', 'unknown'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'permanent', 'not_started'],
+    ['ERR_INVALID_URL', 'permanent', 'not_started'],
+  ])('[R-5] that fetch tells of: %s is %s, its effect %s', (code, kind, outcome) => {
+    expect(facts(new TypeError('fetch failed', { cause: coded(code) }))).toMatchObject({ kind, outcome, code });
+  });
+
+  it.each(['unexpected redirect', 'redirect count exceeded'])('[R-5] of fetch: %s is permanent', (message) => {
+    expect(kindOf(new TypeError('fetch failed', { cause: new Error(message) }))).toBe('permanent');
+  });
+
+  it('[R-12] while it connected left nothing sent', () => {
+    const connect = coded('ETIMEDOUT', 'connect ETIMEDOUT', { syscall: 'connect' });
+    expect(facts(connect).outcome).toBe('not_started');
+    const tried = Object.assign(new AggregateError([connect, connect]), { code: 'ETIMEDOUT' });
+    expect(facts(new TypeError('fetch failed', { cause: tried })).outcome).toBe('not_started');
+    const tls = coded('ECONNRESET', 'Client network socket disconnected before secure TLS connection was established');
+    expect(facts(tls).outcome).toBe('not_started');
+    expect(facts(coded('ECONNRESET', 'read ECONNRESET', { syscall: 'read' })).outcome).toBe('unknown');
   });
 
   it('[R-5] is found among the causes and in aggregates', () => {
