@@ -105,6 +105,7 @@ export const floors = [
   ],
   [
     { room: 'integrations/subprocess', purpose: 'A command as an integration.', begin: 'subprocess.ts' },
+    { room: 'integrations/http', purpose: 'An HTTP API as an integration; failures of `fetch`.', begin: 'http.ts' },
     { room: 'integrations/approvals', purpose: 'Approvals, supervised.', begin: 'approvals.ts' },
     { room: 'integrations/mcp', purpose: 'An MCP server as an integration.', begin: 'mcpServer.ts' },
     {

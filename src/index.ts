@@ -25,6 +25,14 @@ export { type OpenClawReason, openClawReason } from './machines/openClawReason.t
 export { sessionMachine } from './machines/session.ts';
 export { subprocessMachine } from './machines/subprocess.ts';
 export type { ProcessExit } from './machines/subprocessExit.ts';
+export {
+  fetchFailure,
+  type FetchFailureOptions,
+  HttpError,
+  okOrThrow,
+} from './integrations/http/fetchFailure.ts';
+export type { HttpAnswer, HttpBodies, HttpOptions, HttpParse } from './integrations/http/httpOptions.ts';
+export type { HttpRequest } from './integrations/http/httpRequest.ts';
 export type { McpIntegration, McpToolRequest, ToolsOptions } from './integrations/mcp/mcpIntegration.ts';
 export type { McpIntegrationOptions } from './integrations/mcp/mcpServer.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';

@@ -20,9 +20,8 @@ import { checkHook, superviseHook } from '../integrations/hooks/superviseHook.ts
  * @example
  * const gateway = createGateway({ store: 'gateway.sqlite' });
  * const search = gateway.integration('search', { effect: 'readOnly' }, async (query: string, { signal }) => {
- *   const response = await fetch(url(query), { signal });
- *   if (response.ok) return response.json();
- *   throw Object.assign(new Error(response.statusText), { status: response.status, headers: response.headers });
+ *   const response = await okOrThrow(await fetch(url(query), { signal }));
+ *   return response.json();
  * });
  * await gateway.start();
  * const outcome = await search.call('supervision trees');

@@ -3,6 +3,9 @@ import { CallableIntegration, type Integration } from '../calls/integration.ts';
 import type { GatewayScope } from './gatewayScope.ts';
 import type { FunctionOptions, Gateway } from './gatewayTypes.ts';
 import type { ToolRequest } from '../sessions/toolRequest.ts';
+import { superviseHttp } from '../integrations/http/http.ts';
+import { httpKeys } from '../integrations/http/httpOptions.ts';
+import { effectOfRequest } from '../integrations/http/httpRequest.ts';
 import { mcpKeys, superviseMcp } from '../integrations/mcp/mcpServer.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import { callback, choice, type KeysOf } from '../policy/optionKeys.ts';
@@ -15,9 +18,9 @@ import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { ToolTarget } from './sessionTools.ts';
 
-type Declaring = Pick<Gateway, 'integration' | 'mcpServer' | 'subprocess'>;
+type Declaring = Pick<Gateway, 'integration' | 'http' | 'mcpServer' | 'subprocess'>;
 
-/** How what can be called is declared: functions, servers and commands. */
+/** How what can be called is declared: functions, HTTP APIs, servers and commands. */
 export function gatewayIntegrations({ registry, targets }: GatewayScope): Declaring {
   const { runtime } = registry;
   const { policies } = runtime;
@@ -38,9 +41,9 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     path: CallPath<I, O>,
     { effect, tools }: AboutTools,
     request: ToolTarget['request'],
-    behind?: ToolTarget['behind'],
+    more: Pick<ToolTarget, 'behind' | 'effectOf'> = {},
   ): void {
-    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request, behind });
+    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request, ...more });
   }
 
   return {
@@ -63,13 +66,25 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
         (input) => toolOf(input) ?? '',
       );
     },
+    http(name, httpOptions) {
+      declare(name);
+      const { effect: declared } = readGiven(name, httpOptions, httpKeys);
+      const { effect, tools } = aboutTools(policies, name, { effect: declared });
+      policies.refuseAbout(name, 'an HTTP API', ['whenAlive']);
+      const path = superviseHttp(runtime, name, httpOptions);
+      register(path, { effect, tools }, (_tool, input) => input ?? {}, { effectOf: effectOfRequest });
+      return new CallableIntegration(path, effect, (request) => {
+        const said = effectOfRequest(request);
+        return said === undefined ? undefined : { effect: said };
+      });
+    },
     mcpServer(name, mcpOptions) {
       declare(name);
       readGiven(name, mcpOptions, mcpKeys);
       const { effect, tools: declared } = aboutTools(policies, name, mcpOptions);
       const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, declared);
       const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
-      register(path, { effect, tools }, request, behind);
+      register(path, { effect, tools }, request, { behind });
       return integration;
     },
     subprocess(name, subprocessOptions) {

@@ -6,6 +6,8 @@ import type { ApprovalOptions, Approver } from '../integrations/approvals/approv
 import type { AttemptContext } from '../calls/operation.ts';
 import type { Integration } from '../calls/integration.ts';
 import type { HookCommand } from '../integrations/hooks/commandHook.ts';
+import type { HttpAnswer, HttpOptions, HttpParse } from '../integrations/http/httpOptions.ts';
+import type { HttpRequest } from '../integrations/http/httpRequest.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import type { McpIntegrationOptions } from '../integrations/mcp/mcpServer.ts';
 import type { Effect } from '../policy/effects.ts';
@@ -65,6 +67,20 @@ export interface Gateway {
     // Written out: a mistake is told in these words, not in those of a type that the caller has not written.
     operation: (input: I, context: AttemptContext) => O | PromiseLike<O>,
   ): Integration<I, O>;
+  /**
+   * An HTTP API: each call is one request, tried again as the policy says. An answer of 400 and above is a failure that is classified by its status,
+   * its headers and its body. Called by a session's `turn.tool`, it gets the input as its request, whatever the tool is called.
+   * @throws TypeError or RangeError when an option is wrong or the name is taken.
+   *
+   * @example
+   * const llm = gateway.http('llm', { baseUrl: 'https://llm.example/v1', headers: { authorization: `Bearer ${key}` } });
+   * const outcome = await llm.call({ method: 'POST', path: '/chat', body: { messages } });
+   * if (outcome.ok) console.log(outcome.value.body);
+   */
+  http<const P extends HttpParse = 'json'>(
+    name: string,
+    options: HttpOptions<P>,
+  ): Integration<HttpRequest, HttpAnswer<P>>;
   /** An MCP server over stdio, kept alive. */
   mcpServer(name: string, options: McpIntegrationOptions): McpIntegration;
   /** A command: each call is one run of it. */

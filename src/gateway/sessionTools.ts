@@ -17,6 +17,8 @@ export interface ToolTarget {
   readonly path: CallPath<unknown, unknown>;
   readonly effect: Effect | undefined;
   readonly tools: Tools;
+  /** What the input of a tool call says of its effect, where the tool says nothing: the method of an HTTP request. Must not throw. */
+  readonly effectOf?: ((input: unknown) => Effect | undefined) | undefined;
   /** Makes the integration's request of a tool call. */
   readonly request: (tool: string, input: unknown) => unknown;
   /** The process behind it and the last line it printed, where there is one. */
@@ -39,7 +41,7 @@ export function createToolPort(
       const settings: CallSettings<unknown, unknown> = {
         ...limitsOf(target.path.policy.limits, own, options),
         retry: tighter(retry, chosen, target.path.policy.retry),
-        effect: options.effect ?? own?.effect ?? target.effect,
+        effect: options.effect ?? own?.effect ?? target.effectOf?.(input) ?? target.effect,
         learnedEffect: own?.learnedEffect,
         label: tool,
         session: options.session,
@@ -62,10 +64,10 @@ export function createToolPort(
       return { end: (facts) => target.path.end(call, judged(facts)), why: () => whyOf(call, clock) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
-    effect(integration, tool) {
+    effect(integration, tool, input) {
       const target = targets.get(integration);
       const own = target?.tools.get(tool);
-      return own?.effect ?? target?.effect ?? own?.learnedEffect?.();
+      return own?.effect ?? target?.effectOf?.(input) ?? target?.effect ?? own?.learnedEffect?.();
     },
     why(integration) {
       const target = targets.get(integration);

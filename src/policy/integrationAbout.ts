@@ -1,5 +1,14 @@
 /** What kind of thing an integration is, as records name it. */
-export type IntegrationType = 'function' | 'mcp' | 'subprocess' | 'claude' | 'codex' | 'hook' | 'workflow' | 'alert';
+export type IntegrationType =
+  | 'function'
+  | 'mcp'
+  | 'subprocess'
+  | 'http'
+  | 'claude'
+  | 'codex'
+  | 'hook'
+  | 'workflow'
+  | 'alert';
 
 /** What records say of an integration besides its name. */
 export interface IntegrationAbout<I> {

@@ -40,7 +40,7 @@ export interface ToolPort {
   /** The limit a tool declares for itself, in ms, when it is long-running. */
   longRunningMs(integration: string, tool: string): number | undefined;
   /** What a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */
-  effect(integration: string, tool: string): Effect | undefined;
+  effect(integration: string, tool: string, input: unknown): Effect | undefined;
   /** What an integration says of itself; undefined when there is none of that name. */
   why(integration: string): TargetWhy | undefined;
 }

@@ -115,7 +115,7 @@ export class TurnCalls {
       this.#dispatch(call, input, settings);
       return;
     }
-    const effect = options.effect ?? tools.effect(integration, tool);
+    const effect = options.effect ?? tools.effect(integration, tool, input);
     const deadlineAt = at + limitMs;
     const row = { call: id, turn: this.#turn.number, integration, tool, input, effect, seq, at, deadlineAt };
     void ledger.open(row).then((kept) => this.#written(call, kept, input, settings));

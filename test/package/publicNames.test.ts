@@ -25,6 +25,7 @@ describe('the public names', () => {
       {
         "unwedge": [
           "AttemptError",
+          "HttpError",
           "IntegrationError",
           "approvalMachine",
           "classify",
@@ -32,8 +33,10 @@ describe('the public names', () => {
           "createSupervisor",
           "failedExit",
           "failureKinds",
+          "fetchFailure",
           "httpResponseOf",
           "integrationMachine",
+          "okOrThrow",
           "openClawReason",
           "presets",
           "sessionMachine",
@@ -95,7 +98,7 @@ describe('the public names', () => {
     );
     expect(Object.fromEntries(types.map(([entry, names]) => [entry, names.join(' ')]))).toMatchInlineSnapshot(`
       {
-        "unwedge": "Acceptance AgentEffects AgentName AgentReport AlertCommand AlertOptions AlertRules AlertThresholds AlertWebhook ApprovalAnswer ApprovalHandler ApprovalOptions ApprovalReply ApprovalRequest Approver AttemptContext BreakerCause BreakerHandle BreakerOutcome CallOptions CallStats CallTool ChildCount ChildInfo ChildMailboxOptions ChildSpec ClassifyContext Clock CommandHookAnswer CountedFailure CreateGatewayOptions Duration DurationLimit DurationText Effect EffectOutcome ErrorPattern EventStream Exit Fact FactMap FactOf FactType Failure FailureFacts FailureKind FailureReason FailureResponse Fallback FallbackIntegration FallbackOption FallbackValue FunctionOptions Gateway GatewayOptions HistoryEntry HookAnswer HookCommand HookEvent HookHandler HookOptions HookReport HookVerdict HostLogger Integration IntegrationKind IntegrationPolicy IntegrationSettings IntegrationState KnownTools Limits Logger MailboxOptions McpIntegration McpIntegrationOptions McpToolRequest Message MessageHandler MethodsOf OpenClawReason Operation Outcome Overflow PoliciesOptions PolicyInput PresetName ProcessExit ProcessGuardOptions QuestionOptions QuestionWhy Random RecoveryOptions Restart RetentionOptions RetryPolicy RootOptions RootSupervisor RunRequest RunResult SendOptions Session SessionDefaults SessionOptions SessionWhy Shutdown StopOptions Store StreamOptions SubprocessOptions Supervisor SupervisorOptions SyntheticToolError TargetWhy TextTest Timer TimerOptions Told ToolBreakerHandle ToolCallOptions ToolCallRetryOptions ToolCallWhy ToolError ToolInput ToolOptions ToolRequest ToolResult ToolSuccess ToolsOptions TreeNode TreeTextOptions Turn UncaughtOrigin WaitOptions WatchdogOptions",
+        "unwedge": "Acceptance AgentEffects AgentName AgentReport AlertCommand AlertOptions AlertRules AlertThresholds AlertWebhook ApprovalAnswer ApprovalHandler ApprovalOptions ApprovalReply ApprovalRequest Approver AttemptContext BreakerCause BreakerHandle BreakerOutcome CallOptions CallStats CallTool ChildCount ChildInfo ChildMailboxOptions ChildSpec ClassifyContext Clock CommandHookAnswer CountedFailure CreateGatewayOptions Duration DurationLimit DurationText Effect EffectOutcome ErrorPattern EventStream Exit Fact FactMap FactOf FactType Failure FailureFacts FailureKind FailureReason FailureResponse Fallback FallbackIntegration FallbackOption FallbackValue FetchFailureOptions FunctionOptions Gateway GatewayOptions HistoryEntry HookAnswer HookCommand HookEvent HookHandler HookOptions HookReport HookVerdict HostLogger HttpAnswer HttpBodies HttpOptions HttpParse HttpRequest Integration IntegrationKind IntegrationPolicy IntegrationSettings IntegrationState KnownTools Limits Logger MailboxOptions McpIntegration McpIntegrationOptions McpToolRequest Message MessageHandler MethodsOf OpenClawReason Operation Outcome Overflow PoliciesOptions PolicyInput PresetName ProcessExit ProcessGuardOptions QuestionOptions QuestionWhy Random RecoveryOptions Restart RetentionOptions RetryPolicy RootOptions RootSupervisor RunRequest RunResult SendOptions Session SessionDefaults SessionOptions SessionWhy Shutdown StopOptions Store StreamOptions SubprocessOptions Supervisor SupervisorOptions SyntheticToolError TargetWhy TextTest Timer TimerOptions Told ToolBreakerHandle ToolCallOptions ToolCallRetryOptions ToolCallWhy ToolError ToolInput ToolOptions ToolRequest ToolResult ToolSuccess ToolsOptions TreeNode TreeTextOptions Turn UncaughtOrigin WaitOptions WatchdogOptions",
         "unwedge/agents": "Agent AgentApproval AgentEvent AgentMethods AgentName AgentOptions AgentResult AgentStartOptions AgentTurn AgentTurnOptions AgentUsage ClaudeBackendOptions CodexBackendOptions Conversation CreateAgentOptions SdkCanUseTool SdkMessage SdkOptions SdkPermission SdkPermissionContext SdkQuery SdkQueryFunction SdkUserMessage",
         "unwedge/claude": "Claude ClaudeCallOptions ClaudeErrorType ClaudeOptions ClaudeResult ClaudeRetry",
         "unwedge/codex": "Codex CodexApprover CodexHealth CodexInput CodexInputPart CodexItem CodexMethods CodexNotification CodexNotifications CodexOptions CodexQuestion CodexQuestionKind CodexReply CodexRequestOptions CodexServer CodexState CodexStreamOptions CodexThread CodexThreadInfo CodexThreadList CodexThreadOptions CodexTokens CodexTurn CodexTurnEvent CodexTurnOptions CodexTurnRecord CodexTurnResult CodexWireLine ConnectCodexOptions",

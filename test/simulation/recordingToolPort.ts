@@ -23,7 +23,7 @@ export function recordingToolPort(world: World): ToolPort {
   const port = createToolPort(targets, toolCallRetry, world.clock);
   return {
     longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
-    effect: (integration, tool) => port.effect(integration, tool),
+    effect: (integration, tool, input) => port.effect(integration, tool, input),
     why: (integration) => port.why(integration),
     call: (integration, tool, input, options, settled) => {
       const target = world.integration(integration);

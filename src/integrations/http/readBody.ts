@@ -1,0 +1,80 @@
+import type { Clock } from '../../policy/clock.ts';
+
+/** How far a body is read. */
+export interface BodyLimits {
+  /** Bytes that are kept; what follows is not read. */
+  readonly maxBytes: number;
+  /** Ends the reading, with what has come by then. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told of each chunk: the other side lives. */
+  readonly heard?: (() => void) | undefined;
+  /** How long it is read in all; without it, until it ends. */
+  readonly limit?: { readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>; readonly ms: number } | undefined;
+}
+
+/** What came of a body. */
+export interface BodyRead {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** `ended`: it is whole. `full`: there was more than `maxBytes`. `stopped`: the signal or the limit ended it. `broken`: the connection did. */
+  readonly end: 'ended' | 'full' | 'stopped' | 'broken';
+  /** What it broke with. */
+  readonly error?: unknown;
+}
+
+/**
+ * Reads the body of a response, or its beginning. The rest is cancelled, which closes its connection: nothing of it is left open. Never
+ * rejects.
+ */
+export async function readBody(response: Response, { maxBytes, signal, heard, limit }: BodyLimits): Promise<BodyRead> {
+  const { body } = response;
+  if (body === null || response.bodyUsed || body.locked) return { bytes: new Uint8Array(), end: 'ended' };
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const chunks: Uint8Array[] = [];
+  // The compiler cannot see that `stop` is called.
+  let end = 'ended' as BodyRead['end'];
+  let left = maxBytes;
+  // A read that waits then gives its end.
+  const stop = (): void => {
+    end = 'stopped';
+    void reader.cancel().catch(() => undefined);
+  };
+  signal?.addEventListener('abort', stop, { once: true });
+  const timer = limit?.clock.setTimeout(stop, limit.ms, { ref: true });
+  try {
+    if (signal?.aborted === true) stop();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      heard?.();
+      chunks.push(value.subarray(0, left));
+      left -= value.byteLength;
+      if (left >= 0) continue;
+      stop();
+      end = 'full';
+      break;
+    }
+    return { bytes: joined(chunks), end };
+  } catch (error) {
+    // What was stopped may end with an error of its own.
+    return end === 'stopped' ? { bytes: joined(chunks), end } : { bytes: joined(chunks), end: 'broken', error };
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    limit?.clock.clearTimeout(timer);
+  }
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+/** Gives up a body that nobody reads, and with it its connection. Never throws. */
+export function dropBody(response: Response): void {
+  if (response.body === null || response.bodyUsed || response.body.locked) return;
+  void response.body.cancel().catch(() => undefined);
+}

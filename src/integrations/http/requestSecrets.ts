@@ -1,0 +1,36 @@
+import { KnownSecrets, type Variables } from '../../store/knownSecrets.ts';
+import { createFactRedactor, type FactRedactor } from '../../store/redactFact.ts';
+
+/**
+ * Takes out of texts and errors what a request was sent with: authorizations, keys and cookies of its headers, keys in the query of its
+ * address; and what looks like a secret, whoever said it. A server may repeat what it was sent, and a client tells the whole address.
+ */
+export function redactorOf(
+  address: string | undefined,
+  headers: Iterable<readonly [string, string]> = [],
+): FactRedactor {
+  return createFactRedactor(secretsOf(address, headers));
+}
+
+/** The secrets of a request. */
+export function secretsOf(address: string | undefined, headers: Iterable<readonly [string, string]>): KnownSecrets {
+  const secrets = new KnownSecrets();
+  for (const variables of variablesOf(address, headers)) secrets.learn(variables);
+  return secrets;
+}
+
+/** The same as names and values, for those who keep secrets of their own. */
+export function* variablesOf(
+  address: string | undefined,
+  headers: Iterable<readonly [string, string]>,
+): Generator<Variables> {
+  for (const [name, value] of headers) {
+    yield { [name]: value };
+    // Each is a secret by itself.
+    if (/^cookie$/i.test(name)) {
+      for (const cookie of value.split(';')) yield { [name]: cookie.slice(cookie.indexOf('=') + 1).trim() };
+    }
+  }
+  if (address === undefined || !URL.canParse(address)) return;
+  for (const [name, value] of new URL(address).searchParams) yield { [name]: value };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { withoutFetchLimits } from '../../../src/integrations/http/fetchLimits.ts';
+import { answer, inTurn, startGateway, startServer } from './startHttp.ts';
+
+const name = Symbol.for('undici.globalDispatcher.1');
+
+/** What the global `fetch` sends its requests by, in place of what was there. */
+function setDispatcher(dispatcher: object | undefined): void {
+  const own: unknown = Reflect.get(globalThis, name);
+  Reflect.set(globalThis, name, dispatcher);
+  onTestFinished(() => void Reflect.set(globalThis, name, own));
+}
+
+describe('the global fetch', () => {
+  it('[R-14] sends by the dispatcher that the host has set, without its limits on headers and body', async () => {
+    await fetch('data:,').then((response) => response.text());
+    const own = Reflect.get(globalThis, name) as { dispatch: (options: object, handler: unknown) => unknown };
+    const seen: object[] = [];
+    const server = await startServer(inTurn(answer(200, '1')));
+    const { gateway } = await startGateway(() => undefined);
+    const api = gateway.http('api', { baseUrl: server.url });
+    setDispatcher({
+      dispatch(options: object, handler: unknown) {
+        seen.push(options);
+        return own.dispatch(options, handler);
+      },
+    });
+    expect(await api.call({ path: 'a' })).toMatchObject({ ok: true, value: { body: 1 } });
+    expect(seen).toEqual([expect.objectContaining({ path: '/a', headersTimeout: 0, bodyTimeout: 0 })]);
+  });
+
+  it('[R-14] keeps its limits where there is no such dispatcher', () => {
+    setDispatcher(undefined);
+    expect(withoutFetchLimits()).toEqual({});
+  });
+});
+
+describe('a fetch of the caller', () => {
+  it('[R-14] is called without a dispatcher, and given up where it does not listen to its signal', async () => {
+    const seen: (RequestInit | undefined)[] = [];
+    let cancelled = false;
+    const body = new ReadableStream({
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const { gateway, clock } = await startGateway(() => undefined);
+    const api = gateway.http('api', {
+      baseUrl: 'https://api.example',
+      policy: { idleMs: 1000, maxAttempts: 1 },
+      fetch: (_url, init) => {
+        seen.push(init);
+        return Promise.resolve(new Response(body));
+      },
+    });
+    const call = api.call({ path: '' });
+    await clock.advance(1000);
+    expect(await call).toMatchObject({ ok: false, failure: { reason: 'idle_timeout' } });
+    expect(cancelled).toBe(true);
+    expect(seen[0]).not.toHaveProperty('dispatcher');
+  });
+
+  it('[O-8] that tells the address in its errors has it told without its keys', async () => {
+    const { gateway } = await startGateway(() => undefined);
+    const api = gateway.http('api', {
+      baseUrl: 'https://api.example',
+      policy: { maxAttempts: 1 },
+      fetch: (url, init) => {
+        const [[, sent]] = [...new Headers(init?.headers)] as [[string, string]];
+        return Promise.reject(
+          Object.assign(new Error(`request to ${(url as URL).href} failed: ${sent}`), { code: 'ECONNRESET' }),
+        );
+      },
+    });
+    const outcome = await api.call({
+      path: '',
+      query: { key: 'qqqq-wwww-1' },
+      headers: { 'x-api-key': 'eeee-rrrr-2' },
+    });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'transient', code: 'ECONNRESET' } });
+    expect(outcome.ok ? '' : outcome.failure.message).toBe(
+      'request to https://api.example/?key=[redacted] failed: [redacted]',
+    );
+  });
+});
