@@ -25,9 +25,13 @@ export function onIncident(
   const crashed = ({ integration, message }: { readonly integration: string; readonly message: string }): void =>
     met({ cause: 'crashes', integration, kind: 'crash', message });
   const removers = [
-    bus.on('call.failed', ({ integration, failure: { kind, message, alerts } }) => {
+    bus.on('call.failed', ({ integration, integrationType, failure }) => {
       // Its hook tells of it, and of what its call took for an answer. What our own stall may have caused is nobody's failure.
-      if (alerts !== false && !integration.startsWith('hook:')) met({ cause: 'failures', integration, kind, message });
+      if (failure.alerts === false || integration.startsWith('hook:')) return;
+      const { kind, message, code } = failure;
+      // What a command printed last may say nothing.
+      const exit = integrationType === 'subprocess' && typeof code === 'number' ? ` (exit code ${code})` : '';
+      met({ cause: 'failures', integration, kind, message: `${message}${exit}` });
     }),
     bus.on('hook.failed', ({ hook, kind = 'unknown', error }) =>
       met({ cause: 'failures', integration: `hook:${hook}`, kind, message: error }),

@@ -63,6 +63,6 @@ function toIncident({ category, type, at, metadata }: EventRow): EarlierIncident
   }
   const integration = String(metadata['integration']);
   if (type === 'crashed' || type === 'restart_failed') return { integration, kind: 'crash', cause: 'crashes', at };
-  const isCall = type === 'failure' && !integration.startsWith('hook:');
+  const isCall = type === 'failure' && metadata['alerts'] !== false && !integration.startsWith('hook:');
   return isCall ? { integration, kind, cause: 'failures', at } : undefined;
 }

@@ -39,6 +39,8 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
       retry_count: retryCount,
       fallback_error: messageOf([failure.fallbackError]) || undefined,
       kind: failure.kind,
+      // Only where it is `false`.
+      alerts: failure.alerts,
       reason: failure.reason,
       outcome: failure.outcome,
       retryable: failure.retryable,

@@ -58,6 +58,17 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).toMatch(/^agent:main +1h ago +0$/m);
   });
 
+  it("[I-4] [O-3] counts nothing that is on record as nobody's failure, and says what it was", async () => {
+    const { failure } = failed(1);
+    const answers = Array.from({ length: 6 }, (_, at) => failed(at, { failure: { ...failure, alerts: false } }));
+    const db = await databaseWith(...answers, failed(7));
+    const { stdout } = await call(['status', '--json', '--db', db], { now: () => Date.UTC(2026, 0, 1) + 60_000 });
+    expect(JSON.parse(stdout)).toMatchObject({
+      integrations: [{ integration: 'kb', failures10m: 1, failures24h: 1, lastError: { kind: 'timeout' } }],
+      alerts: { unwatched: [] },
+    });
+  });
+
   it('[I-4] shows sessions whose turns failed, with the last error', async () => {
     const turn = {
       type: 'session.turn_failed',

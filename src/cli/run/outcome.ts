@@ -9,7 +9,7 @@ const counted: ReadonlySet<FailureKind> = new Set(['transient', 'overloaded', 't
 const ignored: ReadonlySet<FailureKind> = new Set(['rate_limit', 'cancelled']);
 
 /**
- * What a failed run means to the breaker: an exit code of the command's own is an answer, and Ctrl-C is none of its doing.
+ * What a failed run means to the breaker and to alerts: an exit code of the command's own is an answer, and Ctrl-C is none of its doing.
  * @param isInterrupted - whether Ctrl-C reached this process too: that the command ended by it is what was asked for.
  */
 export function asRun(facts: FailureFacts, exit: ProcessExit | undefined, isInterrupted = false): FailureFacts {
@@ -17,7 +17,15 @@ export function asRun(facts: FailureFacts, exit: ProcessExit | undefined, isInte
     return { kind: 'cancelled', message: 'CLI was ended by Ctrl-C.', outcome: 'cancelled', code: facts.code };
   }
   if (exit?.signal === 'SIGINT') return { ...facts, breaker: 'ignored' };
-  return counted.has(facts.kind) || ignored.has(facts.kind) ? facts : { ...facts, breaker: 'alive' };
+  if (counted.has(facts.kind) || ignored.has(facts.kind)) return facts;
+  const isAnswer = facts.kind === 'unknown' && exit?.reason === 'exit' && exit.exitCode !== 0;
+  return { ...facts, breaker: 'alive', ...(isAnswer && { alerts: false, message: answerText(facts, exit) }) };
+}
+
+/** Of a command that printed nothing its exit code is all it said. */
+function answerText({ message }: FailureFacts, { exitCode, stdout, stderr }: ProcessExit): string {
+  const isSilent = `${stdout.text}${stderr.text}`.trim() === '';
+  return isSilent ? `The command exited with ${exitCode}.` : message;
 }
 
 /** A shell, or a program that handles the signal itself, reports 130. */

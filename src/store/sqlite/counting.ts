@@ -15,9 +15,10 @@ const isFailure = `(category = 'hook' AND event_type = 'error' OR category = 'in
 
 /**
  * SQL for what counts as a failure of an integration, for alerts and wherever failures are counted: final failures of calls and failures
- * of hooks, of the kinds that say something of it (table 1). One that is recorded without a kind, or with one of a newer version, counts.
+ * of hooks, of the kinds that say something of it (table 1). One that is recorded without a kind, or with one of a newer version, counts;
+ * one that is recorded as nobody's failure does not.
  */
-export const isCountedFailure = `(${isFailure} AND coalesce(${field('kind')}, 'unknown') NOT IN (${harmless}))`;
+export const isCountedFailure = `(${isFailure} AND coalesce(${field('kind')}, 'unknown') NOT IN (${harmless}) AND ${field('alerts')} IS NOT 0)`;
 
 /** SQL for a crash of an integration: a lost process or connection, or a failed restart. */
 export const isCrash = `(category = 'integration' AND event_type IN ('crashed', 'restart_failed'))`;

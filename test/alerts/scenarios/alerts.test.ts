@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AlertOptions, createGateway, type GatewayOptions } from '../../../src/index.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
-import { hasSqlite } from '../../store/startStore.ts';
+import { failed, hasSqlite, startStore } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -48,6 +48,30 @@ describe('an alert of a gateway', () => {
     const cleared = gateway.wait('alert.cleared');
     kb.breaker.reset();
     expect(await cleared).toMatchObject({ alert: (await raised).alert, by: 'closed' });
+  });
+
+  it('[O-3] says the exit code of a command', async () => {
+    const gateway = createGateway({ alerts: { failures: 1 } });
+    onTestFinished(() => gateway.stop());
+    const command = gateway.subprocess('tests', { command: 'sh', policy: { maxAttempts: 1 } });
+    await gateway.start();
+    const raised = gateway.wait('alert.raised');
+    await command.call({ args: ['-c', 'exit 3'] });
+    expect(await raised).toMatchObject({ integration: 'tests', message: 'CLI failed. (exit code 3)' });
+  });
+
+  it.skipIf(!hasSqlite)("[O-3] [I-3] does not count what an earlier run recorded as nobody's failure", async () => {
+    const { store, path } = await startStore();
+    const { failure } = failed(1);
+    const at = Date.now();
+    for (let count = 0; count < 5; count++) store.record(failed(count, { at, failure: { ...failure, alerts: false } }));
+    for (let count = 0; count < 4; count++) store.record(failed(count, { at }));
+    await store.flush();
+    await store.close();
+    const { gateway, fail } = await startGateway(undefined, { store: path });
+    const raised = gateway.wait('alert.raised');
+    await fail(1);
+    expect(await raised).toMatchObject({ failures: 5 });
   });
 
   it('[O-3] is not raised where alerts are switched off', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runBuilt } from '../startCli.ts';
 import { fixture, startPlace } from '../startRun.ts';
 
 const shell = (text: string): string[] => ['--', 'sh', '-c', text];
@@ -97,6 +98,20 @@ describe('unwedge run', () => {
       stdout: { text: 'out\n', bytes: 4 },
       stderr: { text: 'err\n' },
     });
+  });
+
+  it('[L-4] [O-3] has an exit code on record as an answer: named, and counted by no alert', async () => {
+    const { db, run } = startPlace();
+    await run(['--name', 'search', ...shell('exit 3')]);
+    const events = JSON.parse((await runBuilt(['events', '--json', '--db', db])).stdout) as object[];
+    expect(events.at(-1)).toMatchObject({
+      type: 'failure',
+      metadata: { integration: 'search', kind: 'unknown', alerts: false, error: 'The command exited with 3.' },
+    });
+    const { integrations } = JSON.parse((await runBuilt(['status', '--json', '--db', db])).stdout) as {
+      integrations: readonly object[];
+    };
+    expect(integrations).toMatchObject([{ integration: 'search', failures10m: 0, failures24h: 0 }]);
   });
 
   it('leaves no database behind when there is nothing to keep', async () => {
