@@ -36,7 +36,7 @@ export function createGateway<const Kinds extends readonly IntegrationKind[] = r
 }
 
 function coreGateway(scope: GatewayScope): Gateway {
-  const { checked, registry, hooks, approvals, tools, kept } = scope;
+  const { checked, registry, hooks, approvals, tools, kept, reminder } = scope;
   const { runtime } = registry;
   const { clock, bus, deadlines } = runtime;
 
@@ -70,7 +70,15 @@ function coreGateway(scope: GatewayScope): Gateway {
       if (known !== undefined) throw new RangeError(`There is a session \`${id}\` already`);
       if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);
       registry.refuseLate();
-      const about = { id, clock, deadlines, facts: bus, tools, kept: checked.store !== ':memory:' };
+      const about = {
+        id,
+        clock,
+        deadlines,
+        facts: bus,
+        tools,
+        kept: checked.store !== ':memory:',
+        sent: () => reminder.sent(id),
+      };
       const session = new SupervisedSession(about, withSessionDefaults(sessionOptions, checked.sessions));
       registry.addSession(session);
       kept.add(session);

@@ -4,9 +4,10 @@ import type { GatewayScope } from './gatewayScope.ts';
 import type { Gateway, StopOptions } from './gatewayTypes.ts';
 
 /** How a gateway starts and stops. */
-export function gatewayLife({ registry, kept, alerts, show }: GatewayScope): Pick<Gateway, 'start' | 'stop'> {
+export function gatewayLife({ registry, kept, reminder, alerts, show }: GatewayScope): Pick<Gateway, 'start' | 'stop'> {
   return {
     async start() {
+      reminder.end();
       await registry.start();
       // Stopped meanwhile: the store is being closed.
       if (registry.stopped) return;
@@ -14,7 +15,11 @@ export function gatewayLife({ registry, kept, alerts, show }: GatewayScope): Pic
       registry.tellUnused();
       await kept.start(await show());
     },
-    stop: (options = {}) => registry.stop(checkStop(options)),
+    stop(options = {}) {
+      const checked = checkStop(options);
+      reminder.end();
+      return registry.stop(checked);
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import type { CheckedGatewayOptions } from '../runtime/runtimeOptions.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
 import { logToHost } from '../telemetry/hostLog.ts';
 import { createToolPort, type ToolTarget } from './sessionTools.ts';
+import { StartReminder } from './startReminder.ts';
 
 /** What a gateway adds to its registry. */
 export interface GatewayScope {
@@ -20,6 +21,7 @@ export interface GatewayScope {
   /** Names of approvals, which are no integrations. */
   readonly approvals: Set<string>;
   readonly kept: KeptSessions;
+  readonly reminder: StartReminder;
   readonly inspection: Inspection;
   readonly alerts: SupervisedAlerts | undefined;
   /** Makes the gateway known to commands of other processes. */
@@ -54,6 +56,7 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
     hooks: new UserHooks(bus, () => registry.running || registry.stopped),
     approvals: new Set(),
     kept,
+    reminder: new StartReminder(clock, checked.logger),
     inspection,
     alerts,
     show: () => shown.open(),

@@ -19,6 +19,8 @@ import type { SessionWhy } from './why.ts';
 export interface SessionParts extends SessionSurroundings {
   /** Whether the session will be opened on a store, and takes no message before. @defaultValue false */
   readonly kept?: boolean | undefined;
+  /** Told of every message that is sent. */
+  readonly sent?: (() => void) | undefined;
 }
 
 export interface SendOptions {
@@ -68,6 +70,7 @@ export class SupervisedSession implements Session, Drainable {
   readonly #recovery: TurnRecovery;
   readonly #turns: Turns;
   #ref: SessionRef | undefined = undefined;
+  readonly #sent: (() => void) | undefined;
   #stopped = false;
   #drain: DrainOrder | undefined = undefined;
 
@@ -79,6 +82,7 @@ export class SupervisedSession implements Session, Drainable {
       dispatch: (event) => this.#dispatch(event),
     });
     this.id = parts.id;
+    this.#sent = parts.sent;
     this.#scope = scope;
     this.#options = checked;
     this.#persistence = new Persistence(parts.kept === true && checked.durable, scope, {
@@ -123,6 +127,7 @@ export class SupervisedSession implements Session, Drainable {
     readOptions('message', message, messageKeys);
     readOptions('options', options, sendKeys);
     this.#persistence.check(message);
+    this.#sent?.();
     return this.#intake.send(message, options.key);
   }
 

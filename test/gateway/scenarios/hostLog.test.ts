@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { workflowKind, type WorkflowMethods } from '../../../src/workflow/workflowKind.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
@@ -71,6 +71,48 @@ describe('the logger of a host', () => {
     await clock.settle();
     expect(lines()).toEqual(['warn Turn 1 of the session desk failed (unknown): boom, password=[redacted]']);
     expect((await failed).stack).toMatch(/^Error: boom, password=\[redacted\]\n +at .*hostLog\.test/);
+  });
+
+  it('[I-4] [O-11] hears that a message waits for the start of its gateway, once', async () => {
+    const clock = new SimulatedClock();
+    const { logger, said } = recordingLogger();
+    const gateway = createGateway({ clock, logger });
+    onTestFinished(() => gateway.stop());
+    const desk = gateway.session('desk', { onMessage: () => 'done' });
+    const [first, second] = [desk.send({ kind: 'user' }), desk.heartbeat()];
+    await clock.settle();
+    expect(said).toEqual([
+      [
+        'warn',
+        'The session desk has a message, and its gateway has not started yet: messages wait for gateway.start()',
+      ],
+    ]);
+    await gateway.start();
+    for (const answer of [await first, await second]) {
+      expect(await (answer.accepted ? answer.processed : undefined)).toEqual({ ok: true, value: 'done' });
+    }
+  });
+
+  it('[O-11] hears nothing of messages that a start in the same turn delivers', async () => {
+    const clock = new SimulatedClock();
+    const { logger, said } = recordingLogger();
+    const gateway = createGateway({ clock, logger });
+    onTestFinished(() => gateway.stop());
+    await gateway.session('desk', { onMessage: () => 'done' }).send({ kind: 'user' });
+    await gateway.start();
+    await clock.settle();
+    expect(said.map(([, text]) => String(text)).join()).not.toContain('has not started');
+  });
+
+  it('[I-4] without a logger is told as a warning of the process that nothing was started', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    onTestFinished(() => warned.mockRestore());
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ clock });
+    onTestFinished(() => gateway.stop());
+    await gateway.session('desk', { onMessage: () => 'done' }).send({ kind: 'user' });
+    await clock.settle();
+    expect(warned.mock.calls).toMatchObject([[expect.stringContaining('The session desk'), 'UnwedgeWarning']]);
   });
 
   it('[O-11] hears of final failures, each in one line without secrets', async () => {
