@@ -9,17 +9,12 @@ export function redactorOf(
   address: string | undefined,
   headers: Iterable<readonly [string, string]> = [],
 ): FactRedactor {
-  return createFactRedactor(secretsOf(address, headers));
-}
-
-/** The secrets of a request. */
-export function secretsOf(address: string | undefined, headers: Iterable<readonly [string, string]>): KnownSecrets {
   const secrets = new KnownSecrets();
   for (const variables of variablesOf(address, headers)) secrets.learn(variables);
-  return secrets;
+  return createFactRedactor(secrets);
 }
 
-/** The same as names and values, for those who keep secrets of their own. */
+/** What of a request may be secret, as names and values: `KnownSecrets` tells which is. */
 export function* variablesOf(
   address: string | undefined,
   headers: Iterable<readonly [string, string]>,

@@ -60,6 +60,29 @@ describe('a fetch of the caller', () => {
     expect(seen[0]).not.toHaveProperty('dispatcher');
   });
 
+  it.each([
+    ['of a redirect', 302, { location: 'https://other.example/' }],
+    ['that is too long', 200, { 'content-length': '2000' }],
+    ['of a failure', 500, {}],
+  ])('[R-14] has a body cancelled that nobody reads: %s', async (_, status, headers) => {
+    let cancelled = false;
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(5000)),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const { gateway } = await startGateway(() => undefined);
+    const api = gateway.http('api', {
+      baseUrl: 'https://api.example',
+      maxBodyBytes: 1000,
+      policy: { maxAttempts: 1 },
+      fetch: () => Promise.resolve(new Response(body, { status, headers })),
+    });
+    expect((await api.call({ path: '' })).ok).toBe(false);
+    expect(cancelled).toBe(true);
+  });
+
   it('[O-8] that tells the address in its errors has it told without its keys', async () => {
     const { gateway } = await startGateway(() => undefined);
     const api = gateway.http('api', {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -171,7 +172,7 @@ describe('a failed answer', () => {
   });
 
   it('[M-13] 429 with a hint is obeyed though its body hangs', async () => {
-    const hangs = (response: import('node:http').ServerResponse): void => {
+    const hangs = (response: ServerResponse): void => {
       response.writeHead(429, { 'retry-after': '20' }).write('{"error":');
     };
     const server = await startServer(inTurn(hangs, answer(200, '1')));
@@ -235,7 +236,7 @@ describe('a connection', () => {
   });
 
   it('[R-14] that is closed as a request is sent over it is broken: the call is made again unless it is mutating', async () => {
-    const resets = (response: import('node:http').ServerResponse): void => void response.socket?.resetAndDestroy();
+    const resets = (response: ServerResponse): void => void response.socket?.resetAndDestroy();
     const server = await startServer(inTurn(answer(200, '1'), resets, answer(200, '2'), resets));
     const { api, clock } = await startApi(server);
     expect(valueOf(await api.call({ path: '' })).body).toBe(1);
@@ -279,6 +280,24 @@ describe('a limit', () => {
     await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
   });
 
+  it('[R-12] that passed has a GET made again, not a POST', async () => {
+    const server = await startServer(() => undefined);
+    const { api, clock } = await startApi(server, { policy: { idleMs: 5000, maxAttempts: 2 } });
+    for (const [method, attempts] of [
+      ['GET', 2],
+      ['POST', 1],
+    ] as const) {
+      const before = server.received.length;
+      const call = api.call({ method, path: '' });
+      for (let attempt = 1; attempt <= attempts; attempt++) {
+        await server.arrived(before + attempt);
+        await clock.advance(5000);
+        await clock.advance(2000);
+      }
+      expect(failureOf(await call)).toMatchObject({ reason: 'idle_timeout', attempts });
+    }
+  });
+
   it('[R-8] by the caller ends the request, and its connection', async () => {
     const server = await startServer((_, response) => void response.writeHead(200).write('half'));
     const { api } = await startApi(server);
@@ -293,7 +312,7 @@ describe('a limit', () => {
 });
 
 /** The chunk has gone out, and come in: both ends are of this process. */
-async function sent(response: import('node:http').ServerResponse, chunk: string): Promise<void> {
+async function sent(response: ServerResponse, chunk: string): Promise<void> {
   await new Promise<void>((resolve) => {
     response.write(chunk, () => resolve());
   });
@@ -365,9 +384,14 @@ describe('a session', () => {
 });
 
 describe('connections of failed calls', () => {
-  it('[R-14] are not left open, however much the body holds', async () => {
-    const server = await startServer(inTurn(answer(500, 'x'.repeat(1_000_000))));
-    const { api } = await startApi(server, { policy: { maxAttempts: 1, breaker: { consecutiveFailures: 1000 } } });
+  it.each([
+    ['fail', answer(500, 'x'.repeat(1_000_000))],
+    ['lead away', answer(302, 'x'.repeat(1_000_000), { location: 'http://other.example/' })],
+    ['are too long', answer(200, 'x'.repeat(1_000_000), { 'content-length': '1000000' })],
+  ])('[R-14] are not left open, whatever the bodies of answers hold that %s', async (_, given) => {
+    const server = await startServer(inTurn(given));
+    const policy = { maxAttempts: 1, breaker: { consecutiveFailures: 1000 } };
+    const { api } = await startApi(server, { policy, maxBodyBytes: 1000 });
     for (let call = 0; call < 20; call++) expect((await api.call({ path: '' })).ok).toBe(false);
     expect(server.received).toHaveLength(20);
     await expect.poll(() => server.open.size).toBeLessThanOrEqual(3);

@@ -83,7 +83,7 @@ describe.skipIf(!hasSqlite)('the secrets of requests', () => {
     const outcomes = [
       await api.call(request),
       await api.call({ ...request, path: 'text' }),
-      await api.call({ path: 'a' }),
+      await api.call({ path: 'a' }, { label: `for ${planted.own} and ${planted.base}` }),
     ];
     expect(asText(outcomes)).toContain('HTTP 401 Unauthorized: refused [redacted]');
     expectNothingOf(asText(outcomes));
