@@ -21,27 +21,31 @@ app.get('/search', async (request, response) => {
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the client went away')));
   const input = { query: String(request.query.q) };
-  answer(response, await search.call({ tool: 'search', input }, { signal: gone.signal }));
+  const outcome = await search.call({ tool: 'search', input }, { signal: gone.signal });
+  if (outcome.ok) response.json(outcome.value);
+  else {
+    const { status, headers } = httpResponseOf(outcome.failure);
+    response.status(status).set(headers).json({ error: outcome.failure.message, kind: outcome.failure.kind });
+  }
 });
 
 app.post('/messages', async (request, response) => {
   const text = request.body?.text;
-  if (typeof text !== 'string') return response.status(400).json({ error: 'no text' });
-  const acceptance = await session.send({ kind: 'user', text });
-  if (acceptance.accepted) answer(response, await acceptance.processed);
-  else response.status(503).json({ error: acceptance.reason });
+  const acceptance = typeof text === 'string' ? await session.send({ kind: 'user', text }) : undefined;
+  if (acceptance === undefined) response.status(400).json({ error: 'no text' });
+  else if (!acceptance.accepted) response.status(503).json({ error: acceptance.reason });
+  else {
+    const outcome = await acceptance.processed;
+    if (outcome.ok) response.json(outcome.value);
+    else response.status(httpResponseOf(outcome.failure).status).json({ error: outcome.failure.message });
+  }
 });
-
-function answer(response, outcome) {
-  if (outcome.ok) return response.json(outcome.value);
-  const { status, headers } = httpResponseOf(outcome.failure);
-  response.status(status).set(headers).json({ error: outcome.failure.message, kind: outcome.failure.kind });
-}
 
 await gateway.start();
 const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
   if (error) throw error;
-  console.log(`http://127.0.0.1:${server.address().port}`);
+  const address = server.address();
+  if (typeof address === 'object') console.log(`http://127.0.0.1:${address?.port}`);
 });
 
 // Takes nothing new and lets what is under way end, so that each request is answered; then nothing keeps the process.

@@ -19,22 +19,21 @@ const app = new Hono();
 
 app.get('/search', async (c) => {
   const input = { query: c.req.query('q') };
-  return answer(c, await search.call({ tool: 'search', input }, { signal: c.req.raw.signal }));
+  const outcome = await search.call({ tool: 'search', input }, { signal: c.req.raw.signal });
+  if (outcome.ok) return Response.json(outcome.value);
+  const { message: error, kind } = outcome.failure;
+  return Response.json({ error, kind }, httpResponseOf(outcome.failure));
 });
 
 app.post('/messages', async (c) => {
   const body = await c.req.json().catch(() => undefined);
   if (typeof body?.text !== 'string') return c.json({ error: 'no text' }, 400);
   const acceptance = await session.send({ kind: 'user', text: body.text });
-  if (acceptance.accepted) return answer(c, await acceptance.processed);
-  return c.json({ error: acceptance.reason }, 503);
+  if (!acceptance.accepted) return c.json({ error: acceptance.reason }, 503);
+  const outcome = await acceptance.processed;
+  if (outcome.ok) return Response.json(outcome.value);
+  return Response.json({ error: outcome.failure.message }, httpResponseOf(outcome.failure));
 });
-
-function answer(c, outcome) {
-  if (outcome.ok) return c.json(outcome.value);
-  const { status, headers } = httpResponseOf(outcome.failure);
-  return c.json({ error: outcome.failure.message, kind: outcome.failure.kind }, status, headers);
-}
 
 await gateway.start();
 const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(PORT) }, ({ port }) => {
@@ -52,6 +51,8 @@ async function stop() {
   // A second signal ends it now.
   drainMs = 0;
   await stopped;
+  // A server of HTTP/2 has no such connections.
+  if (!('closeAllConnections' in server)) return;
   server.closeIdleConnections();
   // A client may hold a connection on which it asked for nothing.
   setTimeout(() => server.closeAllConnections(), 1000).unref();

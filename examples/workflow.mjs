@@ -1,14 +1,9 @@
-import { createServer } from 'node:http';
 import { createGateway } from 'unwedge';
+import { faultyUpstream } from 'unwedge/testing';
 import { showProgress, workflowKind } from 'unwedge/workflow';
 
 // An upstream that wants to be paid for the last item, and so for any other, as far as anybody knows.
-const server = createServer((request, response) => {
-  response.statusCode = request.url === '/mail' ? 402 : 200;
-  response.end(`remote${request.url}`);
-});
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-const url = `http://127.0.0.1:${server.address().port}`;
+const upstream = await faultyUpstream({ '/fetch': [{}], '/write': [{}], '/mail': [{ status: 402 }] });
 
 // Both backends make the same plan; what the first has done is handed over to the second.
 const plan = () => ({
@@ -27,7 +22,7 @@ const report = gateway.workflow('report', {
       name: 'remote',
       plan,
       async item({ id }, { signal }) {
-        const response = await fetch(`${url}/${id}`, { signal });
+        const response = await fetch(`${upstream.url}/${id}`, { signal });
         if (response.ok) return response.text();
         throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
       },
@@ -45,4 +40,4 @@ console.log(
   items.map(({ id, backend }) => `${id} by ${backend}`),
 );
 await gateway.stop();
-server.close();
+await upstream.close();

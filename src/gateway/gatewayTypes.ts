@@ -58,10 +58,12 @@ export interface StopOptions {
 /** A gateway's supervision: declare what it uses, start it, and everything that is called through it ends. */
 export interface Gateway {
   /**
-   * A function as an integration: calls to it are supervised. Called by a session's `turn.tool`, it gets a `ToolRequest`.
+   * A function as an integration: calls to it are supervised. Called by a session's `turn.tool`, it gets a `ToolRequest`. Its input is of the
+   * type that the function says; of one that says none, anything, so that a program of JavaScript is one of TypeScript.
    * @throws TypeError or RangeError when an option is wrong or the name is taken.
    */
-  integration<I, O>(
+  // oxlint-disable-next-line typescript/no-explicit-any -- what JavaScript says of it
+  integration<I = any, O = unknown>(
     name: string,
     options: FunctionOptions,
     // Written out: a mistake is told in these words, not in those of a type that the caller has not written.

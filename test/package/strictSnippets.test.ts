@@ -1,0 +1,82 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const blocks = /^```(?:js|ts)\n([\s\S]*?)^```/gm;
+
+/** The programs that are shown, by where they are shown. */
+function shown(): ReadonlyMap<string, string> {
+  const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.mjs'));
+  const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+  return new Map([
+    ...examples.map((name) => [`examples/${name}`, read(`examples/${name}`)] as const),
+    ...pages.flatMap((page) =>
+      [...read(page).matchAll(blocks)].map(([, code = ''], at) => [`${page} no. ${at + 1}`, code] as const),
+    ),
+  ]);
+}
+
+/** What TypeScript says of each of these programs of a strict user. */
+async function complaintsAbout(programs: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  const directory = join(root, '.build', `snippets-${crypto.randomUUID()}`);
+  mkdirSync(directory, { recursive: true });
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const compilerOptions = {
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+    noEmit: true,
+    target: 'es2022',
+    module: 'nodenext',
+    moduleDetection: 'force',
+    types: ['node'],
+  };
+  const names = [...programs.keys()];
+  const files = names.map((_, at) => `program${at}.mts`);
+  writeFileSync(
+    join(directory, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['express.d.ts', ...files] }),
+  );
+  writeFileSync(join(directory, 'express.d.ts'), express);
+  for (const [at, name] of names.entries())
+    writeFileSync(join(directory, `program${at}.mts`), programs.get(name) ?? '');
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await execa(process.execPath, [tsc, '-p', directory], { reject: false });
+  return stdout
+    .split('\n')
+    .filter((line) => line.includes('error TS'))
+    .map((line) => line.replace(/^.*program(\d+)\.mts/, (_, at: string) => names[Number(at)] ?? at));
+}
+
+/** Its types are a package of their own, which is not needed for anything else here; of them, what is used. */
+const express = `declare module 'express' {
+  type Headers = Readonly<Record<string, string>>;
+  interface Response {
+    on(event: 'close', listener: () => void): this;
+    status(code: number): this;
+    set(headers: Headers): this;
+    json(body: unknown): this;
+  }
+  interface Request { readonly query: Readonly<Record<string, unknown>>; readonly body: any }
+  type Handler = (request: Request, response: Response) => void | Promise<void>;
+  interface App {
+    use(handler: unknown): this;
+    get(path: string, handler: Handler): this;
+    post(path: string, handler: Handler): this;
+    listen(port: number, host: string, listening: (error?: Error) => void): import('node:http').Server;
+  }
+  const express: (() => App) & { json(): unknown };
+  export default express;
+}
+`;
+
+describe('what the examples and pages show', () => {
+  it('[U-6] [U-7] compiles as it stands in a strict TypeScript program', async () => {
+    expect(await complaintsAbout(shown())).toEqual([]);
+  });
+});
