@@ -68,6 +68,32 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     });
   }
 
+  /** From now on it is the caller whom it waits for: its limits on silence and on the attempt stand still. Also a sign of life. */
+  rest(): void {
+    this.ownParticulars().restingSince = this.call.now();
+  }
+
+  /** The caller asks again. */
+  resume(): void {
+    const particulars = this.ownParticulars();
+    const now = this.call.now();
+    particulars.restedMs += now - (particulars.restingSince ?? now);
+    particulars.restingSince = undefined;
+    particulars.touchedAt = now;
+  }
+
+  get isResting(): boolean {
+    return this.#particulars?.restingSince !== undefined;
+  }
+
+  /** For how long it waited for the caller so far, in ms. */
+  get restedMs(): number {
+    const particulars = this.#particulars;
+    if (particulars === undefined) return 0;
+    const { restingSince, restedMs } = particulars;
+    return restingSince === undefined ? restedMs : restedMs + this.call.now() - restingSince;
+  }
+
   get startedAt(): number {
     return this.#particulars?.startedAt ?? this.call.startedAt;
   }
@@ -84,7 +110,7 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
 
   /** When it showed a sign of life of its own, or began. */
   get silentSince(): number {
-    return this.#particulars?.touchedAt ?? this.startedAt;
+    return this.isResting ? this.call.now() : (this.#particulars?.touchedAt ?? this.startedAt);
   }
 
   /** The server is asked for a sign of life on its behalf: its idle limit runs anew. */
@@ -158,6 +184,8 @@ class Particulars {
   touch: (() => void) | undefined = undefined;
   touchedAt: number | undefined = undefined;
   vouchedAt: number | undefined = undefined;
+  restingSince: number | undefined = undefined;
+  restedMs = 0;
   givenUp: GivenUpWork | undefined = undefined;
 
   constructor(number: number, startedAt: number, limitMs: number) {

@@ -145,7 +145,8 @@ export class AttemptLifecycle<I, O> {
     const { amendTimeout, describeTimeout } = this.#state.options;
     const described = describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
     const amended = amendTimeout?.(described, attempt) ?? described;
-    return isShortened ? { ...amended, breaker: 'ignored' } : amended;
+    // Of a stream that waits for its reader the upstream is not to blame.
+    return isShortened || attempt.isResting ? { ...amended, breaker: 'ignored' } : amended;
   }
 
   /** Whether a silent call goes on while the server is asked: one that is found dead ends it by its crash. What the caller shortened holds. */
@@ -156,8 +157,13 @@ export class AttemptLifecycle<I, O> {
   }
 
   /** Whether a limit that passed makes the server suspect. A caller without time does not, until nobody was answered for long. */
-  #makesSuspect({ call, startedAt }: Attempt<Call<I, O>>, { reason, isShortened }: ExpiredLimit, now: number): boolean {
+  #makesSuspect(
+    { call, startedAt, isResting }: Attempt<Call<I, O>>,
+    { reason, isShortened }: ExpiredLimit,
+    now: number,
+  ): boolean {
     if (reason !== 'overall_timeout') return true;
+    if (isResting) return false;
     if (!isShortened) return this.#state.tools.toolOf(call) !== undefined;
     this.#unansweredSince = Math.min(this.#unansweredSince, startedAt);
     return now - this.#unansweredSince >= (call.settings.ownLimits ?? call.settings).idleMs;

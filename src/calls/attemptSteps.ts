@@ -37,10 +37,10 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
     let answer: O | PromiseLike<O>;
     queue.outside();
     try {
-      answer =
-        call.settings.isProbe === true
-          ? (options.probe?.(attempt) as O | PromiseLike<O>)
-          : options.operation(call.input, attempt);
+      const { isProbe, stream } = call.settings;
+      if (isProbe === true) answer = options.probe?.(attempt) as O | PromiseLike<O>;
+      else if (stream === undefined) answer = options.operation(call.input, attempt);
+      else answer = stream.read(options.operation(stream.inputOf(call.input), attempt), attempt) as PromiseLike<O>;
       if (isThenable(answer)) {
         this.#listeners.listen(answer, attempt);
         queue.inside();

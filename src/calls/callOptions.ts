@@ -4,8 +4,10 @@ import { type Effect, effects } from '../policy/effects.ts';
 import {
   anything,
   boolean,
+  callback,
   choice,
   duration,
+  type GivenValues,
   integer,
   type Key,
   type KeysOf,
@@ -17,6 +19,7 @@ import {
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { readGiven } from '../policy/readOptions.ts';
 import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
+import type { Resume } from '../streams/chunkRelay.ts';
 import type { CallSettings } from './callSettings.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import { isRetried } from './workSignal.ts';
@@ -55,10 +58,20 @@ export interface CallOptions<I, O> {
   readonly fallback?: FallbackOption<I, O> | undefined;
 }
 
+/** How one stream differs from its integration's policy. Its limit on silence counts while the reader waits for a chunk. */
+export interface CallStreamOptions<I, C> extends Omit<CallOptions<I, never>, 'fallback'> {
+  /**
+   * Gives the input of an attempt that goes on after `lastChunk`, the last one that was taken, of `chunks` in all. With it a stream that
+   * breaks in the middle may be tried again.
+   * @defaultValue none: a stream is tried again only before its first chunk was taken
+   */
+  readonly resume?: Resume<I, C> | undefined;
+}
+
 /** Who a call gives way to. */
 export const scopeKeys = { scope: text(), replace: boolean() };
 
-const callKeys = {
+const sharedKeys = {
   ...scopeKeys,
   signal,
   effect: choice(effects),
@@ -68,8 +81,17 @@ const callKeys = {
   idleMs: duration(),
   attemptMs: duration(),
   overallMs: duration(),
+};
+
+const callKeys = {
+  ...sharedKeys,
   fallback: anything as Key<FallbackOption<never, never> | undefined>,
 } satisfies KeysOf<CallOptions<never, never>>;
+
+const streamKeys = {
+  ...sharedKeys,
+  resume: callback<Resume<never, never>>(),
+} satisfies KeysOf<CallStreamOptions<never, never>>;
 
 /** The settings of a call without options. */
 export function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect | undefined): CallSettings<I, O> {
@@ -96,9 +118,27 @@ export function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: KnownTo
  * @throws TypeError or RangeError when one is wrong.
  */
 export function settingsOf<I, O>(defaults: CallSettings<I, O>, options: CallOptions<I, O>): CallSettings<I, O> {
-  const given = readGiven('options', options, callKeys, scopeRule);
-  const { signal, effect, label, scope, replace } = given;
   const { fallback } = options;
+  return settingsGiven(defaults, readGiven('options', options, callKeys, scopeRule), fallback);
+}
+
+/**
+ * The settings of a stream with these options.
+ * @throws TypeError or RangeError when one is wrong.
+ */
+export function settingsOfStream<I, O>(
+  defaults: CallSettings<I, O>,
+  options: CallStreamOptions<I, never>,
+): CallSettings<I, O> {
+  return settingsGiven(defaults, readGiven('options', options, streamKeys, scopeRule), undefined);
+}
+
+function settingsGiven<I, O>(
+  defaults: CallSettings<I, O>,
+  given: GivenValues<typeof sharedKeys>,
+  fallback: FallbackOption<I, O> | undefined,
+): CallSettings<I, O> {
+  const { signal, effect, label, scope, replace } = given;
   const maxAttempts = given.maxAttempts ?? (isRetried(signal) ? 1 : undefined);
   const backoff = given.backoff === undefined ? undefined : backoffFrom(given.backoff);
   return {

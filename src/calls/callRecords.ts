@@ -67,6 +67,11 @@ export class CallRecords<I, O> {
     this.#queue.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
   }
 
+  firstChunkCame(call: Call<I, O>, afterMs: number): void {
+    if (!this.#queue.wants('call.first_chunk')) return;
+    this.#queue.tell({ type: 'call.first_chunk', ...this.#about(call), attempt: call.attempts, afterMs });
+  }
+
   callSucceeded(call: Call<I, O>): void {
     this.succeeded++;
     if (!this.#queue.wants('call.succeeded')) return;

@@ -2,7 +2,18 @@ import type { ErrorPattern } from '../policy/classify.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
+import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import type { Fallback } from './operation.ts';
+
+/** Reads streams for a call. */
+export interface StreamReader<I> {
+  /** The input of the next attempt. */
+  inputOf(input: I): I;
+  /** Settles when the stream has ended. Answers must have become streams by then. */
+  read(answer: unknown, attempt: StreamedAttempt): Promise<unknown>;
+  /** Whether another attempt may follow: any, only one that goes on where this one ended, or none. */
+  readonly continuation: 'any' | 'resumes' | 'none';
+}
 
 /** Everything a call is made with, checked and complete. */
 export interface CallSettings<I, O> extends Limits {
@@ -28,6 +39,8 @@ export interface CallSettings<I, O> extends Limits {
   readonly retried?: ((facts: FailureFacts, attempt: number) => void) | undefined;
   /** Gets a value that came after the call had ended; must not throw. */
   readonly late?: ((value: O) => void) | undefined;
+  /** What reads the answer of each attempt as a stream; the call ends when that has. */
+  readonly stream?: StreamReader<I> | undefined;
   /** Whether it is part of a turn, which may end while new calls are refused. */
   readonly underWay?: boolean | undefined;
   /** Whether its outcome settles a promise: nobody runs before the step is complete, so that need not wait for its end. @defaultValue false */

@@ -5,11 +5,21 @@ import { name } from '../policy/optionKeys.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { readValue } from '../policy/readOptions.ts';
 import type { KnownTool } from '../policy/toolOptions.ts';
-import { type CallOptions, defaultSettings, settingsOf, settingsOfTool } from './callOptions.ts';
+import type { CallStream } from '../streams/callStream.ts';
+import type { ChunkOf } from '../streams/chunkSource.ts';
+import {
+  type CallOptions,
+  type CallStreamOptions,
+  defaultSettings,
+  settingsOf,
+  settingsOfStream,
+  settingsOfTool,
+} from './callOptions.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { MachineLink } from './machineLink.ts';
+import { startStream } from './startStream.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
 
 /** The breaker of an integration, for operators. */
@@ -65,6 +75,12 @@ export interface Integration<I, O> {
    */
   call(input: I, options?: CallOptions<I, O>): Promise<Outcome<O>>;
   /**
+   * Calls an integration whose operation answers with a stream, and supervises it to its end: limits, permit, breaker and record are those
+   * of the end, not of the first byte. A response of `fetch` that is not ok is a failure. Begins at once.
+   * @throws TypeError or RangeError at once when an option is wrong.
+   */
+  stream(input: I, options?: CallStreamOptions<I, ChunkOf<O>>): CallStream<ChunkOf<O>>;
+  /**
    * Ends the call that holds a scope, as if its caller had aborted it with `reason`.
    * @returns whether there was one.
    * @throws TypeError or RangeError when `scope` is no name.
@@ -109,12 +125,21 @@ export class CallableIntegration<I, O> implements Integration<I, O> {
   }
 
   call(input: I, options?: CallOptions<I, O>): Promise<Outcome<O>> {
-    const tool = this.#toolOf?.(input);
-    const own = tool === undefined ? this.#settings : settingsOfTool(this.#settings, tool);
+    const own = this.#settingsFor(input);
     const settings = options === undefined ? own : settingsOf(own, options);
     const promise = new Promise<Outcome<O>>(keepResolve);
     this.#path.start(input, settings, resolveKept as (outcome: Outcome<O>) => void);
     return promise;
+  }
+
+  stream(input: I, options: CallStreamOptions<I, ChunkOf<O>> = {}): CallStream<ChunkOf<O>> {
+    const settings = settingsOfStream(this.#settingsFor(input), options);
+    return startStream(this.#path, input, settings, options.resume);
+  }
+
+  #settingsFor(input: I): CallSettings<I, O> {
+    const tool = this.#toolOf?.(input);
+    return tool === undefined ? this.#settings : settingsOfTool(this.#settings, tool);
   }
 
   cancelScope(scope: string, reason?: unknown): boolean {

@@ -16,8 +16,8 @@ export function idleDueOf({ call, lastSignAt }: Attempt<AttemptedCall>, clock: S
 }
 
 /** When an attempt will have had its whole time, or its lease, in monotonic ms. */
-export function attemptDueOf({ startedAt, limitMs }: Attempt<AttemptedCall>, clock: StallClock): number {
-  return startedAt + limitMs + stalledSince(clock, startedAt);
+export function attemptDueOf({ startedAt, limitMs, restedMs }: Attempt<AttemptedCall>, clock: StallClock): number {
+  return startedAt + limitMs + restedMs + stalledSince(clock, startedAt);
 }
 
 /** When the first limit of an attempt runs out, in whole ms and as far as is known now: a sign of life moves it. */
@@ -40,13 +40,13 @@ export interface ExpiredLimit {
 
 /** Which limit of an attempt has run out; of two that tie the inner one. */
 export function expiredLimit(attempt: Attempt<AttemptedCall>, now: number, clock: StallClock): ExpiredLimit {
-  const { call, startedAt, limitMs } = attempt;
+  const { call, startedAt, limitMs, restedMs } = attempt;
   const { idleMs, attemptMs, overallMs, ownLimits = call.settings } = call.settings;
   const passed = (reason: FailureReason, limit: number, own: number): ExpiredLimit => {
     return { reason, limitMs: limit, isShortened: limit < own };
   };
   if (now >= idleDueOf(attempt, clock)) return passed('idle_timeout', idleMs, ownLimits.idleMs);
-  if (now >= startedAt + attemptMs + stalledSince(clock, startedAt))
+  if (now >= startedAt + attemptMs + restedMs + stalledSince(clock, startedAt))
     return passed('attempt_timeout', attemptMs, ownLimits.attemptMs);
   if (now >= call.overallDue) return passed('overall_timeout', overallMs, ownLimits.overallMs);
   return passed('lease_expired', limitMs, limitMs);

@@ -3,6 +3,7 @@ import type { FactType } from './facts.ts';
 
 /** The compiler sees to it that none is missing. */
 const every: { readonly [T in FactType | FactFamily]: true } = {
+  'call.first_chunk': true,
   'call.retried': true,
   'call.succeeded': true,
   'call.failed': true,

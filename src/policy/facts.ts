@@ -10,6 +10,8 @@ import type { IntegrationType } from './integrationAbout.ts';
 export interface FactMap {
   /** An attempt failed and the call will try again after `delayMs` (`null`: when the integration has restarted). */
   'call.retried': CallFact & { attempt: number; kind: FailureKind; message: string; delayMs: number | null };
+  /** The first chunk of a stream has come, `afterMs` after the call, waits and retries included. */
+  'call.first_chunk': CallFact & { attempt: number; afterMs: number };
   /** A call ended with a value. */
   'call.succeeded': CallFact & { attempts: number; elapsedMs: number };
   /** A call ended with a failure: the one final record. `stack` where an error was thrown. */

@@ -38,6 +38,7 @@ export const failureReasons = {
   not_found: 'what was named does not exist',
   overall_timeout: 'the limit on the whole call passed, waits and retries included',
   quarantined: 'the supervisor gave up restarting',
+  reader_left: 'the reader of a stream stopped reading',
   replaced: 'a later call of the same scope took its place',
   restarted: 'an operator had the integration restarted',
   retry_budget: 'the integration has spent its retries for now',

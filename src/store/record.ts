@@ -22,6 +22,7 @@ const asTold = (fact: object): Record<string, unknown> => snakeCase(fact);
  * a call's final failure, R-10), nor is what comes with every call or every line of a child.
  */
 const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
+  'call.first_chunk': null,
   'call.retried': null,
   'call.succeeded': null,
   'call.failed': [

@@ -1,0 +1,39 @@
+import type { Outcome } from '../policy/failure.ts';
+import { type CallStream, RelayedStream } from '../streams/callStream.ts';
+import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
+import type { ChunkOf } from '../streams/chunkSource.ts';
+import type { Call } from './call.ts';
+import type { CallPath } from './callPath.ts';
+import type { CallSettings } from './callSettings.ts';
+import * as refusal from './refusal.ts';
+
+/** Makes a call whose answer is a stream, and gives its reader the stream at once. */
+export function startStream<I, O>(
+  path: CallPath<I, O>,
+  input: I,
+  settings: CallSettings<I, O>,
+  resume: Resume<I, ChunkOf<O>> | undefined,
+): CallStream<ChunkOf<O>> {
+  // Refused at once, a call is settled before there is a row to end.
+  let call: Call<I, O> | undefined;
+  const relay = new ChunkRelay<I, ChunkOf<O>>({
+    now: () => path.now(),
+    resume,
+    firstChunk(afterMs) {
+      if (call !== undefined) path.firstChunkCame(call, afterMs);
+    },
+  });
+  const outcome = new Promise<Outcome<StreamEnd>>((resolve) => {
+    // What the call ends with is not what its operation answered with, but what became of that.
+    const settled = (ended: Outcome<unknown>): void => {
+      resolve(ended as Outcome<StreamEnd>);
+      relay.settled(ended as Outcome<StreamEnd>);
+    };
+    call = path.start(input, { ...settings, stream: relay }, settled);
+  });
+  return new RelayedStream(relay, outcome, (reason, isReader) => {
+    if (call === undefined || call.settled) return;
+    const facts = refusal.cancelled(reason, call.attempt !== undefined);
+    path.end(call, isReader ? { ...facts, reason: 'reader_left' } : facts);
+  });
+}

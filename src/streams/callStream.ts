@@ -1,0 +1,105 @@
+import type { Outcome } from '../policy/failure.ts';
+import type { ChunkRelay, StreamEnd } from './chunkRelay.ts';
+
+/** A call whose answer is a stream. It has begun, and it ends as any call does: exactly once, at its deadline at the latest. */
+export interface CallStream<C> {
+  /**
+   * The chunks, for one reader. A chunk is asked for when the reader asks; leaving the loop early cancels the work (`cancelled`,
+   * `reader_left`). When the call fails, the reader gets an {@link IntegrationError} after the chunks that came before.
+   */
+  readonly chunks: AsyncIterableIterator<C, undefined>;
+  /** How the call ended. Never rejects. It waits for the reader: a stream that nobody reads ends by its overall limit. */
+  readonly outcome: Promise<Outcome<StreamEnd>>;
+  /** Chunks that the reader took so far. */
+  readonly chunkCount: number;
+  /** Ends the call (`cancelled`), with `reason` as the cause. More calls, and calls after the end, do nothing. */
+  cancel(reason?: unknown): void;
+  /** The chunks as a web stream, for `new Response(stream)` and its like; cancelling it cancels the work. Takes the place of `chunks`. */
+  toReadableStream(): ReadableStream<C>;
+}
+
+/** A stream over the relay of its call. */
+export class RelayedStream<I, C> implements CallStream<C> {
+  readonly outcome: Promise<Outcome<StreamEnd>>;
+  readonly #relay: ChunkRelay<I, C>;
+  readonly #cancel: (reason: unknown, isReader: boolean) => void;
+  readonly chunks: AsyncIterableIterator<C, undefined>;
+
+  /** @param cancel - ends the call, unless it has ended; `isReader` when its reader leaves. */
+  constructor(
+    relay: ChunkRelay<I, C>,
+    outcome: Promise<Outcome<StreamEnd>>,
+    cancel: (reason: unknown, isReader: boolean) => void,
+  ) {
+    this.outcome = outcome;
+    this.#relay = relay;
+    this.#cancel = cancel;
+    this.chunks = new ChunkIterator(relay, () => this.#leave(undefined));
+  }
+
+  get chunkCount(): number {
+    return this.#relay.chunks;
+  }
+
+  cancel(reason?: unknown): void {
+    this.#cancel(reason ?? new Error('the stream was cancelled'), false);
+  }
+
+  toReadableStream(): ReadableStream<C> {
+    const { chunks } = this;
+    return new ReadableStream<C>(
+      {
+        pull: async (controller) => {
+          const { done, value } = await chunks.next();
+          if (done === true) controller.close();
+          else controller.enqueue(value);
+        },
+        cancel: (reason) => this.#leave(reason),
+      },
+      // Nothing is read ahead: a chunk that nobody asked for would be lost with the stream.
+      { highWaterMark: 0 },
+    );
+  }
+
+  async #leave(reason: unknown): Promise<void> {
+    this.#cancel(reason ?? new Error('the reader left the stream'), true);
+    await this.outcome;
+  }
+}
+
+/** The chunks of a relay for a `for await` loop. A reader that asks twice at once is answered in turn. */
+class ChunkIterator<I, C> implements AsyncIterableIterator<C, undefined> {
+  readonly #relay: ChunkRelay<I, C>;
+  readonly #leave: () => Promise<void>;
+  #last: Promise<IteratorResult<C, undefined>> = Promise.resolve({ done: true, value: undefined });
+  #queued = 0;
+
+  constructor(relay: ChunkRelay<I, C>, leave: () => Promise<void>) {
+    this.#relay = relay;
+    this.#leave = leave;
+  }
+
+  next(): Promise<IteratorResult<C, undefined>> {
+    const isFree = this.#queued === 0 && !this.#relay.isAsked;
+    this.#last = isFree ? this.#relay.pull() : this.#afterLast();
+    return this.#last;
+  }
+
+  #afterLast(): Promise<IteratorResult<C, undefined>> {
+    this.#queued++;
+    const ask = (): Promise<IteratorResult<C, undefined>> => {
+      this.#queued--;
+      return this.#relay.pull();
+    };
+    return this.#last.then(ask, ask);
+  }
+
+  async return(): Promise<IteratorResult<C, undefined>> {
+    await this.#leave();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}

@@ -1,0 +1,64 @@
+/** What a stream is read from: one at a time, and given up once. */
+export interface ChunkSource<C> {
+  next(): Promise<IteratorResult<C, unknown>>;
+  /** Tells the source that nobody reads on. Resolves once it has let go; what it throws at that is of no interest. */
+  cancel(reason: unknown): Promise<void>;
+}
+
+/** What an operation may answer with for its chunks to be read: web and Node streams, any async iterable, a response of `fetch`. */
+export type Streamable<C = unknown> = ReadableStream<C> | AsyncIterable<C> | Response;
+
+/** The chunks of what an operation answers with: bytes of a response, else what it gives. */
+export type ChunkOf<O> = O extends Response
+  ? Uint8Array
+  : O extends ReadableStream<infer C>
+    ? C
+    : O extends AsyncIterable<infer C>
+      ? C
+      : never;
+
+/**
+ * Opens what an operation answered with. A response of another copy of `fetch` counts as one, and so does its stream.
+ * @returns undefined for what is no stream.
+ * @throws TypeError for a stream that is read by somebody else already.
+ */
+export function openChunkSource<C>(answer: unknown): ChunkSource<C> | undefined {
+  if (isResponse(answer)) return answer.body === null ? emptySource : readerSource<C>(answer.body);
+  // Before the iterator: that of a web stream makes two promises more for each chunk.
+  if (hasMethod(answer, 'getReader')) return readerSource<C>(answer as unknown as ReadableStream<C>);
+  return hasMethod(answer, Symbol.asyncIterator) ? iteratorSource<C>(answer as unknown as AsyncIterable<C>) : undefined;
+}
+
+export function isResponse(value: unknown): value is Response {
+  if (typeof value !== 'object' || value === null || !('status' in value) || !('body' in value)) return false;
+  return value.body === null || hasMethod(value.body, 'getReader');
+}
+
+function hasMethod(value: unknown, name: PropertyKey): value is object {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
+}
+
+const emptySource: ChunkSource<never> = {
+  next: () => Promise.resolve({ done: true, value: undefined }),
+  cancel: () => Promise.resolve(),
+};
+
+function readerSource<C>(stream: ReadableStream<unknown>): ChunkSource<C> {
+  if (stream.locked) throw new TypeError('The stream is read by somebody else already');
+  const reader = stream.getReader() as ReadableStreamDefaultReader<C>;
+  return {
+    next: () => reader.read() as Promise<IteratorResult<C, unknown>>,
+    cancel: (reason) => reader.cancel(reason),
+  };
+}
+
+function iteratorSource<C>(iterable: AsyncIterable<C>): ChunkSource<C> {
+  const iterator = iterable[Symbol.asyncIterator]();
+  return {
+    // An iterator made by hand may answer at once, or throw.
+    next: async () => iterator.next(),
+    cancel: async () => {
+      await iterator.return?.();
+    },
+  };
+}
