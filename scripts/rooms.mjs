@@ -36,19 +36,16 @@ export const floors = [
       begin: 'integration.ts',
     },
     {
-<<<<<<< HEAD
+      room: 'streams',
+      purpose: 'Chunks between the source of a stream and its reader; knows nothing of calls.',
+      begin: 'chunkRelay.ts',
+    },
+    {
       room: 'telemetry',
       purpose: 'The typed event bus, event streams, waits for an event.',
       begin: 'bus.ts',
       next: ['eventStream.ts'],
     },
-=======
-      room: 'streams',
-      purpose: 'Chunks between the source of a stream and its reader; knows nothing of calls.',
-      begin: 'chunkRelay.ts',
-    },
-    { room: 'telemetry', purpose: 'The typed event bus, event streams, waits for an event.', begin: 'bus.ts' },
->>>>>>> 24002b5 ([R-13] Streams of integrations: a call that has not ended)
     {
       room: 'supervisor',
       purpose: 'Supervision as OTP has it: child specs, strategies, restart windows, quarantine, shutdown, the tree.',

@@ -8,7 +8,7 @@ export type { AttemptContext, Fallback, Operation } from './calls/operation.ts';
 export type { CallStats } from './calls/callPathOptions.ts';
 export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';
 export type { ToolOptions } from './policy/toolOptions.ts';
-export type { CallOptions } from './calls/callOptions.ts';
+export type { CallOptions, CallStreamOptions } from './calls/callOptions.ts';
 export type { BreakerHandle, Integration, ToolBreakerHandle } from './calls/integration.ts';
 export type { HookCommand } from './integrations/hooks/commandHook.ts';
 export { createGateway } from './gateway/gateway.ts';
@@ -77,7 +77,14 @@ export type { SendOptions, Session } from './sessions/session.ts';
 export type { QuestionWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';
 export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
 export type { ToolCallOptions } from './sessions/toolCallOptions.ts';
-export type { CallTool, ToolInput, ToolRequest } from './sessions/toolRequest.ts';
+export type {
+  CallTool,
+  StreamTool,
+  ToolInput,
+  ToolRequest,
+  ToolStream,
+  ToolStreamOptions,
+} from './sessions/toolRequest.ts';
 export type { QuestionOptions, Turn } from './sessions/turn.ts';
 export type { Store } from './store/store.ts';
 export type { RunRequest, SubprocessOptions } from './integrations/subprocess/subprocessOptions.ts';
@@ -94,6 +101,9 @@ export { supervisorLogic } from './supervisor/supervisorLogic.ts';
 export type { ChildCount, ChildInfo, TreeNode } from './supervisor/tree.ts';
 export { treeText, type TreeTextOptions } from './supervisor/treeText.ts';
 export type { HookOptions } from './integrations/hooks/superviseHook.ts';
+export type { CallStream, ChunkStream } from './streams/callStream.ts';
+export type { Resume, StreamEnd } from './streams/chunkRelay.ts';
+export type { ChunkOf } from './streams/chunkSource.ts';
 export type { EventStream, StreamOptions } from './telemetry/eventStream.ts';
 export type { WaitOptions } from './telemetry/waitForFact.ts';
 export { systemClock } from './runtime/systemClock.ts';

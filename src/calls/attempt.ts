@@ -15,6 +15,7 @@ export interface AttemptedCall {
   readonly attempts: number;
   readonly expectedEffect: Effect | undefined;
   now(): number;
+  firstChunkCame(): number;
 }
 
 /** One attempt of a call. It outlives the call when its work does. */
@@ -80,6 +81,10 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     particulars.restedMs += now - (particulars.restingSince ?? now);
     particulars.restingSince = undefined;
     particulars.touchedAt = now;
+  }
+
+  firstChunkCame(): number {
+    return this.call.firstChunkCame();
   }
 
   get isResting(): boolean {

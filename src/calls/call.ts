@@ -8,6 +8,7 @@ import type { AbortWatcher } from './signalFanout.ts';
 
 /** Is told when the time of a call is over or its caller aborts it. */
 export interface CallWatcher<I, O> {
+  firstChunkCame(call: Call<I, O>, afterMs: number): void;
   callExpired(call: Call<I, O>, now: number): void;
   callAborted(call: Call<I, O>, reason: unknown): void;
   now(): number;
@@ -113,6 +114,13 @@ export class Call<I, O> implements Deadline, AbortWatcher {
 
   now(): number {
     return this.#watcher.now();
+  }
+
+  /** The first chunk of its stream came. @returns when, in ms since it was made. */
+  firstChunkCame(): number {
+    const afterMs = this.now() - this.startedAt;
+    this.#watcher.firstChunkCame(this, afterMs);
+    return afterMs;
   }
 
   expire(now: number): void {

@@ -46,11 +46,6 @@ export class CallPath<I, O> implements Drainable {
     };
   }
 
-  /** Monotonic, in ms. */
-  now(): number {
-    return this.#conductor.now();
-  }
-
   /** Makes a call. The row is given back so that its owner can end it; `settled` gets its one outcome. */
   start(input: I, settings: CallSettings<I, O>, settled: (outcome: Outcome<O>) => void): Call<I, O> {
     const { state, steps } = this.#conductor;
@@ -73,11 +68,6 @@ export class CallPath<I, O> implements Drainable {
   /** Ends a call that has not ended yet, for the reason given. */
   end(call: Call<I, O>, facts: FailureFacts): void {
     this.#step(() => this.#conductor.steps.end(call, facts));
-  }
-
-  /** The first chunk of a call's stream came. */
-  firstChunkCame(call: Call<I, O>, afterMs: number): void {
-    this.#step(() => this.#conductor.path.records.firstChunkCame(call, afterMs));
   }
 
   /** Ends the call that holds a scope. @returns false when none does. */

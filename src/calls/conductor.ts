@@ -37,6 +37,13 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     queue.leave();
   }
 
+  firstChunkCame(call: Call<I, O>, afterMs: number): void {
+    const { queue, records } = this.state;
+    queue.enter();
+    records.firstChunkCame(call, afterMs);
+    queue.leave();
+  }
+
   callExpired(call: Call<I, O>, now: number): void {
     if (call.settled) return;
     const { queue } = this.state;

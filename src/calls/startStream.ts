@@ -1,4 +1,4 @@
-import type { Outcome } from '../policy/failure.ts';
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { type CallStream, RelayedStream } from '../streams/callStream.ts';
 import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
@@ -16,13 +16,7 @@ export function startStream<I, O>(
 ): CallStream<ChunkOf<O>> {
   // Refused at once, a call is settled before there is a row to end.
   let call: Call<I, O> | undefined;
-  const relay = new ChunkRelay<I, ChunkOf<O>>({
-    now: () => path.now(),
-    resume,
-    firstChunk(afterMs) {
-      if (call !== undefined) path.firstChunkCame(call, afterMs);
-    },
-  });
+  const relay = new ChunkRelay(resume);
   const outcome = new Promise<Outcome<StreamEnd>>((resolve) => {
     // What the call ends with is not what its operation answered with, but what became of that.
     const settled = (ended: Outcome<unknown>): void => {
@@ -31,9 +25,15 @@ export function startStream<I, O>(
     };
     call = path.start(input, { ...settings, stream: relay }, settled);
   });
-  return new RelayedStream(relay, outcome, (reason, isReader) => {
-    if (call === undefined || call.settled) return;
-    const facts = refusal.cancelled(reason, call.attempt !== undefined);
-    path.end(call, isReader ? { ...facts, reason: 'reader_left' } : facts);
+  const stream = new RelayedStream(relay, outcome, (reason, isReader) => {
+    if (call !== undefined && !call.settled)
+      path.end(call, streamCancelled(reason, isReader, call.attempt !== undefined));
   });
+  return Object.assign(stream, { outcome });
+}
+
+/** Why a stream ended that its reader, or its caller, wants no more of. */
+export function streamCancelled(reason: unknown, isReader: boolean, inFlight: boolean): FailureFacts {
+  const facts = refusal.cancelled(reason, inFlight);
+  return isReader ? { ...facts, reason: 'reader_left' } : facts;
 }

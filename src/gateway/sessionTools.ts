@@ -1,4 +1,4 @@
-import type { CallSettings } from '../calls/callSettings.ts';
+import type { CallSettings, StreamReader } from '../calls/callSettings.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { whyOf } from '../calls/callWhy.ts';
 import { circuitOf } from '../calls/integration.ts';
@@ -51,6 +51,7 @@ export function createToolPort(
         fallback: undefined,
         underWay: true,
         late: options.late,
+        stream: streamOf(options.stream, input, (next) => target.request(tool, next)),
         patterns,
       };
       // A limit that the handler gave one call, shorter than the integration's, says nothing about the integration (table 1).
@@ -81,6 +82,22 @@ export function createToolPort(
         ...(circuit === 'open' && { probeInMs: Math.max(0, link.openUntil - clock.now()) }),
         ...(process !== undefined && { process }),
       };
+    },
+  };
+}
+
+/** A session resumes by the input of its tool; its integration takes requests. */
+function streamOf(
+  stream: StreamReader<unknown> | undefined,
+  input: unknown,
+  request: (input: unknown) => unknown,
+): StreamReader<unknown> | undefined {
+  if (stream === undefined) return undefined;
+  return {
+    inputOf: () => request(stream.inputOf(input)),
+    read: (answer, attempt) => stream.read(answer, attempt),
+    get continuation() {
+      return stream.continuation;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { streamCancelled } from '../calls/startStream.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { read } from '../policy/errorChain.ts';
@@ -6,11 +7,21 @@ import { readValue } from '../policy/readOptions.ts';
 import { Questions } from './questions.ts';
 import type { TurnScope } from './sessionScope.ts';
 import type { ToolResult } from './toolResult.ts';
-import type { CallTool } from './toolRequest.ts';
-import { checkToolCall, type ToolCallOptions } from './toolCallOptions.ts';
+import { RelayedStream } from '../streams/callStream.ts';
+import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
+import type { CallTool, StreamTool, ToolStream } from './toolRequest.ts';
+import { checkToolCall, checkToolStream, type ToolCallOptions } from './toolCallOptions.ts';
 import type { QuestionOptions, Turn } from './turn.ts';
-import { TurnCalls } from './turnCalls.ts';
+import { type ToolAnswered, TurnCalls } from './turnCalls.ts';
 import type { QuestionWhy, WatchedCall } from './why.ts';
+
+/** @throws TypeError or RangeError when the integration has no name, or the tool is none. */
+function nameOf(integration: string | { readonly name: string }, tool: string): string {
+  const called = typeof integration === 'object' ? read(integration, 'name') : integration;
+  const target = readValue('integration', called, name);
+  readValue('tool', tool, name);
+  return target;
+}
 
 /** A turn, for the session it belongs to. */
 export class SessionTurn implements Turn {
@@ -56,13 +67,32 @@ export class SessionTurn implements Turn {
     input?: unknown,
     options: ToolCallOptions = {},
   ): Promise<ToolResult<never>> => {
-    const called = typeof integration === 'object' ? read(integration, 'name') : integration;
-    const target = readValue('integration', called, name);
-    readValue('tool', tool, name);
+    const target = nameOf(integration, tool);
     const checked = checkToolCall(options);
     return new Promise((resolve) => {
       this.#calls.start(target, tool, input, checked, (result) => resolve(result as ToolResult<never>));
     });
+  };
+
+  readonly stream: StreamTool = (
+    integration: string | { readonly name: string },
+    tool: string,
+    input?: unknown,
+    options: object = {},
+  ): ToolStream<never> => {
+    const target = nameOf(integration, tool);
+    const { resume, ...checked } = checkToolStream(options);
+    const relay = new ChunkRelay<unknown, never>(resume as Resume<unknown, never> | undefined);
+    let end: (facts: FailureFacts) => void = () => undefined;
+    const result = new Promise<ToolResult<StreamEnd>>((resolve) => {
+      const answered: ToolAnswered = (answer, failure) => {
+        resolve(answer as ToolResult<StreamEnd>);
+        relay.settled(failure === undefined ? { ok: true, value: relay.end } : { ok: false, failure });
+      };
+      end = this.#calls.start(target, tool, input, checked, answered, relay);
+    });
+    const stream = new RelayedStream(relay, result, (reason, isReader) => end(streamCancelled(reason, isReader, true)));
+    return Object.assign(stream, { result });
   };
 
   readonly ask = <T>(

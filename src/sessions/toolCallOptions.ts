@@ -1,7 +1,8 @@
 import { scopeKeys, scopeRule } from '../calls/callOptions.ts';
 import type { Duration } from '../policy/duration.ts';
 import { type Effect, effects } from '../policy/effects.ts';
-import { choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
+import { callback, choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
+import type { Resume } from '../streams/chunkRelay.ts';
 import { readGiven } from '../policy/readOptions.ts';
 
 export interface ToolCallOptions {
@@ -25,10 +26,17 @@ const toolCallKeys = {
   signal,
 } satisfies KeysOf<ToolCallOptions>;
 
+const toolStreamKeys = { ...toolCallKeys, resume: callback<Resume<never, never>>() };
+
 /** {@link ToolCallOptions}, checked; limits in ms. */
 export type CheckedToolCall = GivenValues<typeof toolCallKeys>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkToolCall(options: ToolCallOptions): CheckedToolCall {
   return readGiven('options', options, toolCallKeys, scopeRule);
+}
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function checkToolStream(options: object): GivenValues<typeof toolStreamKeys> {
+  return readGiven('options', options, toolStreamKeys, scopeRule);
 }

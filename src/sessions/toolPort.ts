@@ -1,3 +1,4 @@
+import type { StreamReader } from '../calls/callSettings.ts';
 import type { CallWhy } from '../calls/callWhy.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
@@ -22,6 +23,8 @@ export interface ToolCallSettings {
   readonly longRunning: boolean;
   /** Gets a value that came after the call had been answered. */
   readonly late: (value: unknown) => void;
+  /** What reads the tool's answer as a stream. */
+  readonly stream?: StreamReader<unknown> | undefined;
 }
 
 /** How a session reaches its tools; retries of a session's call are decided by the session's policy alone. */

@@ -1,4 +1,7 @@
 import type { Outcome } from '../policy/failure.ts';
+import type { ChunkStream } from '../streams/callStream.ts';
+import type { Resume, StreamEnd } from '../streams/chunkRelay.ts';
+import type { ChunkOf } from '../streams/chunkSource.ts';
 import type { ToolCallOptions } from './toolCallOptions.ts';
 import type { ToolResult } from './toolResult.ts';
 
@@ -38,12 +41,12 @@ interface Callable<Request, Value> {
 }
 
 /** What follows the name of the tool. */
-type ToolArguments<Target, Input> =
+type ToolArguments<Target, Input, Options = ToolCallOptions> =
   Target extends Callable<infer Request, unknown>
     ? undefined extends ToolInput<Request>
-      ? [input?: ToolInput<Request> | undefined, options?: ToolCallOptions]
-      : [input: ToolInput<Request>, options?: ToolCallOptions]
-    : [input?: Input | undefined, options?: ToolCallOptions];
+      ? [input?: ToolInput<Request> | undefined, options?: Options]
+      : [input: ToolInput<Request>, options?: Options]
+    : [input?: Input | undefined, options?: Options];
 
 type ToolValue<Target, Value> = Target extends Callable<never, infer Answer> ? Answer : Value;
 
@@ -56,3 +59,32 @@ export type CallTool = <Input = unknown, Value = unknown, Target extends string 
   tool: string,
   ...input: ToolArguments<Target, Input>
 ) => Promise<ToolResult<ToolValue<Target, Value>>>;
+
+/** A stream of a tool. */
+export interface ToolStream<C> extends ChunkStream<C> {
+  /** The one result of the call: what the stream came to, or an error. Never rejects; it waits for the reader. */
+  readonly result: Promise<ToolResult<StreamEnd>>;
+}
+
+/** How one stream of a tool differs. */
+export interface ToolStreamOptions<Input, C> extends ToolCallOptions {
+  /**
+   * Gives the input of an attempt that goes on after `lastChunk`, the last one that was taken, of `chunks` in all.
+   * @defaultValue none: a stream is tried again only before its first chunk was taken
+   */
+  readonly resume?: Resume<Input, C> | undefined;
+}
+
+type InputOf<Target, Input> = Target extends Callable<infer Request, unknown> ? ToolInput<Request> : Input;
+
+type ToolChunk<Target, C> = Target extends Callable<never, infer Answer> ? ChunkOf<Answer> : C;
+
+/**
+ * Calls a tool whose answer is a stream: of an integration, whose types carry through, or of the name of one, where the caller may say them:
+ * `<Input, Chunk>`.
+ */
+export type StreamTool = <Input = unknown, C = unknown, Target extends string | Callable<never, unknown> = string>(
+  integration: Target,
+  tool: string,
+  ...input: ToolArguments<Target, Input, ToolStreamOptions<InputOf<Target, Input>, ToolChunk<Target, C>>>
+) => ToolStream<ToolChunk<Target, C>>;

@@ -1,6 +1,6 @@
 import type { Duration } from '../policy/duration.ts';
 import type { Outcome } from '../policy/failure.ts';
-import type { CallTool } from './toolRequest.ts';
+import type { CallTool, StreamTool } from './toolRequest.ts';
 
 /** How a question to a person is put. */
 export interface QuestionOptions {
@@ -36,6 +36,17 @@ export interface Turn {
    * const answer = await turn.tool<Query, string[]>('kb', 'search', { query: 'restart strategies' });
    */
   readonly tool: CallTool;
+  /**
+   * Calls a tool whose answer is a stream, and hands it on chunk by chunk. The watchdog's limit holds for the whole of it, the time of its
+   * reader included; the history keeps how many chunks there were, and not what they said.
+   * @throws TypeError or RangeError at once when a name or an option is wrong.
+   *
+   * @example
+   * const answer = turn.stream(llm, 'complete', { prompt });
+   * for await (const text of answer.chunks) client.write(text);
+   * const result = await answer.result;
+   */
+  readonly stream: StreamTool;
   /**
    * Waits for a person: an approval, an answer. The watchdog of the turn does not count the time; the question has a deadline of its
    * own. Never rejects: no answer in time, a throw and the end of the turn are failures in the outcome.

@@ -1,3 +1,4 @@
+import type { StreamReader } from '../calls/callSettings.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import type { Kept } from './sessionStore.ts';
@@ -18,8 +19,11 @@ interface OpenCall {
   dispatched: boolean;
   pending: PendingCall | undefined;
   readonly watch: CallWatch;
-  readonly resolve: (result: ToolResult) => void;
+  readonly resolve: ToolAnswered;
 }
+
+/** Told the one result of a call, and the failure it stands for. */
+export type ToolAnswered = (result: ToolResult, failure: Failure | undefined) => void;
 
 /** The tool calls of one turn: each is in the history and the ledger before it is dispatched, and is answered once. */
 export class TurnCalls {
@@ -57,21 +61,26 @@ export class TurnCalls {
     for (const call of [...this.#open.values()]) this.#end(call, facts);
   }
 
-  /** Starts a call; `resolve` gets its one result, maybe before this returns. */
+  /**
+   * Starts a call; `resolve` gets its one result, maybe before this returns.
+   * @returns what ends it, unless it has ended.
+   */
   start(
     integration: string,
     tool: string,
     input: unknown,
     options: CheckedToolCall,
-    resolve: (result: ToolResult) => void,
-  ): void {
+    resolve: ToolAnswered,
+    stream?: StreamReader<unknown>,
+  ): (facts: FailureFacts) => void {
     const { clock, deadlines, history, tools } = this.#scope;
     const { ledger, watch } = this.#turn;
     const id = `${this.#scope.id}-${this.#turn.number}-${++this.#lastCall}`;
     const startedAt = clock.now();
     if (this.#over) {
-      resolve(errorResult(this.#failure(integration, { ...turnEnds.ended, outcome: 'not_started' }), 0));
-      return;
+      const failure = this.#failure(integration, { ...turnEnds.ended, outcome: 'not_started' });
+      resolve(errorResult(failure, 0), failure);
+      return () => undefined;
     }
     const at = clock.wallNow();
     const seq = history.addCall({
@@ -110,15 +119,20 @@ export class TurnCalls {
       overallMs: limitMs + 1,
       longRunning: declaredMs !== undefined,
       late: (value) => this.#late(id, tool, value),
+      stream,
+    };
+    const end = (facts: FailureFacts): void => {
+      if (this.#open.has(id)) this.#end(call, facts);
     };
     if (ledger === undefined) {
       this.#dispatch(call, input, settings);
-      return;
+      return end;
     }
     const effect = options.effect ?? tools.effect(integration, tool, input);
     const deadlineAt = at + limitMs;
     const row = { call: id, turn: this.#turn.number, integration, tool, input, effect, seq, at, deadlineAt };
     void ledger.open(row).then((kept) => this.#written(call, kept, input, settings));
+    return end;
   }
 
   /** The call is in the ledger, or cannot be: only now may it have effects. */
@@ -191,7 +205,7 @@ export class TurnCalls {
     const call = this.#open.get(id);
     if (call === undefined) return;
     const result = errorResult(failure, this.#scope.clock.now() - call.startedAt);
-    this.#answer(call, result);
+    this.#answer(call, result, failure);
     const { integration, tool } = call;
     this.#scope.facts.tell({
       type: 'session.tool_failed',
@@ -207,7 +221,7 @@ export class TurnCalls {
     });
   }
 
-  #answer(call: OpenCall, result: ToolResult): void {
+  #answer(call: OpenCall, result: ToolResult, failure?: Failure): void {
     const { clock, deadlines, history } = this.#scope;
     const { ledger, watch } = this.#turn;
     this.#open.delete(call.id);
@@ -218,7 +232,7 @@ export class TurnCalls {
     const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
     if (seq !== undefined) void ledger?.settle(call.id, result, seq, at);
-    call.resolve(result);
+    call.resolve(result, failure);
   }
 
   #failure(integration: string, facts: FailureFacts): Failure {

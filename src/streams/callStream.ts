@@ -1,15 +1,13 @@
 import type { Outcome } from '../policy/failure.ts';
 import type { ChunkRelay, StreamEnd } from './chunkRelay.ts';
 
-/** A call whose answer is a stream. It has begun, and it ends as any call does: exactly once, at its deadline at the latest. */
-export interface CallStream<C> {
+/** The chunks of a call whose answer is a stream. It has begun, and it ends as any call does: exactly once, at its deadline at the latest. */
+export interface ChunkStream<C> {
   /**
    * The chunks, for one reader. A chunk is asked for when the reader asks; leaving the loop early cancels the work (`cancelled`,
    * `reader_left`). When the call fails, the reader gets an {@link IntegrationError} after the chunks that came before.
    */
   readonly chunks: AsyncIterableIterator<C, undefined>;
-  /** How the call ended. Never rejects. It waits for the reader: a stream that nobody reads ends by its overall limit. */
-  readonly outcome: Promise<Outcome<StreamEnd>>;
   /** Chunks that the reader took so far. */
   readonly chunkCount: number;
   /** Ends the call (`cancelled`), with `reason` as the cause. More calls, and calls after the end, do nothing. */
@@ -18,20 +16,25 @@ export interface CallStream<C> {
   toReadableStream(): ReadableStream<C>;
 }
 
-/** A stream over the relay of its call. */
-export class RelayedStream<I, C> implements CallStream<C> {
+/** A stream of an integration. */
+export interface CallStream<C> extends ChunkStream<C> {
+  /** How the call ended. Never rejects. It waits for the reader: a stream that nobody reads ends by its overall limit. */
   readonly outcome: Promise<Outcome<StreamEnd>>;
+}
+
+/** The chunks of a relay. */
+export class RelayedStream<I, C> implements ChunkStream<C> {
+  readonly chunks: AsyncIterableIterator<C, undefined>;
+  readonly #ended: Promise<unknown>;
   readonly #relay: ChunkRelay<I, C>;
   readonly #cancel: (reason: unknown, isReader: boolean) => void;
-  readonly chunks: AsyncIterableIterator<C, undefined>;
 
-  /** @param cancel - ends the call, unless it has ended; `isReader` when its reader leaves. */
-  constructor(
-    relay: ChunkRelay<I, C>,
-    outcome: Promise<Outcome<StreamEnd>>,
-    cancel: (reason: unknown, isReader: boolean) => void,
-  ) {
-    this.outcome = outcome;
+  /**
+   * @param ended - settles when the call has.
+   * @param cancel - ends the call, unless it has ended; `isReader` when its reader leaves.
+   */
+  constructor(relay: ChunkRelay<I, C>, ended: Promise<unknown>, cancel: (reason: unknown, isReader: boolean) => void) {
+    this.#ended = ended;
     this.#relay = relay;
     this.#cancel = cancel;
     this.chunks = new ChunkIterator(relay, () => this.#leave(undefined));
@@ -63,7 +66,7 @@ export class RelayedStream<I, C> implements CallStream<C> {
 
   async #leave(reason: unknown): Promise<void> {
     this.#cancel(reason ?? new Error('the reader left the stream'), true);
-    await this.outcome;
+    await this.#ended;
   }
 }
 

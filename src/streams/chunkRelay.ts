@@ -1,6 +1,6 @@
 import type { Outcome } from '../policy/failure.ts';
 import { IntegrationError } from '../policy/failure.ts';
-import { type ChunkSource, openChunkSource } from './chunkSource.ts';
+import { type ChunkSource, isResponse, openChunkSource, refusedBy } from './chunkSource.ts';
 
 /** What a stream came to. */
 export interface StreamEnd {
@@ -17,18 +17,12 @@ export interface StreamedAttempt {
   rest(): void;
   /** The next chunk is asked for. */
   resume(): void;
+  /** @returns when, in ms since the call. */
+  firstChunkCame(): number;
 }
 
 /** Goes on where a stream broke: gives the input of the next attempt. */
 export type Resume<I, C> = (lastChunk: C, input: I, chunks: number) => I;
-
-/** What a relay is made with. */
-export interface RelayOptions<I, C> {
-  readonly now: () => number;
-  readonly resume: Resume<I, C> | undefined;
-  /** Told of the first chunk, in ms since the call; must not throw. */
-  readonly firstChunk: (afterMs: number) => void;
-}
 
 /** The reader's question for one chunk. */
 interface Pull<C> {
@@ -41,8 +35,7 @@ interface Pull<C> {
  * it comes: nothing is buffered, and a slow reader slows the source down. What an attempt gives after its end reaches nobody.
  */
 export class ChunkRelay<I, C> {
-  readonly #options: RelayOptions<I, C>;
-  readonly #startedAt: number;
+  readonly #resume: Resume<I, C> | undefined;
   #reading: Reading<I, C> | undefined = undefined;
   #pull: Pull<C> | undefined = undefined;
   #outcome: Outcome<StreamEnd> | undefined = undefined;
@@ -50,9 +43,9 @@ export class ChunkRelay<I, C> {
   #lastChunk: C | undefined = undefined;
   #firstChunkMs: number | undefined = undefined;
 
-  constructor(options: RelayOptions<I, C>) {
-    this.#options = options;
-    this.#startedAt = options.now();
+  /** @param resume - where it breaks in the middle. */
+  constructor(resume: Resume<I, C> | undefined) {
+    this.#resume = resume;
   }
 
   get chunks(): number {
@@ -67,19 +60,21 @@ export class ChunkRelay<I, C> {
   /** Whether another attempt may follow one that failed now: half a stream is never begun anew. */
   get continuation(): 'any' | 'resumes' | 'none' {
     if (this.#chunks === 0) return 'any';
-    return this.#options.resume === undefined ? 'none' : 'resumes';
+    return this.#resume === undefined ? 'none' : 'resumes';
   }
 
   /** The input of the next attempt. What the reader's own function throws is the failure of the attempt. */
   inputOf(input: I): I {
-    const { resume } = this.#options;
+    const resume = this.#resume;
     return resume === undefined || this.#chunks === 0 ? input : resume(this.#lastChunk as C, input, this.#chunks);
   }
 
   /** Reads what an attempt answered with to its end. */
   async read(answer: unknown, attempt: StreamedAttempt): Promise<StreamEnd> {
     const { signal } = attempt;
-    const source = openChunkSource<C>(await answer);
+    const value = await answer;
+    if (isResponse(value) && !value.ok) throw refusedBy(value);
+    const source = openChunkSource<C>(value);
     if (source === undefined) throw new TypeError('The operation answered with no stream');
     const reading = new Reading(this, source, attempt);
     if (signal.aborted) {
@@ -123,16 +118,18 @@ export class ChunkRelay<I, C> {
     this.#pull = undefined;
     this.#lastChunk = chunk;
     reading.attempt.rest();
-    if (this.#chunks++ === 0) {
-      this.#firstChunkMs = this.#options.now() - this.#startedAt;
-      this.#options.firstChunk(this.#firstChunkMs);
-    }
+    if (this.#chunks++ === 0) this.#firstChunkMs = reading.attempt.firstChunkCame();
     pull.resolve({ done: false, value: chunk });
   }
 
   /** The attempt that was under way reads no more. */
   ended(reading: Reading<I, C>): StreamEnd {
     if (this.#reading === reading) this.#reading = undefined;
+    return this.end;
+  }
+
+  /** What it came to so far. */
+  get end(): StreamEnd {
     return { chunks: this.#chunks, firstChunkMs: this.#firstChunkMs };
   }
 }

@@ -34,6 +34,20 @@ export function isResponse(value: unknown): value is Response {
   return value.body === null || hasMethod(value.body, 'getReader');
 }
 
+/** Of the headers of a response those that say when to come again. */
+const hints = ['retry-after-ms', 'retry-after', 'x-should-retry', 'date'] as const;
+
+/** What a response that is not ok says, for classification; its body is not read. */
+export function refusedBy({ status, statusText, headers, body }: Response): Error {
+  body?.cancel().catch(() => undefined);
+  const kept = hints.map((name) => [name, headers.get(name)] as const).filter(([, value]) => value !== null);
+  return Object.assign(new Error(`HTTP ${status} ${statusText}`.trim()), { status, headers: Object.fromEntries(kept) });
+}
+
+interface Destroyable {
+  destroy(): void;
+}
+
 function hasMethod(value: unknown, name: PropertyKey): value is object {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
 }
@@ -58,6 +72,8 @@ function iteratorSource<C>(iterable: AsyncIterable<C>): ChunkSource<C> {
     // An iterator made by hand may answer at once, or throw.
     next: async () => iterator.next(),
     cancel: async () => {
+      // The iterator of a Node stream lets go only once a chunk has come that it was asked for.
+      if (hasMethod(iterable, 'destroy')) (iterable as unknown as Destroyable).destroy();
       await iterator.return?.();
     },
   };

@@ -58,6 +58,7 @@ describe('the examples', () => {
       'minimal.mjs',
       'nightly.sh',
       'servers.mjs',
+      'stream.ts',
       'workflow.mjs',
     ]);
   });
