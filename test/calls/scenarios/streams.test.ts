@@ -132,7 +132,7 @@ describe('a stream', () => {
     const { integration, clock, source } = startStreaming({ limits: { idleMs: 1000 } });
     const stream = integration.stream('q');
     await take(stream, source(0), 'a', clock);
-    await clock.advance(30_000);
+    await clock.advance(30_500);
     const next = stream.chunks.next();
     await clock.advance(999);
     source(0).give('b');
@@ -162,13 +162,12 @@ describe('a stream', () => {
     const { path, clock } = startStreaming({ retry: { maxAttempts: 2 } });
     let left = 0;
     const body = (): ReadableStream => new ReadableStream({ cancel: () => void left++ });
-    const web = new CallableIntegration(
-      new CallPath<string, Response>({
-        ...optionsOf(path.policy, clock),
-        operation: () => new Response(body(), { status, headers: { 'retry-after-ms': '0' } }),
-      }),
-    );
-    const stream = web.stream('q');
+    const own = new CallPath<string, Response>({
+      ...optionsOf(path.policy, clock),
+      operation: () => new Response(body(), { status, headers: { 'retry-after-ms': '0' } }),
+    });
+    own.attach(createActor(integrationMachine, { input: { name: 'llm', breaker: own.policy.breaker } }).start());
+    const stream = new CallableIntegration(own).stream('q');
     await clock.advance(10_000);
     expect(await stream.outcome).toMatchObject({ ok: false, failure });
     expect(left).toBe(failure.attempts);
