@@ -29,6 +29,22 @@ describe.each(['docs/supervision.md', 'docs/http-apis.md'])('%s', (page) => {
   });
 });
 
+describe('docs/streams.md', () => {
+  const page = readFileSync(new URL('docs/streams.md', root), 'utf8');
+
+  it.each([...page.matchAll(snippet)].map(([, code = '', output = '']) => ({ code, output })))(
+    '[U-6] [R-13] shows what its program prints, no. %$',
+    async ({ code, output }) => {
+      const { stdout } = await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
+      expect(`${stdout}\n`).toBe(output);
+    },
+  );
+
+  it('[U-6] shows no program without its output', () => {
+    expect([...page.matchAll(snippet)]).toHaveLength(page.split('```js\n').length - 1);
+  });
+});
+
 describe('docs/failure-modes.md', () => {
   it('has every reason of a failure, in the words of its type', () => {
     const page = read('docs/failure-modes.md');

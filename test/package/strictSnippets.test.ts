@@ -10,7 +10,7 @@ const blocks = /^```(?:js|ts)\n([\s\S]*?)^```/gm;
 
 /** The programs that are shown, by where they are shown. */
 function shown(): ReadonlyMap<string, string> {
-  const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.mjs'));
+  const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:mjs|ts)$/.test(name));
   const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
   return new Map([
     ...examples.map((name) => [`examples/${name}`, read(`examples/${name}`)] as const),
