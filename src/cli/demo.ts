@@ -71,7 +71,7 @@ function chooseFaults(only: string | undefined): readonly Fault[] {
   if (only === undefined) return faults;
   const wanted = only.split(',').map((name) => name.trim());
   for (const name of wanted) {
-    if (!faultNames.some((known) => known === name)) throw unknown('fault', name, faultNames, 'unwedge demo --help');
+    if (!faultNames.some((known) => known === name)) throw unknown('fault', name, faultNames);
   }
   return faults.filter(({ name }) => wanted.includes(name));
 }

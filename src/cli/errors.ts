@@ -11,17 +11,23 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** `Unknown command "evnts"; did you mean events?`, with where to look when nothing is near. */
-export function unknown(what: string, word: string, known: readonly string[], help: string): UsageError {
-  const guess = nearest(word, known);
-  return new UsageError(
-    `Unknown ${what} ${quoted(word)}; ${guess === undefined ? `see \`${help}\`` : `did you mean ${guess}?`}`,
-  );
+/**
+ * `Unknown command "evnts"; did you mean events?`. When nothing is near, what is known, which of few words none is worth looking up, or where to
+ * look.
+ * @param help - the command that shows what is known. @defaultValue none: it is listed
+ */
+export function unknown(what: string, word: string, known: readonly string[], help?: string): UsageError {
+  const all = help === undefined ? `it is one of ${known.join(', ')}` : `see \`${help}\``;
+  return unknownOr(all, what, word, known);
 }
 
-/** `Unknown value of --retry "sometimes"; it takes safe, always, never`: of few words none is worth looking up. */
+/** `Unknown value of --retry "sometimes"; it takes safe, always, never`: of an option that names its own values. */
 export function unknownValue(option: string, word: string, known: readonly string[]): UsageError {
+  return unknownOr(`it takes ${known.join(', ')}`, `value of ${option}`, word, known);
+}
+
+function unknownOr(otherwise: string, what: string, word: string, known: readonly string[]): UsageError {
   const guess = nearest(word, known);
-  const hint = guess === undefined ? `it takes ${known.join(', ')}` : `did you mean ${guess}?`;
-  return new UsageError(`Unknown value of ${option} ${quoted(word)}; ${hint}`);
+  const hint = guess === undefined ? otherwise : `did you mean ${guess}?`;
+  return new UsageError(`Unknown ${what} ${quoted(word)}; ${hint}`);
 }

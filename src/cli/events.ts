@@ -1,7 +1,9 @@
 import { nearest } from '../policy/nearest.ts';
+import { categories } from '../store/record.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
+import { unknown, UsageError } from './errors.ts';
 import { eventTable } from './eventText.ts';
 import { quoted, toJson } from './sanitize.ts';
 
@@ -38,6 +40,7 @@ export const events = defineCommand({
       const rows = await reader.events(query);
       return { rows, hint: rows.length === 0 ? await guess(reader, category, integration) : '' };
     });
+    if (hint instanceof UsageError) throw hint;
     if (args.json) io.stdout.write(toJson(rows));
     else if (rows.length > 0) io.stdout.write(eventTable(rows, io));
     if (rows.length === 0) io.stderr.write(`No events match.${hint}\n`);
@@ -45,20 +48,20 @@ export const events = defineCommand({
   },
 });
 
-/** A name that matches nothing may be a misspelt one. */
+/** A name that matches nothing may be a misspelt one; a category that neither this version nor the database knows is an error. */
 async function guess(
   reader: StoreReader,
   category: string | undefined,
   integration: string | undefined,
-): Promise<string> {
+): Promise<string | UsageError> {
   if (category === undefined && integration === undefined) return '';
   const sample = await reader.events({ limit: sampleSize });
-  const hint = (what: string, word: string | undefined, known: readonly string[]) => {
-    if (word === undefined || known.includes(word)) return '';
-    const near = nearest(word, [...new Set(known)]);
-    return ` There is no ${what} ${quoted(word)}${near === undefined ? '' : `; did you mean ${quoted(near)}?`}`;
-  };
-  const categories = sample.map((event) => event.category);
-  const integrations = sample.map((event) => event.metadata['integration']).filter((name) => typeof name === 'string');
-  return hint('category', category, categories) + hint('integration', integration, integrations);
+  const known = [...new Set([...categories, ...sample.map((event) => event.category)])].sort();
+  if (category !== undefined && !known.includes(category)) return unknown('category', category, known);
+  const names = new Set(
+    sample.map((event) => event.metadata['integration']).filter((name) => typeof name === 'string'),
+  );
+  if (integration === undefined || names.has(integration)) return '';
+  const near = nearest(integration, [...names]);
+  return ` There is no integration ${quoted(integration)}${near === undefined ? '' : `; did you mean ${quoted(near)}?`}`;
 }

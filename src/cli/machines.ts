@@ -32,10 +32,10 @@ const formats = ['mermaid', 'json', 'xstate'];
 function run({ format, json, operands }: MachinesArgs, io: Io): number {
   const [name] = operands;
   if (name !== undefined && !Object.hasOwn(machineCatalogue, name)) {
-    throw unknown('machine', name, Object.keys(machineCatalogue), 'unwedge machines');
+    throw unknown('machine', name, Object.keys(machineCatalogue));
   }
   if (format !== undefined && !formats.includes(format)) {
-    throw unknown('format', format, formats, 'unwedge machines --help');
+    throw unknown('format', format, formats);
   }
   const names = name === undefined ? Object.keys(machineCatalogue) : [name];
   if (name === undefined && format === undefined && !json) io.stdout.write(list(io));

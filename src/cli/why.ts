@@ -1,9 +1,11 @@
-import { readWhyAnswer } from '../control/answers.ts';
+import { readStatusAnswer, readWhyAnswer } from '../control/answers.ts';
 import { nearest } from '../policy/nearest.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
+import type { RuntimeRow } from '../store/runtimes.ts';
 import { askRuntimes, problemLines } from './liveRuntimes.ts';
+import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { recordsText, whyText } from './whyText.ts';
 
@@ -36,6 +38,11 @@ export const why = defineCommand({
     if (records === undefined) {
       const near = nearest(session, ids);
       const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
+      if (await isIntegration(session, args.db, rows, io)) {
+        throw new CommandError(
+          `${quoted(session)} is an integration and no session: see \`unwedge status\` and \`unwedge events --integration ${sanitize(session)}\`.`,
+        );
+      }
       throw new CommandError(`No session ${quoted(session)} in ${sanitize(path)}.${guess}`);
     }
     if (args.json) io.stdout.write(toJson({ live: false, ...records }));
@@ -47,3 +54,16 @@ export const why = defineCommand({
     return 0;
   },
 });
+
+/** Whether an integration of this name is on record, or known to a live gateway. */
+async function isIntegration(
+  name: string,
+  db: string | undefined,
+  rows: readonly RuntimeRow[],
+  io: Io,
+): Promise<boolean> {
+  const { integrations } = await readDatabase(db, io, (reader) => reader.status(io.now()));
+  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
+  const live = asked.flatMap(({ answer }) => answer?.integrations ?? []);
+  return [...integrations, ...live].some(({ integration }) => integration === name);
+}

@@ -50,6 +50,8 @@ export async function readConfigFile(file: string, limitMs = 30_000): Promise<Co
     return { value: objectOf(parseJson(text)), text };
   }
   if (extension !== '.mjs' && extension !== '.js') {
+    // That it is not there says more.
+    await textOf(file);
     throw new ConfigFileError('expected a file that ends in .mjs, .js or .json');
   }
   await textOf(file);

@@ -173,6 +173,9 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'listener.removed': ['listener', 'removed', asTold],
 };
 
+/** The categories under which this version stores events. */
+export const categories: readonly string[] = [...new Set(Object.values(rows).flatMap((row) => row?.[0] ?? []))];
+
 /** The types that are stored: subscribe to these rather than to all, so that nobody builds facts for the store to ignore. */
 export const storedTypes: readonly FactType[] = factTypes.filter((type) => rows[type] !== null);
 

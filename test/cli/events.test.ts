@@ -109,9 +109,22 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
 
   it('[L-1] says on stderr that nothing matches, with the nearest name there is', async () => {
     const { db } = await startWithEvents();
-    const { code, stdout, stderr } = await call(['events', '--db', db, '--category', 'braeker']);
+    const { code, stdout, stderr } = await call(['events', '--db', db, '--integration', 'serch']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toBe('No events match. There is no category "braeker"; did you mean "breaker"?\n');
-    expect((await call(['events', '--db', db, '--integration', 'serch'])).stderr).toContain('did you mean "search"?');
+    expect(stderr).toBe('No events match. There is no integration "serch"; did you mean "search"?\n');
+    expect(await call(['events', '--db', db, '--category', 'hook'])).toMatchObject({
+      code: 0,
+      stderr: 'No events match.\n',
+    });
+  });
+
+  it('[L-1] refuses a category that there is not, with the nearest one', async () => {
+    const { db } = await startWithEvents();
+    expect(await call(['events', '--db', db, '--category', 'sesion'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'unwedge: Unknown category "sesion"; did you mean session?\n',
+    });
+    expect((await call(['events', '--db', db, '--category', 'zzz'])).stderr).toContain('it is one of agent, alert, ');
   });
 });

@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { whyText } from '../../src/cli/whyText.ts';
-import { hasSqlite } from '../store/startStore.ts';
+import { failed, hasSqlite } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { runBuilt } from './startCli.ts';
+import { databaseWith, runBuilt } from './startCli.ts';
 
 const program = fileURLToPath(new URL('../fixtures/keptGateway.mjs', import.meta.url));
 
@@ -70,6 +70,24 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     const { db, env } = await startBusy();
     const { code, stderr } = await runBuilt(['why', 'agent:mian', '--db', db], env);
     expect([code, stderr]).toEqual([1, expect.stringContaining('Did you mean "agent:main"?')]);
+  });
+
+  it('[L-5] says of an integration where it is shown, live and on record', async () => {
+    const { db, env, child, exited } = await startBusy();
+    const live = await runBuilt(['why', 'kb', '--db', db], env);
+    expect([live.code, live.stderr]).toEqual([
+      1,
+      'unwedge: "kb" is an integration and no session: see `unwedge status` and `unwedge events --integration kb`.\n',
+    ]);
+    child.kill('SIGKILL');
+    await exited;
+    const recorded = await runBuilt([
+      'why',
+      'search',
+      '--db',
+      await databaseWith(failed(1, { at: Date.now(), integration: 'search' })),
+    ]);
+    expect(recorded.stderr).toContain('"search" is an integration');
   });
 });
 

@@ -230,6 +230,14 @@ describe('a configuration file', () => {
     expect(await problemsOf(loadConfig({ cwd, file: name, env: {} }))).toEqual([`${name}: ${said}`]);
   });
 
+  it.each(['nofile', 'none.json', 'none.mjs'])(
+    'that is not there is said to be missing, whatever its name: %s',
+    async (name) => {
+      const problems = await problemsOf(loadConfig({ cwd: folderWith({}), file: name, env: {} }));
+      expect(problems).toEqual([`${name}: cannot be read: there is no such file`]);
+    },
+  );
+
   it('that cannot be parsed says where', async () => {
     const cwd = folderWith({ 'syntax.mjs': 'export default {\n  store: ;\n};' });
     const [line] = await problemsOf(loadConfig({ cwd, file: 'syntax.mjs', env: {} }));

@@ -86,7 +86,7 @@ function isDirectory(path: string): boolean {
 
 function backendOf(word: string): AgentName {
   const found = backends.find((backend) => backend === word);
-  if (found === undefined) throw unknown('backend', word, backends, help);
+  if (found === undefined) throw unknown('backend', word, backends);
   return found;
 }
 

@@ -44,7 +44,7 @@ export function readHookArgs(words: readonly string[]): HookArgs | undefined {
     'keep-background': keepBackground,
   } = parsed.args;
   const choice = choices.find((known) => known === onFailure);
-  if (choice === undefined) throw unknown('value of --on-failure', onFailure, choices, 'unwedge hook --help');
+  if (choice === undefined) throw unknown('value of --on-failure', onFailure, choices);
   if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
   if (hostTimeout === 0) throw new UsageError('Expected `--host-timeout` to be above 0, got "0"');
   if (command === undefined || command === '') throw new UsageError(missingCommand);

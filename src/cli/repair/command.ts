@@ -30,7 +30,7 @@ export const repair = defineCommand({
     const [file = ''] = args.operands;
     const format = transcriptFormats.find((name) => name === args.format);
     if (args.format !== undefined && format === undefined) {
-      throw unknown('format', args.format, transcriptFormats, 'unwedge repair --help');
+      throw unknown('format', args.format, transcriptFormats);
     }
     if (args.check && args.out !== undefined) throw new UsageError('--check writes nothing; leave out --out');
     const target = args.check ? 'nowhere' : args.out === undefined ? 'in-place' : { out: args.out };

@@ -78,7 +78,7 @@ const agentOptions: readonly AgentOption[] = ['auto', 'none', 'claude', 'codex']
 
 function agentOf(word: string | undefined): AgentOption {
   const found = word === undefined ? 'auto' : agentOptions.find((option) => option === word);
-  if (found === undefined) throw unknown('agent', word ?? '', agentOptions, 'unwedge run --help');
+  if (found === undefined) throw unknown('agent', word ?? '', agentOptions);
   return found;
 }
 
@@ -106,7 +106,7 @@ function policyOf(
   const policies = checkPolicies(given);
   const preset = args.policy ?? presetOf(agent);
   const start = Object.hasOwn(policies.presets, preset) ? policies.presets[preset] : undefined;
-  if (start === undefined) throw unknown('policy', preset, Object.keys(policies.presets), 'unwedge run --help');
+  if (start === undefined) throw unknown('policy', preset, Object.keys(policies.presets));
   const base = args.policy === undefined ? policies.policyOf('run', undefined, start, name) : start;
   const own = (limit: keyof Limits): number =>
     (args.policy === undefined ? policies.limitOf(name, limit) : undefined) ?? Number.POSITIVE_INFINITY;
