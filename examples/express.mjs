@@ -37,7 +37,10 @@ app.post('/messages', async (request, response) => {
   else {
     const outcome = await acceptance.processed;
     if (outcome.ok) response.json(outcome.value);
-    else response.status(httpResponseOf(outcome.failure).status).json({ error: outcome.failure.message });
+    else {
+      const { status, headers } = httpResponseOf(outcome.failure);
+      response.status(status).set(headers).json({ error: outcome.failure.message, kind: outcome.failure.kind });
+    }
   }
 });
 

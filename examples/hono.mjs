@@ -32,7 +32,8 @@ app.post('/messages', async (c) => {
   if (!acceptance.accepted) return c.json({ error: acceptance.reason }, 503);
   const outcome = await acceptance.processed;
   if (outcome.ok) return Response.json(outcome.value);
-  return Response.json({ error: outcome.failure.message }, httpResponseOf(outcome.failure));
+  const { message: error, kind } = outcome.failure;
+  return Response.json({ error, kind }, httpResponseOf(outcome.failure));
 });
 
 await gateway.start();
