@@ -13,6 +13,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   supervisor: async () => (await import('./supervisor/suite.ts')).supervisorSuite,
   ledger: async () => (await import('./ledger/suite.ts')).ledgerSuite,
   events: async () => (await import('./events/suite.ts')).eventsSuite,
+  streams: async () => (await import('./streams/suite.ts')).streamsSuite,
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
   mcp: async () => (await import('./mcp/suite.ts')).mcpSuite,
 };

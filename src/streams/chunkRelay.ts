@@ -30,6 +30,14 @@ interface Pull<C> {
   reject(error: unknown): void;
 }
 
+/** What settles the promise made last. */
+let keptPull: Pull<never>;
+
+// One for all chunks, so that none makes a function of its own.
+function keepPull(resolve: Pull<never>['resolve'], reject: Pull<never>['reject']): void {
+  keptPull = { resolve, reject };
+}
+
 /**
  * Between the source of a stream and its reader, for all attempts of one call. A chunk is asked for when the reader asks, and handed over as
  * it comes: nothing is buffered, and a slow reader slows the source down. What an attempt gives after its end reaches nobody.
@@ -91,14 +99,14 @@ export class ChunkRelay<I, C> {
 
   /** The reader asks for the next chunk, one at a time. */
   pull(): Promise<IteratorResult<C, undefined>> {
-    return new Promise((resolve, reject) => {
-      this.#pull = { resolve, reject };
-      if (this.#outcome !== undefined) this.settled(this.#outcome);
-      else if (this.#reading !== undefined) {
-        this.#reading.attempt.resume();
-        this.#reading.ask();
-      }
-    });
+    const chunk = new Promise<IteratorResult<C, undefined>>(keepPull);
+    this.#pull = keptPull as Pull<C>;
+    if (this.#outcome !== undefined) this.settled(this.#outcome);
+    else if (this.#reading !== undefined) {
+      this.#reading.attempt.resume();
+      this.#reading.ask();
+    }
+    return chunk;
   }
 
   /** The call has ended: what waits for a chunk learns it, and what asks from now on. */
@@ -155,7 +163,14 @@ class Reading<I, C> {
   }
 
   ask(): void {
-    this.#source.next().then(this.#took, this.#failed);
+    try {
+      const next = this.#source.next();
+      // Of a native promise it is the promise itself.
+      if ('then' in next) Promise.resolve(next).then(this.#took, this.#failed);
+      else this.#took(next);
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   /** The attempt was given up: what it reads is told to end, and its work ends when that has. */

@@ -1,6 +1,7 @@
 /** What a stream is read from: one at a time, and given up once. */
 export interface ChunkSource<C> {
-  next(): Promise<IteratorResult<C, unknown>>;
+  /** May throw, and answer at once: an iterator may be made by hand. */
+  next(): PromiseLike<IteratorResult<C, unknown>> | IteratorResult<C, unknown>;
   /** Tells the source that nobody reads on. Resolves once it has let go; what it throws at that is of no interest. */
   cancel(reason: unknown): Promise<void>;
 }
@@ -69,8 +70,7 @@ function readerSource<C>(stream: ReadableStream<unknown>): ChunkSource<C> {
 function iteratorSource<C>(iterable: AsyncIterable<C>): ChunkSource<C> {
   const iterator = iterable[Symbol.asyncIterator]();
   return {
-    // An iterator made by hand may answer at once, or throw.
-    next: async () => iterator.next(),
+    next: () => iterator.next(),
     cancel: async () => {
       // The iterator of a Node stream lets go only once a chunk has come that it was asked for.
       if (hasMethod(iterable, 'destroy')) (iterable as unknown as Destroyable).destroy();

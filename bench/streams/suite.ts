@@ -1,0 +1,33 @@
+import { defineSuite, type Suite } from '../harness/suite.ts';
+import { addedByChunk, bare, longStream, manyStreams, supervised } from './cases.ts';
+
+const long = 'one stream of 200,000 chunks';
+const many = '10k in flight';
+const added = 'what is added to a chunk';
+
+/** What supervision costs a stream. */
+export const streamsSuite: Suite = defineSuite({
+  name: 'streams',
+  about:
+    'A source that answers at once, read with `for await`: as it is, and by `integration.stream()`. And many short streams that are open at the same time.',
+  baseline: 'bare',
+  subjects: [
+    {
+      name: 'bare',
+      about: 'the async iterable itself',
+      cases: { [long]: longStream(bare), [many]: manyStreams(bare) },
+    },
+    {
+      name: 'unwedge',
+      about: '`integration.stream()`',
+      cases: { [long]: longStream(supervised), [many]: manyStreams(supervised), [added]: addedByChunk() },
+    },
+  ],
+  targets: [
+    {
+      says: 'CPU time that is added to a chunk, in µs',
+      of: { subject: 'unwedge', case: added, metric: 'added cpu' },
+      atMost: 0.3,
+    },
+  ],
+});
