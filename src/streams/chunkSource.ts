@@ -6,10 +6,9 @@ export interface ChunkSource<C> {
   cancel(reason: unknown): Promise<void>;
 }
 
-/** What an operation may answer with for its chunks to be read: web and Node streams, any async iterable, a response of `fetch`. */
-export type Streamable<C = unknown> = ReadableStream<C> | AsyncIterable<C> | Response;
-
-/** The chunks of what an operation answers with: bytes of a response, else what it gives. */
+/**
+ * The chunks of what an operation answers with: bytes of a response of `fetch`, else what a web stream, a Node stream or an async iterable gives.
+ */
 export type ChunkOf<O> = O extends Response
   ? Uint8Array
   : O extends ReadableStream<infer C>
