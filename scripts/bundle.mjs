@@ -112,7 +112,7 @@ async function plan() {
   const planned = planChunks(chunks, [
     ...entries.map((path) => ({
       name: path === 'index' ? 'library' : dirname(path).split('/').at(-1),
-      entry: path === 'index' ? 'main' : 'own',
+      ...(path === 'index' ? { main: true } : { room: dirname(path) }),
       weight: aloneWeights[path] ?? 0.7,
       ids: loadedBy(path in aloneWeights ? [path] : ['index', path]),
     })),

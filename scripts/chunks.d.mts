@@ -7,7 +7,8 @@ export interface Start {
   readonly name: string;
   readonly ids: ReadonlySet<string>;
   readonly weight: number;
-  readonly entry?: 'main' | 'own';
+  readonly main?: true;
+  readonly room?: string;
 }
 
 export function planChunks(modules: ReadonlyMap<string, Module>, starts: readonly Start[]): Map<string, string>;

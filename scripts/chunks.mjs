@@ -14,7 +14,8 @@ const builtinBytes = { 'node:child_process': 110_000, 'node:http': 130_000, 'nod
  * @property {string} name
  * @property {ReadonlySet<string>} ids - of the modules it loads.
  * @property {number} weight - how much it matters that it is fast.
- * @property {'main' | 'own'} [entry] - of an entry of the library: whether it is the one that all others are loaded beside.
+ * @property {true} [main] - of the entry of the library that all others are loaded beside.
+ * @property {string} [room] - of any other entry: the folder that it is for.
  */
 
 /** @typedef {{ bytes: number, ids: Set<string>, builtins: Set<string>, starts: Set<Start> }} Chunk - what is written as one file. */
@@ -83,12 +84,14 @@ function savedBy(modules, a, b) {
 /** What the second chunk costs those starts that need the first only. */
 function added(modules, needed, other) {
   const users = [...other.starts];
-  const hasPurpose = users.some(({ entry }) => entry === 'own') && users.every(({ entry }) => entry !== 'main');
+  const hasPurpose =
+    users.every(({ main }) => main !== true) &&
+    users.some(({ room }) => room !== undefined && [...other.ids].some((id) => id.startsWith(`${room}/`)));
   let cost = 0;
   for (const start of needed.starts) {
     if (other.starts.has(start)) continue;
     // What one entry is for is not for who imports another.
-    if (hasPurpose && start.entry !== undefined) return Infinity;
+    if (hasPurpose && (start.main === true || start.room !== undefined)) return Infinity;
     const loaded = new Set([...start.ids].flatMap((id) => builtinsOf(modules.get(id))));
     const builtins = [...other.builtins].filter((name) => !loaded.has(name));
     cost += start.weight * builtins.reduce((sum, name) => sum + builtinBytes[name], other.bytes);

@@ -37,15 +37,16 @@ describe('the plan of files', () => {
   it('[U-8] keeps what an entry is for from those who import another', () => {
     const modules = new Map([
       ['main', module(10)],
-      ['agents', module(10)],
+      ['agents/agent', module(10)],
     ]);
-    const plan = (entry?: 'own') =>
+    const plan = (room: string) =>
       planChunks(modules, [
-        { ...start('library', 'main'), entry: 'main' },
-        { ...start('agents', 'main', 'agents'), ...(entry !== undefined && { entry }) },
+        { ...start('library', 'main'), main: true },
+        { ...start('agents', 'main', 'agents/agent'), room },
       ]);
-    expect(new Set(plan().values()).size).toBe(1);
-    expect(new Set(plan('own').values()).size).toBe(2);
+    expect(new Set(plan('agents').values()).size).toBe(2);
+    // What serves any purpose is not one.
+    expect(new Set(plan('codex').values()).size).toBe(1);
   });
 });
 
