@@ -116,12 +116,13 @@ function addressOf(base: URL, path: string): URL {
   return url;
 }
 
-/** What is sent as it is: these are read anew each time. */
-const sendable = [ArrayBuffer, URLSearchParams, FormData, Blob];
+/** Whether it is sent as it is: these are read anew each time. `FormData` is named only here, as Node loads the whole of `fetch` for it. */
+const isSendable = (body: object): boolean =>
+  ArrayBuffer.isView(body) || [ArrayBuffer, URLSearchParams, FormData, Blob].some((kind) => body instanceof kind);
 
 function bodyOf(body: string | object | undefined, headers: Headers): RequestBody | undefined {
   if (body === undefined || typeof body === 'string') return body;
-  if (ArrayBuffer.isView(body) || sendable.some((kind) => body instanceof kind)) return body as RequestBody;
+  if (isSendable(body)) return body as RequestBody;
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
   let json: string | undefined;
   try {
