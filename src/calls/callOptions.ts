@@ -103,6 +103,8 @@ export function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect 
     session: undefined,
     signal: undefined,
     fallback: undefined,
+    stream: undefined,
+    isProbe: undefined,
     isPromised: true,
   };
 }

@@ -125,7 +125,7 @@ export class CallableIntegration<I, O> implements Integration<I, O> {
   }
 
   call(input: I, options?: CallOptions<I, O>): Promise<Outcome<O>> {
-    const own = this.#settingsFor(input);
+    const own = settingsFor(input, this.#settings, this.#toolOf);
     const settings = options === undefined ? own : settingsOf(own, options);
     const promise = new Promise<Outcome<O>>(keepResolve);
     this.#path.start(input, settings, resolveKept as (outcome: Outcome<O>) => void);
@@ -133,19 +133,24 @@ export class CallableIntegration<I, O> implements Integration<I, O> {
   }
 
   stream(input: I, options: CallStreamOptions<I, ChunkOf<O>> = {}): CallStream<ChunkOf<O>> {
-    const settings = settingsOfStream(this.#settingsFor(input), options);
+    const settings = settingsOfStream(settingsFor(input, this.#settings, this.#toolOf), options);
     return startStream(this.#path, input, settings, options.resume);
-  }
-
-  #settingsFor(input: I): CallSettings<I, O> {
-    const tool = this.#toolOf?.(input);
-    return tool === undefined ? this.#settings : settingsOfTool(this.#settings, tool);
   }
 
   cancelScope(scope: string, reason?: unknown): boolean {
     readValue('scope', scope, name);
     return this.#path.endScope(scope, reason ?? new Error(`the scope ${scope} was cancelled`));
   }
+}
+
+/** The settings of a call without options: those of its tool, where that has any. */
+function settingsFor<I, O>(
+  input: I,
+  settings: CallSettings<I, O>,
+  toolOf: ((input: I) => KnownTool | undefined) | undefined,
+): CallSettings<I, O> {
+  const tool = toolOf?.(input);
+  return tool === undefined ? settings : settingsOfTool(settings, tool);
 }
 
 /** What the machine's state means for the circuit. */
