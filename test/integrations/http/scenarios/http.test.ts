@@ -265,12 +265,14 @@ describe('a limit', () => {
 
   it('[R-9] on silence ends a body that hangs; each chunk before was a sign of life', async () => {
     const server = await startServer((_, response) => response.writeHead(200).flushHeaders());
-    const { api, clock } = await startApi(server, { parse: 'text', policy: { idleMs: 5000 } });
+    const heard = countingFetch();
+    const { api, clock } = await startApi(server, { parse: 'text', policy: { idleMs: 5000 }, fetch: heard.fetch });
     const call = api.call({ method: 'POST', path: '' });
     const response = await server.arrived(1);
-    for (let chunk = 0; chunk < 3; chunk++) {
+    for (let chunk = 1; chunk <= 3; chunk++) {
       await clock.advance(4000);
-      await sent(response, 'chunk');
+      response.write('chunk');
+      await expect.poll(heard.chunks).toBe(chunk);
     }
     await clock.advance(4999);
     expect(api.stats).toMatchObject({ failed: 0 });
@@ -311,14 +313,20 @@ describe('a limit', () => {
   });
 });
 
-/** The chunk has gone out, and come in: both ends are of this process. */
-async function sent(response: ServerResponse, chunk: string): Promise<void> {
-  await new Promise<void>((resolve) => {
-    response.write(chunk, () => resolve());
-  });
-  await new Promise((resolve) => {
-    setTimeout(resolve, 20);
-  });
+/** The global `fetch`, and how many chunks of bodies have been read of it. */
+function countingFetch(): { readonly fetch: typeof fetch; readonly chunks: () => number } {
+  let chunks = 0;
+  const counting: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    const counter = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        chunks++;
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body?.pipeThrough(counter) ?? null, response);
+  };
+  return { fetch: counting, chunks: () => chunks };
 }
 
 describe('a redirect', () => {
