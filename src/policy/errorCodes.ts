@@ -71,12 +71,13 @@ const apiCodes = new Map<string, Row>([
   ...all('usage_limit_reached usageLimitExceeded', 'quota', 'failed'),
   ...all('context_length_exceeded contextWindowExceeded', 'permanent', 'failed', 'context_length'),
   ...all('request_too_large', 'permanent', 'failed', 'message_too_large'),
+  ...all('invalid_prompt', 'permanent', 'failed'),
   ...all('not_found_error', 'permanent', 'failed', 'not_found'),
   ...all('overloaded_error server_is_overloaded serverOverloaded', 'overloaded', 'failed'),
   ...all('rate_limit_error rate_limit_exceeded rateLimitExceeded slow_down', 'rate_limit', 'failed'),
   ...all('authentication_error permission_error invalid_api_key unauthorized', 'auth', 'failed'),
   ...all('timeout_error', 'timeout', 'unknown'),
-  ...all('api_error internalServerError', 'transient', 'unknown'),
+  ...all('api_error server_error internalServerError', 'transient', 'unknown'),
 ]);
 
 /** What the body of an answer means, wherever the clients keep it; the most telling of its codes. */

@@ -105,6 +105,15 @@ export interface FactMap {
   'breaker.closed': { integration: string; tool?: string | undefined };
   /** The other side asked for a pause (429). */
   'integration.paused': { integration: string; pauseMs: number };
+  /** Calls wait for its rate limit: the latest for `waitMs`, `calls` of them since it was last told. At most every 10 s. */
+  'integration.rate_limited': {
+    integration: string;
+    of: string;
+    limit: number;
+    perMs: number;
+    waitMs: number;
+    calls: number;
+  };
   /** What is behind the integration is gone. */
   'integration.crashed': { integration: string; message: string };
   /** It was started again, and is gone again before it was back. */
@@ -335,6 +344,18 @@ export interface FactMap {
     removed: readonly string[];
     changed: readonly string[];
   };
+  /** A tool or prompt of one of several servers behind one proxy is not listed: as `as` it is too long, or that is the name of another (`of`). */
+  'mcp.left_out': {
+    integration: string;
+    what: 'tool' | 'prompt';
+    name: string;
+    as: string;
+    reason: 'too_long' | 'taken';
+    /** The integration whose name it is. */
+    of?: string | undefined;
+  };
+  /** A proxy over HTTP did not serve requests: so many since it was last told of this status. At most once a minute each. */
+  'mcp.http_refused': { server: string; status: number; requests: number };
 
   /** A child of a supervisor has started. */
   'child.started': { child: string; incarnation: number };

@@ -28,7 +28,8 @@ export function headerHint(headers: HeaderSource, wallNow: number): RetryHint {
   return { retryAfterMs, shouldRetry: should === 'true' ? true : should === 'false' ? false : undefined };
 }
 
-function header(headers: HeaderSource, name: string): string | undefined {
+/** The value of a header, trimmed; of several the first. Never throws. @param name - in lower case. */
+export function header(headers: HeaderSource, name: string): string | undefined {
   try {
     const value = typeof headers.get === 'function' ? headers.get(name) : ofRecord(headers, name);
     const first: unknown = Array.isArray(value) ? value[0] : value;
@@ -55,7 +56,8 @@ const dates = [
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
 ];
 
-function dateOf(text: string | undefined): number | undefined {
+/** The wall time in ms of a date in a header; undefined where it is none. */
+export function dateOf(text: string | undefined): number | undefined {
   if (text === undefined || !dates.some((shape) => shape.test(text))) return undefined;
   // Only asctime ends with its year; it has no zone, and means UTC.
   const time = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);

@@ -1,6 +1,7 @@
 import type { BackoffPolicy } from './backoff.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import type { RepeatAfter } from './effects.ts';
+import type { RatePolicy } from './ratePolicy.ts';
 
 /** How often and when a call is tried again. */
 export interface RetryPolicy {
@@ -53,4 +54,6 @@ export interface IntegrationPolicy {
    * @defaultValue 20000
    */
   readonly repeatWaitMs: number;
+  /** Its rate limits. @defaultValue none; of an HTTP API those that its answers tell */
+  readonly rate?: RatePolicy | undefined;
 }

@@ -17,6 +17,7 @@ import {
 } from './optionKeys.ts';
 import type { Limits, RetryPolicy } from './policy.ts';
 import { defaultPolicy } from './presets.ts';
+import { type RateInput, ratePolicyKey } from './ratePolicy.ts';
 
 /** What may be left out, or given as `undefined`. */
 export type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -65,6 +66,8 @@ export interface PolicyInput {
   readonly maxPauseMs?: Duration | undefined;
   readonly restartWaitMs?: Duration | undefined;
   readonly repeatWaitMs?: Duration | undefined;
+  /** Rate limits: what does not fit waits within its deadline, or is refused. @defaultValue none; of an HTTP API what its answers tell */
+  readonly rate?: RateInput | undefined;
 }
 
 const { retry, limits } = defaultPolicy;
@@ -156,6 +159,7 @@ export const policyKeys = {
     inherited: defaultPolicy.repeatWaitMs,
     help: 'How long a call that is to be repeated waits for restarts in all.',
   }),
+  rate: ratePolicyKey,
 } satisfies KeysOf<PolicyInput>;
 
 /** The option of a policy, which is resolved by the caller. */

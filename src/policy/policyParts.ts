@@ -4,6 +4,7 @@ import type { Complaint } from './optionKeys.ts';
 import type { Path } from './optionProblem.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
 import type { ReadPolicy } from './policyInput.ts';
+import { completeRate } from './ratePolicy.ts';
 
 /** Hears what is wrong at a path below a policy. */
 export type TellPolicy = (path: Path, complaint: Complaint) => void;
@@ -11,6 +12,7 @@ export type TellPolicy = (path: Path, complaint: Complaint) => void;
 /** Completes a policy from what it starts from; what it returns is frozen throughout. */
 export function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPolicy): IntegrationPolicy {
   const given = <K extends keyof ReadPolicy & keyof IntegrationPolicy>(key: K) => read[key] ?? base[key];
+  const rate = completeRate(read.rate, base.rate);
   return Object.freeze({
     retry: retryFrom(read, base.retry, tell),
     limits: limitsFrom(read, base.limits, tell),
@@ -24,6 +26,7 @@ export function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: 
     maxPauseMs: given('maxPauseMs'),
     restartWaitMs: given('restartWaitMs'),
     repeatWaitMs: given('repeatWaitMs'),
+    ...(rate !== undefined && { rate }),
   } as IntegrationPolicy);
 }
 

@@ -1,0 +1,80 @@
+import type { Duration } from './duration.ts';
+import { boolean, byName, duration, type GivenValues, integer, type KeysOf, section, text } from './optionKeys.ts';
+import { type RateCapacity, usualWindowMs } from './rateLimit.ts';
+
+/** Rate limits of an integration, as data. */
+export interface RatePolicy {
+  readonly requests?: number | undefined;
+  readonly tokens?: number | undefined;
+  readonly costs?: Readonly<Record<string, number>> | undefined;
+  readonly perMs: number;
+  readonly key?: string | undefined;
+  readonly learn: boolean;
+}
+
+/** Rate limits as they may be given. What comes back comes little by little, all of it in one window. */
+export interface RateInput {
+  /** Attempts in a window, at least 1. @defaultValue what answers tell */
+  readonly requests?: number | undefined;
+  /** Tokens in a window, at least 1; what a call costs says `cost`. @defaultValue what answers tell */
+  readonly tokens?: number | undefined;
+  /** Of other costs so many in a window each, by name. @defaultValue none */
+  readonly costs?: Readonly<Record<string, number>> | undefined;
+  /** The window, in ms above 0. @defaultValue 60000 */
+  readonly perMs?: Duration | undefined;
+  /**
+   * Who has the same key shares one bucket: integrations and agents with one credential. It is a name, never the credential itself.
+   * @defaultValue the name of the integration
+   */
+  readonly key?: string | undefined;
+  /** Whether limits that answers tell in their headers hold too. @defaultValue true */
+  readonly learn?: boolean | undefined;
+}
+
+/** The options of rate limits. */
+export const rateKeys = {
+  requests: integer({ usually: 'what answers tell', help: 'Attempts in a window.' }),
+  tokens: integer({
+    usually: 'what answers tell',
+    help: 'Tokens in a window; `rate.cost` in code says what a call costs.',
+  }),
+  costs: byName(integer({ help: 'So much of it in a window.' }), {
+    help: 'The limits on other costs, by their names.',
+  }),
+  perMs: duration({ inherited: usualWindowMs, help: 'The window; what was used comes back little by little.' }),
+  key: text({
+    usually: 'the name of the integration',
+    help: 'Who has the same key shares the limits; a name, never a credential.',
+  }),
+  learn: boolean({ inherited: true, help: 'Whether limits that answers tell in their headers hold too.' }),
+} satisfies KeysOf<RateInput>;
+
+/** The option of rate limits in a policy. */
+export const ratePolicyKey = section(rateKeys, {
+  id: 'rate',
+  help: 'Rate limits: what does not fit waits within its deadline, or is refused.',
+});
+
+/** What holds where nothing is said but that there are limits. */
+export const usualRate: RatePolicy = Object.freeze({ perMs: usualWindowMs, learn: true });
+
+/** Completes rate limits from those they differ from; undefined where there are none. */
+export function completeRate(
+  given: GivenValues<typeof rateKeys> | undefined,
+  base: RatePolicy | undefined,
+): RatePolicy | undefined {
+  if (given === undefined) return base;
+  const costs = given.costs === undefined ? base?.costs : Object.freeze({ ...base?.costs, ...given.costs });
+  return Object.freeze({ ...usualRate, ...base, ...given, ...(costs !== undefined && { costs }) });
+}
+
+/** Whether there is anything to hold calls to, or to learn. */
+export function isRated(rate: RatePolicy | undefined): rate is RatePolicy {
+  return rate !== undefined && (rate.learn || Object.keys(capacitiesOf(rate)).length > 0);
+}
+
+/** The limits by the names of what is counted. */
+export function capacitiesOf({ requests, tokens, costs, perMs }: RatePolicy): Readonly<Record<string, RateCapacity>> {
+  const limits = Object.entries({ ...costs, requests, tokens });
+  return Object.fromEntries(limits.flatMap(([name, limit]) => (limit === undefined ? [] : [[name, { limit, perMs }]])));
+}
