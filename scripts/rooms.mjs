@@ -47,6 +47,11 @@ export const floors = [
       next: ['eventStream.ts'],
     },
     {
+      room: 'server',
+      purpose: 'One listener on the loopback address: who may ask (token, Host, Origin), and its end.',
+      begin: 'loopbackServer.ts',
+    },
+    {
       room: 'supervisor',
       purpose: 'Supervision as OTP has it: child specs, strategies, restart windows, quarantine, shutdown, the tree.',
       begin: 'supervisor.ts',
@@ -131,6 +136,19 @@ export const floors = [
       next: ['layers.ts', 'judge.ts'],
     },
     {
+      room: 'mcpHub',
+      purpose: 'Several MCP servers as one: names, lists, and which server a message is for.',
+      begin: 'mcpHub.ts',
+      next: ['hubMember.ts', 'hubLists.ts'],
+    },
+    {
+      room: 'mcpHttp',
+      purpose:
+        'A server on stdio offered by Streamable HTTP: sessions, their streams, what is kept of them, one server for many.',
+      begin: 'mcpHttp.ts',
+      next: ['httpSession.ts', 'sharedServer.ts'],
+    },
+    {
       room: 'mcpBoundary',
       purpose: 'The own side of an MCP server: error boundary, process, records. The entry `unwedge/mcp-server`.',
       begin: 'superviseMcpServer.ts',
@@ -162,6 +180,12 @@ export const floors = [
       purpose: 'The MCP proxy: what passes between a client and its server, and what does not.',
       begin: 'mcpProxy.ts',
       next: ['clientCalls.ts', 'serverReplacement.ts'],
+    },
+    {
+      room: 'apiProxy',
+      purpose: 'The proxy of a model API: requests that are sent again, streams that end as their client can use it.',
+      begin: 'apiProxy.ts',
+      next: ['exchange.ts', 'forwarding.ts'],
     },
   ],
   [

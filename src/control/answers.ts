@@ -1,4 +1,5 @@
 import type { BreakerHandle } from '../calls/integration.ts';
+import type { RateWait } from '../calls/rateBucket.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 
@@ -14,6 +15,8 @@ export interface LiveIntegration {
   readonly waiting: number;
   /** Of an open circuit, when the next call probes it, in ms from now; absent while it is held open. */
   readonly probeInMs?: number | undefined;
+  /** The rate limit that its calls wait for. */
+  readonly rate?: RateWait | undefined;
 }
 
 /** A session as its runtime sees it now. */
@@ -25,17 +28,27 @@ export interface LiveSession {
   readonly waiting: number;
 }
 
+/** Integrations that are one command to people: one server for each client it has at the moment. */
+export interface LiveGroup {
+  readonly group: string;
+  readonly integrations: readonly string[];
+}
+
 /** What a runtime answers to `status`. */
 export interface LiveStatus {
   readonly integrations: readonly LiveIntegration[];
   readonly sessions: readonly LiveSession[];
+  /** @defaultValue none */
+  readonly groups?: readonly LiveGroup[] | undefined;
 }
 
 /** An answer to `status`; undefined when it is none. A runtime may be of another version than the client. */
 export function readStatusAnswer(value: unknown): LiveStatus | undefined {
-  const { integrations, sessions } = fieldsOf(value);
+  const { integrations, sessions, groups = [] } = fieldsOf(value);
   if (!Array.isArray(integrations) || !integrations.every(isIntegration)) return undefined;
-  return Array.isArray(sessions) && sessions.every(isSession) ? { integrations, sessions } : undefined;
+  if (!Array.isArray(sessions) || !sessions.every(isSession)) return undefined;
+  if (!Array.isArray(groups) || !groups.every(isGroup)) return undefined;
+  return { integrations, sessions, ...(groups.length > 0 && { groups }) };
 }
 
 /** An answer to `tree`; undefined when it is none. */
@@ -51,13 +64,24 @@ export function readWhyAnswer(value: unknown): SessionWhy | undefined {
 }
 
 function isIntegration(value: unknown): value is LiveIntegration {
-  const { integration, state, circuit, inFlight, waiting, probeInMs } = fieldsOf(value);
-  return areTexts(integration, state, circuit) && areNumbers(inFlight, waiting, probeInMs ?? 0);
+  const { integration, state, circuit, inFlight, waiting, probeInMs, rate } = fieldsOf(value);
+  const isKnown = areTexts(integration, state, circuit) && areNumbers(inFlight, waiting, probeInMs ?? 0);
+  return isKnown && (rate === undefined || isRateWait(rate));
+}
+
+function isRateWait(value: unknown): boolean {
+  const { of, limit, perMs, waitMs } = fieldsOf(value);
+  return areTexts(of) && areNumbers(limit, perMs, waitMs);
 }
 
 function isSession(value: unknown): value is LiveSession {
   const { session, state, waiting } = fieldsOf(value);
   return areTexts(session, state) && areNumbers(waiting);
+}
+
+function isGroup(value: unknown): value is LiveGroup {
+  const { group, integrations } = fieldsOf(value);
+  return areTexts(group) && Array.isArray(integrations) && integrations.every((each) => areTexts(each));
 }
 
 function isNode(value: unknown): value is TreeNode {

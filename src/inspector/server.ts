@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../policy/clock.ts';
-import { type AccessRules, isAllowed } from './access.ts';
+import { endUpgrade, noTrace, startLoopbackServer } from '../server/loopbackServer.ts';
 import { inspectorPage } from './page/inspectorPage.ts';
 import type { Page } from './page/page.ts';
 import { statelyPage } from './page/statelyPage.ts';
@@ -46,11 +45,9 @@ export interface InspectorServer {
  * @throws Error when the port cannot be had.
  */
 export async function startInspectorServer(options: InspectorServerOptions): Promise<InspectorServer> {
-  const { open, stately, holdsProcess = false, maxViewers = 8 } = options;
+  const { clock, port, open, stately, holdsProcess, maxViewers = 8 } = options;
   const token = randomBytes(18).toString('base64url');
-  const rules: { -readonly [K in keyof AccessRules]: AccessRules[K] } = { token, port: 0 };
   const viewers = new Set<Readable>();
-  const sockets = new Set<Duplex>();
   let closing: Promise<void> | undefined;
   let opening = 0;
 
@@ -71,12 +68,7 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
     }
   }
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
-  });
-
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!isAllowed(request, rules)) return refuse(response, 403, 'Forbidden');
     if (request.method !== 'GET') return refuse(response, 405, 'Method Not Allowed');
     switch (pathOf(request)) {
       case '/':
@@ -92,77 +84,49 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
     }
   }
 
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
-    if (!isAllowed(request, rules) || pathOf(request) !== '/ws') {
-      // Half of the connection would stay open for as long as the other side likes, and with it the server.
-      socket.once('finish', () => socket.destroy());
-      socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-      return;
-    }
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    acceptWebSocket(request, socket, head, openFor).catch(() => socket.destroy());
-  });
-  server.on('connection', (socket: Socket) => {
-    if (!holdsProcess) socket.unref();
-  });
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void | Promise<void> {
+    if (pathOf(request) !== '/ws') return endUpgrade(socket, '404 Not Found');
+    return acceptWebSocket(request, socket, head, openFor);
+  }
 
-  rules.port = await listen(server, options.port ?? 0);
-  if (!holdsProcess) server.unref();
+  const server = await startLoopbackServer({
+    ...{ clock, port, holdsProcess, answer, upgrade },
+    token: { value: token, in: 'query' },
+  });
+  const address = `127.0.0.1:${server.port}`;
 
   return {
-    url: `http://127.0.0.1:${rules.port}/?token=${token}`,
-    webSocketUrl: `ws://127.0.0.1:${rules.port}/ws?token=${token}`,
+    url: `http://${address}/?token=${token}`,
+    webSocketUrl: `ws://${address}/ws?token=${token}`,
     close(lingerMs = 0) {
-      closing ??= new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-        if (lingerMs > 0) options.clock.setTimeout(dismiss, lingerMs);
-        else dismiss();
-      });
+      closing ??= endAll(lingerMs);
       return closing;
     },
   };
 
+  async function endAll(lingerMs: number): Promise<void> {
+    if (lingerMs === 0) dismiss();
+    await server.close(lingerMs);
+    dismiss();
+  }
+
   function dismiss(): void {
     for (const viewer of viewers) viewer.destroy();
-    for (const socket of sockets) socket.destroy();
-    server.closeAllConnections();
   }
-}
-
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
-      server.off('error', reject);
-      // What goes wrong with a listener later, such as too many open files, is no reason to end the process.
-      server.on('error', () => undefined);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
 }
 
 function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '/';
 }
 
-const always = {
-  'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-} as const;
-
 function refuse(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { ...always, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
+  response.writeHead(status, { ...noTrace, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
   response.end(`${text}\n`);
 }
 
 function sendPage(response: ServerResponse, { html, policy }: Page): void {
   response.writeHead(200, {
-    ...always,
+    ...noTrace,
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': policy,
     'X-Frame-Options': 'DENY',

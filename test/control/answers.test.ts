@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { readStatusAnswer, readTreeAnswer } from '../../src/control/answers.ts';
 
 const integration = { integration: 'kb', state: 'open', circuit: 'open', inFlight: 0, waiting: 2, probeInMs: 1 };
+const rated = { ...integration, rate: { of: 'requests', limit: 5, perMs: 60_000, waitMs: 12 } };
 const session = { session: 'agent:main', state: 'idle', waiting: 0 };
 const node = { id: 'kb', type: 'worker', state: 'running', incarnation: 1, restarts: 0, restart: 'permanent' };
 
 describe('an answer of a runtime', () => {
   it('to `status` is read when it has the form of this version', () => {
-    const answer = { integrations: [integration], sessions: [session] };
+    const answer = { integrations: [integration, rated], sessions: [session] };
     expect(readStatusAnswer(answer)).toEqual(answer);
   });
 
@@ -17,6 +18,7 @@ describe('an answer of a runtime', () => {
     [{ integrations: {}, sessions: [] }],
     [{ integrations: [{ ...integration, inFlight: '1' }], sessions: [] }],
     [{ integrations: [{ ...integration, circuit: undefined }], sessions: [] }],
+    [{ integrations: [{ ...rated, rate: { of: 'requests', limit: 'many' } }], sessions: [] }],
     [{ integrations: [], sessions: [{ session: 'agent:main' }] }],
   ])('to `status` is none when it reads %j', (answer) => {
     expect(readStatusAnswer(answer)).toBeUndefined();

@@ -1,0 +1,166 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../policy/clock.ts';
+import { type AccessToken, accessOf } from './access.ts';
+
+export interface LoopbackServerOptions {
+  readonly clock: Clock;
+  /** @defaultValue 0, a free one */
+  readonly port?: number | undefined;
+  /** @defaultValue none: whoever is on this machine may ask */
+  readonly token?: AccessToken | undefined;
+  /** Answers a request that may be answered; what it throws or rejects with ends the connection. */
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+  /** Told the status of a request that was not answered by `answer`. @defaultValue nobody is told */
+  readonly refused?: ((status: number) => void) | undefined;
+  /** Takes over a connection that is to become another (WebSocket); as `answer`. @defaultValue such a request is answered as any other */
+  readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void | Promise<void>) | undefined;
+  /** Whether it keeps the process alive. @defaultValue false */
+  readonly holdsProcess?: boolean | undefined;
+}
+
+export interface LoopbackServer {
+  readonly port: number;
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string;
+  /**
+   * Stops listening and lets every connection go. Later calls join the first. Never rejects.
+   * @param lingerMs - how long what is being answered may take to end by itself, in ms. @defaultValue 0
+   */
+  close(lingerMs?: number): Promise<void>;
+}
+
+/** Above the 60 s after which clients and balancers close an idle connection: the side that sends next should not find it closed. */
+const keepAliveMs = 70_000;
+/** How long the head of a request may take; Node looks at it each 30 s. It sets none of its own where the whole request has no limit. */
+const headersMs = 30_000;
+
+/**
+ * Listens on the loopback address only, and answers who may ask: a request under another name or from another site gets 403, and one without
+ * the token 403 where the token is in the address, 401 where it is in a header.
+ * @throws Error when the port cannot be had.
+ */
+export async function startLoopbackServer(options: LoopbackServerOptions): Promise<LoopbackServer> {
+  const { clock, token, answer, refused, upgrade, holdsProcess = false } = options;
+  const rules = { port: 0, token };
+  const upgraded = new Set<Duplex>();
+  let closing: Promise<void> | undefined;
+
+  // A body may take as long as it likes: what limits it is the one who reads it.
+  const server = createServer(
+    { keepAliveTimeout: keepAliveMs, requestTimeout: 0, headersTimeout: headersMs, noDelay: true },
+    (request, response) => {
+      const refusal = refusalOf(request, rules);
+      if (refusal !== undefined) {
+        refuse(response, refusal);
+        refused?.(response.statusCode);
+      } else
+        guarded(
+          () => answer(request, response),
+          () => response.destroy(),
+        );
+    },
+  );
+
+  if (upgrade !== undefined) {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      const refusal = refusalOf(request, rules);
+      if (refusal !== undefined) return endUpgrade(socket, refusal);
+      upgraded.add(socket);
+      socket.once('close', () => upgraded.delete(socket));
+      guarded(
+        () => upgrade(request, socket, head),
+        () => socket.destroy(),
+      );
+    });
+  }
+  server.on('connection', (socket: Socket) => {
+    if (!holdsProcess) socket.unref();
+  });
+
+  rules.port = await listen(server, options.port ?? 0);
+  if (!holdsProcess) server.unref();
+
+  return {
+    port: rules.port,
+    origin: `http://127.0.0.1:${rules.port}`,
+    close(lingerMs = 0) {
+      closing ??= new Promise((resolve) => {
+        const timer = lingerMs > 0 ? clock.setTimeout(dismiss, lingerMs) : undefined;
+        server.close(() => {
+          clock.clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+        if (timer === undefined) dismiss();
+      });
+      return closing;
+    },
+  };
+
+  function dismiss(): void {
+    for (const socket of upgraded) socket.destroy();
+    server.closeAllConnections();
+  }
+}
+
+/** The end of a request that an upgrade was asked for, without one. */
+export function endUpgrade(socket: Duplex, status: string, headers: readonly string[] = []): void {
+  // Half of the connection would stay open for as long as the other side likes, and with it the server.
+  socket.once('finish', () => socket.destroy());
+  socket.end([`HTTP/1.1 ${status}`, ...headers, 'Connection: close', 'Content-Length: 0', '', ''].join('\r\n'));
+}
+
+function refusalOf(
+  request: IncomingMessage,
+  rules: { readonly port: number; readonly token: AccessToken | undefined },
+): Refusal | undefined {
+  const access = accessOf(request, rules);
+  if (access === 'allowed') return undefined;
+  return access === 'unauthorized' && rules.token?.in === 'bearer' ? '401 Unauthorized' : '403 Forbidden';
+}
+
+type Refusal = '401 Unauthorized' | '403 Forbidden';
+
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  const [status, ...words] = refusal.split(' ');
+  response.writeHead(Number(status), {
+    ...noTrace,
+    ...(refusal === '401 Unauthorized' && { 'WWW-Authenticate': 'Bearer' }),
+    'Content-Type': 'text/plain; charset=utf-8',
+    Connection: 'close',
+  });
+  response.end(`${words.join(' ')}\n`);
+}
+
+/** Headers of answers that neither a cache nor another site is to see. */
+export const noTrace = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const;
+
+/** Nothing that a request does may end the server. */
+function guarded(work: () => void | Promise<void>, failed: () => void): void {
+  try {
+    const done = work();
+    if (done !== undefined) done.catch(failed);
+  } catch {
+    failed();
+  }
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
+      server.off('error', reject);
+      // What goes wrong with a listener later, such as too many open files, is no reason to end the process.
+      server.on('error', () => undefined);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
