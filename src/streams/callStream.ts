@@ -5,7 +5,7 @@ import type { ChunkRelay, StreamEnd } from './chunkRelay.ts';
 export interface ChunkStream<C> {
   /**
    * The chunks, for one reader. A chunk is asked for when the reader asks; leaving the loop early cancels the work (`cancelled`,
-   * `reader_left`). When the call fails, the reader gets an {@link IntegrationError} after the chunks that came before.
+   * `reader_left`), but after the last event of a stream that names it. When the call fails, the reader gets an {@link IntegrationError} after the chunks that came before.
    */
   readonly chunks: AsyncIterableIterator<C, undefined>;
   /** Chunks that the reader took so far. */
@@ -65,7 +65,7 @@ export class RelayedStream<I, C> implements ChunkStream<C> {
   }
 
   async #leave(reason: unknown): Promise<void> {
-    this.#cancel(reason ?? new Error('the reader left the stream'), true);
+    if (!this.#relay.finish()) this.#cancel(reason ?? new Error('the reader left the stream'), true);
     await this.#ended;
   }
 }

@@ -109,6 +109,17 @@ export class ChunkRelay<I, C> {
     return chunk;
   }
 
+  /**
+   * The reader leaves. A stream of which it has everything is read to its end, as if it had asked once more.
+   * @returns whether it is.
+   */
+  finish(): boolean {
+    if (this.#reading?.isComplete !== true) return false;
+    // Nobody waits for how that ends.
+    if (this.#pull === undefined) this.pull().catch(() => undefined);
+    return true;
+  }
+
   /** The call has ended: what waits for a chunk learns it, and what asks from now on. */
   settled(outcome: Outcome<StreamEnd>): void {
     this.#outcome = outcome;
@@ -156,10 +167,16 @@ class Reading<I, C> {
     this.#relay = relay;
     this.#source = source;
     this.attempt = attempt;
+    // All of the answer is there: no limit counts the time that its connection takes.
+    source.onClosing = () => attempt.rest();
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+  }
+
+  get isComplete(): boolean {
+    return this.#source.isComplete === true;
   }
 
   ask(): void {

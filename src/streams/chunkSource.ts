@@ -4,7 +4,14 @@ export interface ChunkSource<C> {
   next(): PromiseLike<IteratorResult<C, unknown>> | IteratorResult<C, unknown>;
   /** Tells the source that nobody reads on. Resolves once it has let go; what it throws at that is of no interest. */
   cancel(reason: unknown): Promise<void>;
+  /** Whether its last chunk was taken, though it has not ended yet: who leaves now has had all of it. @defaultValue false */
+  readonly isComplete?: boolean | undefined;
+  /** Told when there is nothing left to wait for but its end. Set by who reads it. */
+  onClosing?: (() => void) | undefined;
 }
+
+/** What can be read as a source as it is. */
+export const asSource = Symbol('chunk source');
 
 /**
  * The chunks of what an operation answers with: bytes of a response of `fetch`, else what a web stream, a Node stream or an async iterable gives.
@@ -24,6 +31,7 @@ export type ChunkOf<O> = O extends Response
  */
 export function openChunkSource<C>(answer: unknown): ChunkSource<C> | undefined {
   if (isResponse(answer)) return answer.body === null ? emptySource : readerSource<C>(answer.body);
+  if (hasMethod(answer, asSource)) return (answer as { [asSource](): ChunkSource<C> })[asSource]();
   // Before the iterator: that of a web stream makes two promises more for each chunk.
   if (hasMethod(answer, 'getReader')) return readerSource<C>(answer as unknown as ReadableStream<C>);
   return hasMethod(answer, Symbol.asyncIterator) ? iteratorSource<C>(answer as unknown as AsyncIterable<C>) : undefined;

@@ -1,4 +1,4 @@
-import { textHash } from '../transcript/textHash.ts';
+import { textHash } from '../textHash.ts';
 import { fieldsOf, type McpParams } from './message.ts';
 
 /** The lists a server has, by the method that asks for one. */

@@ -32,16 +32,22 @@ export function asksPeople(method: string): boolean {
 }
 
 /** The field by which every request of the stateless era says which version it is of. */
-const versionField = 'io.modelcontextprotocol/protocolVersion';
+export const versionField = 'io.modelcontextprotocol/protocolVersion';
 /** The field by which a notification says which `subscriptions/listen` it belongs to. */
 export const subscriptionField = 'io.modelcontextprotocol/subscriptionId';
 
 /** Whether a request is of the era without a handshake (2026-07-28 and later). */
 export function isModern(params: McpParams): boolean {
-  return typeof fieldsOf(params['_meta'])[versionField] === 'string';
+  return claimedVersion(params) !== undefined;
 }
 
 /** The key of the progress token in a request or a progress notification; undefined when there is none. */
 export function progressKey(holder: McpParams): string | undefined {
   return idKey(holder['progressToken']);
+}
+
+/** The version that a request of the stateless era claims to be of; undefined when it is of the other. */
+export function claimedVersion(params: McpParams): string | undefined {
+  const version = fieldsOf(params['_meta'])[versionField];
+  return typeof version === 'string' ? version : undefined;
 }

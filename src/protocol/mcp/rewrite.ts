@@ -25,6 +25,23 @@ export function withProgressToken(text: string, token: string): string | undefin
   return inserted(text, meta, member);
 }
 
+/** The progress notification with another token. */
+export function withNotifiedToken(text: string, token: McpId): string {
+  const params = memberSpan(text, 'params');
+  return params === undefined ? text : replaced(text, memberSpan(text, 'progressToken', params.start), token);
+}
+
+/** The message with another value of a member that its `_meta` has. */
+export function withMeta(text: string, member: string, value: McpId): string {
+  const meta = metaSpan(text);
+  return meta === undefined ? text : replaced(text, memberSpan(text, member, meta.start), value);
+}
+
+function metaSpan(text: string): Span | undefined {
+  const params = memberSpan(text, 'params');
+  return params === undefined ? undefined : memberSpan(text, '_meta', params.start);
+}
+
 function replaced(text: string, span: Span | undefined, value: McpId): string {
   return span === undefined ? text : text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end);
 }

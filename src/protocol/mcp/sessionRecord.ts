@@ -28,6 +28,8 @@ export interface SessionRecord {
   readonly greeting: Greeting;
   /** The answer to the client's handshake, while there is one. */
   readonly handshake: McpParams | undefined;
+  /** What the server is asked for a sign of life, in the words of its era: the stateless one has no ping. */
+  readonly lifeSign: Replayed;
   /** What every request of ours has to carry: nothing before 2026-07-28. */
   readonly requestParams: McpParams;
   /** The client sent a request. */
@@ -81,6 +83,11 @@ export function createSessionRecord(): SessionRecord {
     },
     get handshake() {
       return handshake;
+    },
+    get lifeSign(): Replayed {
+      // A client that shook no hands may have a call under way before anything was answered.
+      const isModernEra = isModernAnswered || (initialize === undefined && meta !== undefined);
+      return isModernEra ? { method: 'server/discover', params: { _meta: meta } } : { method: 'ping', params: {} };
     },
     get requestParams() {
       return isModernAnswered ? { _meta: meta } : {};

@@ -2,7 +2,7 @@ import type { Findings } from './findings.ts';
 import { duplicate } from './pairing.ts';
 import { createChains } from './sessionChains.ts';
 import type { LogCall, LogNode, LogResult, SessionScan } from './sessionScan.ts';
-import { derivedUuid } from './textHash.ts';
+import { derivedUuid } from '../textHash.ts';
 
 /** A line that comes in behind another one. */
 export type Insertion =

@@ -1,7 +1,7 @@
 import { recordIn, textIn } from '../agentReport.ts';
 import type { Interrupted } from './interrupted.ts';
 import type { Call, Result } from './pairing.ts';
-import { textHash } from './textHash.ts';
+import { textHash } from '../textHash.ts';
 
 /** What is kept of a line of a session's log that is part of a chain: ids and places, never its content. */
 export interface LogNode {

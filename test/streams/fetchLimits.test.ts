@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { withoutFetchLimits } from '../../../src/integrations/http/fetchLimits.ts';
-import { answer, inTurn, startGateway, startServer } from './startHttp.ts';
+import { withoutFetchLimits } from '../../src/streams/fetchLimits.ts';
+import { answer, inTurn, startGateway, startServer } from '../integrations/http/startHttp.ts';
 
 const name = Symbol.for('undici.globalDispatcher.1');
 

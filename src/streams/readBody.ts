@@ -1,4 +1,4 @@
-import type { Clock } from '../../policy/clock.ts';
+import type { Clock } from '../policy/clock.ts';
 
 /** How far a body is read. */
 export interface BodyLimits {

@@ -1,0 +1,49 @@
+import type { Duration } from '../policy/duration.ts';
+import { choice, duration, type KeysOf } from '../policy/optionKeys.ts';
+import { type EventRules, eventsKey } from './eventRules.ts';
+import type { ServerSentEvent } from './serverSentEvents.ts';
+
+/** What a stream is made of. */
+export interface HttpChunks {
+  /** Server-sent events, for an answer of `text/event-stream`; any other is a failure. */
+  readonly events: ServerSentEvent;
+  /** The same, with what the JSON of their data holds. The last event is left out where it is none, such as `[DONE]`. */
+  readonly json: ServerSentEvent<unknown>;
+  /** Lines without their ends, such as those of NDJSON. */
+  readonly lines: string;
+  /** Bytes as they come. */
+  readonly bytes: Uint8Array;
+}
+
+/** How the body of a stream is read. */
+export type HttpStreamParse = keyof HttpChunks;
+
+/** What of the options of a stream says how its body is read. */
+export interface HttpReading {
+  /** What the body becomes. @defaultValue 'events' */
+  readonly parse?: HttpStreamParse | undefined;
+  /** What its events mean; of `events` and `json`. @defaultValue those of the integration */
+  readonly events?: EventRules | undefined;
+  /**
+   * Longest wait for a chunk, in ms, while the reader waits: `idleMs` counts every byte as a sign of life, a ping and a comment too, this one does not.
+   * @defaultValue that of the integration
+   */
+  readonly contentIdleMs?: Duration | undefined;
+}
+
+/** What of them says the kind: of any but `events`, it is there. */
+export type ReadAs<S extends HttpStreamParse> = 'events' extends S
+  ? { readonly parse?: S | undefined }
+  : { readonly parse: S };
+
+/** The options of {@link HttpReading}. */
+export const readingKeys = {
+  parse: choice(['events', 'json', 'lines', 'bytes']),
+  events: eventsKey,
+  contentIdleMs: duration(),
+} satisfies KeysOf<HttpReading>;
+
+/** Those that say how the body is read, checked. */
+export interface CheckedReading extends Omit<HttpReading, 'contentIdleMs'> {
+  readonly contentIdleMs?: number | undefined;
+}
