@@ -16,10 +16,12 @@ export type Admission =
   | 'await_suspect'
   | 'await_scope'
   | 'await_permit'
+  | 'await_rate'
   | 'refuse_stopped'
   | 'refuse_too_many'
   | 'refuse_open'
   | 'refuse_tool'
+  | 'refuse_rate'
   | 'fail_cancelled'
   | 'fail_out_of_time'
   | 'fail_paused'
@@ -43,7 +45,7 @@ export function admit<I, O>(state: PathState<I, O>, call: Call<I, O>, now: numbe
   if (link.pausedUntil > now) return outlastsPause(state, call) ? 'await_pause' : 'fail_paused';
   if (suspicion.raised) return 'await_suspect';
   if (scopes.mustWait(call)) return 'await_scope';
-  if (permits.free) return 'pass';
+  if (permits.free) return state.options.rate === undefined ? 'pass' : admitByRate(state, call, now);
   return call.progress.accepted || state.waiting.queued < state.options.policy.queueLength
     ? 'await_permit'
     : 'refuse_too_many';
@@ -58,6 +60,17 @@ function admitWhileOpen<I, O>(state: PathState<I, O>, call: Call<I, O>, now: num
   if (isDue && scopes.mustWait(call)) return 'await_scope';
   if (isDue && !permits.free) return 'refuse_too_many';
   return isDue || options.everyEvent === true ? 'probe' : 'refuse_open';
+}
+
+/** Last of all: what is there is promised to the first in line, and nothing else keeps that one back. */
+function admitByRate<I, O>({ draining }: PathState<I, O>, call: Call<I, O>, now: number): Admission {
+  const { rate } = call.progress;
+  if (rate === undefined) return 'pass';
+  const patienceMs = Math.min(call.overallDue, draining.cutAt) - now;
+  const waitMs = rate.bucket.waitOf(rate, patienceMs);
+  rate.waitMs = waitMs;
+  if (waitMs === 0) return 'pass';
+  return waitMs < patienceMs ? 'await_rate' : 'refuse_rate';
 }
 
 function outlastsPause<I, O>({ circuit, draining }: PathState<I, O>, call: Call<I, O>): boolean {
@@ -85,6 +98,8 @@ export function admissionFailure<I, O>(
       return refusal.tooMany(name, policy.maxInFlight);
     case 'refuse_tool':
       return tools.refusalOf(call, now) ?? circuit.refusal(lastFailure, now);
+    case 'refuse_rate':
+      return refusal.rateLimited(name, call.progress.rate, lastFailure);
     case 'fail_cancelled':
       return refusal.cancelled(signal?.reason, false);
     case 'fail_out_of_time':

@@ -106,6 +106,9 @@ export class AdmissionSteps<I, O> {
         // Work that ran in the scope before is being ended, which takes its grace at most.
         waiting.add(call, 'scope', Math.min(now + options.policy.abortGraceMs, call.overallDue));
         return;
+      case 'await_rate':
+        this.#awaitRate(call, now);
+        return;
       case 'await_permit':
         waiting.add(call, 'permit', call.overallDue);
         return;
@@ -115,6 +118,7 @@ export class AdmissionSteps<I, O> {
       case 'refuse_stopped':
       case 'refuse_too_many':
       case 'refuse_open':
+      case 'refuse_rate':
         this.#admitted.settlement.refuse(call, admissionFailure(state, call, admission, now));
         return;
       case 'fail_cancelled':
@@ -122,6 +126,16 @@ export class AdmissionSteps<I, O> {
       case 'fail_paused':
         this.#admitted.settlement.fail(call, admissionFailure(state, call, admission, now));
     }
+  }
+
+  /** The first in line goes when its part has come back, each of the others when it is the first. */
+  #awaitRate(call: Call<I, O>, now: number): void {
+    const { waiting, records } = this.#state;
+    const { rate } = call.progress;
+    if (rate === undefined) return;
+    const isFirst = rate.enter();
+    waiting.add(call, 'rate', isFirst ? Math.min(now + rate.waitMs, call.overallDue) : call.overallDue);
+    records.rateWaited(rate);
   }
 
   /** A call asks to be the probe of an open circuit. */

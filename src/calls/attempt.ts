@@ -1,10 +1,13 @@
 import type { Effect } from '../policy/effects.ts';
+import type { HeaderSource } from '../policy/hints.ts';
+import type { Costs } from '../policy/rateLimit.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
 import type { Limits } from '../policy/policy.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { Fence } from './fence.ts';
 import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
+import { RealCosts, type RatePlace } from './ratePlace.ts';
 import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
 
 /** The part of a call that its attempts read. */
@@ -14,6 +17,7 @@ export interface AttemptedCall {
   readonly overallDue: number;
   readonly attempts: number;
   readonly expectedEffect: Effect | undefined;
+  readonly rate: RatePlace | undefined;
   now(): number;
   firstChunkCame(): number;
 }
@@ -67,6 +71,20 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     return (particulars.touch ??= () => {
       particulars.touchedAt = this.call.now();
     });
+  }
+
+  get spent(): (costs: Costs) => void {
+    const particulars = this.ownParticulars();
+    if (particulars.spent === undefined) {
+      const { rate } = this.call;
+      const real = rate === undefined ? undefined : new RealCosts(rate);
+      particulars.spent = (costs) => real?.say(costs);
+    }
+    return particulars.spent;
+  }
+
+  get rateLimit(): (headers: HeaderSource) => void {
+    return (this.ownParticulars().rateLimit ??= (headers) => this.call.rate?.learn(headers));
   }
 
   /** From now on it is the caller whom it waits for: its limits on silence and on the attempt stand still. Also a sign of life. */
@@ -187,6 +205,8 @@ class Particulars {
   readonly limitMs: number;
   controller: AbortController | undefined = undefined;
   touch: (() => void) | undefined = undefined;
+  spent: ((costs: Costs) => void) | undefined = undefined;
+  rateLimit: ((headers: HeaderSource) => void) | undefined = undefined;
   touchedAt: number | undefined = undefined;
   vouchedAt: number | undefined = undefined;
   restingSince: number | undefined = undefined;

@@ -34,6 +34,7 @@ export class AttemptLifecycle<I, O> {
     const attempt = new Attempt(call, link.fence, limitMs, now);
     call.attempt = attempt;
     permits.take();
+    if (options.rate !== undefined) call.progress.rate?.spend();
     scopes.workStarted(attempt);
     inFlight.add(call);
     call.due = firstDueOf(call, limitMs, now);

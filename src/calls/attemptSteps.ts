@@ -40,7 +40,10 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       const { isProbe, stream } = call.settings;
       if (isProbe === true) answer = options.probe?.(attempt) as O | PromiseLike<O>;
       else if (stream === undefined) answer = options.operation(call.input, attempt);
-      else answer = stream.read(options.operation(stream.inputOf(call.input), attempt), attempt) as PromiseLike<O>;
+      else {
+        const operation = call.settings.streamed ?? options.streamed ?? options.operation;
+        answer = stream.read(operation(stream.inputOf(call.input), attempt), attempt) as PromiseLike<O>;
+      }
       if (isThenable(answer)) {
         this.#listeners.listen(answer, attempt);
         queue.inside();

@@ -4,6 +4,7 @@ import type { Attempt } from './attempt.ts';
 import { CallProgress, noProgress, type Waiting } from './callProgress.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { Deadline } from './deadlineQueue.ts';
+import type { RatePlace } from './ratePlace.ts';
 import type { AbortWatcher } from './signalFanout.ts';
 
 /** Is told when the time of a call is over or its caller aborts it. */
@@ -66,6 +67,11 @@ export class Call<I, O> implements Deadline, AbortWatcher {
 
   get waiting(): Waiting | undefined {
     return this.#progress.waiting;
+  }
+
+  /** What it takes of the rate limits of its integration, where that has any. */
+  get rate(): RatePlace | undefined {
+    return this.#progress.rate;
   }
 
   get settled(): boolean {

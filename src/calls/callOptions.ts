@@ -88,7 +88,8 @@ const callKeys = {
   fallback: anything as Key<FallbackOption<never, never> | undefined>,
 } satisfies KeysOf<CallOptions<never, never>>;
 
-const streamKeys = {
+/** The options of a stream. */
+export const streamKeys = {
   ...sharedKeys,
   resume: callback<Resume<never, never>>(),
 } satisfies KeysOf<CallStreamOptions<never, never>>;

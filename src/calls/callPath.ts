@@ -8,6 +8,7 @@ import type { CallSettings } from './callSettings.ts';
 import { Conductor } from './conductor.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './machineLink.ts';
+import type { RateWait } from './rateBucket.ts';
 import * as refusal from './refusal.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
 
@@ -46,12 +47,20 @@ export class CallPath<I, O> implements Drainable {
     };
   }
 
+  /** The rate limit that the call waits for which has waited longest; undefined where none waits for one. */
+  get rateWait(): RateWait | undefined {
+    const { waiting, options } = this.#conductor.state;
+    return options.rate === undefined ? undefined : waiting.list('rate')[0]?.rate?.heldBack;
+  }
+
   /** Makes a call. The row is given back so that its owner can end it; `settled` gets its one outcome. */
   start(input: I, settings: CallSettings<I, O>, settled: (outcome: Outcome<O>) => void): Call<I, O> {
     const { state, steps } = this.#conductor;
     const now = state.options.clock.now();
     const call = steps.admission.makeCall(input, settings, now, settled);
     const { signal } = settings;
+    // Before the step: it runs functions of the caller's.
+    if (state.options.rate !== undefined) call.ownProgress().rate = state.options.rate.placeOf(input, call);
     state.queue.enter();
     if (state.stopped) steps.settlement.refuse(call, refusal.stopped(this.name));
     else if (signal?.aborted === true) steps.settlement.fail(call, refusal.cancelled(signal.reason, false));
@@ -191,9 +200,10 @@ export class CallPath<I, O> implements Drainable {
     this.#step(() => {
       // Calls whose next attempt would come after the end learn now what they would learn then.
       for (const call of state.waiting.list()) {
-        const isTimed = call.waiting === 'backoff' || call.waiting === 'pause';
-        if (!isTimed || call.due < order.until) continue;
-        const { lastFailure } = call.progress;
+        const { lastFailure, rate } = call.progress;
+        const isTimed = call.waiting === 'backoff' || call.waiting === 'pause' || call.waiting === 'rate';
+        const dueAt = call.waiting === 'rate' ? this.#conductor.now() + (rate?.heldBack?.waitMs ?? 0) : call.due;
+        if (!isTimed || dueAt < order.until) continue;
         if (lastFailure === undefined) steps.settlement.refuse(call, refusal.stopping(this.name));
         else steps.settlement.fail(call, refusal.notTriedAgain(lastFailure));
       }

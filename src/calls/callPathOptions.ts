@@ -9,6 +9,7 @@ import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { RetryBudget } from '../policy/retryBudget.ts';
 import type { AttemptContext, Operation } from './operation.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { IntegrationRates } from './integrationRates.ts';
 import type { FailureStreak } from './failureStreak.ts';
 import type { SignalFanout } from './signalFanout.ts';
 
@@ -17,6 +18,8 @@ export interface CallPathOptions<I, O> {
   readonly name: string;
   readonly policy: IntegrationPolicy;
   readonly operation: Operation<I, O>;
+  /** What it does in place of that for a call whose answer is read as a stream. @defaultValue `operation` */
+  readonly streamed?: Operation<I, unknown> | undefined;
   /** The tool an input calls, where it calls one: each has a circuit of its own beside that of the integration. @defaultValue none does */
   readonly toolOf?: ((input: I) => string | undefined) | undefined;
   /** What the record of a failure says of the integration. */
@@ -36,6 +39,8 @@ export interface CallPathOptions<I, O> {
   readonly onBreaker?: ((event: IntegrationEmitted, cause: BreakerCause | undefined) => void) | undefined;
   /** Counts the failures in a row. @defaultValue one of its own */
   readonly streak?: FailureStreak | undefined;
+  /** Its rate limits. @defaultValue none */
+  readonly rate?: IntegrationRates<I> | undefined;
   /** How many retries all its calls together may make. @defaultValue that of R-4 */
   readonly retryBudget?: RetryBudget | undefined;
   /** Told when the path has stopped: what it shares with others is given back. Must not throw. */

@@ -1,8 +1,9 @@
 import type { Effect } from '../policy/effects.ts';
+import type { RatePlace } from './ratePlace.ts';
 import type { EffectOutcome, FailureFacts } from '../policy/failure.ts';
 
 /** What a call without an attempt in flight waits for: `suspect` is the answer whether the server lives. */
-export type Waiting = 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'scope' | 'suspect';
+export type Waiting = 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'scope' | 'suspect' | 'rate';
 
 /**
  * What a call went through besides one attempt that succeeds. A call has one of its own only when something of this is to be kept: these
@@ -23,6 +24,8 @@ export class CallProgress {
   effect: EffectOutcome = 'not_started';
   /** What the server said of its effect. */
   learned: Effect | undefined = undefined;
+  /** What it takes of the rate limits of its integration, where that has any. */
+  rate: RatePlace | undefined = undefined;
   /** Aborts the fallback that runs. */
   fallback: AbortController | undefined = undefined;
 }

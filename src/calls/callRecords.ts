@@ -8,7 +8,11 @@ import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import { stackOf } from './errorText.ts';
 import { limitThatPassed } from './limits.ts';
+import type { RatePlace } from './ratePlace.ts';
 import { toolName } from './toolName.ts';
+
+/** How often it is told that calls wait for a rate limit, in ms. */
+const rateToldEveryMs = 10_000;
 
 /** Refusals of one cause, which come in floods: the first is told, the others are counted. */
 export class RefusalEpisode {
@@ -27,6 +31,8 @@ export class CallRecords<I, O> {
   failed = 0;
   refused = 0;
   late = 0;
+  #rateWaits = 0;
+  #rateToldAt = Number.NEGATIVE_INFINITY;
   readonly #options: CallPathOptions<I, O>;
   readonly #integration: string;
   readonly #clock: Clock;
@@ -74,13 +80,14 @@ export class CallRecords<I, O> {
 
   callSucceeded(call: Call<I, O>): void {
     this.succeeded++;
-    if (!this.#queue.wants('call.succeeded')) return;
+    if (call.settings.isPart === true || !this.#queue.wants('call.succeeded')) return;
     const elapsedMs = this.#clock.now() - call.startedAt;
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
   }
 
   callFailed(call: Call<I, O>, failure: Failure): void {
     this.failed++;
+    if (call.settings.isPart === true) return;
     const { about, failed, policy } = this.#options;
     const { input, settings } = call;
     this.#queue.tell({
@@ -122,6 +129,18 @@ export class CallRecords<I, O> {
 
   attemptAbandoned({ call, number: attempt }: Attempt<Call<I, O>>, abandoned: number): void {
     this.#queue.tell({ type: 'call.abandoned', ...this.#about(call), attempt, abandoned });
+  }
+
+  /** Calls that wait for a rate limit come in floods: one is told now and then, with how many were not. */
+  rateWaited({ heldBack, waitMs }: RatePlace): void {
+    this.#rateWaits++;
+    const now = this.#clock.now();
+    if (heldBack === undefined || now < this.#rateToldAt + rateToldEveryMs) return;
+    const { of, limit, perMs } = heldBack;
+    const about = { of, limit, perMs, waitMs, calls: this.#rateWaits };
+    this.#rateToldAt = now;
+    this.#rateWaits = 0;
+    this.#queue.tell({ type: 'integration.rate_limited', integration: this.#integration, ...about });
   }
 
   paused(pauseMs: number): void {

@@ -3,7 +3,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
-import type { Fallback } from './operation.ts';
+import type { Fallback, Operation } from './operation.ts';
 
 /** Reads streams for a call. */
 export interface StreamReader<I> {
@@ -41,10 +41,14 @@ export interface CallSettings<I, O> extends Limits {
   readonly late?: ((value: O) => void) | undefined;
   /** What reads the answer of each attempt as a stream; the call ends when that has. */
   readonly stream?: StreamReader<I> | undefined;
+  /** What answers with that stream. @defaultValue what the integration does for a stream */
+  readonly streamed?: Operation<I, unknown> | undefined;
   /** Whether it is part of a turn, which may end while new calls are refused. */
   readonly underWay?: boolean | undefined;
   /** Whether its outcome settles a promise: nobody runs before the step is complete, so that need not wait for its end. @defaultValue false */
   readonly isPromised?: boolean | undefined;
+  /** Whether it is a part of a call of another integration, which is what is told: it is counted alone. @defaultValue false */
+  readonly isPart?: boolean | undefined;
   /** Of the integration's own harmless probe, which no caller made. */
   readonly isProbe?: boolean | undefined;
 }

@@ -3,10 +3,11 @@ import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
 import type { Waiting } from './callProgress.ts';
+import type { RateWait } from './rateBucket.ts';
 
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
 export interface CallWhy {
-  /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a permit, a probe or a sign of life. */
+  /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a permit, a probe, a sign of life, or its rate limit. */
   readonly phase: 'in_flight' | Waiting;
   /** The attempt in flight, or the last one made; 0 before the first. */
   readonly attempt: number;
@@ -14,7 +15,12 @@ export interface CallWhy {
   /** How long the attempt in flight has shown no sign of life. */
   readonly silentMs?: number | undefined;
   /** What happens next if nothing else does. */
-  readonly next: { readonly rule: FailureReason | 'next_attempt' | 'restart_wait'; readonly inMs: number };
+  readonly next: {
+    readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit';
+    readonly inMs: number;
+  };
+  /** The rate limit that it waits for. */
+  readonly rate?: RateWait | undefined;
   readonly lastFailure?: { readonly kind: FailureKind; readonly message: string } | undefined;
 }
 
@@ -31,6 +37,11 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
     ...(lastFailure !== undefined && { lastFailure: { kind: lastFailure.kind, message: lastFailure.message } }),
   };
   if (attempt === undefined) {
+    const rate = waiting === 'rate' ? call.rate?.heldBack : undefined;
+    if (rate !== undefined) {
+      const turn = { rule: 'rate_limit' as const, inMs: rate.waitMs };
+      return { phase: waiting, ...shared, rate, next: soonest([turn, overall]) };
+    }
     const rule = ruleOf(waiting);
     const next = rule === undefined ? overall : { rule, inMs: call.due - now };
     return { phase: waiting, ...shared, next: soonest([next, overall]) };

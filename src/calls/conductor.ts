@@ -224,7 +224,9 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     const { lastFailure } = call.progress;
     const wait = call.waiting;
     waiting.delete(call);
-    if (now >= call.overallDue || (wait !== 'scope' && wait !== 'restart')) this.steps.admission.proceed(call);
+    if (wait === 'rate' && now >= call.overallDue) {
+      settlement.refuse(call, refusal.rateLimited(name, call.progress.rate, lastFailure));
+    } else if (now >= call.overallDue || (wait !== 'scope' && wait !== 'restart')) this.steps.admission.proceed(call);
     else if (wait === 'scope') settlement.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', lastFailure));
     else if (lastFailure === undefined)
       settlement.refuse(call, refusal.unavailable(name, restartInMs?.(), outage.last));

@@ -19,6 +19,7 @@ import type { CallPath } from './callPath.ts';
 import type { CallStats } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { MachineLink } from './machineLink.ts';
+import type { Operation } from './operation.ts';
 import { startStream } from './startStream.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
 
@@ -59,8 +60,8 @@ function keepResolve(resolve: (outcome: never) => void): void {
   resolveKept = resolve;
 }
 
-/** Something outside that can be called: supervised, and behind one breaker. */
-export interface Integration<I, O> {
+/** Something outside that can be called: supervised, and behind one breaker. `C` is what its streams give. */
+export interface Integration<I, O, C = ChunkOf<O>> {
   readonly name: string;
   readonly breaker: BreakerHandle;
   /** The state of its machine, as of now. Before its first start, and after its stop, `idle`. */
@@ -79,7 +80,7 @@ export interface Integration<I, O> {
    * of the end, not of the first byte. A response of `fetch` that is not ok is a failure. Begins at once.
    * @throws TypeError or RangeError at once when an option is wrong.
    */
-  stream(input: I, options?: CallStreamOptions<I, ChunkOf<O>>): CallStream<ChunkOf<O>>;
+  stream(input: I, options?: CallStreamOptions<I, C>): CallStream<C>;
   /**
    * Ends the call that holds a scope, as if its caller had aborted it with `reason`.
    * @returns whether there was one.
@@ -89,7 +90,7 @@ export interface Integration<I, O> {
 }
 
 /** An integration over its call path. */
-export class CallableIntegration<I, O> implements Integration<I, O> {
+export class CallableIntegration<I, O, C = ChunkOf<O>> implements Integration<I, O, C> {
   readonly name: string;
   readonly breaker: BreakerHandle;
   readonly #path: CallPath<I, O>;
@@ -132,9 +133,18 @@ export class CallableIntegration<I, O> implements Integration<I, O> {
     return promise;
   }
 
-  stream(input: I, options: CallStreamOptions<I, ChunkOf<O>> = {}): CallStream<ChunkOf<O>> {
+  stream(input: I, options: CallStreamOptions<I, C> = {}): CallStream<C> {
+    return this.streamBy(undefined, input, options);
+  }
+
+  /** A stream that an operation of its own answers with. */
+  protected streamBy<D>(
+    operation: Operation<I, AsyncIterable<D>> | undefined,
+    input: I,
+    options: CallStreamOptions<I, D>,
+  ): CallStream<D> {
     const settings = settingsOfStream(settingsFor(input, this.#settings, this.#toolOf), options);
-    return startStream(this.#path, input, settings, options.resume);
+    return startStream(this.#path, input, settings, options.resume, operation);
   }
 
   cancelScope(scope: string, reason?: unknown): boolean {

@@ -1,5 +1,7 @@
 import type { Effect } from '../policy/effects.ts';
 import type { Failure } from '../policy/failure.ts';
+import type { HeaderSource } from '../policy/hints.ts';
+import type { Costs } from '../policy/rateLimit.ts';
 
 /** What an operation is given with its input; a new one for each attempt. */
 export interface AttemptContext {
@@ -20,6 +22,13 @@ export interface AttemptContext {
   readonly call: object;
   /** A sign of life (output, progress): restarts the idle limit, never the others. */
   readonly touch: () => void;
+  /**
+   * Says what the attempt really costs, in all and by name, as in `spent({ tokens: 812 })`: the rate limit is corrected by what `rate.cost`
+   * had estimated. The last word on each cost counts. Does nothing where there is no `rate`.
+   */
+  readonly spent: (costs: Costs) => void;
+  /** Tells the rate limit what an answer says of it in its headers. Does nothing where there is no `rate`, or it does not learn. */
+  readonly rateLimit: (headers: HeaderSource) => void;
 }
 
 /** What an integration does; it may be synchronous, return any thenable, throw or hang. */

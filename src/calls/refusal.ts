@@ -2,7 +2,9 @@ import type { RecentFailures } from '../policy/breakerCause.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { rateText } from '../policy/rateText.ts';
 import { errorText } from './errorText.ts';
+import type { RatePlace } from './ratePlace.ts';
 
 /** The facts of every failure that the call path itself decides; none carries a stack. */
 
@@ -79,6 +81,19 @@ export function paused(name: string, retryAfterMs: number, cause: FailureFacts |
     message: `${name} asked not to be called for now`,
     outcome: 'not_started',
     retryAfterMs,
+    cause,
+  };
+}
+
+/** Its part of the rate limit comes too late. */
+export function rateLimited(name: string, place: RatePlace | undefined, cause: FailureFacts | undefined): FailureFacts {
+  const held = place?.heldBack;
+  const waitMs = place?.waitMs ?? 0;
+  return {
+    kind: 'rate_limit',
+    message: `${name} has no room in its rate limit${held === undefined ? '' : ` (${rateText(held)})`} for ${formatDuration(waitMs)}`,
+    outcome: cause?.outcome ?? 'not_started',
+    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
     cause,
   };
 }

@@ -1,19 +1,23 @@
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { type CallStream, RelayedStream } from '../streams/callStream.ts';
 import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.ts';
-import type { ChunkOf } from '../streams/chunkSource.ts';
 import type { Call } from './call.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallSettings } from './callSettings.ts';
+import type { Operation } from './operation.ts';
 import * as refusal from './refusal.ts';
 
-/** Makes a call whose answer is a stream, and gives its reader the stream at once. */
-export function startStream<I, O>(
+/**
+ * Makes a call whose answer is a stream, and gives its reader the stream at once.
+ * @param operation - answers with the stream; without it, what the integration does for a stream.
+ */
+export function startStream<I, O, C>(
   path: CallPath<I, O>,
   input: I,
   settings: CallSettings<I, O>,
-  resume: Resume<I, ChunkOf<O>> | undefined,
-): CallStream<ChunkOf<O>> {
+  resume: Resume<I, C> | undefined,
+  operation?: Operation<I, AsyncIterable<C>>,
+): CallStream<C> {
   // Refused at once, a call is settled before there is a row to end.
   let call: Call<I, O> | undefined;
   const relay = new ChunkRelay(resume);
@@ -23,7 +27,7 @@ export function startStream<I, O>(
       resolve(ended as Outcome<StreamEnd>);
       relay.settled(ended as Outcome<StreamEnd>);
     };
-    call = path.start(input, { ...settings, stream: relay }, settled);
+    call = path.start(input, { ...settings, stream: relay, streamed: operation }, settled);
   });
   const stream = new RelayedStream(relay, outcome, (reason, isReader) => {
     if (call !== undefined && !call.settled)

@@ -53,6 +53,7 @@ export class WaitingCalls<I, O> {
     if (call.waiting === undefined) return;
     const progress = call.ownProgress();
     if (progress.waiting === 'permit') this.#forPermit.delete(call);
+    if (progress.waiting === 'rate') progress.rate?.leave();
     progress.waiting = undefined;
     this.#calls.delete(call);
     this.#deadlines.remove(call);

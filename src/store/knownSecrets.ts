@@ -46,6 +46,11 @@ export class KnownSecrets {
     }
   }
 
+  /** Takes in what is secret whatever it is called and looks like; values of less than 8 characters would be found by accident. */
+  learnValues(values: Iterable<string>): void {
+    for (const value of values) if (value.length >= shortest && value.length <= longest) this.#add(value);
+  }
+
   /** The text without them. */
   hide(text: string): string {
     this.#forms ??= formsOf(this.#values);

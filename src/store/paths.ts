@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { checkName } from '../policy/options.ts';
 
 /** The environment, as `process.env` has it. */
@@ -14,6 +14,12 @@ export function storePath(option: string | undefined, env: Environment): string 
   const chosen = option === undefined ? env['UNWEDGE_DB'] || undefined : checkName('path', option);
   if (chosen === ':memory:') return chosen;
   return chosen === undefined ? join(stateDirectory(env), 'unwedge', 'unwedge.sqlite') : resolve(chosen);
+}
+
+/** Where sign-ins to remote MCP servers are kept: beside the database that `UNWEDGE_DB` names, else in the XDG state directory. */
+export function signInDirectory(env: Environment): string {
+  const path = storePath(undefined, env);
+  return join(path === ':memory:' ? join(stateDirectory(env), 'unwedge') : dirname(path), 'sign-ins');
 }
 
 // The XDG base directory specification has a relative value ignored.

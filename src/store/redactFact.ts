@@ -1,8 +1,7 @@
 import { wholeMs } from '../policy/duration.ts';
-import type { KnownSecrets } from './knownSecrets.ts';
 import { redacted } from './redacted.ts';
 import { announcesSecret, type NameMeaning } from './secretNames.ts';
-import { createTextRedactor, type TextRedactor } from './secrets.ts';
+import { createTextRedactor, type Hiding, type TextRedactor } from './secrets.ts';
 
 /** Longest text that goes out in one piece, in characters; of a longer one the beginning. */
 const maxChars = 20_000;
@@ -24,7 +23,7 @@ export type FactRedactor = <F extends object>(fact: F) => F;
  * @param secrets - found wherever they stand, also those it learns later. @defaultValue none
  * @param most - how many objects and lists it looks into; it leaves out the rest.
  */
-export function createFactRedactor(secrets?: KnownSecrets, most = maxObjects): FactRedactor {
+export function createFactRedactor(secrets?: Hiding, most = maxObjects): FactRedactor {
   const texts = createTextRedactor(secrets);
   return <F extends object>(fact: F): F => new Pass(texts, most).clean(fact, 0) as F;
 }

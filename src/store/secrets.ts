@@ -34,8 +34,11 @@ const maxNameChars = 64;
 const longChars = 100;
 const rememberedTexts = 4;
 
+/** What takes out of texts what is known. */
+export type Hiding = Pick<KnownSecrets, 'hide' | 'version'>;
+
 /** @param secrets - to be found wherever they stand; what is learnt later too. @defaultValue none */
-export function createTextRedactor(secrets?: KnownSecrets): TextRedactor {
+export function createTextRedactor(secrets?: Hiding): TextRedactor {
   const known = new Map<string, FieldName>();
   /** Long texts that were found clean last: failures come in floods, each with the message and the stack of the one before. */
   const lastClean: string[] = [];

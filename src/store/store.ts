@@ -4,12 +4,13 @@ import type { Fact, Told } from '../policy/facts.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
 import type { BreakerStates } from './breakers.ts';
 import type { EventQuery, EventRow } from './events.ts';
+import type { RateStates } from './rates.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 
 /**
  * What every engine does: memory, SQLite, and later ones. Once open it never throws. What it cannot write waits in memory, at most 10,000 rows.
  *
- * The hot path is synchronous: `record`, all of `breakers`, and each write that adds or removes a row. A file is asked at once. An engine
+ * The hot path is synchronous: `record`, all of `breakers` and `rates`, and each write that adds or removes a row. A file is asked at once. An engine
  * over a network answers from a local copy and reconciles later. All other reads and writes are off the hot path: they are promises.
  */
 export interface Store {
@@ -29,6 +30,8 @@ export interface Store {
    */
   read(query: EventQuery): Promise<readonly EventRow[]>;
   readonly breakers: BreakerStates;
+  /** Rate limits of all runtimes that share the store. */
+  readonly rates: RateStates;
   readonly runtimes: Runtimes;
   /** The live children of all runtimes that share the store. */
   readonly children: ChildRecords;

@@ -11,6 +11,7 @@ import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { type Deferred, deferred, isSettled } from '../support/deferred.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
+import { ownRates } from '../support/rates.ts';
 import { fault } from '../support/startIntegration.ts';
 
 /** An integration under a root supervisor, whose actor can be made to crash; it is back after 100 ms. */
@@ -28,6 +29,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       bus,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
+      rates: ownRates(clock),
       store: () => store,
       supervise: (spec) => void root.startChild(spec),
       enter: () => undefined,

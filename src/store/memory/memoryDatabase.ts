@@ -2,6 +2,7 @@ import type { ChildRecord } from '../../policy/childRecord.ts';
 import type { OpenAlert } from '../../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { EventRow } from '../events.ts';
+import type { RateLevels } from '../../policy/rateLimit.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type { CallRow, MessageRow } from '../sessionRows.ts';
 
@@ -42,6 +43,8 @@ export interface MemoryBreaker {
 /** What the stores of one process keep in memory together. A simulation gives one to several runtimes. */
 export class MemoryDatabase {
   readonly breakers = new Map<string, MemoryBreaker>();
+  /** With when they were last asked for, in wall time. */
+  readonly rates = new Map<string, { readonly levels: RateLevels; readonly at: number }>();
   readonly runtimes = new Map<string, RuntimeRow>();
   /** By pid and start. */
   readonly children = new Map<string, ChildRecord>();

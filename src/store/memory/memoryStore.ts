@@ -13,6 +13,7 @@ import { MemoryAlerts } from './memoryAlerts.ts';
 import { MemoryBreakers } from './memoryBreakers.ts';
 import { MemoryDatabase } from './memoryDatabase.ts';
 import type { MemoryWrite } from './memoryLedger.ts';
+import { MemoryRates } from './memoryRates.ts';
 import { MemorySessions } from './memorySessions.ts';
 
 export interface MemoryStoreOptions extends OutageParts {
@@ -32,6 +33,7 @@ export class MemoryStore implements Store {
   readonly path: string;
   readonly degraded: boolean;
   readonly breakers: MemoryBreakers;
+  readonly rates: MemoryRates;
   readonly runtimes: Runtimes;
   readonly children: ChildRecords;
   readonly alerts: MemoryAlerts;
@@ -47,6 +49,7 @@ export class MemoryStore implements Store {
     this.#redact = redact;
     this.#queue = new WriteQueue(memoryCommitter, path, parts);
     this.breakers = new MemoryBreakers(database, redact);
+    this.rates = new MemoryRates(database);
     this.runtimes = memoryRuntimes(database);
     this.children = memoryChildren(database);
     this.alerts = new MemoryAlerts(database, (fact) => this.record(fact));

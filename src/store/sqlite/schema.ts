@@ -109,6 +109,13 @@ const createAlerts = `CREATE TABLE unwedge_alerts (
 ) STRICT;
 CREATE UNIQUE INDEX unwedge_alerts_open ON unwedge_alerts (integration) WHERE cleared_at IS NULL;`;
 
+/** Buckets of rate limits, each with the levels of what it counts as JSON: they are read and written as one. */
+const createRates = `CREATE TABLE unwedge_rates (
+  name TEXT PRIMARY KEY,
+  levels TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;`;
+
 /** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
 const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
   (database, events) => {
@@ -140,6 +147,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     );
     database.exec("CREATE INDEX unwedge_calls_pending_by_session ON unwedge_calls (session) WHERE state = 'pending'");
   },
+  (database) => database.exec(createRates),
 ];
 
 interface EventTable {

@@ -16,6 +16,7 @@ import { type Pruner, startPruner } from './retention.ts';
 import { SqliteAlerts } from './sqliteAlerts.ts';
 import { SqliteBreakers } from './sqliteBreakers.ts';
 import { SqliteChildren } from './sqliteChildren.ts';
+import { SqliteRates } from './sqliteRates.ts';
 import { SqliteRuntimes } from './sqliteRuntimes.ts';
 import { type SessionScope, SqliteSessions } from './sqliteSessions.ts';
 import { StoreFile } from './storeFile.ts';
@@ -68,6 +69,7 @@ class SqliteStore implements Store {
   readonly persistent = true;
   readonly path: string;
   readonly breakers: SqliteBreakers;
+  readonly rates: SqliteRates;
   readonly runtimes: SqliteRuntimes;
   readonly children: SqliteChildren;
   readonly alerts: SqliteAlerts;
@@ -90,6 +92,7 @@ class SqliteStore implements Store {
     this.#log = new EventLog(file, redact, runtimePid);
     this.#sessionScope = { file, log: this.#log, left, redact };
     this.breakers = new SqliteBreakers(file, redact);
+    this.rates = new SqliteRates(file);
     this.runtimes = new SqliteRuntimes(file, left);
     this.children = new SqliteChildren(file);
     this.alerts = new SqliteAlerts(file, this.#log);

@@ -29,7 +29,7 @@ const schemaOf = (path: string) =>
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 8]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 9]);
   });
 
   it('[O-1] of the first version is brought forward, with what it holds', async () => {
@@ -38,11 +38,11 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     await store.close();
     const database = openDatabase(path);
     database.exec(
-      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; PRAGMA user_version = 1',
+      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; DROP TABLE unwedge_rates; PRAGMA user_version = 1',
     );
     database.exec('ALTER TABLE unwedge_breakers DROP COLUMN failures; ALTER TABLE unwedge_breakers DROP COLUMN cause');
     await startStore({ path });
-    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 8]);
+    expect(pragmas(path).slice(0, 2)).toEqual(['wal', 9]);
     expect(database.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 1 });
     expect(database.prepare('SELECT count(failures) + count(cause) AS n FROM unwedge_breakers').get()).toEqual({
       n: 0,
@@ -65,7 +65,9 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     const database = openDatabase(path);
     database.exec('ALTER TABLE unwedge_alerts DROP COLUMN because; ALTER TABLE unwedge_alerts DROP COLUMN crashes');
     database.exec('ALTER TABLE unwedge_messages DROP COLUMN stops; ALTER TABLE unwedge_breakers DROP COLUMN cause');
-    database.exec('DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed');
+    database.exec(
+      'DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed; DROP TABLE unwedge_rates',
+    );
     database.exec('PRAGMA user_version = 4');
     const reader = await openReader(path);
     onTestFinished(() => reader.close());
@@ -179,6 +181,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
       'unwedge_messages',
       'unwedge_messages_unprocessed',
       'unwedge_meta',
+      'unwedge_rates',
       'unwedge_runtimes',
       'unwedge_sessions',
     ]);
@@ -193,7 +196,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
   it('[O-1] keeps the version of our tables in unwedge_meta', async () => {
     const { path, database } = foreignDatabase(gatewayEvents);
     await startStore({ path });
-    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '8' }]);
+    expect(database.prepare('SELECT * FROM unwedge_meta').all()).toEqual([{ key: 'version', value: '9' }]);
     const again = await startStore({ path });
     expect(again.store.degraded).toBe(false);
   });

@@ -1,0 +1,114 @@
+import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../../policy/rateLimit.ts';
+import { forgetRatesMs, type RateStates } from '../rates.ts';
+import type { Database } from './database.ts';
+import type { StoreFile } from './storeFile.ts';
+
+/** Keys may be made of what must not be kept, credentials above all: the file has their hashes. Loaded late, for short runs need none. */
+function nameOf(key: string): string {
+  return process.getBuiltinModule('node:crypto').createHash('sha256').update(key).digest('hex');
+}
+
+/** What was noted and is not in the file yet. */
+interface Note {
+  readonly order: RateOrder;
+  readonly wallNow: number;
+}
+
+/** Buckets of rate limits in the file. */
+export class SqliteRates implements RateStates {
+  readonly #file: StoreFile;
+  /** In the order of noting, by the name of the bucket. */
+  readonly #notes = new Map<string, Set<Note>>();
+
+  constructor(file: StoreFile) {
+    this.#file = file;
+  }
+
+  draw(key: string, order: RateOrder, wallNow: number): RateGrant | undefined {
+    const name = nameOf(key);
+    const notes = this.#notes.get(name);
+    const grant = this.#file.ask((database) => {
+      // What has no limit yet is only read: most who learn from answers are never told any.
+      if (notes === undefined && asksNothing(order) && selectLevels(database, name) === undefined) {
+        return takeFrom({}, order, wallNow);
+      }
+      return database.immediate(() => {
+        // Who draws in the turn in which it noted something is bound by that too.
+        for (const note of notes ?? []) take(database, name, note.order, note.wallNow);
+        return take(database, name, order, wallNow);
+      });
+    }, undefined);
+    if (grant !== undefined) this.#notes.delete(name);
+    return grant;
+  }
+
+  note(key: string, order: RateOrder, wallNow: number): void {
+    const name = nameOf(key);
+    const note: Note = { order, wallNow };
+    const notes = this.#notes.get(name) ?? new Set();
+    this.#notes.set(name, notes.add(note));
+    const isOpen = (): boolean => this.#notes.get(name)?.has(note) === true;
+    this.#file.write({
+      run: (database) => {
+        if (isOpen()) take(database, name, order, wallNow);
+      },
+      committed: () => {
+        if (!isOpen()) return;
+        notes.delete(note);
+        if (notes.size === 0) this.#notes.delete(name);
+      },
+    });
+  }
+}
+
+function asksNothing({ capacities, learned = {} }: RateOrder): boolean {
+  return Object.keys(capacities).length === 0 && Object.keys(learned).length === 0;
+}
+
+function take(database: Database, name: string, order: RateOrder, wallNow: number): RateGrant {
+  const known = selectLevels(database, name);
+  const grant = takeFrom(known ?? {}, order, wallNow);
+  if (Object.keys(grant.levels).length === 0) return grant;
+  const at = Math.round(wallNow);
+  if (known === undefined) database.prepare('DELETE FROM unwedge_rates WHERE at < ?').run(at - forgetRatesMs);
+  database
+    .prepare(
+      `INSERT INTO unwedge_rates (name, levels, at) VALUES (?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET levels = excluded.levels, at = excluded.at`,
+    )
+    .run(name, JSON.stringify(grant.levels), at);
+  return grant;
+}
+
+function selectLevels(database: Database, name: string): RateLevels | undefined {
+  const text = database.prepare('SELECT levels FROM unwedge_rates WHERE name = ?').get(name)?.['levels'];
+  return typeof text === 'string' ? readLevels(text) : undefined;
+}
+
+/** A row that somebody damaged is a bucket that is not known. */
+function readLevels(text: string): RateLevels | undefined {
+  try {
+    const levels: unknown = JSON.parse(text);
+    if (typeof levels !== 'object' || levels === null) return undefined;
+    return Object.values(levels).every(isPair) ? (levels as RateLevels) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPair(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { own, told } = value as Record<string, unknown>;
+  return (own === undefined || isLevel(own, [])) && (told === undefined || isLevel(told, ['limit']));
+}
+
+const optional = ['perMs', 'fullAt', 'taken'];
+
+function isLevel(value: unknown, needed: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const figures = value as Record<string, unknown>;
+  return (
+    ['level', 'at', ...needed].every((name) => Number.isFinite(figures[name])) &&
+    optional.every((name) => figures[name] === undefined || Number.isFinite(figures[name]))
+  );
+}
