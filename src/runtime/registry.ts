@@ -72,6 +72,7 @@ export class Registry {
       supervise: (spec) => life.supervise(spec),
       declare: (name) => this.declare(name),
       enter: (path, role) => void this.#entries.set(path.name, { path, ...role }),
+      leave: (name) => this.leave(name),
       join: (part) => this.join(part),
     };
   }
@@ -98,6 +99,20 @@ export class Registry {
     checkName('name', name);
     this.refuseLate();
     if (this.#entries.has(name)) throw new RangeError(`The name \`${name}\` is taken by another integration`);
+  }
+
+  /** Ends an integration for good, and forgets it. Never rejects. */
+  async leave(name: string): Promise<void> {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    const { root } = this.runtime;
+    entry.path.stop();
+    for (const id of [`mcp:${name}`, `integration:${name}`]) {
+      await root.stopChild(id);
+      // One that a stop of everything has in hand is forgotten with the rest.
+      if (root.state(id) === 'stopped') root.deleteChild(id);
+    }
+    this.#entries.delete(name);
   }
 
   /** @throws Error when nothing may be added any more. */

@@ -1,6 +1,7 @@
 import type { CallPath } from '../calls/callPath.ts';
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Drainable } from '../calls/draining.ts';
+import type { RateBuckets } from '../calls/rateBuckets.ts';
 import type { SignalFanout } from '../calls/signalFanout.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock, Random } from '../policy/clock.ts';
@@ -16,7 +17,7 @@ import type { Bus } from '../telemetry/bus.ts';
 /** An integration as its registry sees it. */
 export type RegisteredPath = Pick<
   CallPath<unknown, unknown>,
-  'name' | 'link' | 'stats' | 'busy' | 'restart' | 'drain' | 'stop'
+  'name' | 'link' | 'stats' | 'rateWait' | 'busy' | 'restart' | 'drain' | 'stop'
 >;
 
 /** How the registry treats an integration. */
@@ -61,6 +62,8 @@ export interface Runtime {
   readonly environment: 'extend' | 'safe';
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
+  /** Rate limits by key, those of declared integrations and any others. */
+  readonly rates: RateBuckets;
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;
@@ -78,6 +81,8 @@ export interface Runtime {
   declare(name: string): void;
   /** Has an integration drained, restarted by name and stopped with the rest. */
   enter(path: RegisteredPath, role?: PathRole): void;
+  /** Ends an integration for good: its calls, its server, its circuit. Its name is free when this resolves; never rejects. */
+  leave(name: string): Promise<void>;
   /** Has a part started, drained and stopped with the rest. @returns how it leaves. */
   join(part: Part): () => void;
 }

@@ -1,11 +1,13 @@
 import { createChildRegistry } from '../actors/process/childRegistry.ts';
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import { RateBuckets } from '../calls/rateBuckets.ts';
 import { SignalFanout } from '../calls/signalFanout.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
 import { createBus } from '../telemetry/bus.ts';
+import { StoredRates } from './rateKeeper.ts';
 import { LateStore, type StoreTuning } from './lateStore.ts';
 import type { Runtime } from './runtime.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
@@ -29,7 +31,7 @@ export interface StopSteps {
   readonly recordsEarly?: boolean | undefined;
 }
 
-type OfRuntime = Omit<Runtime, 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'enter' | 'join'>;
+type OfRuntime = Omit<Runtime, 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'enter' | 'leave' | 'join'>;
 
 /** The bus, the children and the store of a runtime, from their start to their end. */
 export class RuntimeLife {
@@ -47,12 +49,13 @@ export class RuntimeLife {
     const stalled = (ms: number): void => bus.tell({ type: 'runtime.stalled', stalledMs: Math.round(ms) });
     const deadlines = new DeadlineQueue(clock, stalled);
     const signals = new SignalFanout();
+    const rates = new RateBuckets(new StoredRates(clock, () => this.#store.current));
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;
     this.#children = children;
     this.#store = new LateStore(options, tuning, bus, children);
     const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
-    this.parts = { ...given, bus, deadlines, signals, root, register };
+    this.parts = { ...given, bus, deadlines, signals, rates, root, register };
   }
 
   get running(): boolean {
@@ -124,6 +127,7 @@ export class RuntimeLife {
     await this.parts.root.stop();
     this.#children.close();
     ended();
+    this.parts.rates.flush();
     await this.#store.reaped();
     if (recordsEarly) await this.#store.keepRest();
     await this.#store.close();

@@ -1,21 +1,24 @@
 import type { Operation } from '../calls/operation.ts';
 import { CallPath } from '../calls/callPath.ts';
 import type { CallPathOptions } from '../calls/callPathOptions.ts';
+import { IntegrationRates, type RateFunctions } from '../calls/integrationRates.ts';
 import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';
 import { integrationMachine, type IntegrationRef } from '../machines/integration.ts';
 import type { IntegrationAbout } from '../policy/integrationAbout.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
+import { isRated } from '../policy/ratePolicy.ts';
 import type { PathRole, Runtime } from './runtime.ts';
 
 /** What of a runtime an integration needs. */
 export type IntegrationRuntime = Pick<
   Runtime,
-  'clock' | 'random' | 'bus' | 'deadlines' | 'signals' | 'store' | 'supervise' | 'enter'
+  'clock' | 'random' | 'bus' | 'deadlines' | 'signals' | 'rates' | 'logger' | 'store' | 'supervise' | 'enter'
 >;
 
 /** What one integration adds to the runtime's parts. */
 export type IntegrationParts<I, O> = Pick<
   CallPathOptions<I, O>,
+  | 'streamed'
   | 'toolOf'
   | 'failed'
   | 'probe'
@@ -31,6 +34,8 @@ export type IntegrationParts<I, O> = Pick<
     readonly about: IntegrationAbout<I>;
     readonly policy: IntegrationPolicy;
     readonly operation: Operation<I, O>;
+    /** What its calls cost, and whose limits hold for them, where its policy has rate limits. */
+    readonly rate?: RateFunctions<I> | undefined;
     /** Where its failures in a row are counted. @defaultValue 'own' */
     readonly streak?: StreakKeeper | undefined;
     /** Whether this process alone uses its server or command: then its circuit is probed without asking others of its name. @defaultValue false */
@@ -51,6 +56,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     deadlines: runtime.deadlines,
     signals: runtime.signals,
     streak: kept.streak,
+    rate: isRated(policy.rate) ? new IntegrationRates(name, policy.rate, parts.rate ?? {}, runtime) : undefined,
     onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
     claimProbe: parts.alone === true ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
     onStop: () => kept.stop(),

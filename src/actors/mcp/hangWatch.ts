@@ -8,6 +8,8 @@ export interface HangWatchOptions {
   readonly connection: () => Suspect | undefined;
   /** How long the server may take to answer, in ms above 0. @defaultValue the server's `pingMs` */
   readonly pingMs?: number | undefined;
+  /** It is elsewhere: its process is none of ours. @defaultValue false */
+  readonly isRemote?: boolean | undefined;
 }
 
 /** What became of a suspicion: the server answers, was killed, or was gone by then. */
@@ -23,14 +25,15 @@ export interface HangWatch {
  * A watch over the connections of one server. Suspicions that come while one is looked into share its outcome: calls that
  * fall silent together are one incident.
  */
-export function createHangWatch({ connection, pingMs }: HangWatchOptions): HangWatch {
+export function createHangWatch({ connection, pingMs, isRemote = false }: HangWatchOptions): HangWatch {
   let inquiry: Promise<HangVerdict> | undefined;
   let suspected: Suspect | undefined;
 
   const inquire = async (current: Suspect): Promise<HangVerdict> => {
     if (await current.ping(pingMs)) return 'alive';
     if (connection() !== current) return 'gone';
-    current.kill({ kind: 'crash', reason: 'hang', message: 'The server hung and was killed', outcome: 'unknown' });
+    const message = isRemote ? 'The server did not answer and was disconnected' : 'The server hung and was killed';
+    current.kill({ kind: 'crash', reason: 'hang', message, outcome: 'unknown' });
     return 'killed';
   };
 

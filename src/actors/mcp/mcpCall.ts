@@ -14,6 +14,20 @@ export interface OwnSide {
 /** Stands in an error for an answer that was not of the protocol: the SDK would drop it, and its request would hang. */
 export class MalformedAnswer {}
 
+/** Stands in an error for a request that got no answer while its connection goes on. */
+export class LostRequest {
+  readonly facts: FailureFacts;
+
+  constructor(facts: FailureFacts) {
+    this.facts = facts;
+  }
+}
+
+/** Why a request got no answer; undefined when that is not what the error says. */
+export function lostRequestIn(error: unknown): FailureFacts | undefined {
+  return isServerError(error) && error.data instanceof LostRequest ? error.data.facts : undefined;
+}
+
 /** The longest limit the SDK's timers take, in ms; the limits of a call are kept by its call path. */
 export const unlimitedMs = 2 ** 31 - 1;
 
@@ -73,6 +87,7 @@ function malformed(error: unknown): FailureFacts {
 /** The server's own word that it failed. */
 function answered(error: ProtocolError): FailureFacts {
   if (error.data instanceof MalformedAnswer) return malformed(error);
+  if (error.data instanceof LostRequest) return error.data.facts;
   return { ...rpcErrorFacts(error.code, error.message), message: plain(error), code: error.code, cause: error };
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { ProgressMark } from '../../protocol/mcp/progressMark.ts';
-import { callFacts, plain, unlimitedMs } from './mcpCall.ts';
+import { callFacts, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 
 /** What a request hears from its caller, and tells it. */
 export interface McpRequestContext {
@@ -27,7 +27,8 @@ export interface McpRequestContext {
  * reject with an {@link AttemptError} whose facts say what is known.
  */
 export interface McpConnection {
-  readonly pid: number;
+  /** Of the server's process; undefined when it is none of ours. */
+  readonly pid: number | undefined;
   readonly server: { readonly name: string; readonly version: string } | undefined;
   /** What the server wants its callers to know. */
   readonly instructions?: string | undefined;
@@ -56,7 +57,7 @@ export interface McpConnection {
 
 /** What a connection is made of. */
 export interface McpConnectionParts {
-  readonly pid: number;
+  readonly pid: number | undefined;
   readonly client: Client;
   readonly clock: Clock;
   readonly pingMs: number;
@@ -70,9 +71,13 @@ export interface McpConnectionParts {
 
 const mostPages = 1000;
 
-/** A client of the SDK that is not connected yet. @param info - our name and version, for the server. */
-export function createSdkClient(info: Implementation): Client {
-  return new Client(info, { capabilities: {} });
+/**
+ * A client of the SDK that is not connected yet.
+ * @param info - our name and version, for the server.
+ * @param asksEra - whether it asks the server for its era first, and takes the handshake where it knows of none.
+ */
+export function createSdkClient(info: Implementation, asksEra = false): Client {
+  return new Client(info, { capabilities: {}, ...(asksEra && { versionNegotiation: { mode: 'auto' } }) });
 }
 
 /** The message that a value is, undefined when it is none. */
@@ -183,10 +188,15 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
 /** Whether the server answers a ping. A refusal is an answer: a server need not know the method to be alive. */
 async function answers(client: Client, signal: AbortSignal, lost: () => FailureFacts | undefined): Promise<boolean> {
   try {
-    await client.request({ method: 'ping' }, { signal, timeout: unlimitedMs });
+    // The stateless era has no ping.
+    if (client.getProtocolEra() === 'modern') await client.discover({ signal, timeout: unlimitedMs });
+    else await client.request({ method: 'ping' }, { signal, timeout: unlimitedMs });
     return true;
-  } catch {
-    return !signal.aborted && lost() === undefined;
+  } catch (error) {
+    if (signal.aborted || lost() !== undefined) return false;
+    // A status is an answer as well.
+    const unanswered = lostRequestIn(error);
+    return unanswered === undefined || unanswered.status !== undefined;
   }
 }
 

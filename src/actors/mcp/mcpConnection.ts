@@ -4,12 +4,20 @@ import { failedExit } from '../../supervisor/exit.ts';
 import { plain } from './mcpCall.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
 import { stopped } from './serverLoss.ts';
-import { checkMcpServer, type McpServerOptions, type McpServerSettings } from './mcpServerOptions.ts';
+import { processTarget } from './mcpProcess.ts';
+import { checkMcpServer, type McpServerOptions } from './mcpServerOptions.ts';
 import { connectionOver, type ProcessLink } from '../process/processLink.ts';
+import type { ServerTarget } from './serverLink.ts';
 
 export type { McpConnection } from './mcpClient.ts';
 export type { McpConnectionHost } from './mcpConnectionHost.ts';
 export type { McpServerOptions } from './mcpServerOptions.ts';
+
+/** Logic and input of an actor. */
+export interface McpChild {
+  readonly logic: typeof connectionMachine;
+  readonly input: ConnectionInput;
+}
 
 /**
  * One incarnation of an MCP server as the child of a supervisor: logic and input of its actor.
@@ -23,17 +31,18 @@ export function mcpChild({
   register,
   logger,
   ...options
-}: McpServerOptions & McpConnectionHost): {
-  readonly logic: typeof connectionMachine;
-  readonly input: ConnectionInput;
-} {
-  const settings = checkMcpServer(options);
+}: McpServerOptions & McpConnectionHost): McpChild {
   const host: McpConnectionHost = { clock, onReady, onLost, onStray, register, logger };
+  return mcpChildOf(processTarget(checkMcpServer(options)), host);
+}
+
+/** One incarnation of an MCP server, wherever it is, as the child of a supervisor. */
+export function mcpChildOf(target: ServerTarget, host: McpConnectionHost): McpChild {
   return {
-    logic: mcpConnectionLogic(settings, host),
+    logic: mcpConnectionLogic(target, host),
     input: {
-      command: settings.command,
-      handshakeMs: settings.handshakeMs,
+      command: target.command,
+      handshakeMs: target.handshakeMs,
       lostOutput: (facts) => failedExit(new AttemptError(facts)),
     },
   };
@@ -43,16 +52,12 @@ export function mcpChild({
  * The connection machine over a server process and the SDK's client. When the actor is stopped without having ended, the
  * process and everything below it gets SIGKILL at once.
  */
-function mcpConnectionLogic(settings: McpServerSettings, host: McpConnectionHost): typeof connectionMachine {
-  return connectionOver((send) => startLink(settings, host, send));
+function mcpConnectionLogic(target: ServerTarget, host: McpConnectionHost): typeof connectionMachine {
+  return connectionOver((send) => startLink(target, host, send));
 }
 
 /** Stands for the link until it is loaded. The SDK takes longer to load than all of our code; a host without servers loads neither. */
-function startLink(
-  settings: McpServerSettings,
-  host: McpConnectionHost,
-  send: (event: ConnectionEvent) => void,
-): ProcessLink {
+function startLink(target: ServerTarget, host: McpConnectionHost, send: (event: ConnectionEvent) => void): ProcessLink {
   const { clock } = host;
   const startedAt = clock.now();
   let link: ProcessLink | undefined;
@@ -72,7 +77,7 @@ function startLink(
 
   void import('./mcpLink.ts')
     .then(({ startMcpLink }) => {
-      if (!isOver) link = startMcpLink(settings, host, send, startedAt);
+      if (!isOver) link = startMcpLink(target, host, send, startedAt);
     })
     .catch((error: unknown) => kill(notLoaded(error)));
 

@@ -1,12 +1,13 @@
+import type { Client } from '@modelcontextprotocol/client';
 import type { ConnectionEvent } from '../../machines/connection.ts';
 import { unlimitedMs } from './mcpCall.ts';
 import { createMcpConnection, createSdkClient, readMessage } from './mcpClient.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
 import { startupFacts } from './mcpLoss.ts';
-import type { McpServerSettings } from './mcpServerOptions.ts';
 import { McpTransport } from './mcpTransport.ts';
 import type { ProcessLink } from '../process/processLink.ts';
 import { isCleanExit, lossFacts, withStderr } from './serverEnd.ts';
+import type { ServerTarget } from './serverLink.ts';
 import { serverLoss, stopped } from './serverLoss.ts';
 
 /** Our name and version, for the server; the version is that of the package. */
@@ -17,15 +18,16 @@ export const clientInfo = { name: 'unwedge', version: '0.1.0' } as const;
  * @param startedAt - when its incarnation began, in ms of the host's clock.
  */
 export function startMcpLink(
-  settings: McpServerSettings,
+  target: ServerTarget,
   host: McpConnectionHost,
   send: (event: ConnectionEvent) => void,
   startedAt: number,
 ): ProcessLink {
   const { clock } = host;
-  const transport = new McpTransport(settings, clock, (stream, line) => host.onStray?.(stream, line));
-  const { process: server } = transport;
-  const registered = host.register?.({ mark: server.mark, command: settings.command });
+  const transport = new McpTransport(target, clock, (stream, line) => host.onStray?.(stream, line));
+  const { server } = transport;
+  const { mark } = server;
+  const registered = mark === undefined ? undefined : host.register?.({ mark, command: target.command });
   let ready = false;
 
   const loss = serverLoss(server, clock, startedAt, send, (facts) => {
@@ -33,27 +35,32 @@ export function startMcpLink(
   });
 
   const connect = async (): Promise<void> => {
-    const client = createSdkClient(clientInfo);
+    const { eras } = target;
+    const isLegacy = eras === undefined || eras.known === 'legacy';
+    const client = createSdkClient(clientInfo, !isLegacy);
     transport.read = readMessage;
     try {
       await client.connect(transport, { timeout: unlimitedMs });
     } catch (error) {
+      eras?.learn(undefined);
       loss.bury(startupFacts(error, server.end, transport.stderrTail), false);
       return;
     }
     if (loss.facts !== undefined) return;
     const { pid, end } = server;
-    if (pid === undefined || end !== undefined) {
+    if (end !== undefined) {
       loss.bury(startupFacts(undefined, end, transport.stderrTail), false);
       return;
     }
     ready = true;
+    transport.isGreeted = true;
+    eras?.learn(client.getProtocolEra());
     send({ type: 'link.ready', server: client.getServerVersion() });
     const connection = createMcpConnection({
       pid,
       client,
       clock,
-      pingMs: settings.pingMs,
+      pingMs: target.pingMs,
       lost: () => loss.facts,
       lateAnswers: () => transport.lateAnswers,
       kill: (facts) => send({ type: 'link.hung', facts }),
@@ -62,9 +69,11 @@ export function startMcpLink(
       },
     });
     tellHost(host, 'onReady', () => host.onReady?.(connection));
+    listenForTools(client);
   };
 
   transport.onspawn = (pid) => {
+    if (pid === undefined) return;
     registered?.started(pid);
     send({ type: 'link.started', pid });
   };
@@ -89,4 +98,10 @@ export function startMcpLink(
       registered?.ended();
     },
   };
+}
+
+/** In the stateless era a server tells only those of its changes who asked; the link keeps the question open. */
+function listenForTools(client: Client): void {
+  if (client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true) return;
+  client.listen({ toolsListChanged: true }, { timeout: unlimitedMs }).catch(() => undefined);
 }

@@ -3,43 +3,35 @@ import type { Clock, Timer } from '../../policy/clock.ts';
 import { killAtExit } from '../process/liveProcesses.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { type ServerChild, spawnServer } from './mcpSpawn.ts';
+import type { ServerEnd, ServerLink, ServerLinkListener, ServerTarget } from './serverLink.ts';
 import { killMarked, nextMark } from '../process/processMark.ts';
 import { killOrphansNow, killTreeNow, terminateTree } from '../process/processTree.ts';
-
-/** Why a server can no longer answer. */
-export interface ServerEnd {
-  readonly exitCode?: number | undefined;
-  /** The signal that ended the process. */
-  readonly signal?: string | undefined;
-  /** Set when the process was still running. */
-  readonly fault?: 'message_too_large' | 'pipe_closed' | 'abandoned' | undefined;
-}
-
-/** What a server process tells; none of these may throw. */
-export interface ServerProcessListener {
-  started(pid: number): void;
-  output(chunk: Buffer): void;
-  outputEnded(): void;
-  errors(chunk: Buffer): void;
-  errorsEnded(): void;
-  /** What was written and not taken at once has been taken. */
-  drained?(): void;
-  /** Told once: no answer will come any more. The process may still be there. */
-  ended(): void;
-}
 
 /** How long the rest of the output may take after the exit: a grandchild may hold the pipe. */
 const drainMs = 200;
 /** How long a server that closed a pipe may take to exit before it counts as lost. */
 const closedPipeMs = 1000;
 
+/** A server that is run as a process of ours. */
+export function processTarget(settings: McpServerSettings): ServerTarget {
+  const { command, env, handshakeMs, pingMs, maxMessageBytes } = settings;
+  return {
+    command,
+    secrets: env,
+    handshakeMs,
+    pingMs,
+    maxMessageBytes,
+    open: (clock, listener) => new McpProcess(settings, clock, listener),
+  };
+}
+
 /** The process of an MCP server and all it starts, from start to end. */
-export class McpProcess {
+export class McpProcess implements ServerLink {
   /** What all that descends from it carries in its environment. */
   readonly mark: string;
   readonly #settings: McpServerSettings;
   readonly #clock: Clock;
-  readonly #listener: ServerProcessListener;
+  readonly #listener: ServerLinkListener;
   #child: ServerChild | undefined = undefined;
   #exited: Promise<void> = Promise.resolve();
   #isGone = true;
@@ -49,7 +41,7 @@ export class McpProcess {
   #timer: Timer | undefined = undefined;
   #closing: Promise<void> | undefined = undefined;
 
-  constructor(settings: McpServerSettings, clock: Clock, listener: ServerProcessListener) {
+  constructor(settings: McpServerSettings, clock: Clock, listener: ServerLinkListener) {
     this.mark = nextMark(clock);
     this.#settings = settings;
     this.#clock = clock;

@@ -4,16 +4,17 @@ import type { Clock } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { type Logger, say } from '../../policy/logger.ts';
 import { createByteLines } from '../../protocol/mcp/byteLines.ts';
+import type { McpId } from '../../protocol/mcp/message.ts';
 import { isCleanExit, lossFacts } from './serverEnd.ts';
-import { McpProcess } from './mcpProcess.ts';
-import type { McpServerSettings } from './mcpServerOptions.ts';
 import { createStderrTail } from './mcpStderr.ts';
 import { connectionOver, killGraceMs, type ProcessLink } from '../process/processLink.ts';
+import type { ServerTarget } from './serverLink.ts';
 import { serverLoss, stopped } from './serverLoss.ts';
 
-/** A server process that lines are passed to and from as they are. */
+/** A server that lines are passed to and from as they are. */
 export interface McpRelay {
-  readonly pid: number;
+  /** Of its process; undefined when it is none of ours. */
+  readonly pid: number | undefined;
   /** Whether more was written than the server takes for now. */
   readonly isFull: boolean;
   /** The last of what it wrote to stderr, on one line, without our secrets. */
@@ -48,6 +49,8 @@ export interface McpRelayHost {
   /** One line of its stdout, its end included. Told of what is in the pipe only, never of what comes after `lost`. */
   line(line: Buffer): void;
   errors(chunk: Buffer): void;
+  /** One request has no answer and will get none; the server goes on. Told at most once of a request. */
+  requestFailed(id: McpId, facts: FailureFacts): void;
   /** It takes what is written again. */
   drained(): void;
   /** Told once, when it can no longer be used or did not come up, before the process is gone. An end that was asked for has reason `stopped`. */
@@ -62,15 +65,11 @@ export interface McpRelayHost {
  * The connection machine over a server process that is spoken to in its own words: the logic of one incarnation. When the actor is
  * stopped without having ended, the process and everything below it gets SIGKILL at once.
  */
-export function mcpRelayLogic(settings: McpServerSettings, host: McpRelayHost): typeof connectionMachine {
-  return connectionOver((send) => startRelay(settings, host, send));
+export function mcpRelayLogic(target: ServerTarget, host: McpRelayHost): typeof connectionMachine {
+  return connectionOver((send) => startRelay(target, host, send));
 }
 
-function startRelay(
-  settings: McpServerSettings,
-  host: McpRelayHost,
-  send: (event: ConnectionEvent) => void,
-): ProcessLink {
+function startRelay(target: ServerTarget, host: McpRelayHost, send: (event: ConnectionEvent) => void): ProcessLink {
   const { clock, hide } = host;
   const startedAt = clock.now();
   const stderr = createStderrTail(hide, () => undefined);
@@ -84,13 +83,13 @@ function startRelay(
   };
 
   const lines = createByteLines({
-    maxBytes: settings.maxMessageBytes,
+    maxBytes: target.maxMessageBytes,
     onLine: (line) => {
       if (loss.facts === undefined) tell('line', () => host.line(line));
     },
     onTooLong: () => server.finish({ fault: 'message_too_large' }),
   });
-  const server = new McpProcess(settings, clock, {
+  const server = target.open(clock, {
     started: (pid) => begin(pid),
     output(chunk) {
       const send = host.gather();
@@ -104,6 +103,9 @@ function startRelay(
     },
     errorsEnded: () => stderr.end(),
     drained: () => tell('drained', () => host.drained()),
+    requestFailed(id, facts) {
+      if (loss.facts === undefined) tell('requestFailed', () => host.requestFailed(id, facts));
+    },
     ended: () => {
       const { end = {} } = server;
       loss.bury(lossFacts(end, ''), isCleanExit(end) && !host.isWanted());
@@ -114,9 +116,11 @@ function startRelay(
     tell('lost', () => host.lost(facts, stderr.text()));
   });
 
-  const begin = (pid: number): void => {
-    registered?.started(pid);
-    send({ type: 'link.started', pid });
+  const begin = (pid: number | undefined): void => {
+    if (pid !== undefined) {
+      registered?.started(pid);
+      send({ type: 'link.started', pid });
+    }
     const relay: McpRelay = {
       pid,
       get isFull() {
@@ -147,7 +151,8 @@ function startRelay(
     });
   };
 
-  const registered = host.register?.({ mark: server.mark, command: settings.command });
+  const { mark } = server;
+  const registered = mark === undefined ? undefined : host.register?.({ mark, command: target.command });
   server.start().catch((error: unknown) => loss.bury(factsOf(error), false));
 
   return {

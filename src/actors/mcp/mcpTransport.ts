@@ -1,12 +1,13 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../policy/clock.ts';
+import type { FailureFacts } from '../../policy/failure.ts';
 import { rpcErrors } from '../../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import { gluedMessage } from '../../protocol/mcp/gluedAnswer.ts';
-import { MalformedAnswer } from './mcpCall.ts';
-import { McpProcess } from './mcpProcess.ts';
-import type { McpServerSettings } from './mcpServerOptions.ts';
+import type { McpId } from '../../protocol/mcp/message.ts';
+import { LostRequest, MalformedAnswer } from './mcpCall.ts';
 import { createStderrTail, plainText, valueHider } from './mcpStderr.ts';
+import type { ServerLink, ServerTarget } from './serverLink.ts';
 
 /** Told about output that is not part of the protocol; `line` is bounded and safe to print. */
 export type StrayListener = (stream: 'stdout' | 'stderr', line: string) => void;
@@ -16,7 +17,7 @@ const longestStrayCharacters = 1000;
 const longestShownCharacters = 200;
 
 /**
- * The messages to and from a server process. The SDK's own transport kills only the process itself, waits for pipes that a
+ * The messages to and from a server. The SDK's own transport of a process kills only the process itself, waits for pipes that a
  * grandchild may hold, and takes quadratic time over a large message.
  */
 export class McpTransport implements Transport {
@@ -27,10 +28,12 @@ export class McpTransport implements Transport {
   read: (value: unknown) => JSONRPCMessage | undefined = () => undefined;
   /** The server has sent a notification. Must not throw. */
   onnotice?: (method: string) => void;
-  /** The process has started. */
-  onspawn?: (pid: number) => void;
+  /** Whether the handshake is over; a request of it that fails ends the link. */
+  isGreeted = false;
+  /** The server can be written to. */
+  onspawn?: (pid: number | undefined) => void;
 
-  readonly process: McpProcess;
+  readonly server: ServerLink;
   readonly #onStray: StrayListener;
   readonly #hide: (text: string) => string;
   readonly #stderrTail: () => string;
@@ -38,22 +41,23 @@ export class McpTransport implements Transport {
   readonly #asked = new Set<unknown>();
   #lateAnswers = 0;
 
-  constructor(settings: McpServerSettings, clock: Clock, onStray: StrayListener) {
+  constructor(target: ServerTarget, clock: Clock, onStray: StrayListener) {
     this.#onStray = onStray;
-    this.#hide = valueHider(settings.env);
+    this.#hide = valueHider(target.secrets);
     const errors = createStderrTail(this.#hide, (line) => this.#stray('stderr', line));
     this.#stderrTail = () => errors.text();
     const lines = createLineSplitter({
-      maxBytes: settings.maxMessageBytes,
+      maxBytes: target.maxMessageBytes,
       onLine: (line) => this.#receive(line),
-      onTooLong: () => this.process.finish({ fault: 'message_too_large' }),
+      onTooLong: () => this.server.finish({ fault: 'message_too_large' }),
     });
-    this.process = new McpProcess(settings, clock, {
+    this.server = target.open(clock, {
       started: (pid) => this.onspawn?.(pid),
       output: (chunk) => lines.push(chunk),
       outputEnded: () => lines.end(),
       errors: (chunk) => errors.push(chunk),
       errorsEnded: () => errors.end(),
+      requestFailed: (id, facts) => this.#requestFailed(id, facts),
       ended: () => {
         this.#asked.clear();
         this.onclose?.();
@@ -73,12 +77,12 @@ export class McpTransport implements Transport {
 
   /** @throws {@link AttemptError} when there is nothing to start, or the system refuses. */
   start(): Promise<void> {
-    return this.process.start();
+    return this.server.start();
   }
 
   /** Rejects with `Not connected`, before a byte was written, when the server is gone. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (!this.process.write(`${JSON.stringify(message)}\n`)) throw new Error('Not connected');
+    if (!this.server.write(`${JSON.stringify(message)}\n`)) throw new Error('Not connected');
     if (!('method' in message)) return;
     if ('id' in message) this.#asked.add(message.id);
     else if (message.method === 'notifications/cancelled') {
@@ -88,11 +92,11 @@ export class McpTransport implements Transport {
 
   /** Ends the server in good order. Never rejects. */
   close(): Promise<void> {
-    return this.process.close();
+    return this.server.close();
   }
 
   #receive(line: string): void {
-    if (this.process.end !== undefined || line.trim() === '') return;
+    if (this.server.end !== undefined || line.trim() === '') return;
     const value = parse(line);
     if (value === undefined) this.#receiveNoise(line);
     // Servers of 2025-03-26 may send several messages as one.
@@ -132,6 +136,18 @@ export class McpTransport implements Transport {
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  /** It will get no answer: the client is given one that says why. */
+  #requestFailed(id: McpId, facts: FailureFacts): void {
+    if (!this.#asked.has(id)) return;
+    if (!this.isGreeted) {
+      // Taken for an answer it would say something of the server's era.
+      this.server.finish({ facts });
+      return;
+    }
+    const error = { code: rpcErrors.internal, message: facts.message, data: new LostRequest(facts) };
+    this.#deliver({ jsonrpc: '2.0', id, error });
   }
 
   /** What has the id of a request, and has not the form of an answer, is an error: nothing else will answer that request. */

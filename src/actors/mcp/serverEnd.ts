@@ -1,11 +1,12 @@
 import type { FailureFacts } from '../../policy/failure.ts';
-import type { ServerEnd } from './mcpProcess.ts';
+import type { ServerEnd } from './serverLink.ts';
 
 /**
  * Why a connection whose handshake was over can no longer be used.
  * @param subject - begins the message.
  */
 export function lossFacts(end: ServerEnd, stderr: string, subject = 'The server'): FailureFacts {
+  if (end.facts !== undefined) return end.facts;
   if (isCleanExit(end)) {
     return {
       kind: 'crash',

@@ -1,7 +1,7 @@
 import type { ConnectionEvent, ProcessEnd } from '../../machines/connection.ts';
 import type { Clock } from '../../policy/clock.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
-import type { McpProcess } from './mcpProcess.ts';
+import type { ServerLink } from './serverLink.ts';
 import { killGraceMs } from '../process/processLink.ts';
 
 /** An end that was asked for. */
@@ -30,7 +30,7 @@ export interface ServerLoss {
  * @param onLost - told once, before the process is gone. The owner of the calls hears of it before they end one by one: one incident counts once.
  */
 export function serverLoss(
-  server: McpProcess,
+  server: ServerLink,
   clock: Clock,
   startedAt: number,
   send: (event: ConnectionEvent) => void,

@@ -274,7 +274,7 @@ describe('an MCP connection', () => {
   });
 
   it('[P-1] starts each incarnation afresh from the same child spec', async () => {
-    const pids: number[] = [];
+    const pids: (number | undefined)[] = [];
     let next: (() => void) | undefined;
     const { logic, input } = mcpChild({
       ...faultyServer(),

@@ -1,0 +1,223 @@
+import type { Clock } from '../../../../policy/clock.ts';
+import { formatDuration } from '../../../../policy/duration.ts';
+import { AttemptError, type FailureFacts } from '../../../../policy/failure.ts';
+import type { RemoteAuth, TokenRefusal } from '../remoteAuth.ts';
+import { lockBusy } from './fileLock.ts';
+import type { SignInFile } from './signInFile.ts';
+import type { KeptTokens, SignInRecord, TokenReason } from './signInRecord.ts';
+import { nextRequestAt, refusalsWith, withFailure, withRequest } from './tokenAllowance.ts';
+import { TokenRequest, tokenRequestMs } from './tokenRequest.ts';
+
+/** What a renewal gives. */
+export interface RenewedTokens {
+  readonly issuer: SignInRecord['issuer'];
+  readonly access: string;
+  readonly refresh?: string | undefined;
+  readonly scope?: string | undefined;
+  /** In seconds, as the other side said. */
+  readonly expiresIn?: number | undefined;
+}
+
+/** How tokens are had without anybody being asked. */
+export interface Renewal {
+  /** Whether this record has what it takes. */
+  can(record: SignInRecord): boolean;
+  /** Rejects when there are none. */
+  renew(record: SignInRecord, request: TokenRequest): Promise<RenewedTokens>;
+}
+
+export interface TokenKeeperOptions {
+  readonly clock: Clock;
+  readonly file: SignInFile;
+  readonly renewal: Renewal;
+  /** What to do, said where there is nothing to renew: as in "sign in with …". */
+  readonly advice: string;
+  /** Whether it is a command that people sign in with. */
+  readonly asksPeople: boolean;
+  /** Sends no token where there is none, in place of failing. */
+  readonly isOptional: boolean;
+  /** Told each token, so that it can be kept out of what is told. */
+  readonly learn?: ((token: string) => void) | undefined;
+}
+
+/** A token is renewed so long before its end, or a tenth of its life where that is less. */
+const earlyMs = 60_000;
+/** One process asks at a time; the others wait for it. */
+const lockMs = 2 * tokenRequestMs;
+
+type Renewed = 'renewed' | 'cannot' | { readonly facts: FailureFacts };
+
+/**
+ * The tokens of one server, from a file that processes share. At most one request for a token is under way at a time, whoever needs it, and
+ * the allowance holds for all of them. A request that has begun is let end: to break it off could lose the only copy of a new token.
+ */
+export class TokenKeeper implements RemoteAuth {
+  readonly #options: TokenKeeperOptions;
+  #renewing: Promise<Renewed> | undefined;
+  /** Requests for tokens that were made. */
+  requests = 0;
+
+  constructor(options: TokenKeeperOptions) {
+    this.#options = options;
+  }
+
+  async token(signal: AbortSignal): Promise<string | undefined> {
+    const { clock, file, renewal, isOptional } = this.#options;
+    const record = file.read();
+    const { tokens } = record;
+    if (tokens === undefined && !renewal.can(record)) {
+      if (isOptional) return undefined;
+      throw new AttemptError(this.#notSignedIn('Not signed in'));
+    }
+    const now = clock.wallNow();
+    if (tokens !== undefined && now < dueAt(tokens)) return this.#told(tokens);
+    // Until its end the old one serves, and nobody waits for the new one.
+    const isGood = tokens !== undefined && now < (tokens.expiresAt ?? Number.POSITIVE_INFINITY);
+    if (isGood && nextRequestAt(record, 'expiry', now) > now) return this.#told(tokens);
+    const renewing = this.#renew(tokens?.access, 'expiry');
+    if (isGood) return this.#told(tokens);
+    const renewed = await orAborted(renewing, signal);
+    if (renewed === 'renewed') return this.#told(file.read().tokens);
+    throw new AttemptError(renewed === 'cannot' ? this.#notSignedIn('The sign-in has expired') : renewed.facts);
+  }
+
+  async refused(
+    token: string | undefined,
+    { status, wwwAuthenticate }: TokenRefusal,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { file } = this.#options;
+    const { tokens } = file.read();
+    if (status !== 401) throw new AttemptError({ ...this.#lacksScope(wwwAuthenticate), status });
+    if (tokens === undefined) throw new AttemptError({ ...this.#notSignedIn('Not signed in'), status });
+    if (tokens.access !== token) return true;
+    const renewed = await orAborted(this.#renew(token, 'refusal'), signal);
+    if (renewed === 'renewed') return true;
+    throw new AttemptError(
+      renewed === 'cannot' ? { ...this.#notSignedIn('The server refused the token'), status } : renewed.facts,
+    );
+  }
+
+  #told(tokens: KeptTokens | undefined): string | undefined {
+    if (tokens === undefined) return undefined;
+    this.#options.learn?.(tokens.access);
+    if (tokens.refresh !== undefined) this.#options.learn?.(tokens.refresh);
+    return tokens.access;
+  }
+
+  /** Whoever needs a token while one is asked for waits for that one. Never rejects. */
+  #renew(old: string | undefined, because: TokenReason): Promise<Renewed> {
+    this.#renewing ??= this.#renewAlone(old, because)
+      .catch((error: unknown): Renewed => ({ facts: unusable(error) }))
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+    return this.#renewing;
+  }
+
+  async #renewAlone(old: string | undefined, because: TokenReason): Promise<Renewed> {
+    const { file } = this.#options;
+    const renewed = await file.locked(lockMs, () => this.#renewLocked(old, because));
+    if (renewed !== lockBusy) return renewed;
+    // It may have been waiting for what another process did.
+    if (file.read().tokens?.access !== old) return 'renewed';
+    const message = `Another process has kept the sign-in locked for ${formatDuration(lockMs)}`;
+    return { facts: { kind: 'timeout', message, outcome: 'not_started' } };
+  }
+
+  async #renewLocked(old: string | undefined, because: TokenReason): Promise<Renewed> {
+    const { clock, file, renewal } = this.#options;
+    const found = file.read();
+    if (found.tokens?.access !== old) return 'renewed';
+    if (!renewal.can(found)) return 'cannot';
+    const now = clock.wallNow();
+    const at = nextRequestAt(found, because, now);
+    if (at > now) return { facts: heldBack(found, because, at - now) };
+    const record = withRequest(found, now);
+    file.write(record);
+    const request = new TokenRequest(clock);
+    this.requests += 1;
+    try {
+      const { issuer, access, refresh, scope, expiresIn } = await renewal.renew(record, request);
+      const obtainedAt = clock.wallNow();
+      const expiresAt = expiresIn === undefined ? undefined : obtainedAt + expiresIn * 1000;
+      const refusals = refusalsWith(record, because, obtainedAt);
+      const tokens = { access, refresh, scope, obtainedAt, expiresAt };
+      file.write({ ...record, issuer, tokens, refusals, failed: 0, notBefore: undefined });
+      this.#told(tokens);
+      return 'renewed';
+    } catch (error) {
+      return this.#failed(record, request, error);
+    } finally {
+      request.end();
+    }
+  }
+
+  /** The sign-in is given up only where the authorization server says that it has ended, and only the one that it was asked for. */
+  #failed(record: SignInRecord, request: TokenRequest, error: unknown): Renewed {
+    const { clock, file } = this.#options;
+    const current = file.read();
+    if (current.tokens?.access !== record.tokens?.access) return 'renewed';
+    const refusal = request.refusal(error);
+    if (refusal === 'invalid_grant' && current.tokens !== undefined) {
+      file.write({ ...record, tokens: { ...current.tokens, refresh: undefined } });
+      return 'cannot';
+    }
+    const failure = request.failure(error);
+    file.write(withFailure(record, clock.wallNow(), failure.retryAfterMs));
+    if (refusal === undefined) return { facts: failure };
+    const message = `The authorization server refused a new token (${refusal.slice(0, 50)}): ${this.#options.advice}`;
+    return { facts: { kind: 'auth', message, outcome: 'not_started' } };
+  }
+
+  #notSignedIn(what: string): FailureFacts {
+    return { kind: 'auth', message: `${what}: ${this.#options.advice}`, outcome: 'not_started' };
+  }
+
+  #lacksScope(wwwAuthenticate = ''): FailureFacts {
+    // What a scope may be made of, which no shell sees as more than a word within quotation marks.
+    const scope = /\bscope="([A-Za-z0-9:/._+ -]{1,200})"/.exec(wwwAuthenticate)?.[1];
+    const what = scope === undefined ? '' : `, which takes the scope "${scope}"`;
+    const how = scope === undefined || !this.#options.asksPeople ? '' : ` --scope "${scope}"`;
+    return {
+      kind: 'auth',
+      message: `The sign-in does not allow this${what}: ${this.#options.advice}${how}`,
+      outcome: 'failed',
+    };
+  }
+}
+
+function dueAt({ obtainedAt, expiresAt }: KeptTokens): number {
+  if (expiresAt === undefined) return Number.POSITIVE_INFINITY;
+  return expiresAt - Math.min(earlyMs, Math.max(0, expiresAt - obtainedAt) / 10);
+}
+
+function heldBack({ failed }: SignInRecord, because: TokenReason, waitMs: number): FailureFacts {
+  const next = `no other is asked for within ${formatDuration(waitMs)}`;
+  if (failed > 0) {
+    const message = `The authorization server gave no token ${failed === 1 ? 'when last asked' : `${failed} times`}; ${next}`;
+    return { kind: 'transient', message, outcome: 'not_started', retryAfterMs: waitMs };
+  }
+  const what = because === 'refusal' ? 'The server refuses new tokens too' : 'Too many tokens were asked for';
+  return { kind: 'auth', message: `${what}; ${next}`, outcome: 'not_started' };
+}
+
+function unusable(error: unknown): FailureFacts {
+  const message = `The sign-in cannot be kept: ${error instanceof Error ? error.message : 'unknown error'}`;
+  return { kind: 'permanent', message, outcome: 'not_started', cause: error };
+}
+
+/** The caller may stop waiting; what it waited for goes on. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,102 @@
+import { classify } from '../../../policy/classify.ts';
+import type { Clock } from '../../../policy/clock.ts';
+import { AttemptError, type FailureFacts, type FailureKind, failureKinds } from '../../../policy/failure.ts';
+import { fieldsOf } from '../../../protocol/mcp/message.ts';
+import { bounded } from '../../../protocol/mcp/toolFailure.ts';
+import { readBody } from '../../../streams/readBody.ts';
+
+/** What is needed to say why a request failed. */
+export interface FailureScope {
+  readonly clock: Clock;
+  /** Takes secrets of ours out of what others said. */
+  readonly hide: (text: string) => string;
+}
+
+/** Of the body of a refusal, in bytes, and how long it is waited for, in ms. */
+const mostRefusalBytes = 65_536;
+const refusalMs = 1000;
+
+/** The body of an answer that is none to the request, as far as it is of use. Never rejects. */
+export async function refusalText(response: Response, clock: Clock, signal: AbortSignal): Promise<string> {
+  const limit = { clock, ms: refusalMs };
+  const { bytes } = await readBody(response, { maxBytes: mostRefusalBytes, signal, limit });
+  return new TextDecoder().decode(bytes);
+}
+
+/** What a status that is no success means. @param text - the body. */
+export function statusFacts(response: Response, text: string, { clock, hide }: FailureScope): FailureFacts {
+  const { status, headers } = response;
+  const said = hide(wordsOf(text));
+  const error = Object.assign(new Error(said === '' ? `HTTP ${status}` : `HTTP ${status}: ${said}`), {
+    status,
+    headers: { get: (name: string) => headers.get(name) },
+  });
+  const facts = classify(error, { wallNow: clock.wallNow() });
+  return {
+    ...facts,
+    ...(isSilentOnEffect(status) && { kind: lostKind(status, facts), outcome: 'unknown' }),
+    cause: undefined,
+  };
+}
+
+/** Server errors that say that the request was not carried out: not implemented, no room, an HTTP version, a login of the network, overloaded. */
+const refusing: ReadonlySet<number> = new Set([501, 503, 505, 511, 529]);
+
+/** Whether a status says nothing of whether the tool ran: a server that broke over it, a gateway that gave up waiting, a conflict with itself. */
+function isSilentOnEffect(status: number): boolean {
+  return status === 408 || status === 409 || (status >= 500 && !refusing.has(status));
+}
+
+/** An answer was lost with it, as with a connection that broke; what the body says of quotas and the like stays. */
+function lostKind(status: number, { kind }: FailureFacts): FailureKind {
+  if (!failureKinds[kind].retried && kind !== 'unknown') return kind;
+  return status === 408 || status === 504 ? 'timeout' : 'crash';
+}
+
+/**
+ * What it means that a request broke off. Before the connection stood nothing was sent. After that the server may have done what it was
+ * asked, as when a process died with it.
+ */
+export function brokenFacts(error: unknown, { clock, hide }: FailureScope): FailureFacts {
+  if (error instanceof AttemptError) return error.facts;
+  const facts = classify(error, { wallNow: clock.wallNow() });
+  const message = hide(facts.message);
+  const isLost = facts.outcome === 'unknown' && (facts.kind === 'transient' || facts.kind === 'unknown');
+  if (!isLost) return { ...facts, message };
+  return { ...facts, kind: 'crash', reason: 'connection_lost', message: `The connection broke: ${message}` };
+}
+
+/** The answer was to come on a stream that is no more. */
+export function lostAnswer(why: string): FailureFacts {
+  const message = `The answer was lost: ${why}`;
+  return { kind: 'crash', reason: 'connection_lost', message, outcome: 'unknown' };
+}
+
+/** What came is no answer. */
+export function noAnswer(message: string, status?: number): FailureFacts {
+  return { kind: 'protocol', message, outcome: 'unknown', status };
+}
+
+export function tooLarge(maxBytes: number): FailureFacts {
+  const message = `The answer is longer than ${maxBytes} bytes`;
+  return { kind: 'protocol', reason: 'message_too_large', message, outcome: 'unknown' };
+}
+
+/** What a refusal says for people: the message in its JSON, or its text without markup. */
+function wordsOf(text: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return bounded(
+      text
+        .replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^<>]*>/gi, ' ')
+        .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+        .trim()
+        .slice(0, 300),
+    );
+  }
+  const { error, message, error_description: description } = fieldsOf(value);
+  const found = [fieldsOf(error)['message'], description, message, error].find((each) => typeof each === 'string');
+  return typeof found === 'string' ? bounded(found.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, 300)) : '';
+}

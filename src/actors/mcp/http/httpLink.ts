@@ -1,0 +1,343 @@
+import type { FailureFacts } from '../../../policy/failure.ts';
+import { inTime } from '../../../policy/inTime.ts';
+import { rpcErrors } from '../../../protocol/jsonRpc.ts';
+import { changedMethod, wantsChanges } from '../../../protocol/mcp/listRecord.ts';
+import { fieldsOf, type McpId, type McpParams, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
+import { isModern, subscriptionField } from '../../../protocol/mcp/methods.ts';
+import { errorAnswer, notificationLine, requestLine } from '../../../protocol/mcp/syntheticAnswer.ts';
+import { dropBody } from '../../../streams/readBody.ts';
+import { lostAnswer, refusalText, statusFacts } from './httpFailure.ts';
+import { listening } from './listening.ts';
+import { ModernHeaders } from './modernHeaders.ts';
+import { cancelledKey, type MessageSink, OpenRequests, type Outgoing, readOutgoing } from './openRequests.ts';
+import { type ExchangeHost, PostExchange } from './postExchange.ts';
+import { RemoteLink } from './remoteLink.ts';
+import { afterLoss, eraGone, isSessionRefusal, sessionGone } from './sessionLoss.ts';
+import { StandingStream } from './standingStream.ts';
+
+/** How long a server may take over a message that has no answer, in ms. */
+const noticeMs = 30_000;
+/** How long a request that was called off stays open for the server to hear of that, in ms. */
+const cancelMs = 1000;
+/** How long requests that the server has not reacted to yet may take to be refused as well, once one was refused for its session, in ms. */
+const sameFateMs = 1000;
+
+/**
+ * A server that is spoken to by Streamable HTTP, of either era: each line is a POST, and what comes in answer are lines again. Of the client's
+ * own transport nothing is used: it takes messages and not lines, which the proxy passes on as they are; it does not notice when an answer is
+ * lost, keeps a dead session, storms a stream that ends at once, and leaves cancelled requests open.
+ */
+export class HttpLink extends RemoteLink {
+  readonly #exchanges = new Set<PostExchange>();
+  readonly #listens = new Map<string, StandingStream>();
+  readonly #modernHeaders = new ModernHeaders();
+  readonly #sink: MessageSink = {
+    out: (line) => this.out(line),
+    isOpenElsewhere: (key) => [...this.#exchanges].some(({ requests }) => requests.has(key)),
+    answered: (request, { result }) => this.#answered(request, result),
+  };
+  #session: string | undefined = undefined;
+  #version: string | undefined = undefined;
+  #capabilities: McpParams = {};
+  #era: 'legacy' | 'modern' | undefined = undefined;
+  /** What every request of the stateless era says of itself. */
+  #envelope: McpParams | undefined = undefined;
+  #standing: StandingStream | undefined = undefined;
+  /** Lists that were answered before anybody listened for their changes. */
+  readonly #unheard = new Set<string>();
+  #isLosing = false;
+  #eventId: string | undefined = undefined;
+  #probes = 0;
+
+  protected override get takesRequests(): boolean {
+    return !this.#isLosing;
+  }
+
+  protected override get isBusy(): boolean {
+    return [...this.#exchanges].some(({ requests }) => requests.size > 0);
+  }
+
+  protected override open(): Promise<void> {
+    this.context.access.checkHeld();
+    return Promise.resolve();
+  }
+
+  protected override async send(outgoing: Outgoing): Promise<void> {
+    const [first] = outgoing.requests;
+    if (first !== undefined) this.#noteEra(first);
+    const cancelled = cancelledKey(outgoing);
+    if (cancelled !== undefined) return this.#cancel(cancelled, outgoing);
+    if (first?.method === 'subscriptions/listen') return this.#listen(first, outgoing);
+    await this.#exchange(outgoing);
+  }
+
+  protected override release(): void {
+    for (const exchange of [...this.#exchanges]) exchange.abandon();
+    for (const listen of this.#listens.values()) listen.stop();
+    this.#standing?.stop();
+  }
+
+  protected override async takeLeave(): Promise<void> {
+    if (this.#session === undefined || this.#isLosing) return;
+    const own = new AbortController();
+    const headers = this.#sessionHeaders();
+    const { closeMs } = this.context.settings;
+    const left = this.context.requester
+      .send({ method: 'DELETE', headers, signal: own.signal })
+      .then(dropBody, () => undefined);
+    await inTime(left, { clock: this.clock, limitMs: closeMs });
+    own.abort();
+  }
+
+  protected override shookHands(): void {
+    if (this.#era === 'modern' || this.#isLosing) return;
+    this.#standing = this.#standingStream();
+    void this.#standing.run();
+  }
+
+  async #exchange(outgoing: Outgoing): Promise<void> {
+    const exchange = new PostExchange(outgoing, this.#exchangeHost());
+    this.#exchanges.add(exchange);
+    const isNotice = outgoing.requests.length === 0;
+    const limit = isNotice ? this.clock.setTimeout(() => exchange.abandon(), noticeMs, { running: true }) : undefined;
+    await exchange.run();
+    this.clock.clearTimeout(limit);
+    // What was refused with the session stays until the link ends.
+    if (!exchange.isHeld) this.#exchanges.delete(exchange);
+    this.checkIdle();
+  }
+
+  #exchangeHost(): ExchangeHost {
+    const { clock, scope, flow } = this;
+    return {
+      clock,
+      scope,
+      flow,
+      sink: this.#sink,
+      maxMessageBytes: this.context.settings.maxMessageBytes,
+      post: (outgoing, signal) => this.#post(outgoing, signal),
+      resume: this.#era === 'modern' ? undefined : (lastEventId, signal) => this.#get(lastEventId, signal),
+      refused: (outgoing, response, text, requests) => this.#refused(outgoing, response, text, requests),
+      failed: (id, facts) => this.requestFailed(id, facts),
+    };
+  }
+
+  async #post(outgoing: Outgoing, signal: AbortSignal): Promise<Response> {
+    const [first] = outgoing.requests;
+    const isInitialize = first?.method === 'initialize';
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(isInitialize ? {} : this.#sessionHeaders()),
+      ...(first !== undefined && this.#modernHeaders.of(first)),
+    };
+    const response = await this.context.requester.send({ method: 'POST', headers, body: outgoing.text, signal });
+    if (isInitialize && response.ok) this.#session = response.headers.get('mcp-session-id') ?? undefined;
+    return response;
+  }
+
+  #get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+    const place = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const headers = { accept: 'text/event-stream', ...this.#sessionHeaders(), ...place };
+    return this.context.requester.send({ method: 'GET', headers, signal });
+  }
+
+  #sessionHeaders(): Readonly<Record<string, string>> {
+    return {
+      ...(this.#session !== undefined && { 'mcp-session-id': this.#session }),
+      ...(this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
+    };
+  }
+
+  #noteEra({ method, params }: McpRequest): void {
+    if (isModern(params)) {
+      this.#envelope = fieldsOf(params['_meta']);
+      // The question for the era is asked in the words of one of them.
+      if (method !== 'server/discover') this.#era = 'modern';
+    } else if (method === 'initialize') {
+      this.#era = 'legacy';
+    }
+  }
+
+  #answered({ method, params }: McpRequest, result: McpParams | undefined): void {
+    if (result === undefined) return;
+    if (method === 'tools/list' && isModern(params)) this.#modernHeaders.learn(result);
+    if (changedMethod(method) !== undefined) this.#unheard.add(method);
+    if (method !== 'initialize') return;
+    this.#capabilities = fieldsOf(result['capabilities']);
+    const { protocolVersion } = result;
+    // The first version of the transport does not know the header.
+    if (typeof protocolVersion === 'string' && protocolVersion > '2025-03-26') this.#version = protocolVersion;
+  }
+
+  /** What a refusal means for the requests it answers; undefined where the session is gone, or the era. */
+  #refused(
+    { requests: [first] }: Outgoing,
+    response: Response,
+    text: string,
+    requests: OpenRequests,
+  ): FailureFacts | undefined {
+    const { status } = response;
+    const facts = statusFacts(response, text, this.scope);
+    if (first?.method !== 'initialize' && isSessionRefusal(status, text, this.#session)) {
+      this.#lose(sessionGone(status));
+      return undefined;
+    }
+    const isOfServer = status < 500 && status !== 401 && status !== 403 && status !== 408 && status !== 429;
+    if (!isOfServer || first === undefined) return facts;
+    const gone = this.#era === 'modern' ? eraGone(status, text, requests) : undefined;
+    if (gone !== undefined) {
+      this.context.era = undefined;
+      this.#lose(gone);
+      return undefined;
+    }
+    if (requests.takeRefusal(text)) return facts;
+    if (first.method === 'server/discover') {
+      requests.take(errorAnswer(first.id, rpcErrors.methodNotFound, `HTTP ${status}`).trimEnd());
+    }
+    const maySpeakOlder = [400, 404, 405].includes(status) && this.context.settings.transport === 'auto';
+    if (first.method === 'initialize' && maySpeakOlder && this.context.transport === undefined) {
+      this.context.transport = 'sse';
+      this.finish({
+        facts: { ...facts, kind: 'crash', reason: 'connection_closed', outcome: 'not_started', breaker: 'ignored' },
+      });
+    }
+    return facts;
+  }
+
+  async #cancel(key: string, outgoing: Outgoing): Promise<void> {
+    const exchange = [...this.#exchanges].find(({ requests }) => requests.has(key));
+    const listen = this.#listens.get(key);
+    listen?.stop();
+    this.#listens.delete(key);
+    // In the stateless era the end of the request says so.
+    if (this.#era !== 'modern' && exchange !== undefined && !exchange.isHeld) {
+      await inTime(this.#exchange(outgoing), { clock: this.clock, limitMs: cancelMs });
+    }
+    exchange?.requests.forget(key);
+    if (exchange !== undefined && exchange.requests.size === 0 && !exchange.isHeld) exchange.abandon();
+  }
+
+  #listen(request: McpRequest, outgoing: Outgoing): Promise<void> {
+    const { id, key, params } = request;
+    const stream = new StandingStream(
+      listening({
+        link: this.#standingParts(),
+        request,
+        open: (signal) => this.#post(outgoing, signal),
+        out: (line) => this.out(line),
+        refused: (response, text) => {
+          const open = new OpenRequests(outgoing.requests, this.#sink);
+          const facts = this.#refused(outgoing, response, text, open);
+          if (open.size > 0 && facts !== undefined) this.requestFailed(id, facts);
+        },
+        opened: (again) => this.#tellChanged(again, (method) => wantsChanges(params, method), id),
+      }),
+    );
+    this.#listens.set(key, stream);
+    return stream.run().then(() => void this.#listens.delete(key));
+  }
+
+  #standingParts(): Pick<
+    ConstructorParameters<typeof StandingStream>[0],
+    'clock' | 'random' | 'maxMessageBytes' | 'flow' | 'isAlive'
+  > {
+    const { random, settings } = this.context;
+    const { maxMessageBytes } = settings;
+    return { clock: this.clock, random, maxMessageBytes, flow: this.flow, isAlive: () => this.#isAlive() };
+  }
+
+  #standingStream(): StandingStream {
+    return new StandingStream({
+      ...this.#standingParts(),
+      open: (signal) => this.#get(this.#eventId, signal),
+      eventId: (id) => (this.#eventId = id),
+      message: (text) => {
+        this.#takeUnasked(text);
+        return 'on';
+      },
+      opened: (again) => {
+        // What has ids is told again.
+        if (this.#eventId === undefined) this.#tellChanged(again, (method) => this.#announces(method), undefined);
+      },
+      refused: async (response, signal) => {
+        const text = response.ok ? '' : await refusalText(response, this.clock, signal);
+        dropBody(response);
+        const { status } = response;
+        if (isSessionRefusal(status, text, this.#session)) this.#lose(sessionGone(status));
+        // Whoever answers with anything else has no stream; one that is too busy, or has yet to see that the last one ended, may have.
+        return response.ok || (status < 500 && ![401, 403, 408, 409, 425, 429].includes(status));
+      },
+    });
+  }
+
+  /** An answer on the standing stream is for nobody, unless its request waits: a server may answer there what it resumes. */
+  #takeUnasked(text: string): void {
+    const message = readMessage(text);
+    if (message.kind === 'garbage' || message.kind === 'foreign') return;
+    const key = message.kind === 'answer' ? message.key : undefined;
+    const exchange = key === undefined ? undefined : [...this.#exchanges].find(({ requests }) => requests.has(key));
+    if (exchange === undefined) this.out(`${text}\n`);
+    else exchange.requests.take(text);
+  }
+
+  #announces(method: string): boolean {
+    const [list = ''] = method.split('/');
+    return fieldsOf(this.#capabilities[list])['listChanged'] === true;
+  }
+
+  /** What changed while nobody could hear it is not known: that it may have is told. Before the first time only what was listed can be another. */
+  #tellChanged(again: boolean, concerns: (method: string) => boolean, subscription: McpId | undefined): void {
+    const params = subscription === undefined ? undefined : { _meta: { [subscriptionField]: subscription } };
+    for (const method of ['tools/list', 'prompts/list', 'resources/list']) {
+      const changed = changedMethod(method);
+      const isKnown = again || this.#unheard.has(method);
+      if (changed !== undefined && isKnown && concerns(method)) this.out(notificationLine(changed, params));
+    }
+  }
+
+  /** Asks for a sign of life; a server that gives none is hung. */
+  async #isAlive(): Promise<boolean> {
+    if (this.end !== undefined || this.#isLosing) return false;
+    const method = this.#era === 'modern' ? 'server/discover' : 'ping';
+    const params = this.#envelope === undefined ? undefined : { _meta: this.#envelope };
+    const own = new AbortController();
+    const asked = readOutgoing(requestLine(`unwedge-${++this.#probes}`, method, params).trimEnd());
+    const answered = this.#post(asked, own.signal).then(
+      async (response) => {
+        const text = await refusalText(response, this.clock, own.signal);
+        if (!isSessionRefusal(response.status, text, this.#session)) return true;
+        this.#lose(sessionGone(response.status));
+        return false;
+      },
+      () => false,
+    );
+    const isAlive = await inTime(answered, { clock: this.clock, limitMs: this.context.settings.pingMs, running: true });
+    own.abort();
+    if (isAlive === undefined) this.finish({ facts: hung });
+    return isAlive === true;
+  }
+
+  /**
+   * The server does not know what was agreed on any more: the link ends, so that the next one begins anew. Requests that it was to refuse as well
+   * are given the time for that. Those that it did not refuse may have begun, with headers or without: servers send them when the tool is done.
+   */
+  #lose(facts: FailureFacts): void {
+    if (this.#isLosing || this.end !== undefined) return;
+    this.#isLosing = true;
+    void afterLoss(this.clock, sameFateMs, () => [...this.#exchanges]).then(() => {
+      for (const exchange of this.#exchanges) {
+        if (!exchange.isHeld) exchange.fail({ ...lostAnswer(facts.message), breaker: 'ignored' });
+      }
+      // Those are ended one by one before the rest is, which was refused.
+      this.clock.nextTurn(() => this.finish({ facts }));
+    });
+  }
+}
+
+const hung: FailureFacts = {
+  kind: 'crash',
+  reason: 'hang',
+  message: 'The server did not answer a ping and was given up',
+  outcome: 'unknown',
+};

@@ -1,0 +1,122 @@
+import { elementSpans } from '../../../protocol/mcp/jsonSpans.ts';
+import { idKey, type McpId, type McpMessage, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
+import { withId } from '../../../protocol/mcp/rewrite.ts';
+import { errorAnswer } from '../../../protocol/mcp/syntheticAnswer.ts';
+
+/** A line that is to be sent, read. */
+export interface Outgoing {
+  readonly text: string;
+  readonly message: McpMessage;
+  readonly requests: readonly McpRequest[];
+}
+
+export function readOutgoing(text: string): Outgoing {
+  const message = readMessage(text);
+  const all = message.kind === 'batch' ? message.items : [message];
+  return { text, message, requests: all.filter((each) => each.kind === 'request') };
+}
+
+/** Where the messages go that came in answer to some requests. */
+export interface MessageSink {
+  /** Takes one line, its end included. */
+  out(line: string): void;
+  /** Whether another request of this key waits for its answer. */
+  isOpenElsewhere(key: string): boolean;
+  /** An answer came, as it was sent. */
+  answered?(request: McpRequest, message: McpMessage & { kind: 'answer' }): void;
+}
+
+/** The requests of one line until each has its answer, and what comes in answer to them. */
+export class OpenRequests {
+  readonly #open = new Map<string, McpRequest>();
+  readonly #sink: MessageSink;
+  #flaw: string | undefined = undefined;
+  static #misdirected = 0;
+
+  constructor(requests: readonly McpRequest[], sink: MessageSink) {
+    for (const request of requests) this.#open.set(request.key, request);
+    this.#sink = sink;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get ids(): readonly McpId[] {
+    return [...this.#open.values()].map(({ id }) => id);
+  }
+
+  /** What came that was no message; undefined when all was. */
+  get flaw(): string | undefined {
+    return this.#flaw;
+  }
+
+  has(key: string): boolean {
+    return this.#open.has(key);
+  }
+
+  forget(key: string): void {
+    this.#open.delete(key);
+  }
+
+  clear(): void {
+    this.#open.clear();
+  }
+
+  /** Takes what came: one message or a batch. */
+  take(text: string): void {
+    const message = readMessage(text);
+    if (message.kind === 'garbage' || message.kind === 'foreign') {
+      this.#flaw = message.kind === 'garbage' ? 'what came is no JSON' : 'what came is no message';
+    } else if (message.kind === 'batch') {
+      const spans = elementSpans(text);
+      message.items.forEach((item, index) => {
+        const span = spans[index];
+        if (span !== undefined) this.#takeOne(item, text.slice(span.start, span.end));
+      });
+    } else this.#takeOne(message, text);
+  }
+
+  /** Answers the only request with an error that names none, as servers do that refuse a request unread. False when there is none such. */
+  takeRefusal(text: string): boolean {
+    const message = readMessage(text);
+    const [only] = this.#open.values();
+    if (message.kind !== 'answer' || message.error === undefined || only === undefined || this.size > 1) return false;
+    if (message.key !== undefined && message.key !== only.key) return false;
+    this.take(message.key === undefined ? withoutDoubt(only.id, message.error) : text);
+    return true;
+  }
+
+  #takeOne(message: McpMessage, text: string): void {
+    if (message.kind !== 'answer' || message.key === undefined) {
+      this.#sink.out(`${text}\n`);
+      return;
+    }
+    const request = this.#open.get(message.key);
+    if (request !== undefined) {
+      this.#open.delete(message.key);
+      this.#sink.answered?.(request, message);
+      this.#sink.out(`${text}\n`);
+      return;
+    }
+    // It would end a request that was sent elsewhere. Under an id that nobody uses it counts as one that came too late.
+    const isMisdirected = this.#sink.isOpenElsewhere(message.key);
+    this.#sink.out(`${isMisdirected ? withId(text, `misdirected ${++OpenRequests.#misdirected}`) : text}\n`);
+  }
+}
+
+function withoutDoubt(id: McpId, { code, message, data }: Readonly<Record<string, unknown>>): string {
+  const hasCode = typeof code === 'number' && typeof message === 'string';
+  return errorAnswer(
+    id,
+    hasCode ? code : -32_603,
+    hasCode ? message : 'The server refused the request',
+    data as object,
+  ).trimEnd();
+}
+
+/** The request that a notification calls off. */
+export function cancelledKey({ message }: Outgoing): string | undefined {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined;
+  return idKey(message.params['requestId']);
+}

@@ -1,0 +1,168 @@
+import type { Clock, Timer } from '../../../policy/clock.ts';
+import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
+import type { McpId } from '../../../protocol/mcp/message.ts';
+import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
+import { dropBody, readBody } from '../../../streams/readBody.ts';
+import { isEventStream, messageText, readEventStream } from './eventStream.ts';
+import { brokenFacts, type FailureScope, lostAnswer, noAnswer, refusalText, tooLarge } from './httpFailure.ts';
+import { type MessageSink, OpenRequests, type Outgoing } from './openRequests.ts';
+import { resumeAnswer } from './resumption.ts';
+
+/** What one exchange needs of the link it belongs to. */
+export interface ExchangeHost {
+  readonly clock: Clock;
+  readonly scope: FailureScope;
+  readonly maxMessageBytes: number;
+  readonly sink: MessageSink;
+  /** Waited for before more is read of a stream. */
+  readonly flow: () => Promise<void> | undefined;
+  /** Sends a line. */
+  post(outgoing: Outgoing, signal: AbortSignal): Promise<Response>;
+  /** Opens a stream for what follows this event; undefined where there is no such thing. */
+  readonly resume: ((lastEventId: string, signal: AbortSignal) => Promise<Response>) | undefined;
+  /** What becomes of a refusal that is no answer: the facts of its requests, or undefined where they are told with the end of the link. */
+  refused(outgoing: Outgoing, response: Response, text: string, requests: OpenRequests): FailureFacts | undefined;
+  failed(id: McpId, facts: FailureFacts): void;
+}
+
+/** How long a stream may stay open after its last answer, in ms: one that is read to its end leaves its connection to the next request. */
+const lingerMs = 1000;
+
+/** One line on its way to the server, until each of its requests has its answer. */
+export class PostExchange {
+  readonly outgoing: Outgoing;
+  readonly requests: OpenRequests;
+  readonly #host: ExchangeHost;
+  readonly #abort = new AbortController();
+  #heard: () => void = () => undefined;
+  #isHeld = false;
+  #lingering: Timer | undefined = undefined;
+  #lastEventId: string | undefined = undefined;
+  #retryMs: number | undefined = undefined;
+
+  /** Resolves when it is known whether the server takes it, or nobody waits for it any more. */
+  readonly headers: Promise<void>;
+
+  constructor(outgoing: Outgoing, host: ExchangeHost) {
+    this.outgoing = outgoing;
+    this.#host = host;
+    this.headers = new Promise((resolve) => (this.#heard = resolve));
+    this.requests = new OpenRequests(outgoing.requests, host.sink);
+  }
+
+  /** Whether it was refused for a reason that ends the link, which tells its requests. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Sends it and reads what comes. Never rejects. */
+  async run(): Promise<void> {
+    const { signal } = this.#abort;
+    try {
+      const response = await this.#host.post(this.outgoing, signal);
+      if (response.ok) this.#heard();
+      if (signal.aborted) dropBody(response);
+      else await this.#read(response);
+    } catch (error) {
+      if (!signal.aborted) this.fail(brokenFacts(error, this.#host.scope));
+    } finally {
+      this.#heard();
+      this.#host.clock.clearTimeout(this.#lingering);
+    }
+  }
+
+  /** Nobody waits for it any more. */
+  abandon(): void {
+    this.requests.clear();
+    this.#abort.abort();
+  }
+
+  /** Its requests will get no answer. */
+  fail(facts: FailureFacts): void {
+    const { ids } = this.requests;
+    this.requests.clear();
+    for (const id of ids) this.#host.failed(id, facts);
+  }
+
+  async #read(response: Response): Promise<void> {
+    const { status, headers } = response;
+    if (!response.ok) {
+      await this.#readRefusal(response);
+    } else if (this.requests.size === 0) {
+      dropBody(response);
+    } else if (isEventStream(response)) {
+      await this.#readEvents(response);
+    } else if (/^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '')) {
+      await this.#readJson(response);
+    } else {
+      dropBody(response);
+      const type = headers.get('content-type')?.slice(0, 100) ?? 'no content type';
+      this.fail(noAnswer(`HTTP ${status}: expected JSON or a stream of events, got ${type}`, status));
+    }
+  }
+
+  async #readRefusal(response: Response): Promise<void> {
+    const text = await refusalText(response, this.#host.clock, this.#abort.signal);
+    if (this.#abort.signal.aborted) return;
+    const facts = this.#host.refused(this.outgoing, response, text, this.requests);
+    if (this.requests.size === 0) return;
+    if (facts === undefined) this.#isHeld = true;
+    else this.fail(facts);
+  }
+
+  async #readJson(response: Response): Promise<void> {
+    const { maxMessageBytes: maxBytes, scope } = this.#host;
+    const { bytes, end, error } = await readBody(response, { maxBytes, signal: this.#abort.signal });
+    if (end === 'stopped') return;
+    if (end === 'full') this.fail(tooLarge(maxBytes));
+    else if (end === 'broken') this.fail(brokenFacts(error, scope));
+    else {
+      this.requests.take(messageText(new TextDecoder().decode(bytes)));
+      const { flaw } = this.requests;
+      if (this.requests.size > 0) this.fail(noAnswer(`The answer is malformed: ${flaw ?? 'it is of another request'}`));
+    }
+  }
+
+  async #readEvents(response: Response): Promise<void> {
+    const why = await this.#readStream(response);
+    if (this.requests.size === 0 || this.#abort.signal.aborted) return;
+    const { resume } = this.#host;
+    const { flaw } = this.requests;
+    if (flaw !== undefined) this.fail(noAnswer(`The answer is malformed: ${flaw}`));
+    else if (resume === undefined || this.#lastEventId === undefined) this.fail(lostAnswer(why));
+    else {
+      const lost = await resumeAnswer({
+        clock: this.#host.clock,
+        signal: this.#abort.signal,
+        open: resume,
+        read: (resumed) => this.#readStream(resumed),
+        place: () => ({ lastEventId: this.#lastEventId ?? '', retryMs: this.#retryMs }),
+        isDone: () => this.requests.size === 0,
+      });
+      if (lost !== undefined) this.fail(lostAnswer(`${why}, and ${lost}`));
+    }
+  }
+
+  /** @returns how it ended. @throws {@link AttemptError} when a message is too large. */
+  async #readStream(response: Response): Promise<string> {
+    const { maxMessageBytes: maxBytes, flow, scope } = this.#host;
+    try {
+      await readEventStream(response, { maxBytes, flow, onEvent: (event) => this.#take(event) });
+      return 'its stream ended before it';
+    } catch (error) {
+      if (error instanceof AttemptError && error.facts.reason === 'message_too_large') {
+        throw new AttemptError(tooLarge(maxBytes));
+      }
+      return `its stream broke (${brokenFacts(error, scope).message})`;
+    }
+  }
+
+  #take({ event, data, id, retry }: ServerSentEvent): void {
+    if (id !== undefined) this.#lastEventId = id;
+    if (retry !== undefined) this.#retryMs = retry;
+    if (data === '' || (event !== undefined && event !== 'message') || this.#abort.signal.aborted) return;
+    this.requests.take(messageText(data));
+    if (this.requests.size > 0) return;
+    this.#lingering ??= this.#host.clock.setTimeout(() => this.#abort.abort(), lingerMs);
+  }
+}

@@ -1,0 +1,96 @@
+import type { Duration } from '../../../policy/duration.ts';
+import { headersKey, isAddress } from '../../../policy/httpKeys.ts';
+import {
+  choice,
+  duration,
+  either,
+  having,
+  section,
+  integer,
+  type KeysOf,
+  text,
+  type Values,
+} from '../../../policy/optionKeys.ts';
+import { type RemoteSignInOptions, signInKeys, signInRule } from './auth/remoteSignIn.ts';
+import type { RemoteAuth } from './remoteAuth.ts';
+
+/** How a remote server is spoken to. */
+export type RemoteTransport = 'auto' | 'http' | 'sse';
+
+/** An MCP server that is reached by HTTP. */
+export interface RemoteServerOptions {
+  /** Its endpoint: `https://mcp.example/mcp`. Without user name and password. */
+  readonly url: string;
+  /** Sent with every request; their values are kept out of messages. @defaultValue none */
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Where its tokens come from: a sign-in, credentials of the program, or an object of yours. @defaultValue none */
+  readonly auth?: RemoteAuth | RemoteSignInOptions | undefined;
+  /**
+   * Streamable HTTP (`http`), or the older transport of 2024 with two endpoints (`sse`); `auto` is the first, and the second where a server
+   * refuses it. @defaultValue 'auto'
+   */
+  readonly transport?: RemoteTransport | undefined;
+  /** Limit on connecting up to the end of the handshake, in ms above 0. @defaultValue 10000 */
+  readonly handshakeMs?: Duration | undefined;
+  /** How long the server may take to take leave of a session, in ms above 0. @defaultValue 2000 */
+  readonly closeMs?: Duration | undefined;
+  /** How long a server under suspicion may take to answer a ping, in ms above 0. @defaultValue 5000 */
+  readonly pingMs?: Duration | undefined;
+  /** Longest message taken from the server, in bytes, at least 1024. @defaultValue 67108864 (64 MB) */
+  readonly maxMessageBytes?: number | undefined;
+}
+
+/** Whether an object of the caller's gives the tokens. */
+function isOwn(auth: unknown): auth is RemoteAuth {
+  return typeof auth === 'object' && auth !== null && 'token' in auth;
+}
+
+/** The options of a remote MCP server. */
+export const remoteServerKeys = {
+  url: text({
+    required: true,
+    secret: true,
+    form: isAddress,
+    expected: 'an address with http or https, without user name and password',
+  }),
+  headers: headersKey,
+  auth: either<RemoteAuth | Values<typeof signInKeys>>(
+    [
+      having<RemoteAuth>('an object with token()', ['token'], { optional: ['refused'] }),
+      section(signInKeys, {}, signInRule),
+    ],
+    (value) => (isOwn(value) ? 0 : 1),
+    'an object',
+  ),
+  transport: choice(['auto', 'http', 'sse'], { default: 'auto' }),
+  handshakeMs: duration({ default: 10_000 }),
+  closeMs: duration({ default: 2000 }),
+  pingMs: duration({ default: 5000 }),
+  maxMessageBytes: integer({ min: 1024, default: 64 * 1024 * 1024, unit: 'bytes' }),
+} satisfies KeysOf<RemoteServerOptions>;
+
+/** {@link RemoteServerOptions}, checked, with the defaults filled in. */
+export type RemoteSettings = Values<typeof remoteServerKeys>;
+
+/** The same once it is known where the tokens come from. */
+export interface TargetSettings extends Omit<RemoteSettings, 'auth'> {
+  readonly auth?: RemoteAuth | undefined;
+}
+
+/** What must not stand in messages: values of headers, and what follows the scheme of an authorization; keys in the query of the address. */
+export function remoteSecrets({ url, headers = {} }: Pick<RemoteSettings, 'url' | 'headers'>): Record<string, string> {
+  const secrets: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    secrets[name] = value;
+    const credentials = /^[A-Za-z][\w-]* +(\S+)$/.exec(value)?.[1];
+    if (credentials !== undefined) secrets[`${name} credentials`] = credentials;
+  }
+  for (const [name, value] of new URL(url).searchParams) secrets[`query ${name}`] = value;
+  return secrets;
+}
+
+/** Where a server is, for people: its origin, and nothing that could be a secret. */
+export function shownAddress(url: string): string {
+  return new URL(url).origin;
+}

@@ -1,0 +1,107 @@
+import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
+import { withoutFetchLimits } from '../../../streams/fetchLimits.ts';
+import { dropBody } from '../../../streams/readBody.ts';
+import type { Access } from './access.ts';
+import { brokenFacts, type FailureScope, refusalText, statusFacts } from './httpFailure.ts';
+
+/** One HTTP request to a server. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** @defaultValue the endpoint */
+  readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Redirects that are followed in a row. */
+const mostRedirects = 5;
+
+/** Sends requests to one server: with its headers and its token, never to anybody else. */
+export class Requester {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string | undefined>>;
+  readonly #access: Access;
+  readonly #scope: FailureScope;
+
+  constructor(
+    { url, headers = {} }: { url: string; headers?: Readonly<Record<string, string | undefined>> | undefined },
+    access: Access,
+    scope: FailureScope,
+  ) {
+    this.#url = url;
+    this.#headers = headers;
+    this.#access = access;
+    this.#scope = scope;
+  }
+
+  /**
+   * The answer with its headers, whatever its status but 401; its body is unread.
+   * @throws {@link AttemptError} that says what is known; what the signal was aborted with.
+   */
+  async send(request: HttpRequest): Promise<Response> {
+    const { signal } = request;
+    for (let isAgain = false; ; isAgain = true) {
+      const token = await this.#access.token(signal);
+      const response = await this.#fetch(request, token);
+      if (!isRefusal(response)) {
+        if (response.ok) this.#access.accepted(token);
+        return response;
+      }
+      const facts = await this.#refusal(response, signal);
+      signal.throwIfAborted();
+      const wwwAuthenticate = response.headers.get('www-authenticate') ?? undefined;
+      const { status } = response;
+      const renewed = !isAgain && (await this.#access.refused(token, { status, wwwAuthenticate }, signal));
+      if (renewed === true) continue;
+      const why = renewed === false ? facts : { ...renewed, status };
+      // Of 403 only this request is known to go too far.
+      if (status === 401) this.#access.hold(token, why);
+      throw new AttemptError(why);
+    }
+  }
+
+  async #refusal(response: Response, signal: AbortSignal): Promise<FailureFacts> {
+    return statusFacts(response, await refusalText(response, this.#scope.clock, signal), this.#scope);
+  }
+
+  async #fetch(request: HttpRequest, token: string | undefined): Promise<Response> {
+    const { method, body, signal } = request;
+    const headers = new Headers();
+    for (const [name, value] of [...Object.entries(this.#headers), ...Object.entries(request.headers)]) {
+      if (value !== undefined) headers.set(name, value);
+    }
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+    let url = request.url ?? this.#url;
+    for (let redirects = 0; ; redirects++) {
+      const init = { method, headers, body: body ?? null, signal, redirect: 'manual' as const };
+      let response: Response;
+      try {
+        response = await fetch(url, { ...init, ...withoutFetchLimits() });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw new AttemptError(brokenFacts(error, this.#scope));
+      }
+      if (response.status < 300 || response.status > 399) return response;
+      url = this.#followed(response, url, redirects);
+    }
+  }
+
+  /** Where a redirect leads: within the origin, and with the request as it is. */
+  #followed(response: Response, from: string, redirects: number): string {
+    const { status } = response;
+    const location = response.headers.get('location');
+    dropBody(response);
+    const url = location !== null && URL.canParse(location, from) ? new URL(location, from) : undefined;
+    const keepsMethod = status === 307 || status === 308;
+    if (url?.origin === new URL(from).origin && keepsMethod && redirects < mostRedirects) return url.href;
+    const where = url === undefined ? 'nowhere' : url.origin === new URL(from).origin ? 'on' : `away, to ${url.origin}`;
+    const message = `HTTP ${status}: the redirect was not followed: it leads ${where}`;
+    throw new AttemptError({ kind: 'permanent', message, outcome: 'failed', status });
+  }
+}
+
+/** Whether the token is what it was refused for. */
+function isRefusal({ status, headers }: Response): boolean {
+  return status === 401 || (status === 403 && /insufficient_scope/i.test(headers.get('www-authenticate') ?? ''));
+}

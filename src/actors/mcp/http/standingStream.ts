@@ -1,0 +1,109 @@
+import type { Clock, Random } from '../../../policy/clock.ts';
+import { dropBody } from '../../../streams/readBody.ts';
+import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
+import { isEventStream, messageText, readEventStream } from './eventStream.ts';
+import { QuietWatch, Reopening } from './reopening.ts';
+
+/** What a standing stream needs of the link it belongs to. */
+export interface StandingHost {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly maxMessageBytes: number;
+  readonly flow: () => Promise<void> | undefined;
+  /** Opens the stream. Rejects when it cannot. */
+  open(signal: AbortSignal): Promise<Response>;
+  /** What becomes of a refusal; `true` when there is no use in asking again. */
+  refused(response: Response, signal: AbortSignal): Promise<boolean>;
+  /** One message, on one line without its end. @returns whether the stream goes on, is opened again, or is over for good. */
+  message(text: string): 'on' | 'again' | 'over';
+  /** The stream stands; what the server said before is lost. @param again - whether it has stood before. */
+  opened(again: boolean): void;
+  /** Whether the server answers, asked because the stream is silent. It is on the link to do something about it when not. */
+  isAlive(): Promise<boolean>;
+  /** The last event that came. */
+  eventId?(id: string): void;
+}
+
+/** How long the server may take to open it, in ms. */
+const headersMs = 30_000;
+
+/** A stream on which the server says what it likes when it likes, kept open for as long as the link lives. */
+export class StandingStream {
+  readonly #host: StandingHost;
+  readonly #reopening: Reopening;
+  #abort = new AbortController();
+  #isStopped = false;
+  #wasOpen = false;
+  #retryMs: number | undefined = undefined;
+
+  constructor(host: StandingHost) {
+    this.#host = host;
+    this.#reopening = new Reopening(host.clock, host.random);
+  }
+
+  /** Opens it, and again whenever it ends. Never rejects; resolves when it is stopped, or there is none to be had. */
+  async run(): Promise<void> {
+    while (!this.#isStopped) {
+      const isHopeless = await this.#once();
+      if (isHopeless || this.#isStopped) return;
+      await this.#reopening.wait(this.#retryMs);
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#abort.abort();
+    this.#reopening.stop();
+  }
+
+  /** @returns whether there is no use in opening it again. */
+  async #once(): Promise<boolean> {
+    const { clock } = this.#host;
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const limit = clock.setTimeout(() => this.#abort.abort(), headersMs, { running: true });
+    try {
+      const response = await this.#host.open(signal);
+      clock.clearTimeout(limit);
+      if (!response.ok || !isEventStream(response)) return await this.#host.refused(response, signal);
+      if (this.#isStopped) dropBody(response);
+      else await this.#read(response);
+    } catch {
+      // It broke, or could not be opened: it is opened again.
+    } finally {
+      clock.clearTimeout(limit);
+      this.#abort.abort();
+    }
+    return false;
+  }
+
+  async #read(response: Response): Promise<void> {
+    const { clock, maxMessageBytes: maxBytes, flow } = this.#host;
+    this.#reopening.opened();
+    this.#host.opened(this.#wasOpen);
+    this.#wasOpen = true;
+    const { signal } = this.#abort;
+    const watch = new QuietWatch(clock, () => void this.#quiet());
+    const stopWatch = (): void => watch.stop();
+    signal.addEventListener('abort', stopWatch, { once: true });
+    const heard = (): void => watch.heard();
+    const commented = (): void => watch.commented();
+    await readEventStream(response, { maxBytes, flow, heard, commented, onEvent: (event) => this.#take(event) });
+  }
+
+  #take({ event, data, id, retry }: ServerSentEvent): void {
+    if (this.#isStopped) return;
+    if (id !== undefined) this.#host.eventId?.(id);
+    if (retry !== undefined) this.#retryMs = retry;
+    if (data === '' || (event !== undefined && event !== 'message')) return;
+    const what = this.#host.message(messageText(data));
+    if (what === 'over') this.stop();
+    else if (what === 'again') this.#abort.abort();
+  }
+
+  /** Where the server answers, the connection of the stream may be the one that is dead: another one is opened. */
+  async #quiet(): Promise<void> {
+    const asked = this.#abort;
+    if (await this.#host.isAlive()) asked.abort();
+  }
+}
