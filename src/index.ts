@@ -5,6 +5,7 @@ export type { RunResult } from './integrations/subprocess/agentRuns.ts';
 export type { ApprovalAnswer, ApprovalOptions, Approver } from './integrations/approvals/approvals.ts';
 export type { KnownTools } from './actors/mcp/mcpTools.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/operation.ts';
+export type { RateOptions } from './calls/rateOptions.ts';
 export type { CallStats } from './calls/callPathOptions.ts';
 export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';
 export type { ToolOptions } from './policy/toolOptions.ts';
@@ -31,10 +32,20 @@ export {
   HttpError,
   okOrThrow,
 } from './integrations/http/fetchFailure.ts';
-export type { HttpAnswer, HttpBodies, HttpOptions, HttpParse } from './integrations/http/httpOptions.ts';
+export type { HttpIntegration } from './integrations/http/httpIntegration.ts';
+export type {
+  HttpAnswer,
+  HttpBodies,
+  HttpRateOptions,
+  HttpOptions,
+  HttpParse,
+} from './integrations/http/httpOptions.ts';
+export type { HttpStreamOptions } from './integrations/http/httpStream.ts';
 export type { HttpRequest } from './integrations/http/httpRequest.ts';
 export type { McpIntegration, McpToolRequest, ToolsOptions } from './integrations/mcp/mcpIntegration.ts';
-export type { McpIntegrationOptions } from './integrations/mcp/mcpServer.ts';
+export type { McpIntegrationOptions, RemoteMcpOptions } from './integrations/mcp/mcpServer.ts';
+export type { RemoteSignInOptions } from './actors/mcp/http/auth/remoteSignIn.ts';
+export type { RemoteAuth, TokenRefusal } from './actors/mcp/http/remoteAuth.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
 export type { BreakerCause, CountedFailure } from './policy/breakerCause.ts';
 export { classify, type ClassifyContext, type ErrorPattern, type TextTest } from './policy/classify.ts';
@@ -60,6 +71,9 @@ export type { Logger } from './policy/logger.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export type { IntegrationSettings, PoliciesOptions } from './policy/policies.ts';
 export type { PolicyInput } from './policy/policyInput.ts';
+export type { Costs, RateLimitHint, RateLimitHints } from './policy/rateLimit.ts';
+export { rateLimitHints } from './policy/rateLimitHints.ts';
+export type { RateInput } from './policy/ratePolicy.ts';
 export { type PresetName, presets } from './policy/presets.ts';
 export type { Duration, DurationLimit, DurationText } from './policy/duration.ts';
 export type { RetentionOptions } from './policy/retention.ts';
@@ -104,6 +118,10 @@ export type { HookOptions } from './integrations/hooks/superviseHook.ts';
 export type { CallStream, ChunkStream } from './streams/callStream.ts';
 export type { Resume, StreamEnd } from './streams/chunkRelay.ts';
 export type { ChunkOf } from './streams/chunkSource.ts';
+export { anthropicEvents, type EventRules, modelEvents, openAiEvents } from './streams/eventRules.ts';
+export { eventText } from './streams/eventText.ts';
+export type { HttpChunks, HttpReading, HttpStreamParse } from './streams/httpReading.ts';
+export type { ServerSentEvent } from './streams/serverSentEvents.ts';
 export type { EventStream, StreamOptions } from './telemetry/eventStream.ts';
 export type { WaitOptions } from './telemetry/waitForFact.ts';
 export { systemClock } from './runtime/systemClock.ts';

@@ -2,15 +2,24 @@ import { isOfWork, markOfWork } from '../calls/workSignal.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
-import { choice, duration, type KeysOf, name, signal, text } from '../policy/optionKeys.ts';
+import { name } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import { classify } from '../policy/classify.ts';
-import { effects } from '../policy/effects.ts';
 import type { BackendConversation, TurnOptions } from './agentBackend.ts';
 import { bothFailed, cancelledAfter, mayFallBack } from './agentFallback.ts';
 import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
 import { createAgentStream, type Sink } from './agentStream.ts';
-import type { Agent, AgentResult, AgentTurn, Conversation, AgentTurnOptions } from './agentTypes.ts';
+import { type CheckedTurn, streamKeys, turnKeys } from './agentTurnOptions.ts';
+import { type BegunTurn, readOn, ToldEvents, turnOf, TurnStream } from './agentTurnStream.ts';
+import type {
+  Agent,
+  AgentResult,
+  AgentStreamOptions,
+  AgentTurn,
+  AgentTurnOptions,
+  AgentTurnStream,
+  Conversation,
+} from './agentTypes.ts';
 import { inTime } from '../policy/inTime.ts';
 
 /** How much later than at the limit of its turn a fallback may say itself that it has passed, in ms. */
@@ -72,31 +81,44 @@ export class AgentConversation implements Conversation {
 
   send(prompt: string, options: AgentTurnOptions = {}): AgentTurn {
     readValue('prompt', prompt, name);
-    const checked = readOptions('options', options, turnKeys);
-    const stream = createAgentStream();
-    if (this.#current !== undefined || this.#stopping !== undefined) {
-      stream.end();
-      const failure = this.#stopping === undefined ? busy(this.agent) : stoppedFailure(this.agent);
-      return turnOf(stream, Promise.resolve({ ok: false, failure }));
-    }
+    return turnOf(this.#begin(prompt, readOptions('options', options, turnKeys)));
+  }
+
+  stream(prompt: string, options: AgentStreamOptions = {}): AgentTurnStream {
+    readValue('prompt', prompt, name);
+    const { resume, ...checked } = readOptions('options', options, streamKeys);
+    return new TurnStream(this.#begin(prompt, checked, new ToldEvents(resume)));
+  }
+
+  #begin(prompt: string, checked: CheckedTurn, told?: ToldEvents): BegunTurn {
+    const events = createAgentStream();
     const controller = new AbortController();
+    if (this.#current !== undefined || this.#stopping !== undefined) {
+      events.end();
+      const failure = this.#stopping === undefined ? busy(this.agent) : stoppedFailure(this.agent);
+      return { events, outcome: Promise.resolve({ ok: false, failure }), controller };
+    }
     this.#current = controller;
-    const { signal: given } = options;
+    const { signal: given } = checked;
     if (isOfWork(given)) markOfWork(controller.signal);
     const passOn = (): void => controller.abort(given?.reason);
     given?.addEventListener('abort', passOn, { once: true });
     if (given?.aborted === true) passOn();
-    const outcome = this.#answer(prompt, stream.push, { ...checked, signal: controller.signal })
+    const tell: Sink = (event) => {
+      told?.take(event);
+      events.push(event);
+    };
+    const outcome = this.#answer(prompt, tell, { ...checked, told, signal: controller.signal })
       // A fallback may be of somebody else's making.
       .catch((error: unknown) => crashed(this.agent, error))
       .then((end) => {
         given?.removeEventListener('abort', passOn);
         this.#current = undefined;
-        stream.end();
+        events.end();
         return end;
       });
     this.#ended = outcome;
-    return turnOf(stream, outcome);
+    return { events, outcome, controller };
   }
 
   async interrupt(reason?: unknown): Promise<void> {
@@ -126,9 +148,14 @@ export class AgentConversation implements Conversation {
   /** Has the fallback answer, where there is one and what the backend did allows it; else the failure stays. */
   async #fallBack(asked: Asked, own: Failure): Promise<Outcome<AgentResult>> {
     const { options, dueAt, notes } = asked;
-    const { signal, effect } = options;
+    const { signal, effect, told } = options;
     const { clock, fallback, fallBackAfterEffects } = this.#scope;
-    if (fallback === undefined || signal.aborted || !mayFallBack(own, effect, fallBackAfterEffects))
+    if (
+      told?.mayGoOn() === false ||
+      fallback === undefined ||
+      signal.aborted ||
+      !mayFallBack(own, effect, fallBackAfterEffects)
+    )
       return { ok: false, failure: own };
     const { length: noted } = notes.lines();
     // Two agents at once would be in each other's way.
@@ -137,7 +164,7 @@ export class AgentConversation implements Conversation {
     if (clock.now() >= dueAt) return { ok: false, failure: own };
     // It acted while it was ended.
     const failure: Failure = notes.lines().length > noted ? { ...own, outcome: 'unknown' } : own;
-    if (!mayFallBack(failure, effect, fallBackAfterEffects)) return { ok: false, failure };
+    if (told?.mayGoOn() === false || !mayFallBack(failure, effect, fallBackAfterEffects)) return { ok: false, failure };
     return this.#handOver(asked, failure, fallback);
   }
 
@@ -148,9 +175,11 @@ export class AgentConversation implements Conversation {
     tell({ type: 'fell_back', from: agent, to: fallback.name, kind, message });
     facts.tell({ type: 'agent.fell_back', agent, to: fallback.name, kind, message });
     const cut = { failure, done: notes.lines() };
-    const { signal, overallMs } = options;
+    const { signal, overallMs, told } = options;
     const limits = overallMs === undefined ? options : { ...options, overallMs: dueAt - clock.now() };
-    const asking = this.#askOther(fallback, (since) => handOver(prompt, since, cut), tell, limits)
+    const words = (since: Parameters<typeof handOver>[1]): string =>
+      handOver(told?.resumed(prompt) ?? prompt, since, cut);
+    const asking = this.#askOther(fallback, words, tell, limits)
       // It may be of somebody else's making.
       .catch((error: unknown) => crashed(fallback.name, error));
     const another = await inTime(asking, { clock, signal, limitMs: dueAt + lateMs - clock.now() });
@@ -169,7 +198,7 @@ export class AgentConversation implements Conversation {
     fallback: Agent,
     words: (since: Parameters<typeof handOver>[1]) => string,
     tell: Sink,
-    options: TurnOptions,
+    { told, ...options }: TurnOptions,
   ): Promise<Outcome<AgentResult>> {
     if (this.#other === undefined) {
       const started = await fallback.start({ signal: options.signal });
@@ -183,7 +212,9 @@ export class AgentConversation implements Conversation {
     }
     // Part of the turn that has begun, whatever is refused by now.
     markOfWork(options.signal);
-    const turn = this.#other.send(words(this.#said.since(this.#heardByOther)), options);
+    const prompt = words(this.#said.since(this.#heardByOther));
+    if (told !== undefined) return readOn(this.#other.stream(prompt, { ...options, resume: told.resume }), tell);
+    const turn = this.#other.send(prompt, options);
     for await (const event of turn) tell(event);
     return turn.outcome;
   }
@@ -202,24 +233,6 @@ export class AgentConversation implements Conversation {
     this.#stopped(this);
   }
 }
-
-function turnOf(stream: ReturnType<typeof createAgentStream>, outcome: Promise<Outcome<AgentResult>>): AgentTurn {
-  return {
-    outcome,
-    get missed() {
-      return stream.missed;
-    },
-    [Symbol.asyncIterator]: () => stream.iterator(),
-  };
-}
-
-const turnKeys = {
-  signal,
-  effect: choice(effects),
-  label: text(),
-  idleMs: duration(),
-  overallMs: duration(),
-} satisfies KeysOf<AgentTurnOptions>;
 
 const refused = { outcome: 'not_started', attempts: 0 } as const;
 

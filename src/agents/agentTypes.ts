@@ -3,6 +3,8 @@ import type { ApprovalHandler } from '../integrations/approvals/approvalHandler.
 import type { Effect } from '../policy/effects.ts';
 import type { FailureKind, Outcome } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
+import type { ChunkStream } from '../streams/callStream.ts';
+import type { Resume } from '../streams/chunkRelay.ts';
 import type { AgentEffects, AgentName } from '../protocol/agentReport.ts';
 import type { ClaudeBackendOptions } from './claude/claudeBackendOptions.ts';
 import type { CodexBackendOptions } from './codex/codexBackendOptions.ts';
@@ -90,6 +92,23 @@ export interface AgentTurnOptions {
   readonly overallMs?: Duration | undefined;
 }
 
+/** How a turn is read as it comes. */
+export interface AgentStreamOptions extends AgentTurnOptions {
+  /**
+   * Gives the prompt of what goes on after a failure in the middle: a further attempt, or the fallback. It is asked with the last event that told something, the prompt, and
+   * the number of such events so far. @defaultValue none: once it has told something, a turn is neither tried again nor handed to the fallback
+   */
+  readonly resume?: Resume<string, AgentEvent> | undefined;
+}
+
+/** A turn that is read as it comes: its events are the chunks. It begins at once, and ends as any call does. */
+export interface AgentTurnStream extends ChunkStream<AgentEvent> {
+  /** How it ended, with the whole answer. Never rejects, and waits for no reader. */
+  readonly outcome: Promise<Outcome<AgentResult>>;
+  /** Events that were lost because nobody read them in time: what waits is bounded, and the agent works on. */
+  readonly missed: number;
+}
+
 /** One conversation with an agent; its turns follow one another. */
 export interface Conversation {
   readonly agent: string;
@@ -102,6 +121,17 @@ export interface Conversation {
    * @throws TypeError or RangeError at once when the prompt or an option is wrong.
    */
   send(prompt: string, options?: AgentTurnOptions): AgentTurn;
+  /**
+   * Begins a turn that is read as it comes. Nothing is said twice: once it has told something it is neither tried again nor handed to the fallback, but by
+   * `resume`. A reader that leaves ends the turn (`cancelled`, `reader_left`); when the turn fails, the loop throws an {@link IntegrationError}
+   * after the events that came. While a turn is under way another is refused.
+   * @throws TypeError or RangeError at once when the prompt or an option is wrong.
+   *
+   * @example
+   * const { chunks, outcome } = conversation.stream('What does this project do?');
+   * for await (const event of chunks) if (event.type === 'text') client.write(event.text);
+   */
+  stream(prompt: string, options?: AgentStreamOptions): AgentTurnStream;
   /** Ends the turn under way (`cancelled`); the conversation goes on. Resolves when the agent has let go of it. Never rejects. */
   interrupt(reason?: unknown): Promise<void>;
   /** Ends the turn under way, and what runs for the conversation. It can be resumed by its id. Always resolves. */

@@ -17,8 +17,10 @@ export type {
   AgentOptions,
   AgentResult,
   AgentStartOptions,
+  AgentStreamOptions,
   AgentTurn,
   AgentTurnOptions,
+  AgentTurnStream,
   AgentUsage,
   Conversation,
 } from './agentTypes.ts';

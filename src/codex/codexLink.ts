@@ -1,6 +1,7 @@
-import { McpProcess, type ServerEnd } from '../actors/mcp/mcpProcess.ts';
+import { McpProcess } from '../actors/mcp/mcpProcess.ts';
 import { createStderrTail, valueHider } from '../actors/mcp/mcpStderr.ts';
 import { isCleanExit, lossFacts, withStderr } from '../actors/mcp/serverEnd.ts';
+import type { ServerEnd } from '../actors/mcp/serverLink.ts';
 import { RpcPeer } from '../actors/rpc/rpcPeer.ts';
 import type { ConnectionEvent, connectionMachine, ProcessEnd } from '../machines/connection.ts';
 import type { RegisteredChild } from '../policy/childRecord.ts';
@@ -75,6 +76,7 @@ class CodexLink implements ProcessLink {
   #createServer(): McpProcess {
     return new McpProcess(this.#settings.process, this.#host.clock, {
       started: (pid) => {
+        if (pid === undefined) return;
         this.#registered?.started(pid);
         this.#send({ type: 'link.started', pid });
       },

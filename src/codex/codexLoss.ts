@@ -1,4 +1,4 @@
-import type { ServerEnd } from '../actors/mcp/mcpProcess.ts';
+import type { ServerEnd } from '../actors/mcp/serverLink.ts';
 import { deed, withStderr } from '../actors/mcp/serverEnd.ts';
 import { errorText } from '../calls/errorText.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';

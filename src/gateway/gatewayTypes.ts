@@ -6,12 +6,13 @@ import type { ApprovalOptions, Approver } from '../integrations/approvals/approv
 import type { AttemptContext } from '../calls/operation.ts';
 import type { Integration } from '../calls/integration.ts';
 import type { HookCommand } from '../integrations/hooks/commandHook.ts';
-import type { HttpAnswer, HttpOptions, HttpParse } from '../integrations/http/httpOptions.ts';
-import type { HttpRequest } from '../integrations/http/httpRequest.ts';
+import type { HttpIntegration } from '../integrations/http/httpIntegration.ts';
+import type { HttpOptions, HttpParse } from '../integrations/http/httpOptions.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
-import type { McpIntegrationOptions } from '../integrations/mcp/mcpServer.ts';
+import type { McpIntegrationOptions, RemoteMcpOptions } from '../integrations/mcp/mcpServer.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
+import type { RateOptions } from '../calls/rateOptions.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { ToolOptions } from '../policy/toolOptions.ts';
 import type { IntegrationKind } from '../runtime/integrationKind.ts';
@@ -35,13 +36,18 @@ export interface CreateGatewayOptions<Kinds extends readonly IntegrationKind[] =
   readonly kinds?: Kinds | undefined;
 }
 
-export interface FunctionOptions {
+export interface FunctionOptions<I = never> {
   /** @defaultValue preset `sdk` */
   readonly policy?: PolicyInput | undefined;
   /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
   /** Per tool, when sessions call it as one: effect and limits. */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  /**
+   * Its rate limits: requests, tokens or other costs in a window. `{}` has those that the operation hears of in the headers of its answers
+   * (`context.rateLimit`). @defaultValue none
+   */
+  readonly rate?: RateOptions<I> | undefined;
 }
 
 export interface StopOptions {
@@ -65,7 +71,7 @@ export interface Gateway {
   // oxlint-disable-next-line typescript/no-explicit-any -- what JavaScript says of it
   integration<I = any, O = unknown>(
     name: string,
-    options: FunctionOptions,
+    options: FunctionOptions<NoInfer<I>>,
     // Written out: a mistake is told in these words, not in those of a type that the caller has not written.
     operation: (input: I, context: AttemptContext) => O | PromiseLike<O>,
   ): Integration<I, O>;
@@ -79,14 +85,17 @@ export interface Gateway {
    * const outcome = await llm.call({ method: 'POST', path: '/chat', body: { messages } });
    * if (outcome.ok) console.log(outcome.value.body);
    */
-  http<const P extends HttpParse = 'json'>(
-    name: string,
-    options: HttpOptions<P>,
-  ): Integration<HttpRequest, HttpAnswer<P>>;
-  /** An MCP server over stdio, kept alive. */
-  mcpServer(name: string, options: McpIntegrationOptions): McpIntegration;
-  /** A command: each call is one run of it. */
-  subprocess(name: string, options: SubprocessOptions): Integration<RunRequest, RunResult>;
+  http<const P extends HttpParse = 'json'>(name: string, options: HttpOptions<P>): HttpIntegration<P>;
+  /**
+   * An MCP server, kept alive: one that is run as a process (`command`), or one that is reached by HTTP (`url`).
+   *
+   * @example
+   * const search = gateway.mcpServer('search', { url: 'https://mcp.example/mcp', headers: { authorization: `Bearer ${key}` } });
+   * const outcome = await search.call({ name: 'find', arguments: { text } });
+   */
+  mcpServer(name: string, options: McpIntegrationOptions | RemoteMcpOptions): McpIntegration;
+  /** A command: each call is one run of it. Its stream gives the lines that it prints while it runs, and ends as the run does. */
+  subprocess(name: string, options: SubprocessOptions): Integration<RunRequest, RunResult, string>;
   /**
    * Registers a hook for an event: a function, or a command that speaks the protocol of Claude Code's hooks. Either is supervised;
    * only a command cannot do harm later in a timer of its own.

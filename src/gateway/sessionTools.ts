@@ -1,5 +1,6 @@
 import type { CallSettings, StreamReader } from '../calls/callSettings.ts';
 import type { CallPath } from '../calls/callPath.ts';
+import type { Operation } from '../calls/operation.ts';
 import { whyOf } from '../calls/callWhy.ts';
 import { circuitOf } from '../calls/integration.ts';
 import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';
@@ -10,6 +11,7 @@ import { hasOwnAttempts } from '../policy/policyParts.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
+import type { CheckedReading } from '../streams/httpReading.ts';
 import type { TargetWhy } from '../sessions/why.ts';
 
 /** An integration as sessions see it. */
@@ -21,6 +23,8 @@ export interface ToolTarget {
   readonly effectOf?: ((input: unknown) => Effect | undefined) | undefined;
   /** Makes the integration's request of a tool call. */
   readonly request: (tool: string, input: unknown) => unknown;
+  /** Answers with a stream that is read as the caller says, where it can be. */
+  readonly streamedBy?: ((reading: CheckedReading) => Operation<unknown, unknown>) | undefined;
   /** The process behind it and the last line it printed, where there is one. */
   readonly behind?: (() => TargetWhy['process']) | undefined;
 }
@@ -51,7 +55,8 @@ export function createToolPort(
         fallback: undefined,
         underWay: true,
         late: options.late,
-        stream: streamOf(options.stream, input, (next) => target.request(tool, next)),
+        stream: streamOf(options.stream?.reader, input, (next) => target.request(tool, next)),
+        streamed: options.stream?.reading && target.streamedBy?.(options.stream.reading),
         patterns,
       };
       // A limit that the handler gave one call, shorter than the integration's, says nothing about the integration (table 1).
@@ -70,6 +75,7 @@ export function createToolPort(
       const own = target?.tools.get(tool);
       return own?.effect ?? target?.effectOf?.(input) ?? target?.effect ?? own?.learnedEffect?.();
     },
+    isRead: (integration) => targets.get(integration)?.streamedBy !== undefined,
     why(integration) {
       const target = targets.get(integration);
       if (target === undefined) return undefined;

@@ -81,7 +81,8 @@ export class SessionTurn implements Turn {
     options: object = {},
   ): ToolStream<never> => {
     const target = nameOf(integration, tool);
-    const { resume, ...checked } = checkToolStream(options);
+    const { tools } = this.#scope.session;
+    const { resume, reading, call } = checkToolStream(options, tools.isRead(target));
     const relay = new ChunkRelay<unknown, never>(resume as Resume<unknown, never> | undefined);
     let end: (facts: FailureFacts) => void = () => undefined;
     const result = new Promise<ToolResult<StreamEnd>>((resolve) => {
@@ -89,7 +90,7 @@ export class SessionTurn implements Turn {
         resolve(answer as ToolResult<StreamEnd>);
         relay.settled(failure === undefined ? { ok: true, value: relay.end } : { ok: false, failure });
       };
-      end = this.#calls.start(target, tool, input, checked, answered, relay);
+      end = this.#calls.start(target, tool, input, call, answered, { reader: relay, reading });
     });
     const stream = new RelayedStream(relay, result, (reason, isReader) => end(streamCancelled(reason, isReader, true)));
     return Object.assign(stream, { result });

@@ -3,6 +3,7 @@ import type { Duration } from '../policy/duration.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import { callback, choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
+import { type CheckedReading, readingKeys } from '../streams/httpReading.ts';
 import { readGiven } from '../policy/readOptions.ts';
 
 export interface ToolCallOptions {
@@ -26,7 +27,7 @@ const toolCallKeys = {
   signal,
 } satisfies KeysOf<ToolCallOptions>;
 
-const toolStreamKeys = { ...toolCallKeys, resume: callback<Resume<never, never>>() };
+const toolStreamKeys = { ...toolCallKeys, ...readingKeys, resume: callback<Resume<never, never>>() };
 
 /** {@link ToolCallOptions}, checked; limits in ms. */
 export type CheckedToolCall = GivenValues<typeof toolCallKeys>;
@@ -36,7 +37,23 @@ export function checkToolCall(options: ToolCallOptions): CheckedToolCall {
   return readGiven('options', options, toolCallKeys, scopeRule);
 }
 
-/** @throws TypeError or RangeError that names the option and its value. */
-export function checkToolStream(options: object): GivenValues<typeof toolStreamKeys> {
-  return readGiven('options', options, toolStreamKeys, scopeRule);
+/** What of the options of a stream is about the call, what about its chunks. */
+export interface CheckedToolStream {
+  readonly call: CheckedToolCall;
+  readonly resume: Resume<never, never> | undefined;
+  /** How the answer of an HTTP API is read; undefined where nothing is said of it. */
+  readonly reading: CheckedReading | undefined;
+}
+
+/**
+ * @param isRead - whether the answer can be read in several ways.
+ * @throws TypeError or RangeError that names the option and its value.
+ */
+export function checkToolStream(options: object, isRead: boolean): CheckedToolStream {
+  const { resume, parse, events, contentIdleMs, ...call } = readGiven('options', options, toolStreamKeys, scopeRule);
+  const [given] = Object.entries({ parse, events, contentIdleMs }).find(([, value]) => value !== undefined) ?? [];
+  if (given !== undefined && !isRead) {
+    throw new RangeError(`Expected \`options.${given}\` only for a stream of \`gateway.http\``);
+  }
+  return { call, resume, reading: given === undefined ? undefined : { parse, events, contentIdleMs } };
 }

@@ -2,6 +2,7 @@ import type { StreamReader } from '../calls/callSettings.ts';
 import type { CallWhy } from '../calls/callWhy.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { CheckedReading } from '../streams/httpReading.ts';
 import type { TargetWhy } from './why.ts';
 
 /** A call under way that can be ended from outside. */
@@ -9,6 +10,13 @@ export interface PendingCall {
   end(facts: FailureFacts): void;
   /** What it waits for as of now; undefined once it is settled. */
   why(): CallWhy | undefined;
+}
+
+/** A tool whose answer is a stream. */
+export interface ToolStreaming {
+  readonly reader: StreamReader<unknown>;
+  /** How the answer of an HTTP API is read. @defaultValue as its integration says */
+  readonly reading: CheckedReading | undefined;
 }
 
 export interface ToolCallSettings {
@@ -24,7 +32,7 @@ export interface ToolCallSettings {
   /** Gets a value that came after the call had been answered. */
   readonly late: (value: unknown) => void;
   /** What reads the tool's answer as a stream. */
-  readonly stream?: StreamReader<unknown> | undefined;
+  readonly stream?: ToolStreaming | undefined;
 }
 
 /** How a session reaches its tools; retries of a session's call are decided by the session's policy alone. */
@@ -44,6 +52,8 @@ export interface ToolPort {
   longRunningMs(integration: string, tool: string): number | undefined;
   /** What a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */
   effect(integration: string, tool: string, input: unknown): Effect | undefined;
+  /** Whether the answers of an integration can be read in several ways. */
+  isRead(integration: string): boolean;
   /** What an integration says of itself; undefined when there is none of that name. */
   why(integration: string): TargetWhy | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../policy/failure.ts';
 import type { ChunkStream } from '../streams/callStream.ts';
 import type { Resume, StreamEnd } from '../streams/chunkRelay.ts';
-import type { ChunkOf } from '../streams/chunkSource.ts';
+import type { HttpChunks, HttpReading, HttpStreamParse } from '../streams/httpReading.ts';
 import type { ToolCallOptions } from './toolCallOptions.ts';
 import type { ToolResult } from './toolResult.ts';
 
@@ -18,7 +18,7 @@ export interface OperationTakesInsteadOfToolRequest<Request> {
 
 /**
  * What `turn.tool` takes for an integration of these requests: the `input` of a {@link ToolRequest}, the arguments of an MCP tool, the request
- * of a command itself. An operation that reads no `input` takes any.
+ * of a command or of an HTTP API itself. An operation that reads no `input` takes any.
  */
 export type ToolInput<Request> = ToolRequest extends Request
   ? unknown
@@ -30,9 +30,14 @@ export type ToolInput<Request> = ToolRequest extends Request
         ? Arguments
         : Request extends { readonly args?: readonly string[] | undefined }
           ? Request
-          : Request extends { readonly input: infer Input }
-            ? Input
-            : OperationTakesInsteadOfToolRequest<Request>;
+          : HttpKeys extends keyof Request
+            ? Request
+            : Request extends { readonly input: infer Input }
+              ? Input
+              : OperationTakesInsteadOfToolRequest<Request>;
+
+/** What a request of an HTTP API is known by. */
+type HttpKeys = 'method' | 'path' | 'headers' | 'body';
 
 /** What of an integration says what it takes and what it answers. */
 interface Callable<Request, Value> {
@@ -77,14 +82,41 @@ export interface ToolStreamOptions<Input, C> extends ToolCallOptions {
 
 type InputOf<Target, Input> = Target extends Callable<infer Request, unknown> ? ToolInput<Request> : Input;
 
-type ToolChunk<Target, C> = Target extends Callable<never, infer Answer> ? ChunkOf<Answer> : C;
+/** What of an integration says what its streams give. */
+interface Streamed<C> {
+  readonly name: string;
+  stream(request: never): { readonly chunks: AsyncIterableIterator<C, undefined> };
+}
+
+/** Whether it is an HTTP API, whose answers can be read in several ways. */
+type IsHttp<Target> =
+  Target extends Callable<infer Request, unknown> ? (HttpKeys extends keyof Request ? true : false) : false;
+
+type ToolChunk<Target, C, S extends HttpStreamParse> =
+  IsHttp<Target> extends true ? HttpChunks[S] : Target extends Streamed<infer Chunk> ? Chunk : C;
+
+/** What an answer may be read as: that of an HTTP API, also where its name alone is given. */
+type ParseOf<Target> = IsHttp<Target> extends true ? HttpStreamParse : Target extends string ? HttpStreamParse : never;
+
+/** What else is said of reading it. */
+type ReadingOf<Target> = [ParseOf<Target>] extends [never] ? unknown : Omit<HttpReading, 'parse'>;
 
 /**
  * Calls a tool whose answer is a stream: of an integration, whose types carry through, or of the name of one, where the caller may say them:
- * `<Input, Chunk>`.
+ * `<Input, Chunk>`. That of an HTTP API takes `parse`, `events` and `contentIdleMs` as its own `stream` does.
  */
-export type StreamTool = <Input = unknown, C = unknown, Target extends string | Callable<never, unknown> = string>(
+export type StreamTool = <
+  Input = unknown,
+  C = unknown,
+  Target extends string | Callable<never, unknown> = string,
+  S extends ParseOf<Target> = Target extends string ? ParseOf<Target> : ParseOf<Target> & 'events',
+>(
   integration: Target,
   tool: string,
-  ...input: ToolArguments<Target, Input, ToolStreamOptions<InputOf<Target, Input>, ToolChunk<Target, C>>>
-) => ToolStream<ToolChunk<Target, C>>;
+  ...input: ToolArguments<
+    Target,
+    Input,
+    ToolStreamOptions<InputOf<Target, Input>, ToolChunk<Target, C, S>> &
+      ReadingOf<Target> & { readonly parse?: S | undefined }
+  >
+) => ToolStream<ToolChunk<Target, C, S>>;

@@ -1,9 +1,8 @@
-import type { StreamReader } from '../calls/callSettings.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import type { Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolCallOptions.ts';
-import type { PendingCall, ToolCallSettings } from './toolPort.ts';
+import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
 import { CallWatch } from './watch.ts';
@@ -71,7 +70,7 @@ export class TurnCalls {
     input: unknown,
     options: CheckedToolCall,
     resolve: ToolAnswered,
-    stream?: StreamReader<unknown>,
+    stream?: ToolStreaming,
   ): (facts: FailureFacts) => void {
     const { clock, deadlines, history, tools } = this.#scope;
     const { ledger, watch } = this.#turn;

@@ -2,7 +2,7 @@ import type { CallWhy } from '../calls/callWhy.ts';
 
 /** What a tool's integration says of itself: why a call takes so long. */
 export interface TargetWhy {
-  /** State of the integration's machine. */
+  /** State of the integration's machine; `backoff`: all its calls wait, whatever for. */
   readonly state: string;
   /** Of its breaker: closed, open, half-open, isolated. */
   readonly circuit: string;

@@ -55,6 +55,9 @@ function ignorant() {
       missed: 0,
       [Symbol.asyncIterator]: () => ({ next: () => never }),
     })),
+    stream: vi.fn<Conversation['stream']>(() => {
+      throw new Error('no');
+    }),
     interrupt: vi.fn<Conversation['interrupt']>(() => Promise.reject(new Error('no'))),
     stop: vi.fn<Conversation['stop']>(() => Promise.reject(new Error('no'))),
   };

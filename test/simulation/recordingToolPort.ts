@@ -22,6 +22,7 @@ export function recordingToolPort(world: World): ToolPort {
   const toolCallRetry = checkToolCallRetry();
   const port = createToolPort(targets, toolCallRetry, world.clock);
   return {
+    isRead: (integration) => port.isRead(integration),
     longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
     effect: (integration, tool, input) => port.effect(integration, tool, input),
     why: (integration) => port.why(integration),

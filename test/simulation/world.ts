@@ -21,6 +21,7 @@ import { SimulatedIntegration } from './simulatedIntegration.ts';
 import { SimulatedSession } from './simulatedSession.ts';
 import { createTrace, type Trace } from './trace.ts';
 import { WatchedClock } from './watchedClock.ts';
+import { ownRates } from '../support/rates.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -78,6 +79,7 @@ export class World {
       bus,
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),
+      rates: ownRates(clock),
       store: () => undefined,
       supervise: (spec) => void this.#pending.push(this.#watchedSpec(spec)),
       enter: () => undefined,

@@ -7,7 +7,7 @@ import { AgentTrail } from '../../protocol/agentTrail.ts';
 import { boundedClaudeRetries, claudeRetriesName } from '../../protocol/claudeRetries.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
-import type { AgentBackend, BackendConversation } from '../agentBackend.ts';
+import type { AgentBackend, BackendConversation, ToldSoFar } from '../agentBackend.ts';
 import type { Sink } from '../agentStream.ts';
 import type { AgentOptions, AgentResult } from '../agentTypes.ts';
 import { handlerOf } from './claudeApprovals.ts';
@@ -22,6 +22,7 @@ interface TurnRequest {
   readonly conversation: ClaudeConversation;
   readonly prompt: string;
   readonly sink: Sink;
+  readonly told: ToldSoFar | undefined;
 }
 
 /** How long the end of a process may take beyond its grace, in ms. */
@@ -51,11 +52,12 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
       const known = trails.get(context.call);
       return known === undefined ? facts : known.conversation.amend(facts, known.trail, context);
     },
-    operation({ conversation, prompt, sink }, context) {
+    operation({ conversation, prompt, sink, told }, context) {
       const trail = trails.get(context.call)?.trail ?? {
         attempts: new AgentTrail(() => runtime.clock.wallNow()),
         heardBy: undefined,
         lastFailure: undefined,
+        told,
       };
       trails.set(context.call, { trail, conversation });
       if (context.attempt > 1) {
@@ -84,7 +86,8 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
       get id() {
         return conversation.id;
       },
-      turn: (prompt, sink, turnOptions) => integration.call({ conversation, prompt, sink }, turnOptions),
+      turn: (prompt, sink, { told, ...turnOptions }) =>
+        integration.call({ conversation, prompt, sink, told }, turnOptions),
       released: () => conversation.released(),
       async stop() {
         conversations.delete(conversation);

@@ -53,7 +53,8 @@ export class ClaudeConversation {
     signal.throwIfAborted();
     // The request is in the history that is gone on with.
     const goesOn = trail.heardBy === open || (mayHaveActed && (link !== undefined || this.#canResume));
-    const message = userMessage(goesOn ? goOnPrompt : prompt, runtime.random);
+    const asked = trail.told?.resumed(prompt) ?? (goesOn ? goOnPrompt : prompt);
+    const message = userMessage(asked, runtime.random);
     const { text, usage } = await runTurn(
       this.#scope,
       { link: open, message, trail, sink, context },
@@ -78,7 +79,8 @@ export class ClaudeConversation {
 
   /** What is known of a failed attempt. */
   amend(facts: FailureFacts, trail: TurnTrail, { effect }: AttemptContext): FailureFacts {
-    return trail.attempts.judge(facts, { effect, resumable: this.#canResume });
+    const judged = trail.attempts.judge(facts, { effect, resumable: this.#canResume });
+    return trail.told?.mayGoOn() === false ? { ...judged, shouldRetry: false } : judged;
   }
 
   released(): Promise<void> {

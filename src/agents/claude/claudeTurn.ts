@@ -6,6 +6,7 @@ import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { recordIn } from '../../protocol/agentReport.ts';
 import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
 import type { AgentTrail } from '../../protocol/agentTrail.ts';
+import type { ToldSoFar } from '../agentBackend.ts';
 import type { AgentUsage } from '../agentTypes.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
 
@@ -16,6 +17,7 @@ export interface TurnTrail {
   heardBy: ClaudeLink | undefined;
   /** Why the last attempt failed. */
   lastFailure: string | undefined;
+  readonly told: ToldSoFar | undefined;
 }
 
 /** A prompt as the SDK takes it. */

@@ -33,15 +33,14 @@ export function createCodexConversation(
     get id() {
       return thread.id;
     },
-    async turn(prompt, sink, { idleMs, overallMs, ...options }) {
-      const { signal } = options;
+    async turn(prompt, sink, { signal, effect, label, idleMs, overallMs }) {
       const startedAt = clock.now();
       // Codex refuses a second turn of a thread. One that is ended meanwhile is not sent, and says so.
       await inTime(released, { clock, signal, limitMs: overallMs });
       const ready = await current(signal);
       if (!ready.ok) return ready;
       const left = overallMs === undefined ? undefined : Math.max(1, overallMs - (clock.now() - startedAt));
-      const turn = ready.value.send(prompt, { ...options, idleMs, overallMs: left });
+      const turn = ready.value.send(prompt, { signal, effect, label, idleMs, overallMs: left });
       last = turn;
       const own = turn.outcome.then(({ ok }) => (ok ? undefined : turn.interrupt()));
       released = Promise.all([released, own]).then(() => undefined);

@@ -5,8 +5,8 @@ import { duration, integer, type KeysOf, signal, test } from '../../policy/optio
 import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import type { FactRedactor } from '../../store/redactFact.ts';
-import { readBody } from './readBody.ts';
-import { redactorOf } from './requestSecrets.ts';
+import { readBody } from '../../streams/readBody.ts';
+import { redactorOf } from '../../store/requestSecrets.ts';
 
 /** How much is read of the body of a failed answer, and for how long. */
 export interface FetchFailureOptions {

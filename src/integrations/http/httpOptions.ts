@@ -1,7 +1,22 @@
+import { rateOptionKeys, type RateOptions } from '../../calls/rateOptions.ts';
+import type { Duration } from '../../policy/duration.ts';
 import { type Effect, effects } from '../../policy/effects.ts';
-import { callback, choice, integer, type Key, type KeysOf, text, type Values } from '../../policy/optionKeys.ts';
+import { headersKey, isAddress } from '../../policy/httpKeys.ts';
+import {
+  callback,
+  choice,
+  duration,
+  integer,
+  type KeysOf,
+  section,
+  text,
+  type Values,
+} from '../../policy/optionKeys.ts';
 import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
+import type { Costs } from '../../policy/rateLimit.ts';
 import { readOptions } from '../../policy/readOptions.ts';
+import { type EventRules, eventsKey } from '../../streams/eventRules.ts';
+import type { HttpRequest } from './httpRequest.ts';
 
 /** What the body of an answer becomes. */
 export interface HttpBodies {
@@ -24,6 +39,15 @@ export interface HttpAnswer<P extends HttpParse = 'json'> {
   readonly body: HttpBodies[P];
 }
 
+/** Rate limits of an HTTP API. */
+export interface HttpRateOptions<P extends HttpParse = 'json'> extends RateOptions<HttpRequest> {
+  /**
+   * What a call really cost, by its answer, as a number of tokens or any costs by name: what `cost` had estimated is corrected. For
+   * streams `events.spent` says it. What throws or returns another thing corrects nothing. @defaultValue as estimated
+   */
+  spent?(answer: HttpAnswer<P>): number | Costs | undefined;
+}
+
 /** An HTTP API: where it is, and how it is spoken to. */
 export interface HttpOptions<P extends HttpParse = 'json'> {
   /**
@@ -42,8 +66,18 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
   readonly effect?: Effect | undefined;
   /** What the body of an answer becomes. @defaultValue 'json' */
   readonly parse?: P | undefined;
-  /** Longest body of an answer, in bytes, at least 1; a longer one is the failure `message_too_large`. @defaultValue 10,000,000 */
+  /**
+   * Longest body of an answer, in bytes, at least 1; of a stream, its longest event or line. A longer one is the failure `message_too_large`.
+   * @defaultValue 10,000,000
+   */
   readonly maxBodyBytes?: number | undefined;
+  /**
+   * What the events of its streams mean: `anthropicEvents`, `openAiEvents`, or rules of one's own; `{}` for none.
+   * @defaultValue `modelEvents`, which know both APIs by what they say
+   */
+  readonly events?: EventRules | undefined;
+  /** Longest wait for a chunk of a stream while its server gives nothing but signs of life, in ms; an option of the stream wins. @defaultValue none */
+  readonly contentIdleMs?: Duration | undefined;
   /**
    * Whether redirects are followed: within the origin of `baseUrl` only, at most 10 in a row, so that nothing of a request goes to somebody
    * else. With `error` a redirect is a failure, as one to another origin always is; with `manual` it is the answer. @defaultValue 'follow'
@@ -54,31 +88,12 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
    * headers and body: those of the policy hold
    */
   readonly fetch?: typeof fetch | undefined;
+  /**
+   * Its rate limits: requests, tokens or other costs in a window. What answers tell in their headers holds too, whether it is given or not;
+   * `{ learn: false }` switches that off. @defaultValue what answers tell
+   */
+  readonly rate?: HttpRateOptions<P> | undefined;
 }
-
-/** An address that requests can go to. */
-function isAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
-}
-
-/** A header may not break its line, and has no characters that a byte cannot hold. */
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** The option of headers; what they say is never shown. One that is `undefined` is taken out. */
-export const headersKey: Key<Readonly<Record<string, string | undefined>> | undefined> = {
-  kind: 'names',
-  of: text({
-    empty: true,
-    secret: true,
-    form: (value) => headerValue.test(value),
-    expected: 'text that a header can hold',
-  }),
-  gaps: true,
-  name: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
-  expected: 'an object of strings',
-};
 
 /** The options of an HTTP API. */
 export const httpKeys = {
@@ -93,8 +108,14 @@ export const httpKeys = {
   effect: choice(effects),
   parse: choice(['json', 'text', 'bytes', 'response'], { default: 'json' }),
   maxBodyBytes: integer({ unit: 'bytes', default: 10_000_000 }),
+  events: eventsKey,
+  contentIdleMs: duration(),
   redirect: choice(['follow', 'error', 'manual'], { default: 'follow' }),
   fetch: callback<typeof fetch>(),
+  rate: section({
+    ...rateOptionKeys<HttpRequest>(),
+    spent: callback<(answer: never) => number | Costs | undefined>({ codeOnly: true }),
+  }),
 } satisfies KeysOf<HttpOptions<HttpParse>>;
 
 /** {@link HttpOptions}, checked but for the policy, which is left to the one who resolves it. */

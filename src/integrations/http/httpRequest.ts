@@ -1,9 +1,9 @@
 import type { Effect } from '../../policy/effects.ts';
 import { read, readString } from '../../policy/errorChain.ts';
 import { AttemptError } from '../../policy/failure.ts';
+import { headersKey } from '../../policy/httpKeys.ts';
 import { byName, type KeysOf, test, text, type Values } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
-import { type CheckedHttp, headersKey } from './httpOptions.ts';
 
 type QueryValue = string | number | boolean;
 
@@ -55,6 +55,9 @@ const requestKeys = {
   ),
 } satisfies KeysOf<HttpRequest>;
 
+/** Where an integration sends its requests, and what goes with each. */
+type Addressed = Pick<HttpRequest, 'headers'> & { readonly baseUrl: string };
+
 type RequestBody = NonNullable<RequestInit['body']>;
 
 /** A request as `fetch` takes it. */
@@ -69,7 +72,7 @@ export interface PreparedRequest {
  * A request may come from an agent: it says what is asked of the API, never of whom.
  * @throws {@link AttemptError} of kind `permanent` that names what is wrong with it.
  */
-export function prepareRequest(name: string, request: unknown, { baseUrl, headers }: CheckedHttp): PreparedRequest {
+export function prepareRequest(name: string, request: unknown, { baseUrl, headers }: Addressed): PreparedRequest {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw misuse(`Expected a request of ${name} to be an object`);
   }

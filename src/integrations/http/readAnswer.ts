@@ -1,7 +1,7 @@
 import type { AttemptContext } from '../../calls/operation.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import type { HttpAnswer, HttpBodies, HttpParse } from './httpOptions.ts';
-import { dropBody, readBody } from './readBody.ts';
+import { dropBody, readBody } from '../../streams/readBody.ts';
 
 /** How the answers of one integration are read. */
 export interface AnswerOptions {

@@ -2,11 +2,11 @@ import type { AttemptContext } from '../../calls/operation.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { failureOf, usualFailureLimits } from './fetchFailure.ts';
-import { withoutFetchLimits } from './fetchLimits.ts';
+import { withoutFetchLimits } from '../../streams/fetchLimits.ts';
 import type { CheckedHttp } from './httpOptions.ts';
 import type { PreparedRequest } from './httpRequest.ts';
-import { dropBody } from './readBody.ts';
-import { redactorOf } from './requestSecrets.ts';
+import { dropBody } from '../../streams/readBody.ts';
+import { redactorOf } from '../../store/requestSecrets.ts';
 
 /** How requests of one integration are sent. */
 export interface Sending {
@@ -25,7 +25,7 @@ const mostRedirects = 10;
 export async function sendRequest(
   request: PreparedRequest,
   { options, clock }: Sending,
-  { signal, touch }: Pick<AttemptContext, 'signal' | 'touch'>,
+  { signal, touch, rateLimit }: Pick<AttemptContext, 'signal' | 'touch' | 'rateLimit'>,
 ): Promise<Response> {
   const { fetch: send = globalThis.fetch, redirect } = options;
   // Who gives a `fetch` of his own decides on its limits too.
@@ -38,11 +38,17 @@ export async function sendRequest(
     try {
       response = await send(url, init);
     } catch (error) {
-      throw redactorOf(url.href, headers)({ error }).error;
+      throw redactorOf(url.href, headers, body)({ error }).error;
     }
     touch();
+    rateLimit(response.headers);
     if (response.status >= 400) {
-      throw await failureOf(response, { ...usualFailureLimits, signal, clock, redact: redactorOf(url.href, headers) });
+      throw await failureOf(response, {
+        ...usualFailureLimits,
+        signal,
+        clock,
+        redact: redactorOf(url.href, headers, body),
+      });
     }
     if (signal.aborted) {
       // A `fetch` of somebody else's that does not listen to signals: nobody waits for its answer any more.

@@ -1,5 +1,8 @@
-import { type McpConnection, mcpChild, type McpServerOptions } from '../../actors/mcp/mcpConnection.ts';
-import { mcpServerKeys } from '../../actors/mcp/mcpServerOptions.ts';
+import { type McpConnection, mcpChildOf } from '../../actors/mcp/mcpConnection.ts';
+import { remoteServerKeys, type RemoteServerOptions } from '../../actors/mcp/http/remoteOptions.ts';
+import { processTarget } from '../../actors/mcp/mcpProcess.ts';
+import { mcpServerKeys, type McpServerOptions } from '../../actors/mcp/mcpServerOptions.ts';
+import type { ServerTarget } from '../../actors/mcp/serverLink.ts';
 import { StartLimit } from '../../actors/mcp/startLimit.ts';
 import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';
@@ -19,17 +22,19 @@ import {
 } from './mcpIntegration.ts';
 import { type Effect, effects } from '../../policy/effects.ts';
 import { AttemptError, type Failure, type FailureFacts } from '../../policy/failure.ts';
-import { boolean, choice, type KeysOf } from '../../policy/optionKeys.ts';
+import { boolean, choice, type KeysOf, type Values } from '../../policy/optionKeys.ts';
 import { readOptions } from '../../policy/readOptions.ts';
 import { show } from '../../policy/showValue.ts';
 import { type WhenAlive, whenAliveChoices } from '../../policy/policies.ts';
 import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
 import { annotatedEffect } from '../../protocol/toolAnnotations.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { remoteServer } from '../../runtime/remoteServer.ts';
 import type { TargetWhy } from '../../sessions/why.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 
-export interface McpIntegrationOptions extends McpServerOptions {
+/** What is said of any MCP server, wherever it is. */
+export interface McpCallingOptions {
   /** @defaultValue preset `mcp` */
   readonly policy?: PolicyInput | undefined;
   /** What its calls may do to the world, where a tool does not say. @defaultValue unspecified */
@@ -50,15 +55,34 @@ export interface McpIntegrationOptions extends McpServerOptions {
   readonly whenAlive?: WhenAlive | undefined;
 }
 
-/** The options of an MCP server. */
-export const mcpKeys = {
-  ...mcpServerKeys,
+/** An MCP server that is run as a process. */
+export interface McpIntegrationOptions extends McpCallingOptions, McpServerOptions {}
+
+/** An MCP server that is reached by HTTP. */
+export interface RemoteMcpOptions extends McpCallingOptions, RemoteServerOptions {}
+
+const callingKeys = {
   policy: policyKey,
   effect: choice(effects),
   tools: toolsKey,
   trustAnnotations: boolean({ default: true }),
   whenAlive: choice(whenAliveChoices, { default: 'end' }),
-} satisfies KeysOf<McpIntegrationOptions>;
+} satisfies KeysOf<McpCallingOptions>;
+
+/** The options of an MCP server that is run as a process. */
+export const mcpKeys = { ...mcpServerKeys, ...callingKeys } satisfies KeysOf<McpIntegrationOptions>;
+
+/** The options of a remote MCP server. */
+export const remoteMcpKeys = { ...remoteServerKeys, ...callingKeys } satisfies KeysOf<RemoteMcpOptions>;
+
+/** The table that options are read by: those of a remote server have a `url`. */
+export function mcpKeysFor(options: McpIntegrationOptions | RemoteMcpOptions): typeof mcpKeys | typeof remoteMcpKeys {
+  return isRemote(options) ? remoteMcpKeys : mcpKeys;
+}
+
+function isRemote(options: McpIntegrationOptions | RemoteMcpOptions): options is RemoteMcpOptions {
+  return typeof options === 'object' && options !== null && 'url' in options;
+}
 
 /** An MCP server under a runtime, and what sessions need of it. */
 export interface SupervisedMcp {
@@ -77,30 +101,22 @@ export interface SupervisedMcp {
 export function superviseMcp(
   runtime: Runtime,
   name: string,
-  options: McpIntegrationOptions,
+  options: McpIntegrationOptions | RemoteMcpOptions,
   declared: Tools,
 ): SupervisedMcp {
-  const {
-    policy: policyInput,
-    effect,
-    tools: _tools,
-    trustAnnotations,
-    whenAlive,
-    ...server
-  } = readOptions(name, options, mcpKeys);
+  const { target, ...calling } = readServer(runtime, name, options);
+  const { policy: policyInput, effect, trustAnnotations, whenAlive } = calling;
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
-  runtime.secrets.learn(server.env);
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
   /** What the server printed last outside the protocol. */
   let lastLine: string | undefined;
   /** Of connections that are gone. */
   let lateAnswers = 0;
-  const hangWatch = createHangWatch({ connection: () => connection });
+  const hangWatch = createHangWatch({ connection: () => connection, isRemote: target.eras !== undefined });
   const list = createToolList({ clock: runtime.clock, limitMs: policy.limits.idleMs, changed: tellChanges });
 
-  const child = mcpChild({
-    ...server,
+  const child = mcpChildOf(target, {
     clock: runtime.clock,
     register: runtime.register,
     onReady(ready) {
@@ -116,7 +132,8 @@ export function superviseMcp(
       startLimit.lost(facts);
       list.lost();
       // A gateway that stops has ended its calls before its servers.
-      path.crashed(facts.reason === 'stopped' ? restarted(name) : facts);
+      // That a server forgets a session is to be expected: nobody need hear of it.
+      path.crashed(facts.reason === 'stopped' ? restarted(name) : facts, facts.breaker === 'ignored');
     },
     onStray(stream, line) {
       lastLine = line;
@@ -124,7 +141,7 @@ export function superviseMcp(
     },
   });
 
-  const startLimit = new StartLimit(runtime.clock, server.handshakeMs);
+  const startLimit = new StartLimit(runtime.clock, target.handshakeMs);
 
   const toolOf = (request: McpRequest): string | undefined => (request === whichTools ? undefined : request.name);
 
@@ -160,6 +177,7 @@ export function superviseMcp(
     backoff: { firstImmediate: true, baseMs: 250, factor: 2, maxMs: 5000, jitter: 0.2, resetAfterMs: 10_000 },
     intensity: Number.POSITIVE_INFINITY,
     shutdown: 9000,
+    ...(isRemote(options) && { details: () => ({ url: target.command }) }),
     onStart: (ref) => {
       ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: childId }));
     },
@@ -197,6 +215,21 @@ export function superviseMcp(
     const changes = { added: few(added), removed: few(removed), changed: few(changed) };
     runtime.bus.tell({ type: 'mcp.tools_changed', integration: name, ...changes });
   }
+}
+
+/** The server to connect to, and what is said of its calls; its secrets are learnt. */
+function readServer(
+  runtime: Runtime,
+  name: string,
+  options: McpIntegrationOptions | RemoteMcpOptions,
+): Pick<Values<typeof mcpKeys>, keyof typeof callingKeys> & { readonly target: ServerTarget } {
+  if (!isRemote(options)) {
+    const settings = readOptions(name, options, mcpKeys);
+    runtime.secrets.learn(settings.env);
+    return { ...settings, target: processTarget(settings) };
+  }
+  const settings = readOptions(name, options, remoteMcpKeys);
+  return { ...settings, target: remoteServer(runtime, settings) };
 }
 
 /** Names in one fact: a server decides how many tools it lists. */

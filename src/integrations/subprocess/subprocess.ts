@@ -1,5 +1,8 @@
 import type { AgentRuns, RunResult } from './agentRuns.ts';
 import type { CallPath } from '../../calls/callPath.ts';
+import type { AttemptContext } from '../../calls/operation.ts';
+import { OutputBytes } from './outputBytes.ts';
+import { outputLines } from './outputLines.ts';
 import type { SubprocessInput } from '../../machines/subprocess.ts';
 import { describeTimeout } from '../../machines/subprocessExit.ts';
 import { say } from '../../policy/logger.ts';
@@ -27,7 +30,16 @@ export function superviseSubprocess(
   role: PathRole = {},
 ): CallPath<RunRequest, RunResult> {
   const options = checkSubprocessOptions(name, given);
-  const { command, args, cwd, envMode = runtime.environment, envAllow, maxOutputBytes, graceMs } = options;
+  const {
+    command,
+    args,
+    cwd,
+    envMode = runtime.environment,
+    envAllow,
+    maxOutputBytes,
+    maxLineBytes,
+    graceMs,
+  } = options;
   const agent = agentCommand(command, args ?? [], options.agent);
   const base = runtime.policies.policyOf(name, options.policy, presetOf(agent));
   const printsOnlyAtEnd = options.printsOnlyAtEnd ?? (agent?.agent === 'claude' && agent.format !== 'stream-json');
@@ -56,6 +68,40 @@ export function superviseSubprocess(
     said = true;
   }
 
+  /** @param output - gets what the process prints. */
+  async function run(
+    request: RunRequest,
+    context: AttemptContext,
+    signal: AbortSignal,
+    output?: OutputBytes,
+  ): Promise<RunResult> {
+    checkRunRequest(name, request);
+    const prepared = await (await load()).prepare(request, context);
+    const { tellsLife } = prepared;
+    try {
+      const input: SubprocessInput = {
+        ...prepared.input,
+        onOutput(chunk, from) {
+          prepared.input.onOutput?.(chunk, from);
+          return from === 'stdout' ? output?.push(chunk) : undefined;
+        },
+        command,
+        cwd: request.cwd ?? cwd,
+        envMode,
+        envAllow,
+        graceMs,
+        maxOutputBytes,
+        register: runtime.register,
+        clock: runtime.clock,
+      };
+      const id = `process:${name}:${++lastRun}`;
+      const exit = await runProcess(runtime, { id, input, graceMs, tellsLife }, { signal, touch: context.touch });
+      return prepared.conclude(exit);
+    } finally {
+      await prepared.end();
+    }
+  }
+
   return superviseIntegration(runtime, {
     name,
     ...role,
@@ -63,28 +109,14 @@ export function superviseSubprocess(
     policy,
     describeTimeout,
     amendTimeout: (facts, context) => agents?.amendTimeout(facts, context) ?? facts,
-    operation: async (request: RunRequest, context) => {
-      checkRunRequest(name, request);
-      const prepared = await (await load()).prepare(request, context);
-      try {
-        const input: SubprocessInput = {
-          ...prepared.input,
-          command,
-          cwd: request.cwd ?? cwd,
-          envMode,
-          envAllow,
-          graceMs,
-          maxOutputBytes,
-          register: runtime.register,
-          clock: runtime.clock,
-        };
-        const { tellsLife } = prepared;
-        const id = `process:${name}:${++lastRun}`;
-        const exit = await runProcess(runtime, { id, input, graceMs, tellsLife }, context);
-        return prepared.conclude(exit);
-      } finally {
-        await prepared.end();
-      }
+    operation: (request: RunRequest, context) => run(request, context, context.signal),
+    streamed: (request: RunRequest, context) => {
+      const left = new AbortController();
+      const { signal } = context;
+      // Whichever of the two the run hears of first: why the attempt was given up is why it ends.
+      const output = new OutputBytes((reason) => left.abort(signal.aborted ? signal.reason : reason));
+      output.follow(run(request, context, AbortSignal.any([signal, left.signal]), output));
+      return outputLines(output, { maxLineBytes, clock: runtime.clock });
     },
   });
 }

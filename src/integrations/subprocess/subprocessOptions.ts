@@ -7,7 +7,7 @@ import {
   type SubprocessInput,
 } from '../../machines/subprocessInput.ts';
 import { AttemptError } from '../../policy/failure.ts';
-import { boolean, choice, type KeysOf, list, test, text, type Values } from '../../policy/optionKeys.ts';
+import { boolean, choice, integer, type KeysOf, list, test, text, type Values } from '../../policy/optionKeys.ts';
 import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
 import { readOptions } from '../../policy/readOptions.ts';
 import { show } from '../../policy/showValue.ts';
@@ -35,6 +35,8 @@ export interface SubprocessOptions
    * @defaultValue what the arguments have a placeholder for, else 'stdin'
    */
   readonly promptBy?: PromptBy | undefined;
+  /** Longest line of a stream, in bytes, at least 1; a longer one ends the run (`message_too_large`). @defaultValue 10,000,000 */
+  readonly maxLineBytes?: number | undefined;
   /** Whether exit 0 with nothing on stdout is a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
   readonly expectsOutput?: boolean | undefined;
 }
@@ -55,6 +57,7 @@ const subprocessKeys = {
   ...commandKeys,
   graceMs,
   maxOutputBytes,
+  maxLineBytes: integer({ unit: 'bytes', default: 10_000_000 }),
   printsOnlyAtEnd: boolean(),
   policy: policyKey,
   agent: choice(['auto', 'none', 'claude', 'codex']),

@@ -40,6 +40,18 @@ describe('an agent over the app-server of Codex', () => {
     expect(gateway.tree().children?.filter(({ restart }) => restart === 'temporary')).toHaveLength(1);
   });
 
+  it('[R-13] streams a turn as it comes', async () => {
+    const script: Script = {
+      'turn/start': [[['usual'], says.delta('do'), says.delta('ne'), says.message('done'), says.completed]],
+    };
+    const { agent } = await startCodexAgent(script);
+    const { chunks, outcome } = (await begin(agent)).stream('hi');
+    let text = '';
+    for await (const event of chunks) if (event.type === 'text') text += event.text;
+    expect(text).toBe('done');
+    expect(await outcome).toMatchObject({ ok: true, value: { text: 'done', backend: 'codex' } });
+  });
+
   it('[U-4] tells the same events', async () => {
     const script: Script = {
       'turn/start': [

@@ -34,6 +34,8 @@ async function limited(agent: 'claude' | 'codex', messages: readonly object[], m
     effect: undefined,
     signal,
     touch,
+    spent: touch,
+    rateLimit: touch,
   };
   const run = await runs.prepare({}, context);
   for (const message of messages) run.input.onOutput?.(Buffer.from(`${JSON.stringify(message)}\n`), 'stdout');

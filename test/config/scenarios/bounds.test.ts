@@ -6,6 +6,7 @@ import { collectProblems } from '../../../src/policy/readOptions.ts';
 import { checkClaudeOptions } from '../../../src/claude/claudeOptions.ts';
 import { checkGatewayOptions, gatewayKeys, type GatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { defaultPolicy } from '../../../src/policy/presets.ts';
+import { usualRate } from '../../../src/policy/ratePolicy.ts';
 import { Mailbox } from '../../../src/sessions/mailbox.ts';
 import { checkSessionOptions } from '../../../src/sessions/sessionOptions.ts';
 
@@ -144,7 +145,7 @@ describe('the defaults of the schema', () => {
     'sessions.mailbox.limit': new Mailbox().limit,
     ...Object.fromEntries(Object.entries(session.watchdog).map(([key, value]) => [`sessions.watchdog.${key}`, value])),
     ...Object.fromEntries(Object.entries(session.recovery).map(([key, value]) => [`sessions.recovery.${key}`, value])),
-    ...leaves('policies.presets.*', defaultPolicy),
+    ...leaves('policies.presets.*', { ...defaultPolicy, rate: usualRate }),
   };
   /** Held by code that says them nowhere else: a heartbeat is refused and joins none; the delivery of alerts. */
   const elsewhere = ['sessions.mailbox.heartbeats', 'sessions.mailbox.coalesceHeartbeats'];

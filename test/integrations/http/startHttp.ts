@@ -91,3 +91,19 @@ export async function startGateway(
   await gateway.start();
   return { gateway, clock };
 }
+
+/** The global `fetch`, and how many chunks of bodies have been read of it. */
+export function countingFetch(): { readonly fetch: typeof fetch; readonly chunks: () => number } {
+  let chunks = 0;
+  const counting: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    const counter = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        chunks++;
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body?.pipeThrough(counter) ?? null, response);
+  };
+  return { fetch: counting, chunks: () => chunks };
+}

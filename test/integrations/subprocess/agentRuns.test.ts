@@ -30,6 +30,8 @@ async function startLateAct([command = '', ...args]: readonly string[], act: obj
     effect,
     call,
     touch: () => undefined,
+    spent: () => undefined,
+    rateLimit: () => undefined,
   };
   const first = await runs.prepare({ prompt: 'hi' }, context);
   const say = (message: object): unknown =>
@@ -127,6 +129,8 @@ async function startHeard(command: string, args: readonly string[], mayRepeat = 
     effect: undefined,
     call: {},
     touch: () => void touches++,
+    spent: () => undefined,
+    rateLimit: () => undefined,
   };
   const { input, tellsLife } = await runs.prepare({}, context);
   const say = (text: string): unknown => input.onOutput?.(Buffer.from(text), 'stdout');

@@ -98,6 +98,24 @@ describe('the process behind an agent', () => {
     await vi.waitUntil(() => [pid, ...children].every((each) => !isAlive(each)), patient);
   });
 
+  it('[R-13] [I-3] that does not obey is gone when the reader of its stream leaves, with what it started', async () => {
+    const { conversation, gateway, fake } = await startProcessAgent({}, { FAKE_AGENT_STUBBORN: '1' });
+    const exited = gateway.wait('process.exited');
+    const { chunks, outcome } = conversation.stream('fork');
+    const next = chunks.next();
+    await vi.waitUntil(() => fake.prompts().length === 1, patient);
+    const [{ pid } = { pid: 0 }] = fake.starts();
+    const children = await vi.waitUntil(async () => {
+      const found = await below(pid);
+      return found.length > 0 && found;
+    }, patient);
+    await chunks.return?.();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await outcome).toMatchObject({ failure: { kind: 'cancelled', reason: 'reader_left' } });
+    await exited;
+    await vi.waitUntil(() => [pid, ...children].every((each) => !isAlive(each)), patient);
+  });
+
   it('[C-6] [R-12] that is killed is a crash, and the next attempt has a process of its own', async () => {
     const { conversation, fake } = await startProcessAgent({ policy: quickRetry });
     const outcome = await conversation.send('die').outcome;

@@ -2,20 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type {
-  Failure,
-  HttpAnswer,
-  HttpOptions,
-  HttpParse,
-  HttpRequest,
-  Integration,
-  Outcome,
-} from '../../../../src/index.ts';
+import type { Failure, HttpIntegration, HttpOptions, HttpParse, Integration, Outcome } from '../../../../src/index.ts';
 import type { SimulatedClock } from '../../../../src/testing/index.ts';
-import { answer, inTurn, type LoopbackServer, startGateway, startServer } from '../startHttp.ts';
+import { answer, countingFetch, inTurn, type LoopbackServer, startGateway, startServer } from '../startHttp.ts';
 
 interface Started<P extends HttpParse> {
-  readonly api: Integration<HttpRequest, HttpAnswer<P>>;
+  readonly api: HttpIntegration<P>;
   readonly clock: SimulatedClock;
 }
 
@@ -23,11 +15,11 @@ async function startApi<const P extends HttpParse = 'json'>(
   { url }: Pick<LoopbackServer, 'url'>,
   options: Partial<HttpOptions<P>> = {},
 ): Promise<Started<P>> {
-  let api: Integration<HttpRequest, HttpAnswer<P>> | undefined;
+  let api: HttpIntegration<P> | undefined;
   const { clock } = await startGateway((gateway) => {
     api = gateway.http<P>('api', { baseUrl: url, ...options });
   });
-  return { api: api as Integration<HttpRequest, HttpAnswer<P>>, clock };
+  return { api: api as HttpIntegration<P>, clock };
 }
 
 /** Answers each connection with these bytes, then closes it. */
@@ -312,22 +304,6 @@ describe('a limit', () => {
     await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
   });
 });
-
-/** The global `fetch`, and how many chunks of bodies have been read of it. */
-function countingFetch(): { readonly fetch: typeof fetch; readonly chunks: () => number } {
-  let chunks = 0;
-  const counting: typeof fetch = async (input, init) => {
-    const response = await fetch(input, init);
-    const counter = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        chunks++;
-        controller.enqueue(chunk);
-      },
-    });
-    return new Response(response.body?.pipeThrough(counter) ?? null, response);
-  };
-  return { fetch: counting, chunks: () => chunks };
-}
 
 describe('a redirect', () => {
   it('[R-14] is followed within the origin, with its headers; a POST becomes a GET where HTTP says so', async () => {

@@ -19,6 +19,8 @@ const planted = {
   cookie: 'session-in-a-cookie',
   query: 'token-in-the-query-of-the-call',
   path: 'signature-in-the-path',
+  message: 'what the person asked the model',
+  system: 'what the host told it to keep to itself',
 } as const;
 const everything = Object.values(planted);
 
@@ -44,7 +46,7 @@ const request = {
     Authorization: `Bearer ${planted.bearer}`,
     Cookie: `theme=dark; sid=${planted.cookie}`,
   },
-  body: { a: 1 },
+  body: { model: 'a-model', system: planted.system, messages: [{ role: 'user', content: `"${planted.message}"` }] },
 };
 
 describe.skipIf(!hasSqlite)('the secrets of requests', () => {
@@ -57,10 +59,21 @@ describe.skipIf(!hasSqlite)('the secrets of requests', () => {
         .join(' ')
         .split(/[\s=]+/)
         .join(' ');
-      response.writeHead(isText ? 500 : 401, { 'set-cookie': `sid=${planted.cookie}` });
-      response.end(
-        isText ? inspect(received.headers) : JSON.stringify({ error: { message: `refused ${sent}` }, sent }),
-      );
+      const chunks: Buffer[] = [];
+      received.on('data', (chunk: Buffer) => chunks.push(chunk));
+      received.on('end', () => {
+        const body = Buffer.concat(chunks).toString();
+        response.writeHead(isText ? 500 : 401, { 'set-cookie': `sid=${planted.cookie}` });
+        response.end(
+          isText
+            ? `cannot parse ${JSON.stringify(body)} ${inspect(received.headers)}`
+            : JSON.stringify({
+                error: { message: `refused ${sent}, ${body}` },
+                sent,
+                body: body === '' ? {} : (JSON.parse(body) as unknown),
+              }),
+        );
+      });
     });
     const directory = temporaryDirectory();
     const db = join(directory, 'events.sqlite');

@@ -1,0 +1,72 @@
+import type { AttemptContext } from '../../calls/operation.ts';
+import type { Clock } from '../../policy/clock.ts';
+import { AttemptError } from '../../policy/failure.ts';
+import { createLineSplitter } from '../../protocol/lines.ts';
+import type { FactRedactor } from '../../store/redactFact.ts';
+import { type ChunkSource, openChunkSource } from '../../streams/chunkSource.ts';
+import { DecodedStream, type Decoder } from '../../streams/decodedStream.ts';
+import { EventDecoder } from './eventDecoder.ts';
+import { modelEvents } from '../../streams/eventRules.ts';
+import type { CheckedHttp } from './httpOptions.ts';
+import type { PreparedRequest } from './httpRequest.ts';
+import type { CheckedReading, HttpChunks, HttpStreamParse } from '../../streams/httpReading.ts';
+import { dropBody } from '../../streams/readBody.ts';
+import { redactorOf } from '../../store/requestSecrets.ts';
+
+/** What is asked for where the request does not say. */
+const eventStream = 'text/event-stream';
+
+/** A request for a stream says so, as the standard has it for events. */
+export function asksForStream({ headers }: PreparedRequest, { parse = 'events' }: CheckedReading): void {
+  if ((parse === 'events' || parse === 'json') && !headers.has('accept')) headers.set('accept', eventStream);
+}
+
+/**
+ * The chunks of an answer, as they come.
+ * @throws {@link AttemptError} (`protocol`) for an answer that is no stream of events where events are asked for.
+ */
+export function readStream(
+  response: Response,
+  { url, headers, body }: PreparedRequest,
+  { parse = 'events', events, contentIdleMs }: CheckedReading,
+  { options, clock }: { readonly options: CheckedHttp; readonly clock: Clock },
+  { touch, spent }: Pick<AttemptContext, 'touch' | 'spent'>,
+): AsyncIterable<HttpChunks[HttpStreamParse]> {
+  const { maxBodyBytes: maxBytes } = options;
+  const isJson = parse === 'json';
+  if (isJson || parse === 'events') checkType(response);
+  const source = openChunkSource<Uint8Array>(response) as ChunkSource<Uint8Array>;
+  const decoder = (give: (chunk: HttpChunks[HttpStreamParse]) => void): Decoder => {
+    if (parse === 'bytes') return { push: give, end: () => undefined };
+    if (parse === 'lines') return lineDecoder(give, maxBytes);
+    // What it redacts with is made for a failure alone, of which a stream has one at most.
+    const redact: FactRedactor = (fact) => redactorOf(url.href, headers, body)(fact);
+    return new EventDecoder(give, { rules: events ?? options.events ?? modelEvents, maxBytes, isJson, redact, spent });
+  };
+  return new DecodedStream(source, decoder, { clock, heard: touch, itemMs: contentIdleMs ?? options.contentIdleMs });
+}
+
+function checkType(response: Response): void {
+  const { status, headers } = response;
+  const type = headers.get('content-type')?.slice(0, 100);
+  if (type !== undefined && /^text\/event-stream\s*(?:;|$)/i.test(type.trim())) return;
+  dropBody(response);
+  const message = `HTTP ${status}: expected ${eventStream}, got ${type ?? 'no content-type'}`;
+  throw new AttemptError({ kind: 'protocol', message, outcome: 'unknown', status });
+}
+
+/** A last line without its end is one. */
+function lineDecoder(give: (line: string) => void, maxBytes: number): Decoder {
+  const lines = createLineSplitter({
+    maxBytes,
+    onLine: give,
+    onTooLong() {
+      const message = `A line of the stream is longer than ${maxBytes} bytes`;
+      throw new AttemptError({ kind: 'permanent', reason: 'message_too_large', message, outcome: 'unknown' });
+    },
+  });
+  return {
+    push: ({ buffer, byteOffset, byteLength }) => lines.push(Buffer.from(buffer, byteOffset, byteLength)),
+    end: () => lines.end(),
+  };
+}

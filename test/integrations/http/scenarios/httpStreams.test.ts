@@ -1,0 +1,630 @@
+import { once as onceEvent } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import {
+  anthropicEvents,
+  type CallStream,
+  type EventRules,
+  type HttpChunks,
+  type HttpIntegration,
+  type HttpOptions,
+  type HttpStreamOptions,
+  IntegrationError,
+  openAiEvents,
+  type ServerSentEvent,
+  type ToolStream,
+  type Turn,
+} from '../../../../src/index.ts';
+import { countingFetch, inTurn, type LoopbackServer, startGateway, startServer } from '../startHttp.ts';
+
+async function startModel({ url }: Pick<LoopbackServer, 'url'>, options: Partial<HttpOptions> = {}) {
+  let llm!: HttpIntegration;
+  const { clock, gateway } = await startGateway((declared) => {
+    llm = declared.http('llm', { baseUrl: url, ...options });
+  });
+  return { llm, clock, gateway };
+}
+
+const asEvents = { 'content-type': 'text/event-stream; charset=utf-8' };
+const request = { method: 'POST', path: 'messages', body: { stream: true } };
+
+/** Begins a stream of events with these bytes, and leaves it open. */
+const begins =
+  (...texts: (string | Uint8Array)[]) =>
+  (response: ServerResponse): void => {
+    response.writeHead(200, asEvents);
+    response.flushHeaders();
+    for (const text of texts) response.write(text);
+  };
+/** The same, ended in good order. */
+const answers =
+  (...texts: (string | Uint8Array)[]) =>
+  (response: ServerResponse): void => {
+    begins(...texts)(response);
+    response.end();
+  };
+/** The same, and the connection is closed in the middle once it was sent. */
+const cuts =
+  (...texts: (string | Uint8Array)[]) =>
+  (response: ServerResponse): void => {
+    begins(...texts)(response);
+    response.write('', () => response.socket?.destroy());
+  };
+const refuses = (response: ServerResponse): void => {
+  response.writeHead(503, { 'retry-after-ms': '0' }).end();
+};
+
+/** All chunks, and what the loop threw after them. */
+async function readAll<C>({ chunks }: CallStream<C>): Promise<{ chunks: C[]; thrown: IntegrationError | undefined }> {
+  const taken: C[] = [];
+  try {
+    for await (const chunk of chunks) taken.push(chunk);
+  } catch (error) {
+    if (!(error instanceof IntegrationError)) throw error;
+    return { chunks: taken, thrown: error };
+  }
+  return { chunks: taken, thrown: undefined };
+}
+
+const dataOf = (events: readonly ServerSentEvent[]): string[] => events.map(({ data }) => data);
+
+describe('a stream of events', () => {
+  it('[R-13] [R-14] gives each event when it has come, and ends with the body', async () => {
+    const server = await startServer((_, response) => begins('event: delta\ndata: {"a":')(response));
+    const { llm } = await startModel(server);
+    const { chunks, outcome } = llm.stream(request);
+    const first = chunks.next();
+    const response = await server.arrived(1);
+    response.write('1}\n\ndata: 2\n\nda');
+    expect(await first).toMatchObject({ value: { event: 'delta', data: '{"a":1}' } });
+    expect(await chunks.next()).toMatchObject({ value: { data: '2' } });
+    const third = chunks.next();
+    response.end('ta: 3\n\n');
+    expect(await third).toMatchObject({ value: { data: '3' } });
+    expect(await chunks.next()).toEqual({ done: true, value: undefined });
+    expect(await outcome).toMatchObject({ ok: true, value: { chunks: 3 } });
+    expect(server.received[0]?.headers).toMatchObject({ accept: 'text/event-stream' });
+  });
+
+  it.each([
+    ['within a character', cuts(Buffer.from('data: a\n\ndata: é').subarray(0, -1))],
+    ['between events', cuts('data: a\n\n')],
+    ['within an event, in good order', answers('data: a\n\ndata: b\n')],
+    ['within a character, in good order', answers(Buffer.from('data: a\n\ndata: é').subarray(0, -1))],
+  ])('[R-13] that is cut %s is a failure after what came, and not begun anew', async (_, answer) => {
+    const server = await startServer(inTurn(answer));
+    const { llm } = await startModel(server, { effect: 'readOnly' });
+    const stream = llm.stream(request);
+    const { chunks, thrown } = await readAll(stream);
+    expect(dataOf(chunks)).toEqual(['a']);
+    expect(thrown?.failure).toMatchObject({ kind: 'transient', outcome: 'unknown', attempts: 1 });
+    expect((await stream.outcome).ok).toBe(false);
+    expect(server.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['refused', refuses],
+    ['cut', cuts(': hello\n\n')],
+    ['ended without an event', answers(': hello\n\ndata: a')],
+  ])('[R-13] is asked for again that was %s before its first event', async (_, answer) => {
+    const server = await startServer(inTurn(answer, answers('data: a\n\n')));
+    const { llm, clock } = await startModel(server);
+    const read = readAll(llm.stream(request));
+    await expect.poll(() => llm.state).toBe('backoff');
+    await clock.advance(5000);
+    expect(await read).toMatchObject({ chunks: [{ data: 'a' }], thrown: undefined });
+  });
+
+  it('[R-13] goes on after its last event where the caller says how', async () => {
+    const server = await startServer(inTurn(cuts('id: 7\ndata: a\n\n'), answers('id: 8\ndata: b\n\n')));
+    const { llm, clock } = await startModel(server);
+    const stream = llm.stream(request, {
+      resume: ({ id }, input) => ({ ...input, headers: { 'last-event-id': id } }),
+    });
+    const read = readAll(stream);
+    await expect.poll(() => llm.state).toBe('backoff');
+    await clock.advance(5000);
+    expect(dataOf((await read).chunks)).toEqual(['a', 'b']);
+    expect(server.received[1]?.headers['last-event-id']).toBe('7');
+  });
+
+  it('[R-13] [R-9] that stalls within an event is ended by the idle limit, and its connection with it', async () => {
+    const server = await startServer(inTurn(begins('data: a\n\ndata: b')));
+    const { llm, clock } = await startModel(server, { policy: { idleMs: 5000 } });
+    const { chunks, outcome } = llm.stream(request);
+    expect(await chunks.next()).toMatchObject({ value: { data: 'a' } });
+    const next = chunks.next();
+    next.catch(() => undefined);
+    await clock.advance(4999);
+    expect(llm.stats.failed).toBe(0);
+    await clock.advance(1);
+    await expect(next).rejects.toMatchObject({ failure: { kind: 'timeout', reason: 'idle_timeout' } });
+    expect((await outcome).ok).toBe(false);
+    await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('[R-13] [R-8] whose reader leaves is closed: the server sees it', async () => {
+    const server = await startServer(inTurn(begins('data: a\n\ndata: b\n\n')));
+    const { llm } = await startModel(server);
+    const stream = llm.stream(request);
+    for await (const { data } of stream.chunks) {
+      expect(data).toBe('a');
+      break;
+    }
+    expect(await stream.outcome).toMatchObject({ ok: false, failure: { kind: 'cancelled', reason: 'reader_left' } });
+    const response = await server.arrived(1);
+    if (!response.destroyed) await onceEvent(response, 'close');
+    expect(response.writableFinished).toBe(false);
+    expect(llm.breaker.state).toBe('closed');
+  });
+
+  it('[R-13] whose reader is slow slows its server down, and no limit but the overall one counts the time', async () => {
+    const event = `data: ${'x'.repeat(1_000_000)}\n\n`;
+    const server = await startServer(inTurn(begins(...Array.from({ length: 32 }, () => event))));
+    const { llm, clock } = await startModel(server, { policy: { idleMs: 5000, attemptMs: 10_000 } });
+    const { chunks, outcome } = llm.stream(request);
+    await chunks.next();
+    await clock.advance(60_000);
+    const response = await server.arrived(1);
+    expect(response.writableLength).toBeGreaterThan(0);
+    response.end();
+    let count = 1;
+    for await (const { data } of chunks) {
+      expect(data).toHaveLength(1_000_000);
+      count++;
+    }
+    expect(count).toBe(32);
+    expect((await outcome).ok).toBe(true);
+  });
+
+  it('[R-14] that is none is a failure of the protocol, and is not left open', async () => {
+    const server = await startServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+    });
+    const { llm } = await startModel(server);
+    expect((await readAll(llm.stream(request))).thrown?.failure).toMatchObject({
+      kind: 'protocol',
+      status: 200,
+      message: 'HTTP 200: expected text/event-stream, got application/json',
+    });
+    await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('[R-14] [R-3] that is refused is a failure by its status', async () => {
+    const server = await startServer((_, response) => {
+      response.writeHead(401).end('{"error":{"message":"no key"}}');
+    });
+    const { llm } = await startModel(server);
+    const { failure } = (await readAll(llm.stream(request))).thrown ?? {};
+    expect(failure).toMatchObject({ kind: 'auth', status: 401, message: 'HTTP 401 Unauthorized: no key' });
+  });
+
+  it('[R-14] with an event that is too long ends there, and its connection with it', async () => {
+    const server = await startServer(inTurn(begins(`data: a\n\ndata: ${'x'.repeat(5000)}`)));
+    const { llm } = await startModel(server, { maxBodyBytes: 1000 });
+    const { chunks, thrown } = await readAll(llm.stream(request));
+    expect(dataOf(chunks)).toEqual(['a']);
+    expect(thrown?.failure).toMatchObject({ kind: 'permanent', reason: 'message_too_large' });
+    await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('[R-13] hands on what came before its failure, and how it ended, in a session', async () => {
+    const server = await startServer(inTurn(answers('data: a\n\n'), cuts('data: b\n\n')));
+    const { llm, gateway } = await startModel(server);
+    const seen: unknown[] = [];
+    const session = gateway.session('main', {
+      onMessage: async (_, turn) => {
+        for (let index = 0; index < 2; index++) {
+          const { chunks, result } = turn.stream(llm, 'complete', request);
+          try {
+            for await (const { data } of chunks) seen.push(data);
+          } catch {
+            seen.push('cut');
+          }
+          seen.push((await result).status);
+        }
+      },
+    });
+    const ended = gateway.wait('session.turn_ended');
+    await session.send({ kind: 'user' });
+    await ended;
+    expect(seen).toEqual(['a', 'ok', 'b', 'cut', 'error']);
+  });
+});
+
+describe('a stream of a session', () => {
+  /** What one handler gives, which gets the integration. */
+  async function inTurnOf<T>(server: LoopbackServer, handler: (turn: Turn, llm: HttpIntegration) => Promise<T>) {
+    const { llm, gateway, clock } = await startModel(server);
+    const given = new Promise<T>((resolve, reject) => {
+      const session = gateway.session('main', { onMessage: (_, turn) => handler(turn, llm).then(resolve, reject) });
+      void session.send({ kind: 'user' });
+    });
+    return { given, clock };
+  }
+
+  it('[R-14] reads the answer as its options say, with their types', async () => {
+    const server = await startServer(inTurn(answers('data: {"b":1}\n\n')));
+    const { given } = await inTurnOf(server, async (turn, llm) => {
+      const json: ToolStream<ServerSentEvent<unknown>> = turn.stream(llm, 'ask', request, { parse: 'json' });
+      const lines: ToolStream<string> = turn.stream(llm, 'ask', request, { parse: 'lines' });
+      const bytes: ToolStream<Uint8Array> = turn.stream(llm, 'ask', request, { parse: 'bytes' });
+      const events: ToolStream<ServerSentEvent> = turn.stream(llm, 'ask', request);
+      const named: ToolStream<string> = turn.stream<object, string>('llm', 'ask', request, { parse: 'lines' });
+      const taken: unknown[] = [];
+      for (const { chunks } of [json, lines, events, named]) for await (const chunk of chunks) taken.push(chunk);
+      let size = 0;
+      for await (const { byteLength } of bytes.chunks) size += byteLength;
+      return [...taken, size];
+    });
+    expect(await given).toMatchObject([
+      { data: { b: 1 } },
+      'data: {"b":1}',
+      '',
+      { data: '{"b":1}' },
+      'data: {"b":1}',
+      '',
+      15,
+    ]);
+  });
+
+  it('[R-14] takes rules and a limit on silence; only that of an HTTP API takes them', async () => {
+    const server = await startServer(inTurn(begins('data: a\n\n')));
+    const { given, clock } = await inTurnOf(server, async (turn, llm) => {
+      expect(() => turn.stream('main', 'ask', {}, { parse: 'lines' })).toThrow(
+        'Expected `options.parse` only for a stream of `gateway.http`',
+      );
+      // @ts-expect-error no kind of chunks
+      expect(() => turn.stream(llm, 'ask', request, { parse: 'xml' })).toThrow('got "xml"');
+      const events = { endsWith: ({ data }: ServerSentEvent) => data === 'a' };
+      const first = turn.stream(llm, 'ask', request, { events, contentIdleMs: 5000 });
+      for await (const { data } of first.chunks) expect(data).toBe('a');
+      const second = turn.stream(llm, 'ask', request, { contentIdleMs: 5000 });
+      const { value } = await second.chunks.next();
+      expect(value?.data).toBe('a');
+      await expect(second.chunks.next()).rejects.toThrow('Nothing but signs of life for 5000 ms');
+      return (await first.result).status;
+    });
+    let isOver = false;
+    void given.finally(() => (isOver = true));
+    await expect
+      .poll(async () => {
+        await clock.advance(1000);
+        return isOver;
+      })
+      .toBe(true);
+    expect(await given).toBe('ok');
+  });
+});
+
+describe('the rules of events', () => {
+  const stop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+
+  it('[R-14] make a stream a failure that ends without its last event', async () => {
+    const server = await startServer(inTurn(answers('event: delta\ndata: {}\n\n')));
+    const { llm } = await startModel(server, { events: anthropicEvents });
+    const { chunks, thrown } = await readAll(llm.stream(request));
+    expect(chunks).toHaveLength(1);
+    expect(thrown?.failure).toMatchObject({
+      kind: 'transient',
+      reason: 'connection_lost',
+      message: 'The stream ended without its last event (message_stop)',
+    });
+  });
+
+  it.each([
+    ['its type', stop, anthropicEvents],
+    ['its whole data', 'data: [DONE]\n\n', openAiEvents],
+    ['a function', 'data: bye\n\n', { endsWith: ({ data }: ServerSentEvent) => data === 'bye' }],
+  ])('[R-14] know the last event by %s: a body that stays open after it is closed', async (_, last, events) => {
+    const server = await startServer(inTurn(begins('data: a\n\n', last, 'data: later\n\n')));
+    const { llm, clock } = await startModel(server, { policy: { idleMs: 5000 } });
+    const { chunks, outcome } = llm.stream(request, { events });
+    await chunks.next();
+    expect((await chunks.next()).done).toBe(false);
+    const end = chunks.next();
+    await expect.poll(() => clock.pending).toBeGreaterThan(0);
+    await clock.advance(100);
+    expect(await end).toEqual({ done: true, value: undefined });
+    expect(await outcome).toMatchObject({ ok: true, value: { chunks: 2 } });
+    await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('[R-14] let a stream end well whose body stays open for longer than the limit on silence', async () => {
+    const server = await startServer(inTurn(begins('data: [DONE]\n\n')));
+    const { fetch, chunks: heard } = countingFetch();
+    const { llm, clock } = await startModel(server, { fetch, policy: { idleMs: 20 }, events: openAiEvents });
+    // The mark of the end is no chunk: who asks for one waits for the end of the body.
+    const read = readAll(llm.stream(request, { parse: 'json' }));
+    await expect.poll(heard).toBe(1);
+    await clock.advance(100);
+    expect(await read).toEqual({ chunks: [], thrown: undefined });
+  });
+
+  it.each(['for await', 'a web stream'])(
+    '[R-13] [R-14] let a reader leave at the last event: the answer was whole (%s)',
+    async (how) => {
+      const server = await startServer(inTurn(begins('data: a\n\n', stop, 'data: later\n\n')));
+      const { llm, clock } = await startModel(server, { policy: { idleMs: 50 }, events: anthropicEvents });
+      const stream = llm.stream(request);
+      const reader = how === 'a web stream' ? stream.toReadableStream().getReader() : undefined;
+      const next = async () => (reader === undefined ? stream.chunks.next() : reader.read());
+      await next();
+      expect((await next()).value).toMatchObject({ event: 'message_stop' });
+      const left = reader === undefined ? stream.chunks.return?.() : reader.cancel();
+      await clock.settle();
+      await clock.advance(100);
+      await left;
+      expect(await stream.outcome).toMatchObject({ ok: true, value: { chunks: 2 } });
+      expect(llm.stats).toMatchObject({ succeeded: 1, failed: 0 });
+      expect(await stream.chunks.next()).toMatchObject({ done: true });
+    },
+  );
+
+  it('[R-13] [R-14] call it left where a reader leaves before, though the last event has come', async () => {
+    const server = await startServer(inTurn(begins(`data: a\n\n${stop}`)));
+    const { llm } = await startModel(server, { events: anthropicEvents });
+    const { chunks, outcome } = llm.stream(request);
+    await chunks.next();
+    await chunks.return?.();
+    expect(await outcome).toMatchObject({ ok: false, failure: { reason: 'reader_left' } });
+  });
+
+  it('[R-14] leave a connection open for the next call whose body ends with its last event', async () => {
+    const server = await startServer(inTurn(answers(stop)));
+    const { llm } = await startModel(server, { events: anthropicEvents });
+    await readAll(llm.stream(request));
+    await readAll(llm.stream(request));
+    expect(server.received[0]?.socket.destroyed).toBe(false);
+  });
+
+  const overloaded =
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
+  const failed =
+    'event: response.failed\ndata: {"type":"response.failed","response":{"error":{"code":"server_error","message":"Try again"}}}\n\n';
+  it.each([
+    ['Anthropic', anthropicEvents, overloaded, 'overloaded', 'Overloaded - overloaded_error'],
+    ['Responses', openAiEvents, failed, 'transient', 'Try again - server_error'],
+    [
+      'Responses',
+      openAiEvents,
+      'event: error\ndata: {"type":"error","code":"rate_limit_exceeded","message":"Slow"}\n\n',
+      'rate_limit',
+      'Slow - rate_limit_exceeded',
+    ],
+    [
+      'Chat',
+      openAiEvents,
+      'data: {"error":{"message":"The prompt is refused","code":"invalid_prompt"}}\n\n',
+      'permanent',
+      'The prompt is refused - invalid_prompt',
+    ],
+    ['a proxy', openAiEvents, 'event: error\ndata: upstream gone\n\n', 'unknown', 'upstream gone'],
+  ])('[R-14] make an error in the stream of %s a failure: %#', async (_, events, frame, kind, words) => {
+    const server = await startServer(inTurn(answers('data: {"text":"\\"error\\""}\n\n', frame, 'data: later\n\n')));
+    const { llm } = await startModel(server, { events });
+    const { chunks, thrown } = await readAll(llm.stream(request));
+    expect(chunks).toHaveLength(1);
+    expect(thrown?.failure).toMatchObject({ kind, message: `The stream told of an error: ${words}`, attempts: 1 });
+  });
+
+  it('[R-14] [R-13] let a stream be asked for again that told of its error first', async () => {
+    const server = await startServer(inTurn(answers('event: ping\ndata: {}\n\n', overloaded), answers(stop)));
+    const { llm, clock } = await startModel(server, { events: anthropicEvents });
+    const read = readAll(llm.stream(request));
+    await expect.poll(() => llm.state).toBe('backoff');
+    await clock.advance(60_000);
+    expect(await read).toMatchObject({ chunks: [{ event: 'message_stop' }], thrown: undefined });
+  });
+
+  it('[R-14] may be of the caller: facts, or an error that is classified', async () => {
+    const server = await startServer(inTurn(answers('event: no\ndata: a\n\n')));
+    const { llm } = await startModel(server);
+    const failure = async (failedEvent: EventRules['failedEvent']) =>
+      (await readAll(llm.stream(request, { events: { failedEvent } }))).thrown?.failure;
+    expect(
+      await failure(({ data }) => ({ kind: 'permanent', message: `no ${data}`, outcome: 'failed' })),
+    ).toMatchObject({ kind: 'permanent', message: 'no a' });
+    expect(await failure(() => Object.assign(new Error('no'), { status: 403 }))).toMatchObject({ kind: 'auth' });
+    const throws = await failure(() => {
+      throw new TypeError('by the caller');
+    });
+    expect(throws).toMatchObject({ message: 'by the caller' });
+  });
+
+  it.each([
+    ['the stream', { contentIdleMs: 1000 }, { contentIdleMs: 25_000 }],
+    ['the integration', { contentIdleMs: 25_000 }, {}],
+  ])('[R-14] tell signs of life from content: each has its clock, by %s', async (_, own, options) => {
+    const server = await startServer(inTurn(begins('data: a\n\n')));
+    const { fetch, chunks: heard } = countingFetch();
+    const events = anthropicEvents;
+    const { llm, clock } = await startModel(server, { fetch, policy: { idleMs: 10_000 }, events, ...own });
+    const { chunks, outcome } = llm.stream(request, options);
+    await chunks.next();
+    const next = chunks.next();
+    next.catch(() => undefined);
+    const response = await server.arrived(1);
+    for (const [count, sign] of ['event: ping\ndata: {}\n\n', ': comment\n\n'].entries()) {
+      await clock.advance(9000);
+      response.write(sign);
+      await expect.poll(heard).toBe(count + 2);
+    }
+    await clock.advance(6999);
+    expect(llm.stats.failed).toBe(0);
+    await clock.advance(1);
+    await expect(next).rejects.toMatchObject({
+      failure: { kind: 'timeout', reason: 'idle_timeout', message: 'Nothing but signs of life for 25000 ms' },
+    });
+    expect((await outcome).ok).toBe(false);
+    await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('[O-8] show nothing of a request that the server repeats in its stream', async () => {
+    const secrets = { own: 'own-key-of-the-api-0123', call: 'key-of-this-call-0123', prompt: 'what the person asked' };
+    const server = await startServer((received, response) => {
+      const said = `refused ${String(received.headers.authorization)} ${String(received.headers['x-api-key'])} ${secrets.prompt}`;
+      answers(`event: error\ndata: ${JSON.stringify({ error: { type: 'authentication_error', message: said } })}\n\n`)(
+        response,
+      );
+    });
+    const { llm, gateway } = await startModel(server, {
+      events: anthropicEvents,
+      headers: { authorization: `Bearer ${secrets.own}` },
+    });
+    const facts: unknown[] = [];
+    gateway.on('*', (fact) => facts.push(fact));
+    const body = { stream: true, messages: [{ role: 'user', content: secrets.prompt }] };
+    const { thrown } = await readAll(llm.stream({ ...request, body, headers: { 'x-api-key': secrets.call } }));
+    const fact = await readAll(
+      llm.stream(
+        { ...request, body },
+        {
+          events: { failedEvent: ({ data }) => ({ kind: 'auth', message: data, outcome: 'failed' }) },
+        },
+      ),
+    );
+    const text = inspect([thrown, fact, facts], { depth: Infinity, showHidden: true });
+    expect(text).toContain('refused');
+    expect(Object.values(secrets).filter((secret) => text.includes(secret))).toEqual([]);
+  });
+});
+
+describe('a stream without rules', () => {
+  const chat = `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', choices: [] })}\n\n`;
+  const delta = 'event: delta\ndata: {}\n\n';
+
+  it.each([
+    ['Messages', 'event: message_start\ndata: {"type":"message_start"}\n\n', 'message_stop'],
+    ['Messages, after a ping', 'event: ping\ndata: {"type": "ping"}\n\n', 'message_stop'],
+    ['Responses', 'event: response.created\ndata: {}\n\n', 'response.completed, response.incomplete, [DONE]'],
+    ['Chat', chat, 'response.completed, response.incomplete, [DONE]'],
+    [
+      'Chat, after a chunk of the filter',
+      `data: {"object":""}\n\n${chat}`,
+      'response.completed, response.incomplete, [DONE]',
+    ],
+  ])('[R-14] is a failure that begins like that of %s and ends without its last event', async (_, begin, names) => {
+    const server = await startServer(inTurn(answers(begin, delta)));
+    const { llm } = await startModel(server);
+    const { thrown } = await readAll(llm.stream(request));
+    expect(thrown?.failure).toMatchObject({
+      kind: 'transient',
+      reason: 'connection_lost',
+      message: `The stream ended without its last event (${names})`,
+    });
+    expect((await readAll(llm.stream(request, { events: {} }))).thrown).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'Messages',
+      `event: message_start\ndata: {}\n\nevent: ping\ndata: {}\n\n${delta}event: message_stop\ndata: {}\n\n`,
+      3,
+    ],
+    [
+      'Responses',
+      `event: response.created\ndata: {}\n\nevent: keepalive\ndata: {}\n\nevent: response.completed\ndata: {}\n\n`,
+      2,
+    ],
+    ['Chat', `${chat}${chat}data: [DONE]\n\n`, 3],
+    [
+      'somebody else',
+      'event: ping\ndata: 1\n\ndata: {"error":"none"}\n\ndata: {"error":{"code":-1,"message":"no"}}\n\n',
+      3,
+    ],
+  ])('[R-14] is whole with all of %s', async (_, body, count) => {
+    const server = await startServer(inTurn(answers(body)));
+    const { llm } = await startModel(server);
+    const { chunks, thrown } = await readAll(llm.stream(request));
+    expect([thrown, chunks.length]).toEqual([undefined, count]);
+  });
+
+  it.each([
+    [
+      'an event of type error',
+      'event: error\ndata: {"error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
+      'overloaded',
+    ],
+    ['text of type error', 'event: error\ndata: gone\n\n', 'unknown'],
+    ['an error object', 'data: {"error":{"message":"Slow","type":"rate_limit_error"}}\n\n', 'rate_limit'],
+    [
+      'an error after chunks of Chat',
+      `${chat}data: {"error":{"message":"Slow","code":"rate_limit_exceeded"}}\n\n`,
+      'rate_limit',
+    ],
+  ])('[R-14] is a failure that tells of an error: %s', async (_, body, kind) => {
+    const server = await startServer(inTurn(answers(body)));
+    const { llm } = await startModel(server, { policy: { maxAttempts: 1 } });
+    expect((await readAll(llm.stream(request))).thrown?.failure).toMatchObject({ kind });
+    expect((await readAll(llm.stream(request, { events: {} }))).thrown).toBeUndefined();
+  });
+});
+
+describe('a stream that is read in another way', () => {
+  it('[R-14] takes its options from a function of the caller', async () => {
+    const server = await startServer(inTurn(answers('data: {"b":1}\n\n')));
+    const { llm } = await startModel(server);
+    const options: HttpStreamOptions<'json'> = { parse: 'json', events: {} };
+    const stream: CallStream<ServerSentEvent<unknown>> = llm.stream(request, options);
+    expect((await readAll(stream)).chunks).toMatchObject([{ data: { b: 1 } }]);
+    const read = <S extends 'json' | 'lines'>(parse: HttpStreamOptions<S>): CallStream<HttpChunks[S]> =>
+      llm.stream(request, parse);
+    expect((await readAll(read({ parse: 'lines' }))).chunks).toEqual(['data: {"b":1}', '']);
+  });
+
+  it('[R-14] gives what the JSON of its events holds', async () => {
+    const server = await startServer(inTurn(answers('event: a\ndata: {"b":1}\n\ndata: [DONE]\n\n')));
+    const { llm } = await startModel(server, { events: openAiEvents });
+    const stream = llm.stream(request, { parse: 'json' });
+    expect((await readAll(stream)).chunks).toEqual([{ event: 'a', data: { b: 1 }, id: undefined }]);
+    const { thrown } = await readAll(llm.stream(request, { parse: 'json', events: {} }));
+    expect(thrown?.failure).toMatchObject({
+      kind: 'protocol',
+      message: 'Expected the data of each event to be JSON, got 6 characters that are none',
+    });
+  });
+
+  it('[R-14] gives lines, the last one without its end too', async () => {
+    const server = await startServer((_, response) => {
+      response.write(Buffer.from('{"a":1}\r\n{"é').subarray(0, -1));
+      response.write(Buffer.concat([Buffer.from('é').subarray(1), Buffer.from('":2}\nlast')]), () => response.end());
+    });
+    const { llm } = await startModel(server);
+    expect((await readAll(llm.stream({ path: '' }, { parse: 'lines' }))).chunks).toEqual([
+      '{"a":1}',
+      '{"é":2}',
+      'last',
+    ]);
+    expect(server.received[0]?.headers.accept).toBe('*/*');
+  });
+
+  it('[R-14] ends at a line that is too long, after those before it', async () => {
+    const server = await startServer((_, response) => void response.write(`a\n${'x'.repeat(2000)}`));
+    const { llm } = await startModel(server, { maxBodyBytes: 1000 });
+    const { chunks, thrown } = await readAll(llm.stream({ path: '' }, { parse: 'lines' }));
+    expect(chunks).toEqual(['a']);
+    expect(thrown?.failure).toMatchObject({ reason: 'message_too_large' });
+    await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('[R-14] gives bytes as they come', async () => {
+    const server = await startServer((_, response) => response.end('bytes'));
+    const { llm } = await startModel(server);
+    const { chunks } = await readAll(llm.stream({ path: '' }, { parse: 'bytes' }));
+    expect(Buffer.concat(chunks).toString()).toBe('bytes');
+  });
+});
+
+describe('an option that is wrong', () => {
+  it.each([
+    [{ parse: 'xml' }, 'Expected `options.parse` to be one of events, json, lines, bytes, got "xml"'],
+    [{ events: { endsWith: 7 } }, 'Expected `options.events.endsWith` to be an array of strings, or a function, got 7'],
+    [{ contentIdleMs: 0 }, 'Expected `options.contentIdleMs` to be a duration above 0'],
+    [{ resume: 1 }, 'Expected `options.resume` to be a function, got 1'],
+  ])('[R-14] is named with its value: %j', async (options, message) => {
+    const { llm } = await startModel({ url: 'http://127.0.0.1:1' });
+    expect(() => llm.stream(request, options as never)).toThrow(message);
+  });
+});
