@@ -1,6 +1,5 @@
 import { rpcErrors, type RpcError } from '../protocol/jsonRpc.ts';
-import type { FaultyMcpScript } from './faultyMcpServer.ts';
-import type { FaultyTool } from './mcpFaults.ts';
+import type { FaultyTool, McpFault } from './mcpFaults.ts';
 
 /** A message of the client, as far as it is looked at. */
 export interface ClientMessage {
@@ -19,11 +18,20 @@ export interface GoodAnswers {
   setTools(tools: readonly FaultyTool[]): void;
 }
 
+/** What a server says of itself. */
+export interface ServerIdentity {
+  readonly name: string;
+  readonly version: string;
+  readonly instructions?: string | undefined;
+  /** @defaultValue tools that change, and logging */
+  readonly capabilities?: object | undefined;
+}
+
 const mostReceived = 1000;
 
 /** @param ruleTools - tools that rules name. */
 export function createGoodAnswers(
-  script: FaultyMcpScript,
+  identity: ServerIdentity,
   tools: readonly FaultyTool[],
   ruleTools: readonly string[],
 ): GoodAnswers {
@@ -47,12 +55,16 @@ export function createGoodAnswers(
       if (received.length > mostReceived) received.shift();
       switch (method) {
         case 'initialize':
-          return { result: greeting(script, params['protocolVersion']) };
+          return { result: greeting(identity, params['protocolVersion']) };
         case 'ping':
         case 'logging/setLevel':
+        case 'resources/subscribe':
+        case 'resources/unsubscribe':
           return { result: {} };
         case 'tools/list':
           return { result: { tools: listed.map((tool) => ({ ...tool, inputSchema: { type: 'object' } })) } };
+        case 'resources/list':
+          return { result: { resources: [{ uri: 'test://one', name: 'one' }] } };
         case 'tools/call':
           return { result: call(params) };
         default:
@@ -67,10 +79,22 @@ export function textResult(...texts: readonly string[]): { content: object[] } {
   return { content: texts.map((text) => ({ type: 'text', text })) };
 }
 
-function greeting({ name, version, instructions }: FaultyMcpScript, asked: unknown): object {
+/** The params with which a server asks its client. */
+export function questionOf(method: Extract<McpFault, { do: 'ask' }>['method']): object {
+  switch (method) {
+    case 'sampling/createMessage':
+      return { messages: [{ role: 'user', content: { type: 'text', text: 'What now?' } }], maxTokens: 100 };
+    case 'elicitation/create':
+      return { message: 'What now?', requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } } };
+    case 'roots/list':
+      return {};
+  }
+}
+
+function greeting({ name, version, instructions, capabilities }: ServerIdentity, asked: unknown): object {
   return {
     protocolVersion: typeof asked === 'string' ? asked : '2025-06-18',
-    capabilities: { tools: { listChanged: true }, logging: {} },
+    capabilities: capabilities ?? { tools: { listChanged: true }, logging: {} },
     serverInfo: { name, version },
     ...(instructions !== undefined && { instructions }),
   };

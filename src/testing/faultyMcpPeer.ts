@@ -5,10 +5,12 @@ import {
   type ClientMessage,
   createGoodAnswers,
   type GoodAnswers,
+  questionOf,
   textResult,
 } from './faultyMcpAnswers.ts';
 import type { FaultyMcpScript } from './faultyMcpServer.ts';
-import { toolsFrom, type McpFault, type McpFaultRule } from './mcpFaults.ts';
+import { createFaultPicker } from './mcpFaultPicker.ts';
+import { type McpFault, toolsFrom } from './mcpFaults.ts';
 
 /** The server side of a conversation, by the script. */
 export interface FaultyMcpPeer {
@@ -26,7 +28,12 @@ export function createFaultyMcpPeer(
 ): FaultyMcpPeer {
   const ruleTools = [...new Set(script.faults.flatMap(({ tool }) => tool ?? []))];
   const answers = createGoodAnswers(script, start === 1 ? script.tools : script.toolsAfterRestart, ruleTools);
-  const pick = createPicker(script.faults, start);
+  const pick = createFaultPicker(
+    script.faults,
+    ({ on = 'tools/call', tool }, { method, params }: ClientMessage) =>
+      on === method && (tool === undefined || tool === params['name']),
+    (rule) => rule.start === undefined || rule.start === start,
+  );
   const acts = createActs(answers, write);
 
   const take = (message: ClientMessage): void => {
@@ -51,26 +58,6 @@ export function createFaultyMcpPeer(
       if ('method' in message && message.method === 'notifications/cancelled')
         acts.cancelled(message.params['requestId']);
     },
-  };
-}
-
-/** The fault that befalls a message, if any: counts the messages each rule matches. */
-function createPicker(
-  faults: readonly McpFaultRule[],
-  start: number,
-): (message: ClientMessage) => McpFault | undefined {
-  const seen = faults.map(() => 0);
-  return ({ method, params }) => {
-    let picked: McpFault | undefined;
-    for (const [index, rule] of faults.entries()) {
-      const { on = 'tools/call', tool, nth } = rule;
-      if (on !== method || (tool !== undefined && tool !== params['name'])) continue;
-      const count = (seen[index] ?? 0) + 1;
-      seen[index] = count;
-      if (rule.start !== undefined && rule.start !== start) continue;
-      if (nth === undefined || [nth].flat().includes(count)) picked ??= rule;
-    }
-    return picked;
   };
 }
 
@@ -148,7 +135,7 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
       case 'ask': {
         const id = `asked-${onReply.size + 1}`;
         onReply.set(id, () => send(to, answer));
-        message({ id, method: fault.method, params: question(fault.method) });
+        message({ id, method: fault.method, params: questionOf(fault.method) });
         if (fault.then === 'crash') crash({});
         return;
       }
@@ -188,17 +175,6 @@ function crash({ exitCode = 1, signal, stderr }: Omit<Extract<McpFault, { do: 'c
 /** Neither a message, nor a timer, nor the end of stdin gets through any more. */
 function blockForEver(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-}
-
-function question(method: Extract<McpFault, { do: 'ask' }>['method']): object {
-  switch (method) {
-    case 'sampling/createMessage':
-      return { messages: [{ role: 'user', content: { type: 'text', text: 'What now?' } }], maxTokens: 100 };
-    case 'elicitation/create':
-      return { message: 'What now?', requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } } };
-    case 'roots/list':
-      return {};
-  }
 }
 
 function parse(line: string): ClientMessage | { readonly id: unknown } | undefined {

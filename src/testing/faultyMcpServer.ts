@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { boolean, type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
+import type { ServerIdentity } from './faultyMcpAnswers.ts';
 import { checkRule, type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
 
 /** How an MCP server misbehaves, and what it is like otherwise. */
@@ -33,13 +34,10 @@ export interface FaultyMcpServer {
 }
 
 /** What the program is given: the options, checked and with their defaults. */
-export interface FaultyMcpScript {
+export interface FaultyMcpScript extends ServerIdentity {
   readonly faults: readonly McpFaultRule[];
   readonly tools: readonly FaultyTool[];
   readonly toolsAfterRestart: readonly FaultyTool[];
-  readonly name: string;
-  readonly version: string;
-  readonly instructions?: string | undefined;
   readonly stderr?: string | undefined;
   readonly ignoreSigterm: boolean;
   readonly ignoreStdinEnd: boolean;

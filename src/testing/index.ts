@@ -1,6 +1,10 @@
 export { SimulatedClock } from './simulatedClock.ts';
 export { seededRandom } from './random.ts';
 export { type FaultyMcpServer, faultyMcpServer, type FaultyMcpServerOptions } from './faultyMcpServer.ts';
+export type { FaultyMcpHttpServerOptions } from './faultyMcpHttpScript.ts';
+export { type FaultyMcpHttpServer, startFaultyMcpHttpServer } from './faultyMcpHttpServer.ts';
+export type { McpHttpFault, McpHttpFaultMatch, McpHttpFaultRule } from './mcpHttpFaults.ts';
+export type { ReceivedMcpRequest } from './mcpHttpRequests.ts';
 export {
   type FaultyUpstream,
   faultyUpstream,
@@ -9,3 +13,11 @@ export {
   type UpstreamScript,
 } from './faultyUpstream.ts';
 export type { FaultyTool, McpFault, McpFaultMatch, McpFaultRule } from './mcpFaults.ts';
+export {
+  type FaultyModelApi,
+  faultyModelApi,
+  type ModelAnswer,
+  type ModelEnding,
+  type ModelMoment,
+  type ModelRequest,
+} from './faultyModelApi.ts';

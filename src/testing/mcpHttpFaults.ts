@@ -1,0 +1,194 @@
+import type { Duration } from '../policy/duration.ts';
+import {
+  anything,
+  boolean,
+  byName,
+  choice,
+  duration,
+  either,
+  integer,
+  type Key,
+  type Keys,
+  type KeysOf,
+  list,
+  test,
+  text,
+} from '../policy/optionKeys.ts';
+import { show } from '../policy/showValue.ts';
+
+/** What a faulty MCP server over HTTP can do wrong to one request; everything else it does right. */
+export type McpHttpFault =
+  /** Answers with this status and body in place of a message. The tool has not run. */
+  | {
+      readonly do: 'status';
+      /** From 200 to 599. */
+      readonly status: number;
+      /** As `retry-after`, `www-authenticate` or `location`. @defaultValue {} */
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+      /** @defaultValue '' */
+      readonly body?: string | undefined;
+    }
+  /** Forgets the session of the request, and refuses the request for it. The tool has not run. */
+  | {
+      readonly do: 'lose_session';
+      /** @defaultValue 404 */
+      readonly status?: 404 | 400 | undefined;
+    }
+  /** Sends nothing, not even headers. */
+  | { readonly do: 'no_headers' }
+  /** Sends nothing until `release()` of the server, then the answer. */
+  | { readonly do: 'hold' }
+  /** Opens an event stream, and no answer ever comes on it. */
+  | {
+      readonly do: 'silent_stream';
+      /** What comes in its place: comments, or progress of the request that never ends. @defaultValue 'nothing' */
+      readonly sends?: 'nothing' | 'comments' | 'progress' | undefined;
+      /** Between two of them, in ms above 0. @defaultValue 100 */
+      readonly everyMs?: Duration | undefined;
+    }
+  /** Opens an event stream and ends it, or resets it, without the answer. */
+  | {
+      readonly do: 'lost_stream';
+      /** @defaultValue 'end' */
+      readonly how?: 'end' | 'reset' | undefined;
+      /** Sends an event ID first, under which the client can get the rest. @defaultValue `eventIds` of the server */
+      readonly primed?: boolean | undefined;
+      /** Sent as `retry`, from 0. @defaultValue none */
+      readonly retryMs?: Duration | undefined;
+    }
+  /** Ends the connection before any header. */
+  | {
+      readonly do: 'disconnect';
+      /** @defaultValue 'reset' */
+      readonly how?: 'reset' | 'end' | undefined;
+    }
+  /** Cuts the body: promises more bytes than come before the connection ends, or fewer than the answer has. */
+  | {
+      readonly do: 'cut';
+      /** @defaultValue 'more' */
+      readonly promises?: 'more' | 'fewer' | undefined;
+    }
+  /** Begins the body, then sends a blank each `everyMs`, for ever. */
+  | {
+      readonly do: 'trickle';
+      /** In ms above 0. @defaultValue 500 */
+      readonly everyMs?: Duration | undefined;
+    }
+  /** Answers 202 without a body, as to a notification. */
+  | { readonly do: 'accepted' }
+  /** Answers 200 with a page, such as a login. */
+  | { readonly do: 'html' }
+  /** Answers 200 with this as JSON, or as the data of an event. */
+  | {
+      readonly do: 'malformed';
+      /** @defaultValue '{"jsonrpc":"2.0",' */
+      readonly body?: string | undefined;
+    }
+  /** Answers a request that nobody made, in place of this one. */
+  | { readonly do: 'wrong_id' }
+  /** Answers twice on one event stream. */
+  | { readonly do: 'duplicate_answer' }
+  /** The text of the answer is this long, in bytes. */
+  | { readonly do: 'oversize'; readonly bytes: number }
+  /** A JSON-RPC error. */
+  | {
+      readonly do: 'error';
+      /** @defaultValue -32603 */
+      readonly code?: number | undefined;
+      /** @defaultValue 'Internal error' */
+      readonly message?: string | undefined;
+      readonly data?: unknown;
+    }
+  /** A result with `isError`, one part of content for each text. */
+  | { readonly do: 'tool_error'; readonly texts?: readonly string[] | undefined }
+  /** Answers on an event stream after `ms`; the progress notifications are spread over that time. */
+  | {
+      readonly do: 'slow';
+      /** Above 0. */
+      readonly ms: Duration;
+      /** @defaultValue 0 */
+      readonly progress?: number | undefined;
+    }
+  /** Asks the client on the event stream of the request, and answers with the reply (sessions only). */
+  | { readonly do: 'ask'; readonly method: 'sampling/createMessage' | 'elicitation/create' | 'roots/list' }
+  /** From now on nothing gets through, either way, on no connection, until `heal()` of the server. */
+  | { readonly do: 'black_hole' };
+
+/** Which requests a fault befalls: all that match every condition given. */
+export interface McpHttpFaultMatch {
+  /**
+   * The method of the message in a POST; or `POST` for any, `GET` for one that opens a standing stream, `resume` for a GET with
+   * Last-Event-ID, `DELETE`, `any` for all of them. @defaultValue 'tools/call'
+   */
+  readonly on?: string | undefined;
+  /** Only calls of this tool, which the server then has. */
+  readonly tool?: string | undefined;
+  /** Which of the requests that match the rest of the rule, counted from 1. @defaultValue all */
+  readonly nth?: number | readonly number[] | undefined;
+  /** Whether the tool runs, and is counted. @defaultValue as the fault says; true where it says nothing */
+  readonly runs?: boolean | undefined;
+}
+
+/** One line of the script: what goes wrong, and when. */
+export type McpHttpFaultRule = McpHttpFault & McpHttpFaultMatch;
+
+const matchKeys = {
+  on: text(),
+  tool: text(),
+  nth: either<number | readonly number[]>(
+    [integer(), list(integer(), { expected: 'an array of positive integers' })],
+    (value) => (Array.isArray(value) ? 1 : 0),
+    'a positive integer, or an array of them',
+  ),
+  runs: boolean(),
+} satisfies KeysOf<McpHttpFaultMatch>;
+
+const sessionStatus = test<404 | 400>('404 or 400', (value) => value === 404 || value === 400);
+
+const ownKeys: Readonly<Record<McpHttpFault['do'], Keys>> = {
+  status: {
+    status: integer({ min: 200, max: 599, required: true }),
+    headers: byName(text({ empty: true })),
+    body: text({ empty: true }),
+  },
+  lose_session: { status: sessionStatus },
+  no_headers: {},
+  hold: {},
+  silent_stream: { sends: choice(['nothing', 'comments', 'progress']), everyMs: duration() },
+  lost_stream: { how: choice(['end', 'reset']), primed: boolean(), retryMs: duration({ zero: true }) },
+  disconnect: { how: choice(['reset', 'end']) },
+  cut: { promises: choice(['more', 'fewer']) },
+  trickle: { everyMs: duration() },
+  accepted: {},
+  html: {},
+  malformed: { body: text({ empty: true }) },
+  wrong_id: {},
+  duplicate_answer: {},
+  oversize: { bytes: integer({ required: true }) },
+  error: { code: integer({ min: Number.MIN_SAFE_INTEGER }), message: text({ empty: true }), data: anything },
+  tool_error: { texts: list(text({ empty: true }), { expected: 'an array of strings' }) },
+  slow: { ms: duration({ required: true }), progress: integer({ min: 0 }) },
+  ask: { method: choice(['sampling/createMessage', 'elicitation/create', 'roots/list'], { required: true }) },
+  black_hole: {},
+};
+
+const ruleKey: Key<McpHttpFaultRule> = {
+  kind: 'variants',
+  by: 'do',
+  of: Object.fromEntries(Object.entries(ownKeys).map(([kind, keys]) => [kind, { ...matchKeys, ...keys }])),
+  required: true,
+};
+
+/** The lines of a script. */
+export const httpRulesKey = list(ruleKey, { expected: 'an array', default: [] });
+
+/** @throws RangeError that names the option and its value. */
+export function checkHttpRule(at: string, { tool, on }: McpHttpFaultRule): void {
+  if (tool === undefined || on === undefined || on === 'tools/call') return;
+  throw new RangeError(`Expected \`${at}.on\` to be "tools/call" beside \`${at}.tool\`, got ${show(on)}`);
+}
+
+/** Whether a tool runs that this rule befalls. */
+export function letsToolRun(rule: McpHttpFaultRule | undefined): boolean {
+  return rule?.runs ?? !(rule?.do === 'status' || rule?.do === 'lose_session');
+}
