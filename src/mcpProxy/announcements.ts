@@ -21,7 +21,7 @@ export class Announcements {
     this.#scope = scope;
   }
 
-  started(pid: number): void {
+  started(pid: number | undefined): void {
     this.#startedAt = this.#scope.clock.now();
     this.#scope.log?.note('server started', { pid });
   }

@@ -1,7 +1,7 @@
 import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { Effect } from '../policy/effects.ts';
-import { AttemptError } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { McpAnswer, McpParams, McpRequest } from '../protocol/mcp/message.ts';
 import { effectOfMethod, isModern } from '../protocol/mcp/methods.ts';
 import { ProgressMark } from '../protocol/mcp/progressMark.ts';
@@ -76,6 +76,12 @@ export class ClientCall implements Asker {
       this.#deliver(this, line, answer);
     }
     this.settle?.(answer);
+  }
+
+  /** Its attempt is over; when the server itself is gone the call path has heard of it by then. */
+  lost(facts: FailureFacts): void {
+    this.question = undefined;
+    this.reject?.(new AttemptError(facts));
   }
 
   logged(): void {

@@ -189,8 +189,10 @@ export class ClientCalls {
   }
 
   #mayRepeat({ effect }: ClientCall): boolean {
-    const { repeatsAlways, policy } = this.#scope.settings;
+    const { repeatsAlways, policy, isRemote } = this.#scope.settings;
     if (policy.retry.maxAttempts === 1) return false;
+    // A process takes what it is written, or dies; a server elsewhere may refuse one request, and may be asked again whatever it does.
+    if (isRemote) return true;
     return repeatsAlways || mayRepeat(lost, effect, policy.retry.repeatAfter);
   }
 

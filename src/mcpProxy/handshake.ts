@@ -1,4 +1,4 @@
-import { AttemptError } from '../policy/failure.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { changedMethod, pageOf } from '../protocol/mcp/listRecord.ts';
 import type { SessionRecord } from '../protocol/mcp/sessionRecord.ts';
 import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
@@ -66,6 +66,20 @@ async function shakeHands(
     wire.request(method, restored).catch((error: unknown) => refused(method, messageOf(error)));
   }
   return { era: 'legacy', differences, restored: restoring.length };
+}
+
+/** Asks the server for a sign of life. A refusal is an answer. @returns rejects with an {@link AttemptError} when it is lost. */
+export async function askForLife(wire: Wire, { lifeSign }: SessionRecord): Promise<void> {
+  try {
+    await wire.request(lifeSign.method, lifeSign.params);
+  } catch (error) {
+    if (!(error instanceof AttemptError) || !isAnswer(error.facts)) throw error;
+  }
+}
+
+/** Whether somebody is there who said no: in the protocol, or by a status. One that says so of its session is another one now. */
+function isAnswer({ outcome, reason, status }: FailureFacts): boolean {
+  return outcome === 'failed' || (status !== undefined && reason !== 'connection_closed');
 }
 
 /**

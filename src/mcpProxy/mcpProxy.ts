@@ -12,6 +12,7 @@ import { ControlRequests } from './controlRequests.ts';
 import type { ClientCall } from './clientCall.ts';
 import { ClientCalls } from './clientCalls.ts';
 import { finishSession } from './finishSession.ts';
+import { askForLife } from './handshake.ts';
 import { FromClient, maxLineBytes } from './fromClient.ts';
 import { FromServer } from './fromServer.ts';
 import type { Line } from './outlet.ts';
@@ -47,9 +48,34 @@ const mostUnreadBytes = 16 * 1024 * 1024;
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
 export function superviseMcpProxy(runtime: Runtime, options: McpProxyOptions, around: McpProxySurroundings): McpProxy {
-  const proxy = new McpProxy(runtime, checkMcpProxy(options, runtime.policies), around);
+  const proxy = new McpProxy(runtime, checkMcpProxy(options, runtime), around);
   runtime.join(proxy);
   return proxy;
+}
+
+/** A proxy of one client among several, which come and go while the runtime runs. */
+export interface McpSession {
+  readonly proxy: McpProxy;
+  /** Ends it and its server for good; its name may be given to another one then. Never rejects. */
+  leave(): Promise<void>;
+}
+
+/** As {@link superviseMcpProxy}, for a client that may leave before the runtime stops. */
+export function superviseMcpSession(
+  runtime: Runtime,
+  settings: ProxySettings,
+  around: McpProxySurroundings,
+): McpSession {
+  const proxy = new McpProxy(runtime, settings, around);
+  const leave = runtime.join(proxy);
+  return {
+    proxy,
+    async leave() {
+      leave();
+      proxy.beforeCalls();
+      await runtime.leave(settings.name);
+    },
+  };
 }
 
 /** A proxy that runs: what passes between its client and its server, and what becomes of it where it does not. */
@@ -157,11 +183,9 @@ export class McpProxy implements Part {
   }
 
   async #probe(): Promise<void> {
-    const { wire } = this.#scope;
+    const { wire, record } = this.#scope;
     if (wire === undefined) throw new AttemptError(away);
-    await wire.request('ping', undefined).catch((error: unknown) => {
-      if (!(error instanceof AttemptError) || error.facts.outcome !== 'failed') throw error;
-    });
+    await askForLife(wire, record);
   }
 
   #callsHost(): ConstructorParameters<typeof ClientCalls>[1] {

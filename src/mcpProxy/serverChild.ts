@@ -6,6 +6,7 @@ import type { ConnectionEmitted } from '../machines/connection.ts';
 import type { Timer } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { failedExit } from '../supervisor/exit.ts';
+import { askForLife } from './handshake.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { Wire, type WireParts } from './wire.ts';
 
@@ -55,6 +56,7 @@ export class ServerChild {
     this.hangWatch = createHangWatch({
       connection: () => (scope.wire === undefined ? undefined : this.#suspect(scope.wire)),
       pingMs,
+      isRemote: scope.settings.isRemote,
     });
   }
 
@@ -105,6 +107,7 @@ export class ServerChild {
       backoff,
       intensity: Number.POSITIVE_INFINITY,
       shutdown: 9000,
+      ...(settings.isRemote && { details: () => ({ url: settings.server.command }) }),
       onStart: (ref: { on(type: '*', listener: (event: unknown) => void): unknown }) => {
         this.#startedAt = clock.now();
         ref.on('*', (event) => bus.tell({ ...(event as ConnectionEmitted), process: id }));
@@ -138,8 +141,10 @@ export class ServerChild {
       line: (line) => host.line(line),
       errors: (chunk) => host.errors(chunk),
       drained: () => host.drained(),
+      requestFailed: (requestId, facts) => this.#scope.wire?.requestFailed(requestId, facts),
       isWanted: () => host.isNeeded(),
-      isPatient: () => !this.#isStopped,
+      // A session that nobody ends stays with its server; that takes a request, which has a short limit of its own.
+      isPatient: () => !this.#isStopped || this.#scope.settings.isRemote,
     };
   }
 
@@ -202,10 +207,9 @@ export class ServerChild {
         clock.clearTimeout(timer);
         resolve(alive);
       };
-      wire.request('ping', undefined).then(
+      askForLife(wire, this.#scope.record).then(
         () => answered(true),
-        // A refusal is an answer.
-        (error: unknown) => answered(error instanceof AttemptError && error.facts.outcome === 'failed'),
+        () => answered(false),
       );
     });
   }

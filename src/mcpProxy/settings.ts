@@ -1,13 +1,28 @@
-import { type McpServerSettings, checkMcpServer } from '../actors/mcp/mcpServerOptions.ts';
+import { processTarget } from '../actors/mcp/mcpProcess.ts';
+import { remoteServerKeys, type RemoteServerOptions } from '../actors/mcp/http/remoteOptions.ts';
+import { checkMcpServer } from '../actors/mcp/mcpServerOptions.ts';
+import type { ServerTarget } from '../actors/mcp/serverLink.ts';
 import { safeEnvironment } from '../actors/process/safeEnvironment.ts';
 import type { Duration } from '../policy/duration.ts';
-import { byName, choice, duration, type KeysOf, list, text } from '../policy/optionKeys.ts';
+import {
+  byName,
+  choice,
+  duration,
+  type KeysOf,
+  list,
+  section,
+  type Tell,
+  text,
+  type Values,
+} from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
 import type { RetryInput } from '../policy/policyInput.ts';
-import { checkPolicies, type Policies, type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
+import { type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
 import { resolvePolicy } from '../policy/presetChain.ts';
 import { toolLimits } from '../policy/toolOptions.ts';
+import { remoteServer } from '../runtime/remoteServer.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 
 /** When a request whose answer was lost is sent again. */
 export type RetryMode = 'safe' | 'always' | 'never';
@@ -16,10 +31,16 @@ export type RetryMode = 'safe' | 'always' | 'never';
 export interface McpProxyOptions {
   /** What its calls are recorded under, and how it is restarted by hand. */
   readonly name: string;
-  /** Path, or name to look up on the PATH. Never goes through a shell. */
-  readonly command: string;
+  /** Path, or name to look up on the PATH. Never goes through a shell. Either this or `remote`. */
+  readonly command?: string | undefined;
   /** @defaultValue [] */
   readonly args?: readonly string[] | undefined;
+  /** A server that is reached by HTTP, and what it is shown. Without `auth` and an authorization it is shown what somebody signed in to. */
+  readonly remote?: Pick<RemoteServerOptions, 'url' | 'headers' | 'auth' | 'transport'> | undefined;
+  /** Variables set for the server, beside those it gets anyway. @defaultValue {} */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** @defaultValue the working directory of the runtime */
+  readonly cwd?: string | undefined;
   /** A call without an answer or progress for so long makes the server suspect, in ms above 0. @defaultValue 30000 */
   readonly idleMs?: Duration | undefined;
   /**
@@ -31,13 +52,19 @@ export interface McpProxyOptions {
   readonly overallMs?: Duration | undefined;
   /** By tool: one limit in place of both, in ms above 0. @defaultValue {} */
   readonly toolMs?: Readonly<Record<string, Duration>> | undefined;
-  /** Limit on the start up to the end of the handshake, in ms above 0: the package may have to be fetched first. @defaultValue 180000 */
+  /**
+   * Limit on the start up to the end of the handshake, in ms above 0: the package of a command may have to be fetched first.
+   * @defaultValue 180000, and 30000 of a remote server
+   */
   readonly handshakeMs?: Duration | undefined;
   /** @defaultValue the policy's, which is 'safe' unless `retry.repeatAfter` is `lost` */
   readonly retry?: RetryMode | undefined;
   /** Variables the server gets besides those that are safe. @defaultValue the whole environment */
   readonly envAllow?: readonly string[] | undefined;
 }
+
+/** What of the runtime the options are read with. */
+export type ProxyWorld = Pick<Runtime, 'policies' | 'clock' | 'random' | 'secrets'>;
 
 /** {@link McpProxyOptions}, checked. */
 export interface ProxySettings {
@@ -46,7 +73,9 @@ export interface ProxySettings {
   readonly repeatsAlways: boolean;
   readonly whenAlive: WhenAlive;
   readonly policy: IntegrationPolicy;
-  readonly server: McpServerSettings;
+  readonly server: ServerTarget;
+  /** Whether it is elsewhere, and no process of ours. */
+  readonly isRemote: boolean;
   /** The limits of a request. */
   readonly limitsOf: (method: string, tool: string | undefined) => Limits;
 }
@@ -62,15 +91,21 @@ const retries: Readonly<Record<RetryMode, RetryInput>> = {
 /** Calls in flight at once; a client that has more does not wait for their answers. */
 const mostInFlight = 1000;
 
+/** What a remote server is told apart from others by, and shown. */
+const { url, headers, auth, transport } = remoteServerKeys;
+
 const proxyKeys = {
   name: text({ required: true }),
-  command: text({ required: true }),
+  command: text(),
+  remote: section({ url, headers, auth, transport }),
   args: list(text({ empty: true }), { expected: 'an array of strings', default: [] }),
+  env: byName(text({ empty: true, secret: true }), { expected: 'an object of strings', default: {} }),
+  cwd: text(),
   idleMs: duration(),
   whenAlive: choice(whenAliveChoices),
   overallMs: duration(),
   toolMs: byName(duration(), { default: {} }),
-  handshakeMs: duration({ default: 180_000 }),
+  handshakeMs: duration(),
   retry: choice(retryModes),
   envAllow: list(text({ empty: true }), { expected: 'an array of strings' }),
 } satisfies KeysOf<McpProxyOptions>;
@@ -79,12 +114,9 @@ const proxyKeys = {
  * What the options say wins over the policies.
  * @throws TypeError or RangeError that names the first option that is not as documented, and its value.
  */
-export function checkMcpProxy(options: McpProxyOptions, policies: Policies = checkPolicies()): ProxySettings {
-  const { name, command, args, idleMs, overallMs, toolMs, handshakeMs, retry, envAllow, ...own } = readOptions(
-    '',
-    options,
-    proxyKeys,
-  );
+export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): ProxySettings {
+  const { policies } = world;
+  const { name, idleMs, overallMs, toolMs, retry, ...own } = readOptions('', options, proxyKeys, needServer);
   const whenAlive = own.whenAlive ?? policies.whenAliveOf(name) ?? 'wait';
   const policy = resolvePolicy(
     name,
@@ -97,27 +129,59 @@ export function checkMcpProxy(options: McpProxyOptions, policies: Policies = che
     policies.policyOf(name, undefined, 'mcp'),
   );
   const tools = policies.toolsOf(name, undefined);
-  const server = checkMcpServer({
-    command,
-    args,
-    handshakeMs,
-    ...(envAllow === undefined ? { envMode: 'extend' } : { envMode: 'safe', env: safeEnvironment(envAllow) }),
-  });
+  const server = targetOf(own, world);
   return {
     name,
     repeatsAlways: retry === 'always',
     whenAlive,
     policy,
     server,
+    isRemote: own.remote !== undefined,
     limitsOf(method, tool) {
       const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;
       if (own !== undefined) return all(own);
-      if (method === 'initialize') return all(handshakeMs);
+      if (method === 'initialize') return all(server.handshakeMs);
       // It is answered when the task is done, and says nothing until then.
       if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
       return toolLimits(policy.limits, tool === undefined ? undefined : tools.get(tool));
     },
   };
+}
+
+/** Where a server is known to be, a start takes no longer than it takes to connect. */
+const remoteHandshakeMs = 30_000;
+const commandHandshakeMs = 180_000;
+
+function needServer({ command, remote }: Values<typeof proxyKeys>, tell: Tell): void {
+  if ((command === undefined) === (remote === undefined)) tell('command', { says: 'or `remote`, one of them' });
+}
+
+function targetOf(
+  {
+    command = '',
+    args,
+    env,
+    cwd,
+    remote,
+    handshakeMs,
+    envAllow,
+  }: Pick<Values<typeof proxyKeys>, 'command' | 'args' | 'env' | 'cwd' | 'remote' | 'handshakeMs' | 'envAllow'>,
+  world: ProxyWorld,
+): ServerTarget {
+  if (remote !== undefined) {
+    const limits = { handshakeMs: handshakeMs ?? remoteHandshakeMs };
+    return remoteServer(world, readOptions('', { ...remote, ...limits }, remoteServerKeys), true);
+  }
+  return processTarget(
+    checkMcpServer({
+      command,
+      args,
+      handshakeMs: handshakeMs ?? commandHandshakeMs,
+      cwd,
+      envMode: envAllow === undefined ? 'extend' : 'safe',
+      env: envAllow === undefined ? env : { ...safeEnvironment(envAllow), ...env },
+    }),
+  );
 }
 
 const all = (ms: number): Limits => ({ idleMs: ms, attemptMs: ms, overallMs: ms });

@@ -218,6 +218,14 @@ export class Wire {
     }
   }
 
+  /** One request will get no answer; the server goes on. */
+  requestFailed(id: McpId, facts: FailureFacts): void {
+    const question = this.#questions.get(idKey(id) ?? '');
+    if (question === undefined) return;
+    this.#close(question);
+    question.asker.lost?.(facts);
+  }
+
   #take(answer: McpAnswer): Question | undefined {
     const { key } = answer;
     if (key === undefined) return undefined;

@@ -1,10 +1,15 @@
-import { Client, type ClientOptions, type VersionNegotiationMode } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished } from 'vitest';
 import { fixture } from '../../cli/startRun.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { comparable, record, type Recording, type Transcript, type WireMessage } from './recording.ts';
-import { commandLine, installed, type Way } from './ways.ts';
+import { commandLine, installed, offer, type Way } from './ways.ts';
 
 interface ModernSession {
   readonly client: Client;
@@ -21,12 +26,22 @@ export interface ModernScenario {
   readonly run: (session: ModernSession) => Promise<void>;
 }
 
+async function transportOf(
+  way: Way,
+  server: readonly string[],
+  env: Record<string, string>,
+): Promise<StdioClientTransport | StreamableHTTPClientTransport> {
+  if (way !== 'by HTTP') return new StdioClientTransport({ ...commandLine(way, server), env, stderr: 'ignore' });
+  const { url, requestInit } = await offer(server, env);
+  return new StreamableHTTPClientTransport(url, { requestInit });
+}
+
 /** Plays a scenario to its end and hands back what crossed the wire. */
 export async function playModern(way: Way, scenario: ModernScenario): Promise<Transcript> {
   const { server, mode, options, prepare, run } = scenario;
   const home = temporaryDirectory();
   const env = { HOME: home, UNWEDGE_DB: `${home}/mcp.sqlite` };
-  const transport = new StdioClientTransport({ ...commandLine(way, server), env, stderr: 'ignore' });
+  const transport = await transportOf(way, server, env);
   const wire = record(transport);
   const client = new Client({ name: 'conformance', version: '1.0.0' }, { ...options, versionNegotiation: { mode } });
   onTestFinished(() => client.close());

@@ -2,11 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { comparable, record, type Recording, type Transcript } from './recording.ts';
-import { commandLine, type Way } from './ways.ts';
+import { commandLine, offer, type Way } from './ways.ts';
 
 /** A client of the official SDK that is connected, and what crosses its wire. */
 export interface Session {
@@ -31,6 +32,16 @@ export interface Scenario {
   readonly run: (session: Session) => Promise<void>;
 }
 
+async function transportOf(
+  way: Way,
+  server: readonly string[],
+  env: Record<string, string>,
+): Promise<StdioClientTransport | StreamableHTTPClientTransport> {
+  if (way !== 'by HTTP') return new StdioClientTransport({ ...commandLine(way, server), env, stderr: 'ignore' });
+  const { url, requestInit } = await offer(server, env);
+  return new StreamableHTTPClientTransport(url, { requestInit });
+}
+
 /** Plays a scenario to its end and hands back what crossed the wire. */
 export async function play(way: Way, scenario: Scenario): Promise<Transcript> {
   const { server, capabilities = {}, prepare, run } = scenario;
@@ -38,7 +49,7 @@ export async function play(way: Way, scenario: Scenario): Promise<Transcript> {
   const directory = join(home, 'files');
   mkdirSync(directory);
   const env = { HOME: home, UNWEDGE_DB: join(home, 'mcp.sqlite'), MEMORY_FILE_PATH: join(directory, 'memory.jsonl') };
-  const transport = new StdioClientTransport({ ...commandLine(way, server(directory)), env, stderr: 'ignore' });
+  const transport = await transportOf(way, server(directory), env);
   const wire = record(transport);
   const client = new Client({ name: 'conformance', version: '1.0.0' }, { capabilities });
   let closed = false;

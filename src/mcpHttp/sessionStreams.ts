@@ -1,0 +1,89 @@
+import type { AnswerSink } from './answerSink.ts';
+import type { ReplayBuffer } from './replayBuffer.ts';
+
+/** One stream of a session: that of a POST, which ends with the answers to its requests, or the standing one. It outlives the connections it comes by. */
+export class SessionStream {
+  /** Requests without an answer, by the keys of their ids. */
+  readonly pending = new Set<string>();
+  readonly number: number;
+  readonly #replay: ReplayBuffer;
+  /** The newest is written to. */
+  #sinks: AnswerSink[] = [];
+  #last = 0;
+  /** The last event that was written to a connection. */
+  #written = 0;
+
+  constructor(number: number, replay: ReplayBuffer) {
+    this.number = number;
+    this.#replay = replay;
+  }
+
+  get isOpen(): boolean {
+    return this.#sinks.length > 0;
+  }
+
+  get isFull(): boolean {
+    return this.#sinks.some(({ isFull }) => isFull);
+  }
+
+  /** Sends a message, or keeps it for who resumes the stream. */
+  send(message: string, isLast = false): void {
+    this.#last++;
+    this.#replay.keep(this.number, this.#last, message);
+    const sink = this.#sinks.at(-1);
+    if (sink === undefined) return;
+    this.#written = this.#last;
+    const eventId = this.#eventId(this.#last);
+    if (isLast) {
+      sink.finish(message, eventId);
+      this.end();
+    } else sink.send(message, eventId);
+  }
+
+  /** Goes on over this connection. @param primes - whether the client is told where to go on from before anything has happened. */
+  attach(sink: AnswerSink, primes: boolean): void {
+    this.#sinks.push(sink);
+    const oldest = this.#sinks.length > mostConnections ? this.#sinks.shift() : undefined;
+    oldest?.end();
+    if (primes) sink.prime(this.#eventId(this.#last));
+  }
+
+  detach(sink: AnswerSink): void {
+    this.#sinks = this.#sinks.filter((each) => each !== sink);
+  }
+
+  /** Sends what came while there was no connection, as far as it is kept. */
+  sendUnwritten(): void {
+    this.sendAfter(this.#written);
+  }
+
+  /** Whether all that came after an event is still kept. */
+  canResume(after: number): boolean {
+    return after <= this.#last && this.#replay.after(this.number, after).length === this.#last - after;
+  }
+
+  /** Sends what came after an event, as far as it is kept. */
+  sendAfter(after: number): void {
+    const sink = this.#sinks.at(-1);
+    if (sink === undefined) return;
+    for (const { message, number } of this.#replay.after(this.number, after)) sink.send(message, this.#eventId(number));
+    this.#written = this.#last;
+  }
+
+  end(): void {
+    for (const sink of this.#sinks.splice(0)) sink.end();
+  }
+
+  #eventId(number: number): string {
+    return `${this.number}-${number}`;
+  }
+}
+
+/** A client that reconnects may leave its old connection open, and some open one for each call that was cut. */
+const mostConnections = 8;
+
+/** The stream and the event that a `Last-Event-ID` names; undefined when it is none of ours. */
+export function readEventId(text: string): { readonly stream: number; readonly event: number } | undefined {
+  const [, stream, event] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
+  return stream === undefined || event === undefined ? undefined : { stream: Number(stream), event: Number(event) };
+}
