@@ -16,6 +16,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'which integrations fail so often that somebody should look, and which did',
     load: async () => (await import('./alerts.ts')).alerts,
   },
+  api: {
+    summary: 'stand between agents and the API of their model, so that no stream hangs',
+    load: async () => (await import('./api/command.ts')).api,
+  },
   config: {
     summary: 'what is configured, where each value comes from, and what is wrong with a file',
     load: async () => (await import('./config/command.ts')).config,

@@ -1,4 +1,4 @@
-import type { ConfigOptions } from '../config/configTypes.ts';
+import type { ConfigOptions, UnwedgeConfig } from '../config/configTypes.ts';
 import { ConfigError } from '../config/problems.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
@@ -15,21 +15,23 @@ export const configOption = {
 /**
  * What of a configuration concerns a command that stands before another one: of the file that `--config` or `UNWEDGE_CONFIG` names, and
  * the environment with it. One that merely lies in the working directory is not read: a module would be run wherever the command is.
+ * @param inline - a configuration that was read already; it wins.
  * @throws {@link CommandError} with everything that is wrong.
  */
 export async function namedConfig(
   file: string | undefined,
   { env, endWithCommand, signal }: Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>,
+  inline?: UnwedgeConfig,
 ): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies'>> {
   const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
-  if (named === undefined) return {};
+  if (named === undefined && inline === undefined) return {};
   // A module that was run may leave timers behind.
-  if (!named.endsWith('.json')) endWithCommand?.();
+  if (named?.endsWith('.json') === false) endWithCommand?.();
   // Only for commands that name one: it brings the tables of options.
   const { readConfig } = await import('../config/readConfig.ts');
   try {
-    const read = () => readConfig({ file: named, env });
-    const { options } = await duringModule({ file: named, exitCode: exitCodes.ownError, signal }, read);
+    const read = () => readConfig({ file: named ?? false, env, overrides: inline });
+    const { options } = await duringModule({ file: named ?? '', exitCode: exitCodes.ownError, signal }, read);
     const { store, synchronous, environment, retention, alerts, policies } = options;
     return { store, synchronous, environment, retention, alerts, policies };
   } catch (error) {

@@ -18,8 +18,8 @@ export const restart = defineCommand({
   details: [
     'NAME is an integration or the id of a session. A server or session is started anew, also out of quarantine; of a function, an agent or',
     'a command the calls in flight end with an outcome that says so, and the circuit closes. What several running gateways or proxies have',
-    'is restarted in all of them; NAME@PID, as `unwedge status` shows it, is the one in that process. It is recorded as operator/restarted,',
-    'and is no failure. Exits 1 when no running gateway of the database has it, or one that has did not do it.',
+    'is restarted in all of them; NAME@PID, as `unwedge status` shows it, is the one in that process. Of `unwedge mcp --listen` NAME is all its',
+    'servers, NAME-2 the one of a client. It is recorded as operator/restarted, and is no failure. Exits 1 when no running gateway of the database has it, or one that has did not do it.',
   ].join('\n'),
   options: {},
   operands: ['NAME'],
@@ -94,6 +94,10 @@ async function find(
 }
 
 function namesIn(answer: LiveStatus | undefined): readonly string[] {
-  const { integrations = [], sessions = [] } = answer ?? {};
-  return [...integrations.map(({ integration }) => integration), ...sessions.map(({ session }) => session)];
+  const { integrations = [], sessions = [], groups = [] } = answer ?? {};
+  return [
+    ...integrations.map(({ integration }) => integration),
+    ...groups.map(({ group }) => group),
+    ...sessions.map(({ session }) => session),
+  ];
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { commandIndex } from './commandIndex.ts';
 import { loadCommand } from './commands.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Command } from './command.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
+import { ownVersion } from './ownVersion.ts';
 import { firstOperand, parseWords } from './parse.ts';
 import { sanitize, toJson } from './sanitize.ts';
 
@@ -63,7 +63,8 @@ const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the vers
 function runBare(words: readonly string[], io: Io): number {
   const parsed = parseWords(bareOptions, words, 'unwedge --help');
   if (parsed.help) io.stdout.write(overview(parsed.json));
-  else if (parsed.args.version) io.stdout.write(parsed.args.json ? toJson({ version: version() }) : `${version()}\n`);
+  else if (parsed.args.version)
+    io.stdout.write(parsed.args.json ? toJson({ version: ownVersion() }) : `${ownVersion()}\n`);
   else throw new UsageError('No command given; see `unwedge --help`');
   return 0;
 }
@@ -75,13 +76,6 @@ async function runHelp(words: readonly string[], io: Io): Promise<number> {
   const json = parsed.help ? parsed.json : parsed.args.json;
   io.stdout.write(topic === undefined ? overview(json) : commandHelp(await loadCommand(topic), json));
   return 0;
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return manifest.version;
 }
 
 function report(error: unknown): string {

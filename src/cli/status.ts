@@ -1,5 +1,6 @@
-import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
+import { type LiveGroup, type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { rateWaitText } from '../policy/rateText.ts';
 import type { SessionStatus, StoreStatus } from '../store/storeReader.ts';
 import { alertTable } from './alerts.ts';
 import { type Args, defineCommand } from './command.ts';
@@ -59,7 +60,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
 }
 
 function runtimeData({ runtime, answer, problem }: AskedRuntime<LiveStatus>) {
-  return { ...runtime, answered: answer !== undefined, problem, sessions: answer?.sessions };
+  return { ...runtime, answered: answer !== undefined, problem, sessions: answer?.sessions, groups: answer?.groups };
 }
 
 type View = Omit<StoreStatus, 'integrations'> & {
@@ -80,6 +81,12 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], now: n
   if (view.integrations.length === 0 && !hasFailed) parts.push('No failures and no circuits are on record.\n');
   else if (view.integrations.length > 0)
     parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
+  const rated = view.integrations.flatMap(({ integration, live: each }) => rateLine(integration, each));
+  if (rated.length > 0) parts.push(`${rated.join('\n')}\n`);
+  const groups = live.flatMap(({ runtime, answer }) =>
+    (answer?.groups ?? []).map((each) => groupLine(each, runtime.pid)),
+  );
+  if (groups.length > 0) parts.push(groups.join(''));
   const { open, unwatched } = view.alerts;
   if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
   if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io));
@@ -115,6 +122,18 @@ function integrationTable(
       ]),
     io.columns,
   );
+}
+
+function rateLine(integration: string, live: IntegrationView['live']): readonly string[] {
+  const rate = live.find((each) => each.rate !== undefined)?.rate;
+  return rate === undefined ? [] : [`${sanitize(integration)} ${sanitize(rateWaitText(rate))}`];
+}
+
+function groupLine({ group, integrations }: LiveGroup, pid: number): string {
+  const name = sanitize(group);
+  if (integrations.length === 0) return `${name} (pid ${pid}) has no clients at the moment.\n`;
+  const names = integrations.map(sanitize).join(', ');
+  return `${name} (pid ${pid}) is ${names}; \`unwedge restart ${name}\` restarts all of it.\n`;
 }
 
 /** Empty where no live runtime knows the integration: that is not the same as none. */

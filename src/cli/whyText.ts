@@ -1,5 +1,6 @@
 import type { CallWhy } from '../calls/callWhy.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { rateWaitText } from '../policy/rateText.ts';
 import type { SessionRecords } from '../store/storeReader.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import { sanitize } from './sanitize.ts';
@@ -35,6 +36,7 @@ function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   if (rule === 'tool_call' || rule === 'turn') return `the watchdog ends ${name}`;
   if (rule === 'question') return `nobody is waited for any more to answer ${name}`;
   if (rule === 'next_attempt') return `${name} is tried again`;
+  if (rule === 'rate_limit') return `the rate limit has room for ${name}`;
   if (rule === 'restart_wait') return `${name} no longer waits for a restart`;
   const ofAttempt = rule === 'idle_timeout' || rule === 'attempt_timeout';
   return `${sanitize(rule)} ends ${ofAttempt ? 'the attempt of ' : ''}${name}`;
@@ -49,7 +51,7 @@ function callLines({ integration, tool, sinceMs, progress, target }: ToolCallWhy
   if (target !== undefined) {
     const probe = target.probeInMs === undefined ? '' : `, probe in ${time(target.probeInMs)}`;
     lines.push(
-      `    ${sanitize(integration)} is ${sanitize(target.state)}, circuit ${sanitize(target.circuit)}${probe}`,
+      `    ${sanitize(integration)} ${stateText(target.state, progress)}, circuit ${sanitize(target.circuit)}${probe}`,
     );
     const { pid, lastLine } = target.process ?? {};
     const process = pid === undefined ? 'its process' : `process ${pid}`;
@@ -59,13 +61,23 @@ function callLines({ integration, tool, sinceMs, progress, target }: ToolCallWhy
   return lines;
 }
 
+/** The machine is in `backoff` whatever its calls wait for. */
+function stateText(state: string, progress: CallWhy | undefined): string {
+  if (state !== 'backoff' || progress?.phase === 'backoff') return `is ${sanitize(state)}`;
+  return progress?.phase === 'rate' ? 'holds its calls back for its rate limit' : 'has calls that wait';
+}
+
 function phaseText(progress: CallWhy | undefined): string {
   if (progress === undefined) return 'is being written to the store';
-  const { phase, attempt, maxAttempts, silentMs, next } = progress;
+  const { phase, attempt, maxAttempts, silentMs, next, rate } = progress;
   const attempts = `attempt ${attempt} of ${maxAttempts}`;
   const then =
     next.rule === 'next_attempt' ? `tried again in ${time(next.inMs)}` : `${next.rule} in ${time(next.inMs)}`;
   if (phase === 'in_flight') return `${attempts} in flight, silent for ${time(silentMs ?? 0)}; ${then}`;
+  if (rate !== undefined) {
+    const place = sanitize(rateWaitText(rate));
+    return next.rule === 'rate_limit' ? place : `${place}; ${then}`;
+  }
   return `${waits[phase]}, ${attempt === 0 ? 'not tried yet' : `after ${attempts}`}; ${then}`;
 }
 
@@ -77,6 +89,7 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
   probe: 'waits for a probe of the circuit',
   scope: 'waits for the run of its scope to end',
   suspect: 'waits for a sign of life of the server',
+  rate: 'waits for its rate limit',
 };
 
 /** What the records say of a session whose gateway does not answer. */

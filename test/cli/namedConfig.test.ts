@@ -11,6 +11,8 @@ import { planRun } from '../../src/cli/run/request.ts';
 import type { ConfigOptions } from '../../src/config/configTypes.ts';
 import { checkMcpProxy } from '../../src/mcpProxy/settings.ts';
 import { checkPolicies } from '../../src/policy/policies.ts';
+import { systemClock } from '../../src/runtime/systemClock.ts';
+import { KnownSecrets } from '../../src/store/knownSecrets.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { runBuilt } from './startCli.ts';
 import { fixture, main, startPlace } from './startRun.ts';
@@ -110,8 +112,10 @@ describe('unwedge mcp with a configuration', () => {
     integrations: { kb: { attemptMs: 20_000, tools: { slow: { longRunningMs: 900_000 } } } },
   });
 
+  const world = { policies, clock: systemClock, random: Math.random, secrets: new KnownSecrets() };
+
   it('has the policy of its server, and the limits of its tools', () => {
-    const { policy, limitsOf } = checkMcpProxy({ name: 'kb', command: 'x' }, policies);
+    const { policy, limitsOf } = checkMcpProxy({ name: 'kb', command: 'x' }, world);
     expect(policy.limits).toMatchObject({ idleMs: 10_000, attemptMs: 20_000 });
     expect(limitsOf('tools/call', 'slow')).toEqual({ idleMs: 10_000, attemptMs: 900_000, overallMs: 900_000 });
     expect(limitsOf('tools/call', 'other')).toEqual(policy.limits);
@@ -119,7 +123,7 @@ describe('unwedge mcp with a configuration', () => {
 
   it('yields to the command line', () => {
     const options = { name: 'kb', command: 'x', idleMs: 1, overallMs: 2, toolMs: { slow: 3 } };
-    const { limitsOf } = checkMcpProxy(options, policies);
+    const { limitsOf } = checkMcpProxy(options, world);
     expect(limitsOf('tools/call', 'other')).toEqual({ idleMs: 1, attemptMs: 2, overallMs: 2 });
     expect(limitsOf('tools/call', 'slow')).toEqual({ idleMs: 3, attemptMs: 3, overallMs: 3 });
   });

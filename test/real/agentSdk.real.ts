@@ -34,6 +34,21 @@ describe.skipIf(!hasAgentSdk)('an agent over the real Agent SDK', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
+  it('[R-13] streams its answer, and a reader that leaves ends the tool that it runs', async () => {
+    const { conversation, cwd } = await startRealAgent([says('hello'), loops, says('after')], allowed);
+    const said: string[] = [];
+    for await (const event of conversation.stream('say hi').chunks) if (event.type === 'text') said.push(event.text);
+    expect(said.join('')).toBe('hello');
+    const { chunks, outcome } = conversation.stream('do it');
+    for await (const { type } of chunks) if (type === 'tool.started') break;
+    expect(await outcome).toMatchObject({ failure: { kind: 'cancelled', reason: 'reader_left' } });
+    if (existsSync(join(cwd, 'shell'))) {
+      const shell = await shellIn(cwd);
+      await vi.waitUntil(() => !isAlive(shell), { timeout: 20_000 });
+    }
+    expect(await conversation.send('and now?').outcome).toMatchObject({ ok: true, value: { text: 'after' } });
+  });
+
   it('[C-6] uses a tool that somebody allowed', async () => {
     const script = [callsTool('Bash', { command: 'echo ran > effect' }), says('done')];
     const { conversation, cwd } = await startRealAgent(script, { approve: () => 'accept' });

@@ -1,50 +1,43 @@
-import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { superviseMcpProxy } from '../../mcpProxy/mcpProxy.ts';
-import { createMcpProxyRuntime } from '../../mcpProxy/mcpProxyRuntime.ts';
-import { createTrafficLog } from '../../mcpProxy/trafficLog.ts';
+import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { mayHaveOrphans } from '../../store/unopened.ts';
-import { storePath } from '../../store/paths.ts';
-import { createTextRedactor } from '../../store/secrets.ts';
-import { systemClock } from '../../runtime/systemClock.ts';
+import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { namedConfig } from '../namedConfig.ts';
-import { createOwnLogger } from '../ownLogger.ts';
 import { exitCodes } from '../run/exitCode.ts';
-import { sanitize } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
-import { planMcp } from './plan.ts';
+import { whatToServe } from './whatToServe.ts';
+import { prepareMcp } from './prepareMcp.ts';
 
 /** How long the store waits for the first answer, in ms: opening it must not delay that. */
 const storeAfterMs = 2000;
 /** How long the client may take for what is left when everything has ended, in ms. */
 const lastMs = 500;
-/** What our stderr may hold unread, in bytes; what the server writes beyond is left out. */
-const mostUnreadErrors = 1024 * 1024;
 
 /** Does what `unwedge mcp` was asked to do. Gives the exit code. */
 export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[]): Promise<number> {
-  const options = planMcp(args, rest);
-  // Many a client closes what it does not want to read; it still wants its server.
-  io.leaveErrors?.();
-  const { name } = options;
-  const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
-  const logger = createOwnLogger(say);
-  const config = await namedConfig(args.config, io);
-  const path = storePath(args.db ?? config.store, io.env);
-  const prepared = createMcpProxyRuntime({ ...config, store: { path, required: false }, logger });
-  const { registry, checked } = prepared;
+  if (args['sign-in'] && args.url !== undefined) {
+    return (await import('./signInCommand.ts')).signInCommand(args, io, args.url, rest);
+  }
+  const served = whatToServe(args, io.env, rest);
+  if (args.listen !== undefined) {
+    return (await import('./listenCommand.ts')).listenCommand(args, io, args.listen, served);
+  }
+  for (const option of ['shared', 'token-file', 'no-token', 'session-timeout'] as const) {
+    if (args[option] !== undefined && args[option] !== false)
+      throw new UsageError(`Option --${option} is for --listen`);
+  }
+  const [options] = served.servers;
+  if (served.isHub || options === undefined) return (await import('./hubCommand.ts')).hubCommand(args, io, served);
+  const { name } = served;
+  const prepared = await prepareMcp(args, io);
+  const { registry, storePath, voice, log } = prepared;
   const { runtime } = registry;
-  const redactor = createTextRedactor(checked.secrets);
-  const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
 
-  await registry.start({ storeLater: !mayHaveOrphans(path) });
+  await registry.start({ storeLater: !mayHaveOrphans(storePath) });
   const proxy = superviseMcpProxy(runtime, options, {
     input: process.stdin,
     output: process.stdout,
-    errors: passErrors,
-    say,
-    hide: (text) => redactor.text(text),
-    log,
+    ...voice,
   });
   const live = registry.show({
     name: `unwedge mcp ${name}`,
@@ -80,9 +73,4 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     await prepared.openStore();
     if (!registry.stopped) await live.open();
   }
-}
-
-/** A client that does not read our stderr must not have it kept for ever. */
-function passErrors(chunk: Uint8Array | string): void {
-  if (process.stderr.writableLength < mostUnreadErrors) process.stderr.write(chunk);
 }

@@ -41,6 +41,61 @@ export const mcpOptions = {
     value: 'NAME',
     help: 'a variable the server gets besides HOME, PATH and their like; without it, all of them',
   },
+  url: { kind: 'text', value: 'URL', help: 'a server that is reached by HTTP, in place of a command' },
+  'header-env': {
+    kind: 'list',
+    value: 'NAME=VARIABLE',
+    help: 'with --url: a header to send, with the value of a variable of the environment',
+  },
+  'header-file': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'with --url: headers to send, each a line `Name: value`',
+  },
+  transport: {
+    kind: 'text',
+    value: 'WHICH',
+    help: 'with --url: http (Streamable HTTP), sse (the older one), auto (the second where the first is refused); else auto',
+  },
+  'sign-in': { kind: 'flag', help: 'with --url: sign in to the server with a browser, and exit' },
+  'client-id': {
+    kind: 'text',
+    value: 'ID',
+    help: 'with --sign-in: of a client that the server knows; else one is registered. With --client-secret-env: of this program',
+  },
+  'client-secret-env': {
+    kind: 'text',
+    value: 'VARIABLE',
+    help: 'with --client-id: the variable that holds its secret; without --sign-in nobody has to sign in then',
+  },
+  scope: { kind: 'text', value: 'SCOPE', help: 'what a sign-in is to allow; else what the server asks for' },
+  'callback-port': {
+    kind: 'text',
+    value: 'PORT',
+    help: 'with --sign-in: where the browser comes back to on 127.0.0.1, for a client that was registered with it; else any',
+  },
+  servers: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'in place of a command: the servers under mcpServers in this file (JSON, as clients have it), whose tools are SERVER__TOOL',
+  },
+  listen: {
+    kind: 'text',
+    value: '127.0.0.1:PORT',
+    help: 'serve many clients by Streamable HTTP, each with a server of its own, in place of one on stdin; port 0: a free one',
+  },
+  shared: { kind: 'flag', help: 'with --listen: one server for all clients, which then share what it keeps' },
+  'token-file': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'with --listen: holds the token that clients show, and is made where it is not there; else a new one at each start',
+  },
+  'no-token': { kind: 'flag', help: 'with --listen: whoever is on this machine may use the server' },
+  'session-timeout': {
+    kind: 'duration',
+    help: 'with --listen: a client without a request or an open stream for so long is taken for gone; else 30m',
+  },
+  'max-sessions': { kind: 'count', max: 10_000, defaultValue: 32, help: 'with --listen: clients at a time; else 32' },
   config: configOption,
   log: { kind: 'text', value: 'FILE', help: 'log each message as a line of JSON, without what is in it' },
 } as const satisfies OptionSpecs;

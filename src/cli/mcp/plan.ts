@@ -6,6 +6,8 @@ import { unknownValue, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import { nearestPackage } from './nearestPackage.ts';
 import type { McpArgs } from './options.ts';
+import { planRemote, remoteName, remoteOnly } from './remotePlan.ts';
+import type { Environment } from '../../store/paths.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
 const modes = ['safe', 'always', 'never'] as const;
@@ -14,12 +16,15 @@ const modes = ['safe', 'always', 'never'] as const;
  * Makes the options of a proxy from its command line.
  * @throws {@link UsageError} that names what is wrong.
  */
-export function planMcp(args: McpArgs, rest: readonly string[]): McpProxyOptions {
-  const [command, ...words] = rest;
-  if (command === undefined) {
-    throw new UsageError('No command given; write it after --, as in `unwedge mcp -- npx -y @acme/server`');
-  }
-  if (command === '') throw new UsageError('Expected a command after --, got ""');
+export function planMcp(args: McpArgs, rest: readonly string[], env: Environment): McpProxyOptions {
+  return { ...planLimits(args), ...planServer(args, rest, env) };
+}
+
+/**
+ * What the command line says of every server.
+ * @throws {@link UsageError} that names what is wrong.
+ */
+export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'command' | 'args' | 'remote' | 'envAllow'> {
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the client’s');
   const retry = args.retry === undefined ? undefined : modes.find((mode) => mode === args.retry);
   if (args.retry !== undefined && retry === undefined) throw unknownValue('--retry', args.retry, modes);
@@ -27,17 +32,44 @@ export function planMcp(args: McpArgs, rest: readonly string[]): McpProxyOptions
   if (args['when-alive'] !== undefined && whenAlive === undefined) {
     throw unknownValue('--when-alive', args['when-alive'], whenAliveChoices);
   }
-  const envAllow = args['env-allow'];
   return {
-    name: args.name ?? serverName(command, words, { cwd: process.cwd(), packageOf: nearestPackage }),
-    command,
-    args: words,
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
     whenAlive,
     overallMs: aboveZero('--call-timeout', args['call-timeout']),
     handshakeMs: aboveZero('--start-timeout', args['start-timeout']),
     toolMs: Object.fromEntries(args['tool-timeout'].map(toolLimit)),
     retry,
+  };
+}
+
+/** A command, or a server elsewhere. */
+function planServer(
+  args: McpArgs,
+  [command, ...words]: readonly string[],
+  env: Environment,
+): Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'remote' | 'envAllow'> {
+  const envAllow = args['env-allow'];
+  if (args.url !== undefined) {
+    if (command !== undefined) throw new UsageError('Expected a command or `--url`, got both');
+    if (envAllow.length > 0) throw new UsageError('Option --env-allow is of no use with --url');
+    const remote = planRemote(args, args.url, env);
+    return { name: args.name ?? remoteName(args.url), remote };
+  }
+  for (const option of remoteOnly) {
+    const given = args[option];
+    const isGiven = Array.isArray(given) ? given.length > 0 : given !== undefined && given !== false;
+    if (isGiven) throw new UsageError(`Option --${option} is for --url`);
+  }
+  if (command === undefined) {
+    throw new UsageError(
+      'No command given; write it after --, as in `unwedge mcp -- npx -y @acme/server`, or give a --url',
+    );
+  }
+  if (command === '') throw new UsageError('Expected a command after --, got ""');
+  return {
+    name: args.name ?? serverName(command, words, { cwd: process.cwd(), packageOf: nearestPackage }),
+    command,
+    args: words,
     envAllow: envAllow.length === 0 ? undefined : envAllow,
   };
 }
@@ -54,7 +86,8 @@ function toolLimit(text: string): [tool: string, ms: number] {
   }
 }
 
-function aboveZero(option: string, ms: number | undefined): number | undefined {
+/** @throws {@link UsageError} when it is 0. */
+export function aboveZero(option: string, ms: number | undefined): number | undefined {
   if (ms === 0) throw new UsageError(`Expected \`${option}\` to be above 0`);
   return ms;
 }

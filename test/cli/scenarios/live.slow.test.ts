@@ -80,9 +80,21 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect(stdout).toMatch(/^slow +closed +1 +0 +0 +0 +0 +0$/m);
     expect((await json('status', '--db', home.db)).integrations).toMatchObject([
       { integration: 'flaky', circuit: 'open', live: [{ state: 'open' }] },
+      { integration: 'limited', circuit: 'closed', live: [{ waiting: 1 }] },
       { integration: 'search', circuit: 'closed', live: [{ state: 'idle' }] },
       { integration: 'slow', circuit: 'closed', live: [{ state: 'calling', inFlight: 1 }] },
     ]);
+  });
+
+  it('[R-15] [L-5] shows the rate limit that calls wait for', async () => {
+    const home = makeHome();
+    await startGateway(home);
+    const { stdout } = await runBuilt(['status', '--db', home.db]);
+    expect(stdout).toMatch(/^limited waits for its rate limit: \S+ left \(requests 1\/day\)$/m);
+    expect((await json('status', '--db', home.db)).integrations[1]).toMatchObject({
+      integration: 'limited',
+      live: [{ waiting: 1, rate: { of: 'requests', limit: 1, perMs: 86_400_000 } }],
+    });
   });
 
   it('[L-5] restarts what it is told to', async () => {

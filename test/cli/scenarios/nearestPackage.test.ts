@@ -25,6 +25,10 @@ const args = {
   'env-allow': [],
   config: undefined,
   log: undefined,
+  ...{ servers: undefined, listen: undefined, shared: false, 'token-file': undefined, 'no-token': false },
+  ...{ 'session-timeout': undefined, 'max-sessions': 32, url: undefined, transport: undefined, 'sign-in': false },
+  ...{ 'header-env': [], 'header-file': undefined, 'client-id': undefined, 'client-secret-env': undefined },
+  ...{ scope: undefined, 'callback-port': undefined },
   json: false,
   db: undefined,
   operands: [],
@@ -66,11 +70,11 @@ describe('the nearest package of a file', () => {
 describe('the name of a proxy', () => {
   it('[P-3] is that of the package its script belongs to', () => {
     const script = tree({ '.': '{"name":"@acme/files"}' });
-    expect(planMcp(args, ['node', script]).name).toBe('files');
+    expect(planMcp(args, ['node', script], {}).name).toBe('files');
   });
 
   it('[P-3] is the one it was given, whatever it runs', () => {
     const script = tree({ '.': '{"name":"@acme/files"}' });
-    expect(planMcp({ ...args, name: 'mine' }, ['node', script]).name).toBe('mine');
+    expect(planMcp({ ...args, name: 'mine' }, ['node', script], {}).name).toBe('mine');
   });
 });

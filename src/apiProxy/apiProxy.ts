@@ -1,0 +1,167 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../policy/clock.ts';
+import type { DrainOrder } from '../calls/draining.ts';
+import type { Failure } from '../policy/failure.ts';
+import type { Part, Runtime } from '../runtime/runtime.ts';
+import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
+import { type Asked, Exchange } from './exchange.ts';
+import { credentialOf } from './passedHeaders.ts';
+import { repeatKeys, Repeats } from './repeats.ts';
+import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
+import { clientOf, routeOf } from './route.ts';
+import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
+import { Upstream } from './upstream.ts';
+
+/** Bodies of requests that are kept at a time, in bytes; what is beyond is sent once. */
+const mostKept = 256 * 1024 * 1024;
+
+/**
+ * A reverse proxy in front of the HTTP API of a model. Requests that fail before the first of their answer are sent again, within a time in
+ * which no client gives up; an answer that breaks later is ended in the way its client can go on from.
+ */
+export class ApiProxy {
+  readonly name: string;
+  readonly #settings: ApiProxySettings;
+  readonly #runtime: Runtime;
+  readonly #upstreams: readonly Upstream[];
+  readonly #repeats: Repeats;
+  readonly #bodies: KeptBodies;
+  /** Requests that are under way. */
+  readonly #open = new Map<ServerResponse, Exchange | undefined>();
+  #drain: DrainOrder | undefined = undefined;
+  #isStopping = false;
+
+  /** @throws TypeError or RangeError that names the option and its value. */
+  constructor(runtime: Runtime, options: ApiProxyOptions) {
+    const settings = checkApiProxy(options);
+    const { upstream, fallback, fallbackKey } = settings;
+    this.#settings = settings;
+    this.#runtime = runtime;
+    this.name = settings.name ?? new URL(upstream).host;
+    this.#upstreams = [
+      new Upstream(runtime, this.name, upstream, undefined),
+      ...(fallback === undefined ? [] : [new Upstream(runtime, `${this.name}:fallback`, fallback, fallbackKey)]),
+    ];
+    this.#repeats = new Repeats(runtime.clock);
+    this.#bodies = new KeptBodies(settings.maxKeptBytes, mostKept);
+    runtime.join(this.#part());
+  }
+
+  /** Answers a request. Never rejects. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const arrivedAt = this.#runtime.clock.now();
+    // A client that leaves is an error to what is written to it, and none to us.
+    response.on('error', () => undefined);
+    this.#open.set(response, undefined);
+    const closed = new Promise<void>((resolve) => response.once('close', resolve));
+    void closed.then(() => this.#closed(response));
+    try {
+      const body = await this.#bodies.read(request);
+      try {
+        await this.#pass(request, response, body, arrivedAt, closed);
+      } finally {
+        this.#bodies.release(body);
+      }
+    } catch {
+      // The client left in the middle of its request, or it is none that Node can pass on.
+      response.destroy();
+    }
+  }
+
+  async #pass(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: RequestBody,
+    arrivedAt: number,
+    closed: Promise<void>,
+  ): Promise<void> {
+    const { method = 'GET', url = '/', headers } = request;
+    const route = routeOf(method, url);
+    const credential = credentialOf(headers);
+    const whole = body.kind === 'whole' ? body.bytes : undefined;
+    const keys = route.dialect === undefined ? [] : repeatKeys(url, headers, credential, whole);
+    const releaseBody = (): void => this.#bodies.release(body);
+    const asked: Asked = {
+      ...askedModel(body),
+      request,
+      response,
+      body,
+      route,
+      client: clientOf(headers),
+      arrivedAt,
+      releaseBody,
+    };
+    const delayMs = this.#repeats.delayOf(keys);
+    if (delayMs > 0) await waitFor(this.#runtime.clock, delayMs, closed);
+    let before: Failure | undefined;
+    for (const [index, upstream] of this.#upstreams.entries()) {
+      if (response.destroyed) return;
+      const isLast = index === this.#upstreams.length - 1;
+      const bucket = upstream.bucketOf(credential, asked.model);
+      if (this.#isStopping) return refuse(asked, undefined, bucket, stopping(this.name));
+      const exchange = new Exchange(asked, upstream, bucket, this.#settings, this.#runtime.clock, isLast);
+      this.#open.set(response, exchange);
+      const outcome = await exchange.run();
+      if (outcome.ok) {
+        this.#repeats.ended(keys);
+        if (before !== undefined) this.#tellFallback(exchange, before);
+        return;
+      }
+      if (exchange.isCommitted) {
+        if (outcome.failure.reason !== 'reader_left') this.#repeats.broke(keys);
+        if (!exchange.isDone) breakOff(asked, exchange, outcome.failure);
+        return;
+      }
+      if (isLast || !mayFallBack(outcome.failure, asked)) return refuse(asked, exchange, bucket, outcome.failure);
+      before = outcome.failure;
+    }
+  }
+
+  #closed(response: ServerResponse): void {
+    this.#open.get(response)?.clientLeft();
+    this.#open.delete(response);
+    this.#drain?.ended();
+  }
+
+  #tellFallback(exchange: Exchange, { kind }: Failure): void {
+    const { integration, callName: call } = exchange;
+    this.#runtime.bus.tell({
+      type: 'call.fell_back',
+      integration,
+      call,
+      kind,
+      label: exchange.route.label,
+      session: undefined,
+    });
+  }
+
+  #part(): Part {
+    const open = this.#open;
+    return {
+      get busy() {
+        return open.size > 0;
+      },
+      drain: (order) => {
+        this.#isStopping = true;
+        this.#drain = order;
+      },
+      beforeSessions: () => {
+        this.#isStopping = true;
+      },
+      afterCalls: () => {
+        for (const upstream of this.#upstreams) upstream.close();
+      },
+    };
+  }
+}
+
+/** Resolves after so many ms, or when the client has left. */
+function waitFor(clock: Clock, ms: number, closed: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, ms);
+    void closed.then(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,227 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Call } from '../calls/call.ts';
+import type { AttemptContext } from '../calls/operation.ts';
+import { streamCancelled } from '../calls/startStream.ts';
+import { classify } from '../policy/classify.ts';
+import type { Clock } from '../policy/clock.ts';
+import { AttemptError, type FailureFacts, failureKinds, type Outcome } from '../policy/failure.ts';
+import { mayRepeat } from '../policy/repetition.ts';
+import type { StreamReader } from '../calls/callSettings.ts';
+import type { StreamedAttempt } from '../streams/chunkRelay.ts';
+import { ExchangeSettings } from './exchangeSettings.ts';
+import type { FailedAnswer } from './failedAnswer.ts';
+import { type ForwardedRequest, Forwarding } from './forwarding.ts';
+import type { Passage } from './passage.ts';
+import type { AskedModel, RequestBody } from './requestBody.ts';
+import type { ClientKind, Route } from './route.ts';
+import type { ApiProxySettings } from './settings.ts';
+import type { Bucket, Upstream } from './upstream.ts';
+
+/** A request that is there with its body. */
+export interface Asked extends AskedModel {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: RequestBody;
+  readonly route: Route;
+  readonly client: ClientKind;
+  readonly arrivedAt: number;
+  /** The body will not be sent again. */
+  readonly releaseBody: () => void;
+}
+
+/**
+ * One request on its way through one upstream: a call of its bucket, whose answer is a stream. The call path decides on attempts, waits and
+ * limits; the exchange says when there may be another, and what of an answer has reached the client.
+ */
+export class Exchange implements StreamReader<unknown>, ForwardedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: Route;
+  readonly upstream: Upstream;
+  readonly limits: ApiProxySettings;
+  readonly clock: Clock;
+  readonly settings: ExchangeSettings;
+  readonly maxPauseMs: number;
+  readonly body: RequestBody;
+  /** Whether something of the answer has been given to the client: then there is no other attempt. */
+  isCommitted = false;
+  /** Whether all of the answer has been given to it. */
+  isDone = false;
+  /** The way through the circuit of the upstream that the attempt under way has. */
+  passage: Passage | undefined = undefined;
+  /** The last answer that said no. */
+  lastAnswer: FailedAnswer | undefined = undefined;
+  readonly #bucket: Bucket;
+  readonly #arrivedAt: number;
+  readonly #mayWait: boolean;
+  readonly #streams: boolean;
+  readonly #releaseBody: () => void;
+  #call: Call<unknown, unknown> | undefined = undefined;
+  #forwarding: Forwarding | undefined = undefined;
+  #lastFacts: FailureFacts | undefined = undefined;
+  #timeouts = 0;
+
+  /** @param mayWait - whether it is held back while the circuit is open: there is no other upstream. */
+  constructor(
+    asked: Asked,
+    upstream: Upstream,
+    bucket: Bucket,
+    limits: ApiProxySettings,
+    clock: Clock,
+    mayWait: boolean,
+  ) {
+    const { request, response, body, route, streams, arrivedAt } = asked;
+    this.request = request;
+    this.response = response;
+    this.body = body;
+    this.route = route;
+    this.upstream = upstream;
+    this.limits = limits;
+    this.clock = clock;
+    this.maxPauseMs = bucket.path.policy.maxPauseMs;
+    this.#bucket = bucket;
+    this.#arrivedAt = arrivedAt;
+    this.#mayWait = mayWait;
+    this.#streams = streams;
+    this.#releaseBody = asked.releaseBody;
+    const { effect, label } = route;
+    this.settings = new ExchangeSettings(this, bucket.path.policy, limits, { streams, effect, label });
+  }
+
+  /** Resolves with how it ended; whatever was to be given to the client by the upstream has been. Never rejects. */
+  run(): Promise<Outcome<unknown>> {
+    return new Promise((resolve) => {
+      this.#call = this.#bucket.path.start(this, this.settings, resolve);
+    });
+  }
+
+  /** Names its call in records. */
+  get callName(): string {
+    return `${this.#bucket.path.name}-${this.#call?.number ?? 0}`;
+  }
+
+  get integration(): string {
+    return this.#bucket.path.name;
+  }
+
+  /** The client has gone: nobody wants the answer, unless it has all of it. */
+  clientLeft(): void {
+    const call = this.#call;
+    if (call === undefined || call.settled || this.isDone) return;
+    this.#bucket.path.end(call, streamCancelled('the client went away', true, call.attempt !== undefined));
+  }
+
+  /** Whether an event of ours may follow what the client got of a stream. */
+  get isBetweenEvents(): boolean {
+    return this.#forwarding?.isBetweenEvents ?? false;
+  }
+
+  /** Whether the last event of a stream has reached the client: what becomes of its body says nothing of the answer. */
+  get isOver(): boolean {
+    return this.#forwarding?.isOver ?? false;
+  }
+
+  // What the call path asks for.
+
+  inputOf(input: unknown): unknown {
+    return input;
+  }
+
+  get continuation(): 'any' | 'none' {
+    if (this.isCommitted || this.body.kind === 'passing') return 'none';
+    // An answer that is no stream takes as long as the model thinks: a second one is all there is time for.
+    if (!this.#streams && this.#timeouts > 0) return 'none';
+    const waitMs = this.#lastFacts?.retryAfterMs ?? 0;
+    return this.#elapsedMs + waitMs < this.limits.budgetMs ? 'any' : 'none';
+  }
+
+  async read(context: unknown, attempt: StreamedAttempt): Promise<void> {
+    const { touch, rateLimit } = context as AttemptContext;
+    const passage = this.upstream.passage();
+    this.passage = passage;
+    this.#lastFacts = undefined;
+    this.settings.stage = 'headers';
+    try {
+      await passage.enter(this.#mayWait);
+      // It was given up in the meantime.
+      if (this.passage !== passage || this.#call?.settled === true) throw new AttemptError(gone);
+    } catch (error) {
+      this.#note(error instanceof AttemptError ? error.facts : undefined);
+      if (this.passage !== passage) passage.ended(gone);
+      throw error;
+    }
+    const forwarding = new Forwarding(this, attempt, { touch, rateLimit });
+    this.#forwarding = forwarding;
+    try {
+      forwarding.send();
+    } catch (error) {
+      forwarding.giveUp(this.judgedError(error));
+    }
+    try {
+      await forwarding.ended;
+    } catch (error) {
+      this.#note(error instanceof AttemptError ? error.facts : undefined);
+      throw error;
+    }
+  }
+
+  /** The attempt under way is given up: its limit has passed, or nobody wants its answer. */
+  givenUp(facts: FailureFacts): void {
+    if (facts.kind === 'timeout') this.#timeouts++;
+    this.#note(facts);
+    const { passage } = this;
+    this.passage = undefined;
+    this.#forwarding?.giveUp(facts);
+    passage?.ended(facts);
+  }
+
+  // What an attempt asks for.
+
+  get contentMs(): number {
+    return this.limits.contentMs;
+  }
+
+  /** Whether it is time to show the client a sign of life, though there is no content yet. */
+  get hasWaitedLong(): boolean {
+    return this.#elapsedMs >= this.limits.budgetMs;
+  }
+
+  /** What an answer means for the bucket: what is wrong with the upstream is counted there. */
+  judged(facts: FailureFacts): FailureFacts {
+    const isCounted = failureKinds[facts.kind].breaker === 'failure' && facts.kind !== 'quota';
+    const breaker = isCounted ? ('ignored' as const) : undefined;
+    return { ...facts, breaker };
+  }
+
+  /** What a broken connection means; of its words none is told. */
+  judgedError(error: unknown): FailureFacts {
+    const facts = classify(error, { wallNow: this.clock.wallNow(), maxPauseMs: this.maxPauseMs });
+    const what = typeof facts.code === 'string' ? ` (${facts.code})` : '';
+    return { ...this.judged(facts), message: `The connection to ${this.upstream.host} broke${what}`, cause: undefined };
+  }
+
+  /** Whether another attempt may follow a failure of this kind. */
+  mayFollow(facts: FailureFacts): boolean {
+    if (this.continuation === 'none' || !failureKinds[facts.kind].retried || facts.shouldRetry === false) return false;
+    return mayRepeat(facts, this.route.effect, 'lost');
+  }
+
+  /** The first of the answer goes to the client. */
+  commit(answer: IncomingMessage, headers: readonly string[]): void {
+    this.response.writeHead(answer.statusCode ?? 200, answer.statusMessage, [...headers]);
+    this.isCommitted = true;
+    this.#releaseBody();
+    this.passage?.answered();
+  }
+
+  get #elapsedMs(): number {
+    return this.clock.now() - this.#arrivedAt;
+  }
+
+  #note(facts: FailureFacts | undefined): void {
+    this.#lastFacts = facts;
+    this.settings.stage = 'waiting';
+  }
+}
+
+const gone: FailureFacts = { kind: 'cancelled', message: 'The attempt was given up', outcome: 'cancelled' };

@@ -1,0 +1,69 @@
+import { defaultSettings } from '../calls/callOptions.ts';
+import type { CallSettings, StreamReader } from '../calls/callSettings.ts';
+import type { Effect } from '../policy/effects.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { IntegrationPolicy, RetryPolicy } from '../policy/policy.ts';
+import type { ApiProxySettings } from './settings.ts';
+
+/** How far a request is: its attempt waits, or the headers of an answer are awaited, or its body is read. */
+export type Stage = 'waiting' | 'headers' | 'events' | 'body';
+
+/**
+ * The settings of the call of one request. Its limits change with the stage it is in. Between two attempts they are at their shortest: that
+ * is what the place in the queue of deadlines is reckoned from, and from there it only moves on.
+ */
+export class ExchangeSettings implements CallSettings<unknown, unknown> {
+  readonly retry: RetryPolicy;
+  readonly effect: Effect;
+  readonly label: string;
+  readonly stream: StreamReader<unknown>;
+  readonly givenUp: (input: unknown, facts: FailureFacts) => void;
+  readonly session = undefined;
+  readonly signal = undefined;
+  readonly fallback = undefined;
+  readonly attemptMs: number;
+  stage: Stage = 'waiting';
+  readonly #limits: Pick<ApiProxySettings, 'budgetMs' | 'headersMs' | 'bytesMs' | 'wholeMs'>;
+  readonly #overallMs: number;
+  readonly #streams: boolean;
+
+  /** @param streams - whether the answer is to be a stream. */
+  constructor(
+    exchange: StreamReader<unknown> & { givenUp(facts: FailureFacts): void },
+    policy: IntegrationPolicy,
+    limits: ApiProxySettings,
+    { streams, effect, label }: { readonly streams: boolean; readonly effect: Effect; readonly label: string },
+  ) {
+    const usual = defaultSettings<unknown, unknown>(policy, effect);
+    this.retry = usual.retry;
+    this.effect = effect;
+    this.label = label;
+    this.stream = exchange;
+    this.givenUp = (_input, facts) => exchange.givenUp(facts);
+    this.attemptMs = usual.attemptMs;
+    this.#overallMs = usual.overallMs;
+    this.#limits = limits;
+    this.#streams = streams;
+  }
+
+  get idleMs(): number {
+    const { headersMs, bytesMs, wholeMs } = this.#limits;
+    switch (this.stage) {
+      case 'waiting':
+        return Math.min(headersMs, bytesMs, wholeMs);
+      case 'headers':
+        return this.#streams ? headersMs : wholeMs;
+      case 'events':
+        return bytesMs;
+      case 'body':
+        return wholeMs;
+    }
+  }
+
+  get overallMs(): number {
+    const { budgetMs, wholeMs } = this.#limits;
+    if (this.stage === 'events' || this.stage === 'body') return this.#overallMs;
+    // An answer that is no stream says nothing until it is there: the last attempt has its time.
+    return this.#streams ? budgetMs : budgetMs + wholeMs;
+  }
+}

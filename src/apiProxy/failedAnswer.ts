@@ -1,0 +1,81 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { classify } from '../policy/classify.ts';
+import { read } from '../policy/errorChain.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+
+/** An answer that says no, kept as it came: it is what the client gets when no further attempt does better. */
+export interface FailedAnswer {
+  readonly status: number;
+  readonly statusMessage: string;
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+/** What an answer said: of its words nothing is kept but what they mean. */
+interface Said {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A quota is asked about again after so long: it may have been raised, in ms. */
+const quotaMs = 60_000;
+
+/**
+ * What an answer of 400 and above means. Its body is read for that, and not told.
+ * @param maxPauseMs - a hint above it is a quota.
+ */
+export function failureOfAnswer({ status, headers, body }: Said, wallNow: number, maxPauseMs: number): FailureFacts {
+  const said = parsed(body);
+  const facts = classify({ status, headers, body: said, message: body.slice(0, 4000) }, { wallNow, maxPauseMs });
+  return silenced(facts, `HTTP ${status}${typeText(read(said, 'error') ?? said)}`);
+}
+
+/**
+ * What an event of a stream says failed: `error` of the messages and chat protocols, `response.failed` of responses.
+ * @param message - what is told of it, before the name of its type.
+ */
+export function failureOfEvent(data: string, message: string, wallNow: number, maxPauseMs: number): FailureFacts {
+  const said = parsed(data);
+  const error = read(read(said, 'response'), 'error') ?? read(said, 'error') ?? said;
+  const code = read(error, 'code') ?? undefined;
+  const facts = classify(
+    { error: { type: read(error, 'type'), code }, message: read(error, 'message') },
+    { wallNow, maxPauseMs },
+  );
+  return silenced(facts, `${message}${typeText(error)}`);
+}
+
+function silenced(facts: FailureFacts, message: string): FailureFacts {
+  const { retryAfterMs } = facts;
+  const isQuota = facts.kind === 'quota';
+  return {
+    ...facts,
+    message,
+    cause: undefined,
+    retryAfterMs: isQuota && retryAfterMs !== undefined ? Math.min(retryAfterMs, quotaMs) : retryAfterMs,
+  };
+}
+
+/** Names of errors are words; anything else may be what somebody said. */
+function typeText(error: unknown): string {
+  const names = [read(error, 'type'), read(error, 'code')];
+  const name = names.find((each) => typeof each === 'string' && /^[a-z]+(?:_[a-z]+)*$/.test(each) && each.length <= 48);
+  return typeof name === 'string' && name !== 'error' ? ` (${name})` : '';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a failure speaks of the upstream as a whole, and not of this request or of the one who sent it. */
+export function isOfUpstream({ kind, status }: FailureFacts): boolean {
+  if (status !== undefined && status < 500) return false;
+  return (
+    kind === 'transient' || kind === 'overloaded' || kind === 'timeout' || kind === 'protocol' || kind === 'unknown'
+  );
+}

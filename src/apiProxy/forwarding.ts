@@ -1,0 +1,361 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { AttemptContext } from '../calls/operation.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { readString } from '../policy/errorChain.ts';
+import { AttemptError, type FailureFacts } from '../policy/failure.ts';
+import type { StreamedAttempt } from '../streams/chunkRelay.ts';
+import { EventScanner } from './eventScanner.ts';
+import type { ExchangeSettings } from './exchangeSettings.ts';
+import { type FailedAnswer, failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
+import { answerHeaders, requestHeaders, requestUrl } from './passedHeaders.ts';
+import type { Passage } from './passage.ts';
+import type { RequestBody } from './requestBody.ts';
+import type { Route } from './route.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What is held back of a stream until its first event of content, in bytes; one that says nothing in more is passed. */
+const mostHeld = 64 * 1024;
+/** Longest body of an answer that says no; a longer one is passed as it comes, in bytes. */
+const mostRefused = 256 * 1024;
+/** A body that is open for so long after the last event is ended, in ms: some clients wait for its end. */
+const openAfterLastMs = 2000;
+
+/** What an attempt asks of the request that it is for. */
+export interface ForwardedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: RequestBody;
+  readonly route: Route;
+  readonly upstream: Pick<Upstream, 'host' | 'key' | 'request'>;
+  readonly clock: Clock;
+  readonly settings: Pick<ExchangeSettings, 'stage'>;
+  readonly contentMs: number;
+  readonly maxPauseMs: number;
+  /** The way through the circuit of the upstream that the attempt has. */
+  readonly passage: Pick<Passage, 'ended'> | undefined;
+  /** Whether something of an answer has been given to the client. */
+  readonly isCommitted: boolean;
+  /** Whether it is time to show the client a sign of life, though there is no content yet. */
+  readonly hasWaitedLong: boolean;
+  /** Whether all of the answer has been given to the client. */
+  isDone: boolean;
+  /** The last answer that said no. */
+  lastAnswer: FailedAnswer | undefined;
+  /** What a failure means for the bucket. */
+  judged(facts: FailureFacts): FailureFacts;
+  /** The same for a connection that broke. */
+  judgedError(error: unknown): FailureFacts;
+  /** Whether another attempt may follow a failure. */
+  mayFollow(facts: FailureFacts): boolean;
+  /** The first of the answer goes to the client. */
+  commit(answer: IncomingMessage, headers: readonly string[]): void;
+}
+
+/** One attempt of a request: what goes to the upstream, and what comes back. */
+export class Forwarding {
+  /** Settles when all of the answer has been handed to the client, or the attempt has failed. */
+  readonly ended: Promise<void>;
+  readonly #exchange: ForwardedRequest;
+  readonly #attempt: StreamedAttempt;
+  readonly #touch: () => void;
+  readonly #learn: AttemptContext['rateLimit'];
+  #request: ClientRequest | undefined = undefined;
+  #answer: IncomingMessage | undefined = undefined;
+  #scanner: EventScanner | undefined = undefined;
+  #held: Buffer[] = [];
+  /** What is written at the end of this turn. */
+  #passing: Buffer[] = [];
+  #heldBytes = 0;
+  #contentAt = 0;
+  #content = 0;
+  #lastTimer: Timer | undefined = undefined;
+  /** What the upstream says that its answer failed of, which passes to the client as it came. */
+  #failure: FailureFacts | undefined = undefined;
+  #isOver = false;
+  #resolve!: () => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(
+    exchange: ForwardedRequest,
+    attempt: StreamedAttempt,
+    { touch, rateLimit }: Pick<AttemptContext, 'touch' | 'rateLimit'>,
+  ) {
+    this.#exchange = exchange;
+    this.#attempt = attempt;
+    this.#touch = touch;
+    this.#learn = rateLimit;
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Whether an event of ours may follow what the client got. */
+  get isBetweenEvents(): boolean {
+    return this.#scanner?.isBetweenEvents ?? false;
+  }
+
+  /** Whether the last event of its stream has reached the client. */
+  get isOver(): boolean {
+    return this.#scanner?.isOver ?? false;
+  }
+
+  send(isFresh = false): void {
+    const { request: asked, body, route, upstream } = this.#exchange;
+    const bytes = body.kind === 'whole' ? body.bytes : undefined;
+    const headers = requestHeaders(asked.rawHeaders, asked.headers, {
+      host: upstream.host,
+      bodyBytes: bytes?.length,
+      isRead: route.dialect !== undefined,
+      key: upstream.key,
+    });
+    const { method = 'GET', url = '/' } = asked;
+    const request = upstream.request({ method, url: requestUrl(url, upstream.key), headers }, isFresh);
+    this.#request = request;
+    request.on('response', (answer) => this.#answered(answer));
+    request.on('error', (error) => this.#broke(request, error));
+    if (bytes !== undefined) request.end(bytes);
+    else if (body.kind === 'passing') {
+      for (const chunk of body.head) request.write(chunk);
+      // While the client still sends, nobody can answer.
+      body.rest.on('data', this.#touch).on('error', () => undefined);
+      body.rest.pipe(request);
+    }
+  }
+
+  /** Nobody waits for the attempt any more. */
+  giveUp(facts: FailureFacts): void {
+    this.#fail(facts);
+  }
+
+  #answered(answer: IncomingMessage): void {
+    if (this.#isOver) {
+      answer.destroy();
+      return;
+    }
+    this.#touch();
+    this.#answer = answer;
+    // After the last event a connection that breaks takes nothing with it.
+    answer.on('error', (error) => (this.#scanner?.isOver === true ? this.#complete() : this.#failWith(error)));
+    const { statusCode = 502 } = answer;
+    const exchange = this.#exchange;
+    this.#learn(answer.headers);
+    if (statusCode >= 400) {
+      exchange.settings.stage = 'body';
+      this.#collect(answer, statusCode);
+      return;
+    }
+    const { dialect } = exchange.route;
+    const isStream = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
+    exchange.settings.stage = isStream ? 'events' : 'body';
+    const isPlain = answer.headers['content-encoding'] === undefined;
+    if (isStream && isPlain && dialect !== undefined) this.#scanner = new EventScanner(dialect);
+    this.#contentAt = exchange.clock.now();
+    answer.on('data', this.#took);
+    answer.once('end', () => this.#complete());
+  }
+
+  // Bound once for all chunks.
+  readonly #took = (chunk: Buffer): void => {
+    if (this.#isOver) return;
+    this.#touch();
+    const exchange = this.#exchange;
+    const scanner = this.#scanner;
+    if (scanner !== undefined) {
+      const wasOver = scanner.isOver;
+      scanner.push(chunk);
+      if (!exchange.isCommitted && !this.#mayPass(scanner, chunk)) return;
+      if (this.#isWithoutContent(scanner)) return;
+      if (scanner.isOver && !wasOver) this.#awaitEnd();
+    }
+    if (exchange.isCommitted || this.#commit()) this.#pass(chunk);
+  };
+
+  /** What came by one read of the socket is written at once: events that come one by one do not wait. */
+  #pass(chunk: Buffer): void {
+    if (this.#passing.push(chunk) === 1) process.nextTick(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    const chunks = this.#passing;
+    const [first] = chunks;
+    if (first === undefined) return;
+    this.#passing = [];
+    if (!this.#exchange.response.write(chunks.length === 1 ? first : Buffer.concat(chunks)) && !this.#isOver)
+      this.#rest();
+  };
+
+  /** Whether the first of an answer may go to the client, after which there is no other attempt. */
+  #mayPass(scanner: EventScanner, chunk: Buffer): boolean {
+    const exchange = this.#exchange;
+    if (scanner.hasFailed && scanner.content === 0 && this.#failedAtOnce(scanner)) return false;
+    const hasContent = scanner.content > 0 || scanner.mayEnd;
+    if (hasContent || this.#heldBytes + chunk.length > mostHeld || exchange.hasWaitedLong) return true;
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    return false;
+  }
+
+  /** A stream that begins with an error is an answer that says no. @returns whether another attempt may follow. */
+  #failedAtOnce(scanner: EventScanner): boolean {
+    const facts = this.#saidBy(scanner, 'The stream began with an error');
+    if (this.#exchange.mayFollow(facts)) this.#fail(facts);
+    else this.#failure = facts;
+    return this.#isOver;
+  }
+
+  /** What the error event of a stream says. */
+  #saidBy({ errorData }: EventScanner, message: string): FailureFacts {
+    const { clock, maxPauseMs } = this.#exchange;
+    return this.#exchange.judged(failureOfEvent(errorData, message, clock.wallNow(), maxPauseMs));
+  }
+
+  /** Ends a stream that says that it lives, and nothing else for too long. */
+  #isWithoutContent(scanner: EventScanner): boolean {
+    const { contentMs, clock } = this.#exchange;
+    const now = clock.now();
+    const isNew = scanner.content > this.#content || scanner.mayEnd;
+    this.#content = scanner.content;
+    if (isNew || now - this.#contentAt <= contentMs) {
+      if (isNew) this.#contentAt = now;
+      return false;
+    }
+    const message = `${this.#exchange.upstream.host} sent signs of life alone for ${formatDuration(contentMs)}`;
+    this.#fail({ kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown', breaker: 'ignored' });
+    return true;
+  }
+
+  /** The first of the answer goes to the client. @returns false where Node can write no such answer. */
+  #commit(): boolean {
+    const answer = this.#answer;
+    if (answer === undefined) return false;
+    try {
+      this.#exchange.commit(answer, answerHeaders(answer.rawHeaders, answer.headers));
+    } catch (error) {
+      this.#failWith(error);
+      return false;
+    }
+    this.#attempt.firstChunkCame();
+    const held = this.#held;
+    this.#held = [];
+    for (const chunk of held) this.#pass(chunk);
+    return true;
+  }
+
+  /** The client is slow: nothing more is read for it, and it is not the upstream that is waited for. */
+  #rest(): void {
+    const { response } = this.#exchange;
+    this.#answer?.pause();
+    this.#attempt.rest();
+    response.once('drain', () => {
+      if (this.#isOver) return;
+      this.#attempt.resume();
+      this.#contentAt = this.#exchange.clock.now();
+      this.#answer?.resume();
+    });
+  }
+
+  /** The last event has come: the body ends soon, or is ended. */
+  #awaitEnd(): void {
+    this.#lastTimer = this.#exchange.clock.setTimeout(() => {
+      this.#request?.destroy();
+      this.#complete();
+    }, openAfterLastMs);
+  }
+
+  #complete(): void {
+    if (this.#isOver) return;
+    const exchange = this.#exchange;
+    if (this.#scanner !== undefined && !this.#scanner.mayEnd) {
+      this.#fail(lost('The stream ended before its last event'));
+      return;
+    }
+    if (!exchange.isCommitted && !this.#commit()) return;
+    this.#over();
+    this.#flush();
+    exchange.isDone = true;
+    exchange.response.end();
+    if (this.#scanner?.hasFailed === true) {
+      const failure = this.#failure ?? {
+        ...this.#saidBy(this.#scanner, 'The stream broke with an error of the upstream'),
+        outcome: 'unknown',
+      };
+      exchange.passage?.ended(failure);
+      this.#reject(new AttemptError(failure));
+    } else {
+      exchange.passage?.ended(undefined);
+      this.#resolve();
+    }
+  }
+
+  /** Reads an answer that says no: it is judged as a whole, and passed when no other attempt may follow. */
+  #collect(answer: IncomingMessage, status: number): void {
+    const exchange = this.#exchange;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    answer.on('data', (chunk: Buffer) => {
+      if (this.#isOver) return;
+      if (exchange.isCommitted) {
+        this.#took(chunk);
+        return;
+      }
+      this.#touch();
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= mostRefused) return;
+      this.#held = chunks;
+      this.#commit();
+    });
+    answer.once('end', () => {
+      if (exchange.isCommitted || this.#isOver) {
+        this.#complete();
+        return;
+      }
+      const { headers, rawHeaders, statusMessage = '' } = answer;
+      const body = Buffer.concat(chunks);
+      exchange.lastAnswer = { status, statusMessage, headers: answerHeaders(rawHeaders, headers), body };
+      const said = { status, headers, body: isText(answer) ? body.toString('utf8') : '' };
+      this.#fail(exchange.judged(failureOfAnswer(said, exchange.clock.wallNow(), exchange.maxPauseMs)));
+    });
+  }
+
+  /** The connection broke before there was an answer. */
+  #broke(request: ClientRequest, error: Error): void {
+    if (this.#isOver || request !== this.#request) return;
+    const { body, route } = this.#exchange;
+    const code = readString(error, 'code');
+    const wasClosed = request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
+    // The upstream closed a connection that was kept, while the request was on its way: nobody read it.
+    const mayResend = this.#answer === undefined && body.kind === 'whole' && route.effect !== 'mutating';
+    if (wasClosed && mayResend) this.send(true);
+    else this.#failWith(error);
+  }
+
+  #failWith(error: unknown): void {
+    if (!this.#isOver) this.#fail(this.#exchange.judgedError(error));
+  }
+
+  #fail(facts: FailureFacts): void {
+    if (this.#isOver) return;
+    this.#over();
+    this.#flush();
+    this.#held = [];
+    this.#request?.destroy();
+    this.#exchange.passage?.ended(facts);
+    this.#reject(new AttemptError(facts));
+  }
+
+  #over(): void {
+    this.#isOver = true;
+    this.#exchange.clock.clearTimeout(this.#lastTimer);
+  }
+}
+
+function lost(message: string): FailureFacts {
+  return { kind: 'transient', reason: 'connection_lost', message, outcome: 'unknown', breaker: 'ignored' };
+}
+
+function isText({ headers }: IncomingMessage): boolean {
+  return headers['content-encoding'] === undefined;
+}

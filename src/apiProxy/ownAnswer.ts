@@ -1,0 +1,37 @@
+import type { Failure } from '../policy/failure.ts';
+import type { Dialect } from './route.ts';
+
+/** An answer of the proxy's own. */
+export interface OwnAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Claude Code fails at once when it is to wait longer, in seconds. */
+const longestWaitS = 60;
+
+/**
+ * What a client is told whose request could not be passed on, in the form of its provider. 503 and `api_error`: of `overloaded_error` Claude
+ * Code would have enough after three.
+ */
+export function ownAnswer(failure: Failure, dialect: Dialect | undefined): OwnAnswer {
+  const mayComeAgain = failure.retryable || failure.reason === 'stopped' || failure.kind === 'rate_limit';
+  const waitS = Math.min(longestWaitS, Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000)));
+  const hints: Readonly<Record<string, string>> = mayComeAgain
+    ? { 'retry-after': String(waitS), 'x-should-retry': 'true' }
+    : { 'x-should-retry': 'false' };
+  return {
+    status: failure.kind === 'rate_limit' ? 429 : mayComeAgain ? 503 : 502,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...hints },
+    body: errorBody(dialect, `unwedge: ${failure.message}`, failure.kind === 'rate_limit'),
+  };
+}
+
+/** An error in the words of a provider. */
+function errorBody(dialect: Dialect | undefined, message: string, isLimit: boolean): string {
+  if (dialect === 'messages')
+    return JSON.stringify({ type: 'error', error: { type: isLimit ? 'rate_limit_error' : 'api_error', message } });
+  const code = isLimit ? 'rate_limit_exceeded' : 'upstream_unavailable';
+  return JSON.stringify({ error: { message, type: isLimit ? 'rate_limit_error' : 'server_error', param: null, code } });
+}

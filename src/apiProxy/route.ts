@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Effect } from '../policy/effects.ts';
+
+/** The protocol that a stream of a model is in: that of Anthropic's messages, of OpenAI's responses, or of chat completions. */
+export type Dialect = 'messages' | 'responses' | 'chat';
+
+/** Whose requests these are, where that decides how a stream is ended. */
+export type ClientKind = 'claude' | 'codex' | 'other';
+
+/** What a request asks for, as far as the proxy has to know. */
+export interface Route {
+  /** Undefined where no event of an answer means anything to us: it passes blind. */
+  readonly dialect: Dialect | undefined;
+  readonly effect: Effect;
+  /** Names it in records; never holds an id or a query. */
+  readonly label: string;
+}
+
+const dialects: readonly (readonly [RegExp, Dialect])[] = [
+  // A message of a thread of OpenAI's assistants is something else.
+  [/(?<!\/threads\/[^/]+)\/messages$/, 'messages'],
+  [/\/responses$/, 'responses'],
+  [/\/chat\/completions$/, 'chat'],
+];
+
+/** Other requests that a model answers and that leave nothing behind. */
+const harmless =
+  /\/(?:messages\/count_tokens|responses\/(?:compact|input_tokens)|completions|embeddings|moderations|rerank)$|:(?:streamG|g)enerateContent$|:countTokens$/;
+
+/** A model call counts as idempotent: asked twice it costs twice and does nothing. */
+export function routeOf(method: string, url: string): Route {
+  const path = url.split('?', 1)[0] ?? '/';
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
+    return { dialect: undefined, effect: 'readOnly', label: method };
+  if (method === 'POST') {
+    const dialect = dialects.find(([shape]) => shape.test(path))?.[1];
+    if (dialect !== undefined) return { dialect, effect: 'idempotent', label: dialect };
+    if (harmless.test(path)) return { dialect: undefined, effect: 'idempotent', label: 'model' };
+  }
+  const effect = method === 'PUT' || method === 'DELETE' ? 'idempotent' : 'mutating';
+  return { dialect: undefined, effect, label: knownMethods.has(method) ? method : 'other' };
+}
+
+const knownMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** Told by the name that the programs give themselves. */
+export function clientOf({ 'user-agent': agent = '' }: IncomingHttpHeaders): ClientKind {
+  if (/^claude-cli\//i.test(agent)) return 'claude';
+  return /^codex/i.test(agent) ? 'codex' : 'other';
+}

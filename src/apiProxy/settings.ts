@@ -1,0 +1,108 @@
+import type { Duration } from '../policy/duration.ts';
+import { boolean, duration, integer, type KeysOf, text, type Values } from '../policy/optionKeys.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import { defaultPolicy } from '../policy/presets.ts';
+import { usualRate } from '../policy/ratePolicy.ts';
+import { readOptions } from '../policy/readOptions.ts';
+
+/** A reverse proxy in front of the HTTP API of a model. */
+export interface ApiProxyOptions {
+  /** Where requests go: `https://api.example`, with a path where all of it stands below one. Without user name and password. */
+  readonly upstream: string;
+  /** Another upstream of the same protocol, asked when the first one cannot answer. @defaultValue none */
+  readonly fallback?: string | undefined;
+  /** The key for `fallback`, in place of that of the client. A `fallback` of another origin needs it, or `fallbackClientKey`. @defaultValue none */
+  readonly fallbackKey?: string | undefined;
+  /** Whether the client's own key may go to a `fallback` of another origin, which would learn a secret of the first. @defaultValue false */
+  readonly fallbackClientKey?: boolean | undefined;
+  /** What it is recorded and restarted under. @defaultValue the host of `upstream` */
+  readonly name?: string | undefined;
+  /**
+   * How long a request may be tried again before its client gets an answer, in ms above 0, from its arrival. Clients wait 300 s and more for
+   * the first byte. @defaultValue 240000
+   */
+  readonly budgetMs?: Duration | undefined;
+  /** Limit on the headers of an answer that is to be a stream, in ms above 0; then the request is sent again. @defaultValue 120000 */
+  readonly headersMs?: Duration | undefined;
+  /** Limit on a stream without a byte, in ms above 0. Healthy ones are silent for up to 30 s. @defaultValue 90000 */
+  readonly bytesMs?: Duration | undefined;
+  /** Limit on a stream with signs of life (pings) but no event of content, in ms above 0. @defaultValue 300000 */
+  readonly contentMs?: Duration | undefined;
+  /** Limit on an answer that is no stream without a byte, headers included, in ms above 0. @defaultValue 300000 */
+  readonly wholeMs?: Duration | undefined;
+  /** A longer body of a request is passed as it comes and sent once, in bytes, at least 1. @defaultValue 36 MiB */
+  readonly maxKeptBytes?: number | undefined;
+}
+
+/** Longest answer of all, in ms: what limits a stream is its silence. */
+const longestMs = 24 * 3_600_000;
+
+/** What holds for an upstream where nothing is configured for it. */
+export const apiPolicy: IntegrationPolicy = Object.freeze({
+  ...defaultPolicy,
+  retry: {
+    ...defaultPolicy.retry,
+    // What ends the tries is their budget.
+    maxAttempts: 100,
+    backoff: { kind: 'exponential', initialMs: 500, factor: 2, maxMs: 8000, jitter: { kind: 'factor', factor: 0.2 } },
+    repeatAfter: 'lost',
+    overloadedFactor: 1,
+  },
+  limits: { idleMs: 90_000, attemptMs: longestMs, overallMs: longestMs },
+  // Short: requests are held back while it is open, and go on with the probe that is answered.
+  breaker: { ...defaultPolicy.breaker, resetTimeoutMs: 10_000, openFactor: 1.5, maxOpenMs: 60_000 },
+  maxInFlight: 1000,
+  maxAbandoned: 1000,
+  maxPauseMs: 240_000,
+  // What answers tell of the limits of a key holds for the next requests.
+  rate: usualRate,
+} satisfies IntegrationPolicy);
+
+function isAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password, search, hash } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '' && search === '' && hash === '';
+}
+
+const address = {
+  secret: true,
+  form: isAddress,
+  expected: 'an address with http or https, without user name, password and query',
+} as const;
+
+export const apiProxyKeys = {
+  upstream: text({ ...address, required: true }),
+  fallback: text(address),
+  fallbackKey: text({ secret: true }),
+  fallbackClientKey: boolean({ default: false }),
+  name: text(),
+  budgetMs: duration({ default: 240_000 }),
+  headersMs: duration({ default: 120_000 }),
+  bytesMs: duration({ default: apiPolicy.limits.idleMs }),
+  contentMs: duration({ default: 300_000 }),
+  wholeMs: duration({ default: 300_000 }),
+  maxKeptBytes: integer({ unit: 'bytes', default: 36 * 1024 * 1024 }),
+} satisfies KeysOf<ApiProxyOptions>;
+
+/** {@link ApiProxyOptions}, checked, durations in ms. */
+export type ApiProxySettings = Values<typeof apiProxyKeys>;
+
+/** @throws TypeError or RangeError that names the first wrong option and its value. */
+export function checkApiProxy(options: ApiProxyOptions): ApiProxySettings {
+  const settings = readOptions('', options, apiProxyKeys);
+  const { upstream, fallback, fallbackKey, fallbackClientKey } = settings;
+  if (fallbackKey !== undefined && fallbackClientKey)
+    throw new RangeError('`fallbackKey` and `fallbackClientKey` exclude each other');
+  if (isElsewhere(upstream, fallback) && fallbackKey === undefined && !fallbackClientKey) {
+    throw new RangeError(
+      "`fallback` has another origin than `upstream`: give `fallbackKey`, or `fallbackClientKey: true` to send it the client's own",
+    );
+  }
+  return settings;
+}
+
+/** Whether a fallback is somebody else, whom the key of the client is not meant for. */
+export function isElsewhere(upstream: string, fallback: string | undefined): boolean {
+  if (fallback === undefined || !URL.canParse(upstream) || !URL.canParse(fallback)) return false;
+  return new URL(fallback).origin !== new URL(upstream).origin;
+}

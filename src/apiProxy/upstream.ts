@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { Agent, type ClientRequest, request as requestPlain, type RequestOptions } from 'node:http';
+import { Agent as SecureAgent, request as requestSecure } from 'node:https';
+import type { CallPath } from '../calls/callPath.ts';
+import { defaultSettings } from '../calls/callOptions.ts';
+import type { CallSettings } from '../calls/callSettings.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { RetryBudget } from '../policy/retryBudget.ts';
+import { superviseIntegration } from '../runtime/superviseIntegration.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { FailedAnswer } from './failedAnswer.ts';
+import { Passage } from './passage.ts';
+import { apiPolicy } from './settings.ts';
+
+/** Keys and models that have a bucket of their own; further ones share one. */
+const mostBuckets = 200;
+
+/** What one key may use of one model: its requests, its limits, its pauses. */
+export interface Bucket {
+  readonly path: CallPath<unknown, unknown>;
+  /** The last answer that closed it to requests, for those that come while it is closed. */
+  lastRefusal: { readonly answer: FailedAnswer; readonly at: number } | undefined;
+}
+
+/**
+ * Where requests go: an integration whose circuit counts what is wrong with the upstream as a whole, and one for each key and model, which
+ * pauses when that is over its limit.
+ */
+export class Upstream {
+  readonly name: string;
+  readonly host: string;
+  /** The credential that takes the place of the client's. */
+  readonly key: string | undefined;
+  readonly path: CallPath<Passage, void>;
+  readonly #runtime: Runtime;
+  readonly #url: URL;
+  readonly #settings: CallSettings<Passage, void>;
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #agents: { readonly kept: Agent; readonly fresh: Agent };
+  readonly #request: (options: RequestOptions) => ClientRequest;
+
+  constructor(runtime: Runtime, name: string, url: string, key: string | undefined) {
+    this.name = name;
+    this.key = key;
+    this.#runtime = runtime;
+    this.#url = new URL(url);
+    this.host = this.#url.host;
+    const isSecure = this.#url.protocol === 'https:';
+    const AgentOf = isSecure ? SecureAgent : Agent;
+    this.#agents = {
+      kept: new AgentOf({ keepAlive: true, noDelay: true, scheduling: 'lifo' }),
+      fresh: new AgentOf({ keepAlive: false, noDelay: true }),
+    };
+    this.#request = isSecure ? requestSecure : requestPlain;
+    runtime.declare(name);
+    const policy = runtime.policies.policyOf(name, undefined, apiPolicy);
+    const { retry, limits } = policy;
+    // Its limits are those of the request that it is part of; limits of rate are those of a key and a model.
+    const longest = { ...limits, idleMs: limits.overallMs };
+    this.path = superviseIntegration<Passage, void>(runtime, {
+      name,
+      about: { type: 'http', provider: this.#provider },
+      policy: { ...policy, limits: longest, rate: undefined },
+      serves: true,
+      operation: (passage) => passage.work(),
+    });
+    this.#settings = {
+      ...defaultSettings<Passage, void>(this.path.policy, 'idempotent'),
+      retry: { ...retry, maxAttempts: 1 },
+      isPromised: false,
+      isPart: true,
+      underWay: true,
+    };
+  }
+
+  passage(): Passage {
+    return new Passage(this.path, this.#settings);
+  }
+
+  /** Opens a request; its body is still to be written. @param isFresh - on a connection of its own. */
+  request(
+    options: Pick<RequestOptions, 'method' | 'headers'> & { readonly url: string },
+    isFresh: boolean,
+  ): ClientRequest {
+    const { protocol, hostname, port, pathname } = this.#url;
+    return this.#request({
+      protocol,
+      // The brackets of an IPv6 address belong to the URL alone.
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      method: options.method,
+      path: `${pathname.replace(/\/$/, '')}${options.url}`,
+      headers: options.headers,
+      agent: isFresh ? this.#agents.fresh : this.#agents.kept,
+    });
+  }
+
+  /** The bucket of a key and a model. */
+  bucketOf(credential: string, model: string | undefined): Bucket {
+    const known = `${this.name}${model === undefined ? '' : `/${model}`}#${shortHash(credential)}`;
+    const name = this.#buckets.has(known) || this.#buckets.size < mostBuckets ? known : `${this.name}/others`;
+    const bucket = this.#buckets.get(name) ?? this.#makeBucket(name, model);
+    this.#buckets.set(name, bucket);
+    return bucket;
+  }
+
+  /** Lets go of the connections that are kept. */
+  close(): void {
+    this.#agents.kept.destroy();
+    this.#agents.fresh.destroy();
+  }
+
+  get #provider(): string | undefined {
+    return ['anthropic', 'openai'].find((each) => this.#url.hostname.endsWith(`${each}.com`));
+  }
+
+  #makeBucket(name: string, model: string | undefined): Bucket {
+    const runtime = this.#runtime;
+    const policy = runtime.policies.policyOf(name, undefined, apiPolicy, this.name);
+    const path = superviseIntegration<unknown, unknown>(runtime, {
+      name,
+      about: { type: 'http', provider: this.#provider, modelOf: () => model },
+      policy,
+      // The circuit of the upstream bounds what is tried again, and requests that it holds back are tries too.
+      retryBudget: new RetryBudget({ cost: 0 }),
+      operation: (_request, context) => context,
+      describeTimeout: (reason, limitMs) =>
+        reason === 'idle_timeout'
+          ? `${this.host} sent nothing for ${formatDuration(limitMs)}`
+          : `${this.host} gave no answer within ${formatDuration(limitMs)}`,
+      amendTimeout: (facts) => ({ ...facts, breaker: 'ignored' }),
+    });
+    return { path, lastRefusal: undefined };
+  }
+}
+
+/** Tells keys apart and says nothing of them. */
+function shortHash(credential: string): string {
+  return createHash('sha256').update('unwedge:').update(credential).digest('hex').slice(0, 6);
+}

@@ -1,0 +1,115 @@
+import { ApiProxy } from '../../apiProxy/apiProxy.ts';
+import { startApiServer } from '../../apiProxy/apiServer.ts';
+import { type ApiProxyOptions, isElsewhere } from '../../apiProxy/settings.ts';
+import { createProxyRuntime } from '../proxyRuntime.ts';
+import { messageOf } from '../../policy/thrown.ts';
+import { sessionIn } from '../../runtime/liveRuntime.ts';
+import { storePath } from '../../store/paths.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { namedConfig } from '../namedConfig.ts';
+import { createOwnLogger } from '../ownLogger.ts';
+import { sanitize, toJson } from '../sanitize.ts';
+import type { ApiArgs } from './options.ts';
+import { clientLines } from './clientLines.ts';
+
+const usualDrainMs = 10_000;
+/** How long clients may take for what they are told at the end, in ms. */
+const lastMs = 1000;
+
+/** Serves until the command is told to end. Gives the exit code. */
+export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
+  const options = planApi(args, io);
+  io.leaveErrors?.();
+  const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));
+  const config = await namedConfig(args.config, io);
+  const path = storePath(args.db ?? config.store, io.env);
+  const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
+  const { registry } = prepared;
+  const { runtime } = registry;
+  const proxy = made(() => new ApiProxy(runtime, options));
+  await registry.start();
+  const server = await startApiServer(proxy, { clock: runtime.clock, port: args.port }).catch(
+    async (error: unknown) => {
+      await registry.stop();
+      throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });
+    },
+  );
+  const live = registry.show({
+    name: `unwedge api ${proxy.name}`,
+    methods: {
+      why(params) {
+        throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${proxy.name}`);
+      },
+    },
+  });
+  await prepared.openStore();
+  await live.open();
+  tell(server.origin, proxy.name, args.json, io);
+  await aborted(io.signal);
+  const drainMs = args.drain ?? usualDrainMs;
+  // First: who comes now is to find nobody, rather than somebody who refuses.
+  const closed = server.close(drainMs + lastMs);
+  await registry.stop({ drainMs });
+  await closed;
+  return 0;
+}
+
+function planApi(args: ApiArgs, { env }: Io): ApiProxyOptions {
+  const { upstream, fallback, name, 'fallback-key': variable, 'fallback-client-key': fallbackClientKey } = args;
+  if (upstream === undefined) {
+    throw new UsageError(
+      'No upstream given; say where the API is, as in `unwedge api --upstream https://api.anthropic.com`',
+    );
+  }
+  if (variable !== undefined && fallback === undefined)
+    throw new UsageError('--fallback-key is of no use without --fallback');
+  if (variable !== undefined && fallbackClientKey)
+    throw new UsageError('--fallback-key and --fallback-client-key exclude each other');
+  if (isElsewhere(upstream, fallback) && variable === undefined && !fallbackClientKey) {
+    throw new UsageError(
+      "--fallback is another host, which the client's key is not for: give --fallback-key NAME (the variable with its key), or --fallback-client-key to send it the client's",
+    );
+  }
+  const fallbackKey = variable === undefined ? undefined : env[variable];
+  if (variable !== undefined && !fallbackKey)
+    throw new UsageError(`The variable of --fallback-key is not set: ${variable}`);
+  return {
+    upstream,
+    fallback,
+    fallbackKey,
+    fallbackClientKey,
+    name,
+    budgetMs: args.budget,
+    headersMs: args['headers-timeout'],
+    bytesMs: args['idle-timeout'],
+    contentMs: args['content-timeout'],
+    wholeMs: args['whole-timeout'],
+  };
+}
+
+/** What is wrong with an option is wrong usage. */
+function made(make: () => ApiProxy): ApiProxy {
+  try {
+    return make();
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+function tell(origin: string, name: string, isJson: boolean, io: Io): void {
+  const clients = clientLines(origin);
+  if (isJson) {
+    io.stdout.write(toJson({ name, url: origin, clients }));
+    return;
+  }
+  const lines = clients.flatMap(({ client, set }) => ['', `${client}:`, ...set.split('\n').map((line) => `  ${line}`)]);
+  io.stdout.write(`${[`${name} is at ${origin}`, ...lines].join('\n')}\n`);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,36 @@
+import type { Io } from '../io.ts';
+import { exitCodes } from '../run/exitCode.ts';
+import type { McpArgs } from './options.ts';
+import { prepareMcp } from './prepareMcp.ts';
+import { openServed, type Served } from './serving.ts';
+
+/** How long the client may take for what is left when everything has ended, in ms. */
+const lastMs = 500;
+
+/** Serves the client on stdin with several servers as one. Gives the exit code. */
+export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise<number> {
+  const prepared = await prepareMcp(args, io, served.config);
+  const { registry, log } = prepared;
+  const { open, methods } = openServed(served, prepared, true);
+  await registry.start({ storeLater: true });
+  const ended = open({ input: process.stdin, output: process.stdout });
+  const live = registry.show({
+    name: `unwedge mcp ${served.name}`,
+    methods,
+  });
+  void prepared.openStore().then(() => {
+    if (!registry.stopped) return live.open();
+  });
+  const aborted = new Promise<void>((resolve) => {
+    if (io.signal.aborted) resolve();
+    else io.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([ended, aborted]);
+  const hurried = io.signal.aborted;
+  await registry.stop({ recordsEarly: true });
+  await log?.flush();
+  process.stdin.destroy();
+  // A client that does not read what is left must not keep this process.
+  registry.runtime.clock.setTimeout(() => process.exit(), lastMs);
+  return hurried ? exitCodes.brokenPipe : 0;
+}

@@ -1,0 +1,95 @@
+import { McpHttp, mcpPath } from '../../mcpHttp/mcpHttp.ts';
+import { Refusals } from '../../mcpHttp/refusals.ts';
+import { messageOf } from '../../policy/thrown.ts';
+import { type LoopbackServer, startLoopbackServer } from '../../server/loopbackServer.ts';
+import { CommandError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { ownVersion } from '../ownVersion.ts';
+import { listenPort } from './listenAddress.ts';
+import { type ListenToken, listenToken } from './listenToken.ts';
+import type { McpArgs } from './options.ts';
+import { aboveZero } from './plan.ts';
+import { prepareMcp } from './prepareMcp.ts';
+import { openServed, type Served } from './serving.ts';
+
+/** How long calls may take to be answered once the process was told to end, in ms; a second signal does not wait for that. */
+const drainMs = 5000;
+/** How long clients may take for what is left then, in ms. */
+const lingerMs = 500;
+const usualSessionMs = 30 * 60_000;
+
+/** Offers a server by HTTP until the process is told to end. Gives the exit code. */
+export async function listenCommand(args: McpArgs, io: Io, address: string, served: Served): Promise<number> {
+  const port = listenPort(address);
+  const sessionMs = aboveZero('--session-timeout', args['session-timeout']) ?? usualSessionMs;
+  const token = listenToken(args);
+  const { name } = served;
+  const prepared = await prepareMcp(args, io, served.config);
+  const { registry, checked, log } = prepared;
+  const { runtime } = registry;
+  // It is in the headers of clients; a child of theirs may print it.
+  checked.secrets.learn({ UNWEDGE_MCP_TOKEN: token?.value });
+  const { open, methods } = openServed(served, prepared, false);
+  await registry.start({ storeLater: true });
+  const refusals = new Refusals(runtime.clock, (status, requests) =>
+    runtime.bus.tell({ type: 'mcp.http_refused', server: name, status, requests }),
+  );
+  const refused = (status: number): void => refusals.count(status);
+  const http = new McpHttp({
+    refused,
+    clock: runtime.clock,
+    open,
+    shared: args.shared,
+    sessionMs,
+    maxSessions: args['max-sessions'],
+    version: ownVersion(),
+  });
+  let server: LoopbackServer;
+  try {
+    server = await startLoopbackServer({
+      clock: runtime.clock,
+      port,
+      token: token === undefined ? undefined : { value: token.value, in: 'bearer' },
+      holdsProcess: true,
+      refused,
+      answer: (request, response) => http.answer(request, response),
+    });
+  } catch (error) {
+    await registry.stop();
+    throw new CommandError(`Nothing can listen on 127.0.0.1:${port}: ${messageOf(error)}`, { cause: error });
+  }
+  process.stderr.write(announcement(name, `${server.origin}${mcpPath}`, token));
+  const live = registry.show({
+    name: `unwedge mcp ${name}`,
+    methods,
+  });
+  void prepared.openStore().then(() => {
+    if (!registry.stopped) return live.open();
+  });
+
+  await new Promise<void>((resolve) => {
+    if (io.signal.aborted) resolve();
+    else io.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  http.drain();
+  refusals.end();
+  await registry.stop({ drainMs, recordsEarly: true });
+  http.close();
+  await server.close(lingerMs);
+  await log?.flush();
+  return 0;
+}
+
+/** What people need to connect a client: this once it is said, and it is not kept. */
+function announcement(name: string, url: string, token: ListenToken | undefined): string {
+  const shown = token?.file === undefined ? token?.value : `the token in ${token.file}`;
+  const headers = shown === undefined ? undefined : { Authorization: `Bearer ${shown}` };
+  const configuration = { mcpServers: { [name]: { type: 'http', url, headers } } };
+  return [
+    `unwedge: ${name} is served at ${url}`,
+    ...(token === undefined ? ['unwedge: it asks for no token: whoever is on this machine may use it'] : []),
+    'unwedge: the configuration of a client:',
+    JSON.stringify(configuration),
+    '',
+  ].join('\n');
+}

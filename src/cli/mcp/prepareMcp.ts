@@ -1,0 +1,47 @@
+import type { UnwedgeConfig } from '../../config/configTypes.ts';
+import { createProxyRuntime, type ProxyRuntime } from '../proxyRuntime.ts';
+import type { ProxyVoice } from '../../mcpProxy/proxyScope.ts';
+import { createTrafficLog, type TrafficLog } from '../../mcpProxy/trafficLog.ts';
+import type { Logger } from '../../policy/logger.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
+import { storePath } from '../../store/paths.ts';
+import { createTextRedactor } from '../../store/secrets.ts';
+import type { Io } from '../io.ts';
+import { namedConfig } from '../namedConfig.ts';
+import { createOwnLogger } from '../ownLogger.ts';
+import { sanitize } from '../sanitize.ts';
+import type { McpArgs } from './options.ts';
+
+/** What our stderr may hold unread, in bytes; what the server writes beyond is left out. */
+const mostUnreadErrors = 1024 * 1024;
+
+/** What every way of serving begins with. */
+export interface PreparedMcp extends ProxyRuntime {
+  readonly storePath: string;
+  readonly voice: ProxyVoice;
+  readonly logger: Logger;
+  readonly log: TrafficLog | undefined;
+}
+
+/**
+ * @param inline - the configuration, where it stood in a file of servers.
+ * @throws what {@link namedConfig} throws.
+ */
+export async function prepareMcp(args: McpArgs, io: Io, inline?: UnwedgeConfig): Promise<PreparedMcp> {
+  // Many a client closes what it does not want to read; it still wants its server.
+  io.leaveErrors?.();
+  const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
+  const logger = createOwnLogger(say);
+  const config = await namedConfig(inline === undefined ? args.config : undefined, io, inline);
+  const path = storePath(args.db ?? config.store, io.env);
+  const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
+  const redactor = createTextRedactor(prepared.checked.secrets);
+  const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
+  const voice: ProxyVoice = { errors: passErrors, say, hide: (text) => redactor.text(text), log };
+  return { ...prepared, storePath: path, voice, logger, log };
+}
+
+/** A client that does not read our stderr must not have it kept for ever. */
+function passErrors(chunk: Uint8Array | string): void {
+  if (process.stderr.writableLength < mostUnreadErrors) process.stderr.write(chunk);
+}

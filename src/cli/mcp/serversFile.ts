@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
+import { isAddress } from '../../policy/httpKeys.ts';
+import { messageOf } from '../../policy/thrown.ts';
+import { CommandError } from '../errors.ts';
+import { quoted } from '../sanitize.ts';
+
+/** A server as a file of clients has it. */
+export type FileServer = Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'env' | 'cwd' | 'remote'>;
+
+/** It is the beginning of the names of tools, which have 64 characters at most. */
+const usableName = /^[\w-]{1,40}$/;
+
+/** The text of a file of servers, or of a configuration. @throws {@link CommandError} when it cannot be read. */
+export function readServersFile(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new CommandError(`${quoted(file)} cannot be read as JSON: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * The servers of a file: `{ "mcpServers": { NAME: { "command", "args", "env", "cwd" } | { "url", "headers" } } }`. What else is in it is of other programs; `${VARIABLE}` and
+ * `${VARIABLE:-ELSE}` stand for variables of our own environment.
+ * @throws {@link CommandError} that tells all that is wrong.
+ */
+export function serversIn(
+  file: string,
+  content: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly FileServer[] {
+  const table = fieldsIn(fieldsIn(content)?.['mcpServers']);
+  if (table === undefined) throw new CommandError(`Expected ${quoted(file)} to have an object \`mcpServers\``);
+  const problems: string[] = [];
+  const servers = Object.entries(table).flatMap(([name, value]) => {
+    const entry = fieldsIn(value);
+    if (entry?.['disabled'] === true) return [];
+    const server = entry === undefined ? 'expected an object' : serverOf(name, entry, env);
+    if (typeof server !== 'string') return [server];
+    problems.push(`${quoted(name)}: ${server}`);
+    return [];
+  });
+  if (problems.length === 0 && servers.length === 0) problems.push('it has no server');
+  if (problems.length > 0)
+    throw new CommandError(`The servers of ${quoted(file)} cannot be used: ${problems.join('; ')}`);
+  return servers;
+}
+
+/** The server, or what is wrong with it. */
+function serverOf(
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+): FileServer | string {
+  const { command, args = [], env: own = {}, cwd, url, headers = {}, type } = entry;
+  if (!usableName.test(name)) return 'a name has at most 40 letters, digits, - and _: names of tools begin with it';
+  const missing = new Set<string>();
+  const filled = (text: string): string =>
+    text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, otherwise: string | undefined) => {
+      const value = env[variable] ?? otherwise;
+      if (value === undefined) missing.add(variable);
+      return value ?? '';
+    });
+  const filledAll = (texts: object): Record<string, string> =>
+    Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, filled(String(value))]));
+  const lacks = (): string | undefined =>
+    missing.size === 0 ? undefined : `the environment has no ${[...missing].join(', ')}`;
+  if (url !== undefined) {
+    const shown = fieldsIn(headers);
+    if (!isText(url) || !isAddress(filled(url))) return 'expected `url` to be an address with http or https';
+    if (shown === undefined || !Object.values(shown).every(isText))
+      return 'expected `headers` to be an object of texts';
+    const transport = type === 'sse' ? ('sse' as const) : undefined;
+    return lacks() ?? { name, remote: { url: filled(url), headers: filledAll(shown), transport } };
+  }
+  if (typeof command !== 'string' || command === '') return 'expected `command` to be a text';
+  if (!Array.isArray(args) || !args.every(isText)) return 'expected `args` to be an array of texts';
+  const variables = fieldsIn(own);
+  if (variables === undefined || !Object.values(variables).every(isText))
+    return 'expected `env` to be an object of texts';
+  if (cwd !== undefined && !isText(cwd)) return 'expected `cwd` to be a text';
+  const server = {
+    name,
+    command: filled(command),
+    args: args.map(filled),
+    env: filledAll(variables),
+    cwd: cwd === undefined ? undefined : filled(cwd),
+  };
+  return lacks() ?? server;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** The members of an object; undefined when it is none. */
+export function fieldsIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+}

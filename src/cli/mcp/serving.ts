@@ -1,0 +1,80 @@
+import type { Readable, Writable } from 'node:stream';
+import type { OpenServer } from '../../actors/mcp/serverLines.ts';
+import type { UnwedgeConfig } from '../../config/configTypes.ts';
+import type { LiveStatus } from '../../control/answers.ts';
+import type { Methods } from '../../control/serveClient.ts';
+import type { LeftOut } from '../../mcpHub/hubNames.ts';
+import { McpHub } from '../../mcpHub/mcpHub.ts';
+import { McpSessions } from '../../mcpProxy/mcpSessions.ts';
+import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
+import { nameIn, sessionIn } from '../../runtime/liveRuntime.ts';
+import { ownVersion } from '../ownVersion.ts';
+import type { PreparedMcp } from './prepareMcp.ts';
+
+/** What stands behind a client: one server, or several as one. */
+export interface Served {
+  /** How it is called as a whole. */
+  readonly name: string;
+  readonly servers: readonly McpProxyOptions[];
+  readonly isHub: boolean;
+  /** The configuration that stood beside the servers in their file. */
+  readonly config?: UnwedgeConfig | undefined;
+}
+
+/** What stands behind clients, at work. */
+export interface Serving {
+  /** Serves one more client. */
+  readonly open: OpenServer;
+  /** What it answers commands of other processes beside the usual, or in its place. */
+  readonly methods: Methods;
+}
+
+/**
+ * How a client is served: every call begins with servers of its own.
+ * @param alone - whether there will be but one client.
+ */
+export function openServed(
+  { name, servers, isHub }: Served,
+  { registry, checked, voice }: PreparedMcp,
+  alone: boolean,
+): Serving {
+  const { runtime } = registry;
+  for (const { env } of servers) checked.secrets.learn(env);
+  const all = servers.map((options) => new McpSessions(runtime, options, voice, alone));
+  const members = all.map((sessions) => ({
+    name: sessions.name,
+    open: (streams: { readonly input: Readable; readonly output: Writable }) => sessions.serve(streams),
+  }));
+  const methods: Methods = {
+    why(params) {
+      throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${name}`);
+    },
+    ...(alone ? {} : groupMethods(registry, all)),
+  };
+  const [first] = members;
+  if (!isHub && first !== undefined) return { open: first.open, methods };
+  const { clock } = runtime;
+  const leftOut = ({ member, own, by, ...left }: LeftOut): void =>
+    runtime.bus.tell({
+      ...{ type: 'mcp.left_out', integration: member.name, name: own },
+      ...{ what: left.what, as: left.as, reason: left.reason, of: by?.member.name },
+    });
+  const hub = { clock, servers: members, say: voice.say, leftOut, version: ownVersion() };
+  return { open: (streams) => new McpHub({ ...hub, ...streams }).ended, methods };
+}
+
+/** Each client has an integration of its own; to people they are those of one command. */
+function groupMethods(registry: PreparedMcp['registry'], all: readonly McpSessions[]): Methods {
+  return {
+    status: (): LiveStatus => ({
+      ...registry.status(),
+      groups: all.map((sessions) => ({ group: sessions.name, integrations: sessions.names })),
+    }),
+    restart(params) {
+      const name = nameIn(params);
+      const names = all.find((sessions) => sessions.name === name)?.names ?? [name];
+      if (names.length === 0) throw new RangeError(`${name} has no clients at the moment: there is nothing to restart`);
+      for (const each of names) registry.restart(each);
+    },
+  };
+}

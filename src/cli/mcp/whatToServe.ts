@@ -1,0 +1,34 @@
+import type { UnwedgeConfig } from '../../config/configTypes.ts';
+import { UsageError } from '../errors.ts';
+import type { McpArgs } from './options.ts';
+import { planLimits, planMcp } from './plan.ts';
+import { fieldsIn, readServersFile, serversIn } from './serversFile.ts';
+import type { Served } from './serving.ts';
+
+/**
+ * The server that is given as a command, or those of a file: that of `--servers`, of which only `mcpServers` is read, or the one of `--config` where no command is
+ * given, which may hold our own configuration beside them.
+ * @throws {@link UsageError} or CommandError that says what is wrong.
+ */
+export function whatToServe(
+  args: McpArgs,
+  env: Readonly<Record<string, string | undefined>>,
+  rest: readonly string[],
+): Served {
+  const { config, url } = args;
+  const alone = rest.length === 0 && url === undefined;
+  const file = args.servers ?? (alone && config?.endsWith('.json') === true ? config : undefined);
+  if (file === undefined) {
+    const options = planMcp(args, rest, env);
+    return { name: options.name, servers: [options], isHub: false };
+  }
+  if (!alone)
+    throw new UsageError(`Expected ${url === undefined ? 'a command' : '`--url`'} or \`--servers\`, got both`);
+  const content = readServersFile(file);
+  const envAllow = args['env-allow'].length === 0 ? undefined : args['env-allow'];
+  const limits = { ...planLimits(args), envAllow };
+  const servers = serversIn(file, content, env).map((server) => ({ ...limits, ...server }));
+  const { mcpServers: _, ...own } = fieldsIn(content) ?? {};
+  const inline = args.servers === undefined ? (own as UnwedgeConfig) : undefined;
+  return { name: args.name ?? 'unwedge', servers, isHub: true, config: inline };
+}

@@ -1,0 +1,51 @@
+import { checkGatewayOptions, type CheckedGatewayOptions, type GatewayOptions } from '../runtime/runtimeOptions.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { say } from '../policy/logger.ts';
+import { Registry } from '../runtime/registry.ts';
+import { messageOf } from '../policy/thrown.ts';
+
+/** What a proxy runs on: a runtime that is started without its store, which would delay the first answer. */
+export interface ProxyRuntime {
+  readonly registry: Registry;
+  readonly checked: CheckedGatewayOptions;
+  /** Opens the store and begins to watch for alerts, with what is on record. Never rejects. */
+  openStore(): Promise<void>;
+}
+
+/** There is one child, and nobody to be spared its restarts. */
+const supervisor = { intensity: 1000 };
+
+/** @throws TypeError or RangeError that names the option and its value. */
+export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>): ProxyRuntime {
+  const checked = checkGatewayOptions({ ...options, supervisor });
+  const registry = new Registry(checked, { retention: checked.retention ?? false });
+  const { runtime } = registry;
+  const { logger } = checked;
+
+  runtime.bus.on('alert.raised', ({ integration, because, failures, crashes, windowMs, message }) => {
+    const what = because === 'crashes' ? `keeps crashing: ${crashes} crashes` : `fails: ${failures} calls`;
+    say(logger, 'warn', `${integration} ${what} within ${formatDuration(windowMs)}; last: ${message}`);
+  });
+  runtime.bus.on('alert.cleared', ({ integration, by }) => {
+    say(logger, 'warn', `${integration}: all clear, ${by === 'quiet' ? 'it has been quiet' : 'its circuit closed'}`);
+  });
+
+  return {
+    registry,
+    checked,
+    async openStore() {
+      await registry.openStore();
+      if (registry.stopped || checked.alerts === undefined) return;
+      // What was told before it was open is on record only once it is written.
+      await runtime.store()?.flush();
+      // Loaded now: it delivers by commands, which no first answer waits for.
+      try {
+        const { superviseAlerts } = await import('../alerts/superviseAlerts.ts');
+        if (!registry.stopped) await superviseAlerts(runtime, checked.alerts).start();
+      } catch (error) {
+        // Such as a server that has the name of what delivers them; it serves its client all the same.
+        say(logger, 'warn', `Nobody watches for alerts: ${messageOf(error)}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { clientOf, routeOf } from '../../src/apiProxy/route.ts';
+import { askedModel } from '../../src/apiProxy/requestBody.ts';
+
+describe('what a request asks for', () => {
+  it.each([
+    ['POST', '/v1/messages?beta=true', 'messages', 'idempotent'],
+    ['POST', '/any/prefix/v1/messages', 'messages', 'idempotent'],
+    ['POST', '/v1/responses', 'responses', 'idempotent'],
+    ['POST', '/openai/deployments/x/chat/completions?api-version=1', 'chat', 'idempotent'],
+    ['POST', '/v1/messages/count_tokens', undefined, 'idempotent'],
+    ['POST', '/v1/embeddings', undefined, 'idempotent'],
+    ['POST', '/v1beta/models/g:streamGenerateContent?alt=sse', undefined, 'idempotent'],
+    ['POST', '/v1/threads/thread_1/messages', undefined, 'mutating'],
+    ['POST', '/v1/messages/batches', undefined, 'mutating'],
+    ['POST', '/v1/files', undefined, 'mutating'],
+    ['GET', '/v1/models', undefined, 'readOnly'],
+    ['HEAD', '/api/hello', undefined, 'readOnly'],
+    ['DELETE', '/v1/files/1', undefined, 'idempotent'],
+  ])('[E-7] %s %s is %s, %s', (method, url, dialect, effect) => {
+    expect(routeOf(method, url)).toMatchObject({ dialect, effect });
+  });
+
+  it.each([
+    ['claude-cli/2.1.330 (external, sdk-cli)', 'claude'],
+    ['codex_exec/0.169.0 (Debian 12)', 'codex'],
+    ['Anthropic/JS 1.12.0', 'other'],
+    [undefined, 'other'],
+  ])('[E-7] %s is %s', (agent, client) => {
+    expect(clientOf({ 'user-agent': agent })).toBe(client);
+  });
+
+  it.each([
+    ['{"model":"claude-opus-5","stream":true}', { model: 'claude-opus-5', streams: true }],
+    [
+      '{ "stream": true, "messages": ["\\"model\\":\\"wrong\\""], "model": "gpt-5.2" }',
+      { model: 'gpt-5.2', streams: true },
+    ],
+    ['{"messages":[{"model":"inner"}]}', { model: undefined, streams: false }],
+    ['{"model":"../../etc\\u0000"}', { model: undefined, streams: false }],
+    ['{"messages":["\\"stream\\":true"],"model":"m"}', { model: 'm', streams: false }],
+    ['no JSON', { model: undefined, streams: false }],
+    ['', { model: undefined, streams: false }],
+  ])('[E-7] of a body it is read %j', (body, expected) => {
+    expect(askedModel({ kind: 'whole', bytes: Buffer.from(body) })).toEqual(expected);
+  });
+});

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { serversIn } from '../../../src/cli/mcp/serversFile.ts';
+
+const page = readFileSync(new URL('../../../docs/mcp-proxy.md', import.meta.url), 'utf8');
+
+describe('the servers of a file', () => {
+  it('[P-8] are those of the page about it', () => {
+    const [, , text = ''] = page.split('```json\n').map((part) => part.split('```')[0]);
+    const servers = serversIn('page', JSON.parse(text), { SEARCH_TOKEN: 's3cret' });
+    expect(servers.map(({ name }) => name)).toEqual(['files', 'memory', 'search']);
+    expect(servers[2]?.remote).toEqual({
+      url: 'https://search.example/mcp',
+      headers: { Authorization: 'Bearer s3cret' },
+      transport: undefined,
+    });
+  });
+
+  it('[P-8] may stand for variables, with something else where there is none', () => {
+    const file = { mcpServers: { a: { command: '${BIN}/a', args: ['${X:-none}'], env: { KEY: '${BIN}' }, cwd: '/' } } };
+    expect(serversIn('file', file, { BIN: '/bin' })).toEqual([
+      { name: 'a', command: '/bin/a', args: ['none'], env: { KEY: '/bin' }, cwd: '/' },
+    ]);
+  });
+});
