@@ -15,6 +15,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   events: async () => (await import('./events/suite.ts')).eventsSuite,
   streams: async () => (await import('./streams/suite.ts')).streamsSuite,
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
+  api: async () => (await import('./api/suite.ts')).apiSuite,
   mcp: async () => (await import('./mcp/suite.ts')).mcpSuite,
 };
 

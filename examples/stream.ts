@@ -1,25 +1,26 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createGateway, httpResponseOf, IntegrationError } from 'unwedge';
+import { anthropicEvents, createGateway, eventText, httpResponseOf, IntegrationError } from 'unwedge';
 
-const { UPSTREAM = 'http://127.0.0.1:8080', PORT = '8081', IDLE_MS = '30000' } = process.env;
+const { UPSTREAM = 'http://127.0.0.1:8080/v1', API_KEY, PORT = '8081', IDLE_MS = '90000' } = process.env;
 
 const gateway = createGateway();
 const policy = { idleMs: Number(IDLE_MS) };
-const model = gateway.integration('model', { effect: 'readOnly', policy }, (prompt: string, { signal }) =>
-  fetch(UPSTREAM, { method: 'POST', body: JSON.stringify({ prompt, stream: true }), signal }),
-);
+const headers = { 'x-api-key': API_KEY, 'anthropic-version': '2023-06-01' };
+const llm = gateway.http('llm', { baseUrl: UPSTREAM, headers, effect: 'readOnly', events: anthropicEvents, policy });
 
 const server = createServer((request, response) => void answer(request, response));
 
 async function answer(request: IncomingMessage, response: ServerResponse) {
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the client went away')));
-  const prompt = new URL(request.url ?? '', 'http://host').searchParams.get('prompt') ?? '';
+  const content = new URL(request.url ?? '', 'http://host').searchParams.get('prompt') ?? '';
+  const body = { model: 'a-model', max_tokens: 1024, messages: [{ role: 'user', content }], stream: true };
   try {
-    for await (const chunk of model.stream(prompt, { signal: gone.signal }).chunks) {
+    const { chunks } = llm.stream({ method: 'POST', path: '/messages', body }, { signal: gone.signal });
+    for await (const event of chunks) {
       if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
-      if (!response.write(chunk)) await once(response, 'drain', { signal: gone.signal });
+      if (!response.write(eventText(event))) await once(response, 'drain', { signal: gone.signal });
     }
     response.end();
   } catch (error) {

@@ -13,6 +13,7 @@ import {
 } from './cases.ts';
 import { connectStdio } from './client.ts';
 import { connectHttp } from './httpClient.ts';
+import { connectOfficial, connectSupervised } from './remoteClients.ts';
 
 const inFlight = 64;
 const echo = 'echo, one at a time';
@@ -21,6 +22,8 @@ const realFlight = `echo of server-everything, ${inFlight} in flight`;
 const large = 'a result of 5 MB';
 const steps = 'a call with 1,000 notifications';
 const memory = '100,000 calls';
+const remote = 'echo of a remote server, one at a time';
+const remoteFlight = `echo of a remote server, ${inFlight} in flight`;
 
 const program = (path: string): CommandLine => [process.execPath, fileURLToPath(new URL(path, import.meta.url))];
 const idle = program('./echoServer.js');
@@ -28,6 +31,13 @@ const real = program('../../../node_modules/@modelcontextprotocol/server-everyth
 const relay = program('./plainRelay.js');
 const mcpProxy = program('../../../bench/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs');
 const hasMcpProxy = existsSync(mcpProxy[1] ?? '');
+
+/** A remote server in the library, against the official client. */
+const remoteWays: Ways = {
+  own: connectSupervised,
+  direct: connectOfficial,
+  echo: (client) => client.call('echo', { text: 'hello' }),
+};
 
 /** How a subject gets to a server. */
 type Reach = (server: CommandLine) => Connect;
@@ -51,7 +61,8 @@ export const mcpSuite = defineSuite({
     'What `unwedge mcp` costs in front of an MCP server that does next to nothing, seen by a client that does next to nothing: no SDK, which ' +
     'would take longer than what is measured, but the same bytes over the same kind of pipe. Each run has two connections, and takes turns ' +
     'between the direct one and its own; `added`, `share` and `times` are of these turns. How many calls a second is judged with the ' +
-    'reference server: with one that does nothing, a process in between costs a share of its own, and `pipe` shows how much.' +
+    'reference server: with one that does nothing, a process in between costs a share of its own, and `pipe` shows how much. A remote server is ' +
+    'called through `gateway.mcpServer`, and beside it by the official client with its own transport, in the same process.' +
     (hasMcpProxy
       ? ''
       : ' The npm package mcp-proxy is not installed and is left out: `npm ci --ignore-scripts` in bench.'),
@@ -61,7 +72,12 @@ export const mcpSuite = defineSuite({
     {
       name: 'unwedge',
       about: 'the built `unwedge mcp`, with a store of its own',
-      cases: { ...casesOf(proxied), [memory]: memoryOf(waysOf(proxied, idle), 100_000, inFlight) },
+      cases: {
+        ...casesOf(proxied),
+        [memory]: memoryOf(waysOf(proxied, idle), 100_000, inFlight),
+        [remote]: oneAtATime(remoteWays),
+        [remoteFlight]: manyInFlight(remoteWays, inFlight),
+      },
     },
     { name: 'pipe', about: 'a Node program of ten lines in between, which pipes both ways', cases: casesOf(piped) },
     ...(hasMcpProxy ? [bridge] : []),
@@ -69,6 +85,9 @@ export const mcpSuite = defineSuite({
   targets: [
     target('added latency of an echo, p50, in µs', echo, 'added p50', { atMost: 300 }),
     target(`throughput with ${inFlight} in flight, against direct`, realFlight, 'share of direct', { atLeast: 0.7 }),
+    target('throughput of a remote server, against the official client', remoteFlight, 'share of direct', {
+      atLeast: 0.7,
+    }),
     target('notifications that came, of 1,000', steps, 'came', { atLeast: 1000 }),
     target('most memory after 100,000 calls, against before', memory, 'peak memory, after/before', { atMost: 1.1 }),
   ],

@@ -1,7 +1,9 @@
+import { parsedEvents, supervisedEvents } from './events.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { addedByChunk, bare, longStream, manyStreams, supervised } from './cases.ts';
 
 const long = 'one stream of 200,000 chunks';
+const events = 'one stream of 200,000 events';
 const many = '10k in flight';
 const added = 'what is added to a chunk';
 
@@ -14,13 +16,18 @@ export const streamsSuite: Suite = defineSuite({
   subjects: [
     {
       name: 'bare',
-      about: 'the async iterable itself',
-      cases: { [long]: longStream(bare), [many]: manyStreams(bare) },
+      about: 'the async iterable itself; of events, the parser in a loop over the body',
+      cases: { [long]: longStream(bare), [many]: manyStreams(bare), [events]: parsedEvents() },
     },
     {
       name: 'unwedge',
-      about: '`integration.stream()`',
-      cases: { [long]: longStream(supervised), [many]: manyStreams(supervised), [added]: addedByChunk() },
+      about: '`integration.stream()`; of events, `gateway.http().stream()`',
+      cases: {
+        [long]: longStream(supervised),
+        [many]: manyStreams(supervised),
+        [added]: addedByChunk(),
+        [events]: supervisedEvents(),
+      },
     },
   ],
   targets: [

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { type CommandLine, inNewHome, unwedge } from '../cli/processes.ts';
+import type { Case } from '../harness/suite.ts';
+import { quantile } from '../harness/statistics.ts';
+
+const program = (path: string, ...words: string[]): CommandLine => [
+  process.execPath,
+  fileURLToPath(new URL(path, import.meta.url)),
+  ...words,
+];
+
+/** How requests get to an upstream. */
+export type Way = (upstream: string) => CommandLine;
+
+export const bare: Way = (upstream) => program('./bareProxy.js', upstream);
+export const supervised: Way = (upstream) => unwedge('api', '--upstream', upstream, '--json');
+
+/** As a client sends it at its first turn. */
+const body = JSON.stringify({
+  model: 'bench',
+  stream: true,
+  messages: [{ role: 'user', content: 'x'.repeat(48_000) }],
+});
+const warmUp = 50;
+const requests = 400;
+const events = 100_000;
+const turns = 6;
+
+/** From the request to the first byte of its body; taken in turns with a bare proxy. */
+export function firstByte(way: Way): Case {
+  return {
+    measure: (probe) =>
+      beside(way, async (url, bareUrl) => {
+        const ours: number[] = [];
+        const theirs: number[] = [];
+        for (let count = 0; count < warmUp + requests; count++) {
+          const [own, other] = [(await ask(url, 1)).firstByteMs, (await ask(bareUrl, 1)).firstByteMs];
+          if (count < warmUp) continue;
+          ours.push(own);
+          theirs.push(other);
+        }
+        probe.record('first byte', quantile(ours, 0.5), 'ms');
+        probe.record('added', quantile(ours, 0.5) - quantile(theirs, 0.5), 'ms');
+      }),
+  };
+}
+
+/** One stream as fast as it goes; taken in turns with a bare proxy. */
+export function throughput(way: Way): Case {
+  return {
+    measure: (probe) =>
+      beside(way, async (url, bareUrl) => {
+        const shares: number[] = [];
+        let best = 0;
+        for (let turn = 0; turn <= turns; turn++) {
+          const rateOf = async (to: string): Promise<number> => events / (await ask(to, events)).elapsedMs;
+          // Whoever comes second finds the upstream warmer.
+          const isFirst = turn % 2 === 0;
+          const before = isFirst ? undefined : await rateOf(bareUrl);
+          const own = await rateOf(url);
+          const other = before ?? (await rateOf(bareUrl));
+          if (turn === 0) continue;
+          shares.push(own / other);
+          best = Math.max(best, own);
+        }
+        probe.record('events', best * 1000, '/s');
+        probe.record('share', quantile(shares, 0.5), '');
+      }),
+  };
+}
+
+async function beside(way: Way, work: (url: string, bareUrl: string) => Promise<void>): Promise<void> {
+  await inNewHome(async (env) => {
+    const children: ChildProcess[] = [];
+    const start = async (line: CommandLine): Promise<string> => {
+      const { child, url } = await startServer(line, env);
+      children.push(child);
+      return url;
+    };
+    try {
+      const upstream = await start(program('./upstream.js'));
+      await work(await start(way(upstream)), await start(bare(upstream)));
+    } finally {
+      for (const child of children) {
+        child.kill('SIGKILL');
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      }
+    }
+  });
+}
+
+async function startServer([command, ...words]: CommandLine, env: NodeJS.ProcessEnv) {
+  const child = spawn(command, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    const url = /"url": ?"([^"]+)"/.exec(text)?.[1];
+    if (url !== undefined) return { child, url };
+  }
+  throw new Error(`${words.join(' ')} ended: ${text}`);
+}
+
+const agent = new Agent({ keepAlive: true });
+
+function ask(url: string, count: number): Promise<{ readonly firstByteMs: number; readonly elapsedMs: number }> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    let firstByteMs: number | undefined;
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request(`${url}/v1/messages?events=${count}`, { method: 'POST', agent, headers }, (answer) => {
+      answer.on('data', () => {
+        firstByteMs ??= performance.now() - startedAt;
+      });
+      answer.on('end', () => resolve({ firstByteMs: firstByteMs ?? 0, elapsedMs: performance.now() - startedAt }));
+      answer.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
