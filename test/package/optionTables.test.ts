@@ -7,7 +7,7 @@ import { createGateway, createSupervisor, type Gateway, treeText } from '../../s
 import { inspectWithStately } from '../../src/inspector/index.ts';
 import { superviseMcpServer, withErrorBoundary } from '../../src/mcpBoundary/index.ts';
 import { repairTranscript } from '../../src/protocol/transcript/index.ts';
-import { faultyMcpServer, SimulatedClock } from '../../src/testing/index.ts';
+import { faultyMcpServer, SimulatedClock, startFaultyMcpHttpServer } from '../../src/testing/index.ts';
 import { serverSentEvents, showProgress, workflowKind } from '../../src/workflow/index.ts';
 
 /** A function of the public API that takes options, what it cannot do without, and options to be given wrongly. */
@@ -41,6 +41,11 @@ const takers: Readonly<Record<string, Taker>> = {
     wrong: ['maxInFlight', 'x'],
     duration: 'attemptMs',
   },
+  'gateway.integration.rate': {
+    take: (rate, gateway) => gateway.integration('kb', { rate }, nothing),
+    wrong: ['cost', 5],
+    duration: 'perMs',
+  },
   'gateway.integration.tools.query': {
     take: (query, gateway) => gateway.integration('kb', { tools: { query } }, nothing),
     wrong: ['effect', 5],
@@ -51,11 +56,27 @@ const takers: Readonly<Record<string, Taker>> = {
     wrong: ['maxAttempts', 'x'],
     duration: 'attemptMs',
   },
+  'gateway.http': {
+    take: (options, gateway) => gateway.http('api', options),
+    needs: { baseUrl: 'http://127.0.0.1' },
+    wrong: ['maxBodyBytes', 'x'],
+  },
+  'gateway.http.stream': {
+    take: (options, gateway) => gateway.http('api', { baseUrl: 'http://127.0.0.1' }).stream({ path: '' }, options),
+    wrong: ['events', 5],
+    duration: 'contentIdleMs',
+  },
   'gateway.mcpServer': {
     take: (options, gateway) => gateway.mcpServer('kb', options),
     needs: { command: 'server' },
     wrong: ['trustAnnotations', 5],
     duration: 'handshakeMs',
+  },
+  'gateway.mcpServer.url': {
+    take: (options, gateway) => gateway.mcpServer('kb', options),
+    needs: { url: 'https://mcp.example/mcp' },
+    wrong: ['transport', 5],
+    duration: 'pingMs',
   },
   'gateway.subprocess': {
     take: (options, gateway) => gateway.subprocess('kb', options),
@@ -136,6 +157,7 @@ const takers: Readonly<Record<string, Taker>> = {
     wrong: ['server', 5],
     duration: 'idleMs',
   },
+  startFaultyMcpHttpServer: { take: (options) => startFaultyMcpHttpServer(options), wrong: ['tools', 5] },
   faultyMcpServer: { take: (options) => faultyMcpServer(options), wrong: ['tools', 5] },
 };
 

@@ -49,6 +49,13 @@ async function startExample(answer: (response: ServerResponse, requests: number)
   return { url, clientLeft, stop, requests: () => requests };
 }
 
+const begins = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).write(delta);
+};
+const delta = 'event: content_block_delta\ndata: {"text":"a"}\n\n';
+const last = 'event: message_stop\ndata: {}\n\n';
+const overloaded = 'event: error\ndata: {"error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
+
 describe('examples/stream.ts', () => {
   it('[R-13] is what docs/streams.md shows, in under 40 lines', () => {
     expect(readFileSync(`${root}/docs/streams.md`, 'utf8')).toContain(`\`\`\`ts\n${example}\`\`\``);
@@ -57,17 +64,20 @@ describe('examples/stream.ts', () => {
 
   it('[R-13] hands an answer on, and stops in good order', async () => {
     const { url, stop } = await startExample((response) => {
-      response.write('data: a\n\n');
-      response.end('data: b\n\n');
+      begins(response);
+      response.end(last);
     });
-    expect(await (await fetch(url)).text()).toBe('data: a\n\ndata: b\n\n');
+    expect(await (await fetch(url)).text()).toBe(delta + last);
     expect(await stop()).toEqual([0, null]);
   });
 
   it('[R-13] tries again before the first byte, and not after it: the client sees a cut', async () => {
     const { url, requests } = await startExample((response, count) => {
       if (count === 1) response.writeHead(503, { 'retry-after-ms': '0' }).end();
-      else response.write('data: a\n\n', () => response.destroy());
+      else {
+        begins(response);
+        response.write('', () => response.destroy());
+      }
     });
     const answer = await fetch(url);
     expect(answer.status).toBe(200);
@@ -75,8 +85,21 @@ describe('examples/stream.ts', () => {
     expect(requests()).toBe(2);
   });
 
+  it.each([
+    ['an error', overloaded],
+    ['no last event', ''],
+  ])('[R-13] [R-14] cuts an answer that ends with %s', async (_, end) => {
+    const { url } = await startExample((response) => {
+      begins(response);
+      response.end(end);
+    });
+    const read = async (): Promise<string> => (await fetch(url)).text();
+    // Cut that early, the answer may not even have its headers.
+    await expect(read()).rejects.toThrow(/terminated|fetch failed/);
+  });
+
   it('[R-13] [I-1] ends an answer that falls silent', async () => {
-    const { url } = await startExample((response) => response.write('data: a\n\n'), 200);
+    const { url } = await startExample(begins, 200);
     await expect((await fetch(url)).text()).rejects.toThrow('terminated');
   });
 
@@ -86,7 +109,7 @@ describe('examples/stream.ts', () => {
   });
 
   it('[R-13] [R-8] lets go of its upstream when the client leaves', async () => {
-    const { url, clientLeft } = await startExample((response) => response.write('data: a\n\n'));
+    const { url, clientLeft } = await startExample(begins);
     const client = new AbortController();
     const answer = await fetch(url, { signal: client.signal });
     await answer.body?.getReader().read();
