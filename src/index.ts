@@ -44,7 +44,7 @@ export type { HttpStreamOptions } from './integrations/http/httpStream.ts';
 export type { HttpRequest } from './integrations/http/httpRequest.ts';
 export type { McpIntegration, McpToolRequest, ToolsOptions } from './integrations/mcp/mcpIntegration.ts';
 export type { McpIntegrationOptions, RemoteMcpOptions } from './integrations/mcp/mcpServer.ts';
-export type { RemoteSignInOptions } from './actors/mcp/http/auth/remoteSignIn.ts';
+export type { RemoteSignInOptions } from './actors/mcp/http/auth/signInOptions.ts';
 export type { RemoteAuth, TokenRefusal } from './actors/mcp/http/remoteAuth.ts';
 export type { AlertRules, AlertThresholds } from './policy/alerts.ts';
 export type { BreakerCause, CountedFailure } from './policy/breakerCause.ts';

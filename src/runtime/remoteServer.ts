@@ -1,10 +1,10 @@
 import { remoteSignIn } from '../actors/mcp/http/auth/remoteSignIn.ts';
 import type { RemoteAuth } from '../actors/mcp/http/remoteAuth.ts';
-import { remoteSecrets, type RemoteSettings } from '../actors/mcp/http/remoteOptions.ts';
+import type { RemoteSettings } from '../actors/mcp/http/remoteOptions.ts';
 import { remoteTarget } from '../actors/mcp/http/remoteTarget.ts';
 import type { ServerTarget } from '../actors/mcp/serverLink.ts';
 import { signInDirectory } from '../store/paths.ts';
-import { variablesOf } from '../store/requestSecrets.ts';
+import { learnRemote, ownHeaders } from './remoteSecrets.ts';
 import type { Runtime } from './runtime.ts';
 
 /**
@@ -16,21 +16,17 @@ export function remoteServer(
   settings: RemoteSettings,
   takesSignIn = false,
 ): ServerTarget {
-  const { url, headers = {}, auth } = settings;
-  const own = Object.entries(headers).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-  for (const variables of variablesOf(url, own)) secrets.learn(variables);
-  secrets.learnValues(Object.values(remoteSecrets(settings)));
+  learnRemote(secrets, settings);
+  const { url, auth } = settings;
   const host = {
     clock,
     directory: signInDirectory(process.env),
     learn: (token: string) => secrets.learn({ token }),
   };
-  const isAuthorized = own.some(([name]) => name.toLowerCase() === 'authorization');
+  const isAuthorized = ownHeaders(settings).some(([name]) => name.toLowerCase() === 'authorization');
   let tokens: RemoteAuth | undefined;
-  if (auth !== undefined) {
-    tokens = 'token' in auth ? auth : remoteSignIn(url, auth, host);
-    if ('clientSecret' in auth) secrets.learn({ clientSecret: auth.clientSecret });
-  } else if (takesSignIn && !isAuthorized)
+  if (auth !== undefined) tokens = 'token' in auth ? auth : remoteSignIn(url, auth, host);
+  else if (takesSignIn && !isAuthorized)
     tokens = remoteSignIn(url, { grant: 'sign_in' }, { ...host, isOptional: true });
   return remoteTarget({ ...settings, auth: tokens }, { clock, random }, (learnt) => secrets.learn(learnt));
 }

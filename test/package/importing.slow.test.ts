@@ -167,25 +167,29 @@ describe('a part that cannot be loaded', () => {
   });
 
   it.each([
-    ['the MCP SDK', '/node_modules/@modelcontextprotocol/'],
-    ['execa', '/parts/run-processes-'],
-    ['the link', '/parts/mcpLink-'],
-  ])('[P-1] ends an incarnation of an MCP server, which is tried again, for: %s', async (_what, fails) => {
-    const { printed, complaints } = await runFresh(
-      `${begin}
+    ['the MCP SDK', '/node_modules/@modelcontextprotocol/', `{ command: ${node} }`],
+    ['execa', '/parts/run-processes-', `{ command: ${node} }`],
+    ['the link', '/parts/mcpLink-', `{ command: ${node} }`],
+    ['what remote servers need', '/parts/remoteServer-', `{ url: 'http://127.0.0.1:9/mcp' }`],
+  ])(
+    '[P-1] [P-4] ends an incarnation of an MCP server, which is tried again, for: %s',
+    async (_what, fails, server) => {
+      const { printed, complaints } = await runFresh(
+        `${begin}
       const gateway = start();
       const ends = [];
-      gateway.mcpServer('kb', { command: ${node} });
+      gateway.mcpServer('kb', ${server});
       const twice = new Promise((resolve) => gateway.on('child.crashed', ({ error }) => ends.push(error) === 2 && resolve()));
       await gateway.start();
       await twice;
       await gateway.stop();
       print(ends);`,
-      { fails },
-    );
-    expect(printed).toEqual([expect.stringContaining('is broken'), expect.stringContaining('is broken')]);
-    expect(complaints).toBe('');
-  });
+        { fails },
+      );
+      expect(printed).toEqual([expect.stringContaining('is broken'), expect.stringContaining('is broken')]);
+      expect(complaints).toBe('');
+    },
+  );
 
   it('[F-3] of the control socket is told, and the gateway runs', async () => {
     const { printed } = await runFresh(

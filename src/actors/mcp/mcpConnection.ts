@@ -75,8 +75,8 @@ function startLink(target: ServerTarget, host: McpConnectionHost, send: (event: 
     if (lose(facts)) queueMicrotask(() => send({ type: 'link.lost', facts, end: end() }));
   };
 
-  void import('./mcpLink.ts')
-    .then(({ startMcpLink }) => {
+  void Promise.all([import('./mcpLink.ts'), target.load?.()])
+    .then(([{ startMcpLink }]) => {
       if (!isOver) link = startMcpLink(target, host, send, startedAt);
     })
     .catch((error: unknown) => kill(notLoaded(error)));

@@ -87,6 +87,8 @@ export interface ServerTarget {
   readonly eras?: ServerEras | undefined;
   /** Longest message taken from it, in bytes. */
   readonly maxMessageBytes: number;
+  /** Loads what `open` needs, where that is more than most hosts use; `open` comes after it. */
+  load?(): Promise<void>;
   /** A link that has not been started. */
   open(clock: Clock, listener: ServerLinkListener): ServerLink;
 }

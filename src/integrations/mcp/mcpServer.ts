@@ -29,7 +29,7 @@ import { type WhenAlive, whenAliveChoices } from '../../policy/policies.ts';
 import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
 import { annotatedEffect } from '../../protocol/toolAnnotations.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { remoteServer } from '../../runtime/remoteServer.ts';
+import { lateRemoteServer } from '../../runtime/lateRemoteServer.ts';
 import type { TargetWhy } from '../../sessions/why.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 
@@ -229,7 +229,7 @@ function readServer(
     return { ...settings, target: processTarget(settings) };
   }
   const settings = readOptions(name, options, remoteMcpKeys);
-  return { ...settings, target: remoteServer(runtime, settings) };
+  return { ...settings, target: lateRemoteServer(runtime, settings) };
 }
 
 /** Names in one fact: a server decides how many tools it lists. */

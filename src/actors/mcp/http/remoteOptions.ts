@@ -11,7 +11,7 @@ import {
   text,
   type Values,
 } from '../../../policy/optionKeys.ts';
-import { type RemoteSignInOptions, signInKeys, signInRule } from './auth/remoteSignIn.ts';
+import { type RemoteSignInOptions, signInKeys, signInRule } from './auth/signInOptions.ts';
 import type { RemoteAuth } from './remoteAuth.ts';
 
 /** How a remote server is spoken to. */

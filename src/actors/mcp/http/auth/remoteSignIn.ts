@@ -1,42 +1,9 @@
 import type { Clock } from '../../../../policy/clock.ts';
-import { choice, type KeysOf, type Tell, text, type Values } from '../../../../policy/optionKeys.ts';
-import { show } from '../../../../policy/showValue.ts';
+import type { Values } from '../../../../policy/optionKeys.ts';
 import { byClientCredentials, byRefreshToken } from './renewals.ts';
 import { SignInFile } from './signInFile.ts';
+import type { signInKeys } from './signInOptions.ts';
 import { TokenKeeper } from './tokenKeeper.ts';
-
-/** How tokens for a remote server are had. */
-export interface RemoteSignInOptions {
-  /**
-   * `sign_in`: a person has signed in, with `unwedge mcp --url URL --sign-in`. `client_credentials`: the program has an account of its own,
-   * with `clientId` and `clientSecret`. @defaultValue 'sign_in'
-   */
-  readonly grant?: 'sign_in' | 'client_credentials' | undefined;
-  readonly clientId?: string | undefined;
-  /** Kept out of all that is told. */
-  readonly clientSecret?: string | undefined;
-  /** Asked for with `client_credentials`, words with a blank between. @defaultValue what the server gives */
-  readonly scope?: string | undefined;
-  /** Where tokens are kept, in files for their owner alone. @defaultValue `unwedge/sign-ins` in the XDG state directory */
-  readonly directory?: string | undefined;
-}
-
-export const signInKeys = {
-  grant: choice(['sign_in', 'client_credentials'], { default: 'sign_in' }),
-  clientId: text(),
-  clientSecret: text({ secret: true }),
-  scope: text(),
-  directory: text(),
-} satisfies KeysOf<RemoteSignInOptions>;
-
-/** Credentials are for a program that has some. */
-export function signInRule({ grant, clientId, clientSecret }: Values<typeof signInKeys>, tell: Tell): void {
-  const isProgram = grant === 'client_credentials';
-  for (const [name, value] of Object.entries({ clientId, clientSecret })) {
-    if (isProgram === (value !== undefined)) continue;
-    tell(name, { says: `to be ${isProgram ? 'given' : 'left out'} where \`grant\` is ${show(grant)}`, value });
-  }
-}
 
 export interface RemoteSignInHost {
   readonly clock: Clock;

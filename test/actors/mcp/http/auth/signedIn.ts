@@ -1,5 +1,5 @@
-import type { RemoteSignInOptions } from '../../../../../src/actors/mcp/http/auth/remoteSignIn.ts';
-import { remoteSignIn, signInKeys } from '../../../../../src/actors/mcp/http/auth/remoteSignIn.ts';
+import { remoteSignIn } from '../../../../../src/actors/mcp/http/auth/remoteSignIn.ts';
+import { type RemoteSignInOptions, signInKeys } from '../../../../../src/actors/mcp/http/auth/signInOptions.ts';
 import { type SignInRequest, signIn } from '../../../../../src/actors/mcp/http/auth/signIn.ts';
 import { SignInFile } from '../../../../../src/actors/mcp/http/auth/signInFile.ts';
 import { readOptions } from '../../../../../src/policy/readOptions.ts';
