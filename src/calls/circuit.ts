@@ -50,11 +50,11 @@ export class Circuit<I, O> {
   }
 
   /** An attempt failed, which counts: the circuit may open for it. */
-  failed(fence: Fence, { kind, retryAfterMs }: FailureFacts, counted: CountedFailure): void {
+  failed(fence: Fence, { kind, retryAfterMs, probeAfterMs }: FailureFacts, counted: CountedFailure): void {
     if (!this.link.isCurrent(fence)) return;
     // First: the news that the circuit opened says why.
     this.failures.note(counted);
-    this.link.recordFailure(fence, kind, retryAfterMs);
+    this.link.recordFailure(fence, kind, probeAfterMs ?? retryAfterMs);
   }
 
   /** An attempt said nothing of the circuit: it gives back the place of a probe. */

@@ -104,6 +104,8 @@ export interface FailureFacts {
   readonly outcome: EffectOutcome;
   /** When the other side asked not to be called again before, in ms from now. */
   readonly retryAfterMs?: number | undefined;
+  /** When an open circuit may ask whether that still holds, in ms from now. @defaultValue `retryAfterMs` */
+  readonly probeAfterMs?: number | undefined;
   /** What the other side said about retrying (`x-should-retry`); wins over the table, but for `auth` and `permanent`. */
   readonly shouldRetry?: boolean | undefined;
   /** The next attempt goes on where this one ended instead of repeating it. */

@@ -27,6 +27,8 @@ export class Access {
     undefined;
   #held: Held | undefined = undefined;
   #pauseMs = 0;
+  /** Requests in a row that were refused in spite of all there was to show; nothing was taken yet. */
+  #refusals = 1;
 
   /** @param learn - told of each new token: it is a secret. */
   constructor(auth: RemoteAuth | undefined, clock: Clock, learn: (token: string) => void) {
@@ -57,6 +59,7 @@ export class Access {
   accepted(token: string | undefined): void {
     if (this.#held?.token === token) this.#held = undefined;
     this.#pauseMs = 0;
+    this.#refusals = 0;
   }
 
   /** The server refused it. @returns whether the request may be sent again, as there is another token; or why there is none, where that is known. */
@@ -73,8 +76,9 @@ export class Access {
     return this.#renewal.done;
   }
 
-  /** What there is to show is of no use for now. */
+  /** A request was refused for good. Where that is more than one tool that wants more than it is shown, the server is left alone. */
   hold(token: string | undefined, facts: FailureFacts): void {
+    if (this.#refusals++ === 0) return;
     this.#pauseMs = Math.min(longestPauseMs, Math.max(firstPauseMs, this.#pauseMs * 2));
     this.#held = { token, facts, until: this.#clock.now() + this.#pauseMs };
   }

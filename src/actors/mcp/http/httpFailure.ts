@@ -1,7 +1,7 @@
 import { classify } from '../../../policy/classify.ts';
 import type { Clock } from '../../../policy/clock.ts';
 import { AttemptError, type FailureFacts, type FailureKind, failureKinds } from '../../../policy/failure.ts';
-import { fieldsOf } from '../../../protocol/mcp/message.ts';
+import { fieldsOf, readMessage } from '../../../protocol/mcp/message.ts';
 import { bounded } from '../../../protocol/mcp/toolFailure.ts';
 import { readBody } from '../../../streams/readBody.ts';
 
@@ -31,10 +31,11 @@ export function statusFacts(response: Response, text: string, { clock, hide }: F
     status,
     headers: { get: (name: string) => headers.get(name) },
   });
-  const facts = classify(error, { wallNow: clock.wallNow() });
+  // From which wait on it is a quota is for the policy of the integration to say.
+  const facts = classify(error, { wallNow: clock.wallNow(), maxPauseMs: Number.POSITIVE_INFINITY });
   return {
     ...facts,
-    ...(isSilentOnEffect(status) && { kind: lostKind(status, facts), outcome: 'unknown' }),
+    ...(isSilentOnEffect(response, text) && { kind: lostKind(status, facts), outcome: 'unknown' }),
     cause: undefined,
   };
 }
@@ -42,9 +43,21 @@ export function statusFacts(response: Response, text: string, { clock, hide }: F
 /** Server errors that say that the request was not carried out: not implemented, no room, an HTTP version, a login of the network, overloaded. */
 const refusing: ReadonlySet<number> = new Set([501, 503, 505, 511, 529]);
 
-/** Whether a status says nothing of whether the tool ran: a server that broke over it, a gateway that gave up waiting, a conflict with itself. */
-function isSilentOnEffect(status: number): boolean {
+/**
+ * Whether a status says nothing of whether the tool ran: a server that broke over it, a gateway that gave up waiting, a conflict with itself. 503 is
+ * also what gateways say of a server that broke off or took too long; of a refusal it says when to come again, or the server itself is heard.
+ */
+function isSilentOnEffect({ status, headers }: Response, text: string): boolean {
+  if (status === 503) {
+    const isAsked = headers.has('retry-after') || headers.has('retry-after-ms');
+    return !isAsked && !headers.has('mcp-session-id') && !isRpcError(text);
+  }
   return status === 408 || status === 409 || (status >= 500 && !refusing.has(status));
+}
+
+function isRpcError(text: string): boolean {
+  const message = readMessage(text);
+  return message.kind === 'answer' && message.error !== undefined;
 }
 
 /** An answer was lost with it, as with a connection that broke; what the body says of quotas and the like stays. */

@@ -121,7 +121,7 @@ export abstract class RemoteLink implements ServerLink {
   }
 
   protected requestFailed(id: McpId, facts: FailureFacts): void {
-    if (this.#end === undefined) this.#listener.requestFailed?.(id, facts);
+    if (this.#end === undefined) this.#listener.requestFailed?.(id, withProbe(facts));
   }
 
   /** Something was answered; where nothing more is to come, the link ends. */
@@ -154,6 +154,14 @@ export abstract class RemoteLink implements ServerLink {
     await this.takeLeave();
     this.#noteGone();
   }
+}
+
+/** After how long at most a server is asked whether it is still to be left alone, in ms: what it said may have been meant for a minute, or come from another one before it. */
+const longestUnaskedMs = 60_000;
+
+function withProbe(facts: FailureFacts): FailureFacts {
+  const isLong = (facts.retryAfterMs ?? 0) > longestUnaskedMs;
+  return isLong ? { ...facts, probeAfterMs: longestUnaskedMs } : facts;
 }
 
 function isInitialized({ message }: Outgoing): boolean {

@@ -5,6 +5,7 @@ import { skipUntil, startRemote } from '../startRemote.ts';
 
 const find = { name: 'find', arguments: { text: 'x' } };
 const lost = { kind: 'crash', reason: 'connection_lost', outcome: 'unknown' } as const;
+const silent503 = { kind: 'crash', outcome: 'unknown', status: 503 } as const;
 const protocol = { kind: 'protocol', outcome: 'unknown' } as const;
 
 type Fault = McpHttpFault & McpHttpFaultMatch;
@@ -30,7 +31,26 @@ describe('a failed call of a remote MCP tool', () => {
       { kind: 'rate_limit', status: 429, retryAfterMs: 70 },
       0,
     ],
-    ['503', { do: 'status', status: 503 }, { kind: 'transient', outcome: 'failed', status: 503 }, 0],
+    [
+      '503 with a time to come again',
+      { do: 'status', status: 503, headers: { 'retry-after': '7' } },
+      { kind: 'transient', outcome: 'failed', status: 503, retryAfterMs: 7000 },
+      0,
+    ],
+    [
+      '503 that names the session',
+      { do: 'status', status: 503, headers: { 'mcp-session-id': 'it' } },
+      { kind: 'transient', outcome: 'failed', status: 503 },
+      0,
+    ],
+    [
+      '503 in the words of the protocol',
+      { do: 'status', status: 503, body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"full"}}' },
+      { kind: 'transient', outcome: 'failed', status: 503 },
+      0,
+    ],
+    ['503 of a gateway', { do: 'status', status: 503, body: '{"message":"Service Unavailable"}' }, silent503, 0],
+    ['a bare 503', { do: 'status', status: 503, body: '' }, silent503, 0],
     ['500', { do: 'status', status: 500 }, { kind: 'crash', outcome: 'unknown', status: 500 }, 0],
     ['502', { do: 'status', status: 502, body: 'busy' }, { kind: 'crash', outcome: 'unknown', status: 502 }, 0],
     ['504', { do: 'status', status: 504 }, { kind: 'timeout', outcome: 'unknown', status: 504 }, 0],
@@ -79,7 +99,7 @@ describe('a failed call of a remote MCP tool', () => {
     expect(server.ran('find')).toBe(1);
   });
 
-  it.each([408, 409, 500, 502, 504, 507, 520])(
+  it.each([408, 409, 500, 502, 503, 504, 507, 520])(
     '[P-4] [R-12] is not repeated after %i, which says nothing of whether the tool ran, unless it is known to be harmless',
     async (status) => {
       const faults = [{ tool: 'find', nth: 1, do: 'status', status, body: 'overloaded, try again' }] as const;
@@ -103,6 +123,32 @@ describe('a failed call of a remote MCP tool', () => {
     expect(kb.lateAnswers).toBe(1);
     expect(await kb.call(find, { maxAttempts: 1 })).toMatchObject({ ok: false, failure: lost });
     expect(kb.lateAnswers).toBe(2);
+  });
+});
+
+describe('a remote server that asks not to be called for long', () => {
+  it.each([
+    ['a quota', 1, { 'retry-after': '86400' }, { kind: 'quota', retryAfterMs: 86_400_000 }, 429],
+    ['maintenance', 5, { 'retry-after': '86400' }, { kind: 'transient', retryAfterMs: 86_400_000 }, 503],
+  ] as const)('[P-4] [M-13] for %s is probed after a minute; the caller is told all of it', async (...row) => {
+    const [, calls, headers, failure, status] = row;
+    const { kb, server, clock, facts } = await startRemote({ tools: ['find'] });
+    server.setFaults([{ tool: 'find', do: 'status', status, headers }]);
+    for (let call = 0; call < calls; call++) {
+      expect(await kb.call(find, { maxAttempts: 1 })).toMatchObject({ ok: false, failure });
+    }
+    expect(facts.find(({ type }) => type === 'breaker.opened')).toMatchObject({ openForMs: 60_000 });
+    expect(await kb.call(find)).toMatchObject({ ok: false, failure: { kind: 'circuit_open' } });
+    server.setFaults([]);
+    clock.skip(60_001);
+    expect(await kb.call(find)).toMatchObject({ ok: true });
+  });
+
+  it('[P-4] [M-13] is waited for where the policy allows so long a pause', async () => {
+    const faults = [{ tool: 'find', do: 'status', status: 429, headers: { 'retry-after': '120' } }] as const;
+    const { kb } = await startRemote({ tools: ['find'], faults }, { policy: { maxPauseMs: 300_000 } });
+    const failure = { kind: 'rate_limit', retryAfterMs: 120_000 };
+    expect(await kb.call(find, { maxAttempts: 1 })).toMatchObject({ ok: false, failure });
   });
 });
 
