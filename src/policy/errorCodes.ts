@@ -11,8 +11,10 @@ const all = (codes: string, ...row: Row): [string, Row][] => codes.split(' ').ma
 const errnos = new Map<string, Row>([
   ...all('ECONNREFUSED ENOTFOUND EAI_AGAIN ENETUNREACH EHOSTUNREACH EHOSTDOWN ENETDOWN', 'transient', 'not_started'),
   ...all('UND_ERR_CONNECT_TIMEOUT', 'transient', 'not_started'),
-  ...all('ECONNRESET EPIPE ETIMEDOUT ECONNABORTED ENETRESET UND_ERR_SOCKET', 'transient', 'unknown'),
-  ...all('ERR_STREAM_PREMATURE_CLOSE UND_ERR_RES_CONTENT_LENGTH_MISMATCH UND_ERR_DESTROYED', 'transient', 'unknown'),
+  ...all('ECONNRESET EPIPE ETIMEDOUT ECONNABORTED ENETRESET', 'transient', 'unknown', 'connection_lost'),
+  ...all('UND_ERR_SOCKET UND_ERR_DESTROYED', 'transient', 'unknown', 'connection_lost'),
+  ...all('ERR_STREAM_PREMATURE_CLOSE', 'transient', 'unknown', 'connection_lost'),
+  ...all('UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'transient', 'unknown', 'connection_lost'),
   ...all('UND_ERR_CLOSED', 'transient', 'not_started'),
   ...all('UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT ESOCKETTIMEDOUT', 'timeout', 'unknown'),
   ...all('ABORT_ERR ERR_CANCELED UND_ERR_ABORTED', 'cancelled', 'cancelled'),
@@ -60,7 +62,9 @@ export function byName(error: unknown): Finding | undefined {
   const spawning = readString(error, 'syscall')?.startsWith('spawn') === true;
   if (spawning && shortages.has(code)) return shortage(error, code);
   const found = finding(errnos.get(code) ?? (spawning ? spawnErrnos.get(code) : undefined), code);
-  return found?.kind === 'transient' && isConnecting(error) ? { ...found, outcome: 'not_started' } : found;
+  // What never stood was not lost.
+  const isRefused = found?.kind === 'transient' && isConnecting(error);
+  return isRefused ? { ...found, outcome: 'not_started', reason: undefined } : found;
 }
 
 /** Error types and codes in the bodies of the Anthropic and OpenAI APIs and of Codex. */
@@ -106,7 +110,7 @@ const closeCodes = new Map<number, Row>([
   [1002, ['protocol', 'unknown']],
   [1003, ['protocol', 'unknown']],
   [1005, ['crash', 'unknown', 'connection_closed']],
-  [1006, ['transient', 'unknown']],
+  [1006, ['transient', 'unknown', 'connection_lost']],
   [1007, ['protocol', 'unknown']],
   [1008, ['auth', 'failed']],
   [1009, ['permanent', 'failed', 'message_too_large']],

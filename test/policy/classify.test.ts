@@ -103,6 +103,23 @@ describe('an error of the network', () => {
   });
 
   it.each([
+    coded('ECONNRESET'),
+    coded('ERR_STREAM_PREMATURE_CLOSE'),
+    new TypeError('terminated', { cause: coded('UND_ERR_SOCKET', 'other side closed') }),
+    coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'),
+    new Error('socket hang up'),
+    new Error('abnormal closure'),
+    Object.assign(new Error('closed'), { closeCode: 1006 }),
+  ])('[R-5] a connection that broke says so: %s', (error) => {
+    expect(facts(error)).toMatchObject({ kind: 'transient', reason: 'connection_lost' });
+  });
+
+  it('[R-5] a connection that never stood was not lost', () => {
+    expect(facts(coded('ECONNREFUSED')).reason).toBeUndefined();
+    expect(facts(coded('ETIMEDOUT', 'connect ETIMEDOUT', { syscall: 'connect' })).reason).toBeUndefined();
+  });
+
+  it.each([
     ['UND_ERR_CLOSED', 'transient', 'not_started'],
     ['UND_ERR_DESTROYED', 'transient', 'unknown'],
     ['UND_ERR_HEADERS_OVERFLOW', 'protocol', 'unknown'],

@@ -98,9 +98,22 @@ describe('a stream of events', () => {
     const stream = llm.stream(request);
     const { chunks, thrown } = await readAll(stream);
     expect(dataOf(chunks)).toEqual(['a']);
-    expect(thrown?.failure).toMatchObject({ kind: 'transient', outcome: 'unknown', attempts: 1 });
+    const lost = { kind: 'transient', reason: 'connection_lost', outcome: 'unknown', attempts: 1 };
+    expect(thrown?.failure).toMatchObject(lost);
     expect((await stream.outcome).ok).toBe(false);
     expect(server.received).toHaveLength(1);
+  });
+
+  it('[R-13] whose connection is reset in the middle gives the reason of a lost one', async () => {
+    const server = await startServer(inTurn(begins('data: a\n\n')));
+    const { llm } = await startModel(server);
+    const { chunks, outcome } = llm.stream(request);
+    await chunks.next();
+    const response = await server.arrived(1);
+    response.socket?.resetAndDestroy();
+    await expect(chunks.next()).rejects.toThrow(IntegrationError);
+    const reset = { kind: 'transient', reason: 'connection_lost', code: 'ECONNRESET' };
+    expect(await outcome).toMatchObject({ failure: reset });
   });
 
   it.each([
