@@ -30,7 +30,8 @@ export function onIncident(
       if (failure.alerts === false || integration.startsWith('hook:')) return;
       const { kind, message, code } = failure;
       // What a command printed last may say nothing.
-      const exit = integrationType === 'subprocess' && typeof code === 'number' ? ` (exit code ${code})` : '';
+      const isUntold = typeof code === 'number' && !message.includes(`exit code ${code}`);
+      const exit = integrationType === 'subprocess' && isUntold ? ` (exit code ${code})` : '';
       met({ cause: 'failures', integration, kind, message: `${message}${exit}` });
     }),
     bus.on('hook.failed', ({ hook, kind = 'unknown', error }) =>

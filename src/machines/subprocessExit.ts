@@ -1,6 +1,6 @@
 import { limitText } from '../policy/duration.ts';
 import type { FailureReason } from '../policy/failure.ts';
-import type { SubprocessRun } from './subprocessInput.ts';
+import { type SubprocessRun, usualName } from './subprocessInput.ts';
 
 /** Why a run ended; the first reason wins. */
 export type ProcessExitReason =
@@ -69,35 +69,37 @@ export function conclusion(run: RunFacts): ProcessExit {
 }
 
 function messageOf(reason: ProcessExitReason, { input, exitCode, signal, error }: RunFacts): string {
+  const { calledAs = usualName } = input;
   switch (reason) {
     case 'exit':
-      return `CLI exited with code ${exitCode ?? 'unknown'}.`;
+      return `${calledAs} exited with code ${exitCode ?? 'unknown'}.`;
     case 'signal':
-      return `CLI was ended by ${signal ?? 'a signal'}.`;
+      return `${calledAs} was ended by ${signal ?? 'a signal'}.`;
     case 'overall-timeout':
-      return overallExceeded(input.overallMs);
+      return overallExceeded(calledAs, input.overallMs);
     case 'no-output-timeout':
-      return outputMissing(input.idleMs);
+      return outputMissing(calledAs, input.idleMs);
     case 'cancelled':
-      return 'CLI was cancelled and terminated.';
+      return `${calledAs} was cancelled and terminated.`;
     case 'output-limit':
-      return `CLI produced more than ${input.maxOutputBytes ?? 0} bytes and was terminated.`;
+      return `${calledAs} produced more than ${input.maxOutputBytes ?? 0} bytes and was terminated.`;
     case 'spawn-error':
-      return error instanceof Error ? error.message : 'CLI could not be started.';
+      return error instanceof Error ? error.message : `${calledAs} could not be started.`;
   }
 }
 
 /** @param limitMs - undefined when another than the machine held the limit. */
-function overallExceeded(limitMs: number | undefined): string {
-  return `CLI exceeded timeout${limitMs === undefined ? '' : ` (${limitText(limitMs)})`} and was terminated.`;
+function overallExceeded(calledAs: string, limitMs: number | undefined): string {
+  return `${calledAs} exceeded timeout${limitMs === undefined ? '' : ` (${limitText(limitMs)})`} and was terminated.`;
 }
 
 /** @param limitMs - undefined when another than the machine held the limit. */
-function outputMissing(limitMs: number | undefined): string {
-  return `CLI produced no output${limitMs === undefined ? '' : ` for ${limitText(limitMs)}`} and was terminated.`;
+function outputMissing(calledAs: string, limitMs: number | undefined): string {
+  return `${calledAs} produced no output${limitMs === undefined ? '' : ` for ${limitText(limitMs)}`} and was terminated.`;
 }
 
-/** What a limit that the call path holds is told as. */
-export function describeTimeout(reason: FailureReason, limitMs: number): string {
-  return reason === 'idle_timeout' ? outputMissing(limitMs) : overallExceeded(limitMs);
+/** What a limit that the call path holds is told as, for a command that messages call this. */
+export function timeoutText(calledAs: string): (reason: FailureReason, limitMs: number) => string {
+  return (reason, limitMs) =>
+    reason === 'idle_timeout' ? outputMissing(calledAs, limitMs) : overallExceeded(calledAs, limitMs);
 }

@@ -64,6 +64,8 @@ export interface SubprocessInput {
   readonly onOutput?: ((chunk: Uint8Array, stream: OutputStream) => unknown) | undefined;
   /** Told of the process once it runs, so that the next runtime can end it should this one die. */
   readonly register?: RegisterChild | undefined;
+  /** What messages for people call it, as the subject of a sentence. @defaultValue 'CLI' */
+  readonly calledAs?: string | undefined;
   readonly clock: Clock;
 }
 
@@ -96,6 +98,9 @@ export function commandRule({ envAllow, envMode }: Pick<CommandOptions, 'envAllo
   tell('envAllow', { says: 'to be left out with an `envMode` of "only"' });
 }
 
+/** What messages call a command of which nothing more is said. */
+export const usualName = 'CLI';
+
 /** How long a command may take to end once it was told to. */
 export const graceMs = duration({ zero: true, default: 5000 });
 /** How much a command may print. */
@@ -113,6 +118,7 @@ const inputKeys = {
   drainMs: duration({ zero: true }),
   onOutput: callback<SubprocessInput['onOutput']>(),
   register: callback<RegisterChild>(),
+  calledAs: text(),
 } satisfies KeysOf<Omit<SubprocessInput, 'clock'>>;
 
 /** {@link SubprocessInput}, checked; limits in ms. */

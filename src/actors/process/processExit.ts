@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
+import { usualName } from '../../machines/subprocessInput.ts';
 import { classify } from '../../policy/classify.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { spawnFailure } from './spawnFailure.ts';
@@ -13,20 +14,30 @@ const messageCharacters = 500;
 export interface ExpectedExit {
   /** Whether exit 0 with nothing but white space on stdout is no answer. @defaultValue false */
   readonly expectsOutput?: boolean | undefined;
+  /** What messages for people call it. @defaultValue 'CLI' */
+  readonly calledAs?: string | undefined;
 }
 
 /**
  * What the end of a run means as a failure; undefined when it exited with 0. Says nothing about what the output says: a
  * program may exit with 0 and report an error in its own protocol.
  */
-export function exitFacts(exit: ProcessExit, { expectsOutput = false }: ExpectedExit = {}): FailureFacts | undefined {
+export function exitFacts(
+  exit: ProcessExit,
+  { expectsOutput = false, calledAs = usualName }: ExpectedExit = {},
+): FailureFacts | undefined {
   const { reason, message } = exit;
   switch (reason) {
     case 'exit':
-      if (exit.exitCode !== 0) return codeFacts(exit);
-      return expectsOutput && exit.stdout.text.trim() === '' ? emptyFacts(exit) : undefined;
+      if (exit.exitCode !== 0) return codeFacts(exit, calledAs);
+      return expectsOutput && exit.stdout.text.trim() === '' ? emptyFacts(exit, calledAs) : undefined;
     case 'signal':
-      return { kind: 'crash', message: killedBy(exit.signal ?? 'a signal'), outcome: 'unknown', code: exit.signal };
+      return {
+        kind: 'crash',
+        message: killedBy(calledAs, exit.signal ?? 'a signal'),
+        outcome: 'unknown',
+        code: exit.signal,
+      };
     case 'overall-timeout':
       return { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' };
     case 'no-output-timeout':
@@ -38,27 +49,26 @@ export function exitFacts(exit: ProcessExit, { expectsOutput = false }: Expected
     case 'spawn-error':
       return exit.error instanceof AttemptError
         ? exit.error.facts
-        : { ...spawnFailure(exit.error, { command: 'CLI' }), message };
+        : { ...spawnFailure(exit.error, { command: calledAs }), message };
   }
 }
 
 /** It says that all went well, and nothing else: what it did is not known. */
-function emptyFacts({ stderr }: ProcessExit): FailureFacts {
-  const message = lastLines(tailOf(stderr.text)) ?? noText;
+function emptyFacts({ stderr }: ProcessExit, calledAs: string): FailureFacts {
+  const message = lastLines(tailOf(stderr.text)) ?? `${calledAs} exited with code 0 and printed no answer.`;
   return { kind: 'unknown', reason: 'empty_response', message, outcome: 'unknown', code: 0 };
 }
 
-const noText = 'CLI failed.';
-
 /** Exit code first, then the text of stderr, and where that is empty the last lines of stdout. */
-function codeFacts({ exitCode, stderr, stdout, endedAt }: ProcessExit): FailureFacts {
+function codeFacts({ exitCode, stderr, stdout, endedAt }: ProcessExit, calledAs: string): FailureFacts {
   const errors = tailOf(stderr.text);
   // Of what is output, not errors, only the end may say what went wrong.
   const text = errors === '' ? (lastLines(tailOf(stdout.text)) ?? '') : errors;
-  const message = lastLines(text) ?? noText;
+  const message = lastLines(text) ?? `${calledAs} failed with exit code ${exitCode ?? 'unknown'}.`;
   const signal = signalOf(exitCode);
   // A shell, or a program that handles the signal itself, reports 128 and its number.
-  if (signal !== undefined) return { kind: 'crash', message: killedBy(signal), outcome: 'unknown', code: exitCode };
+  if (signal !== undefined)
+    return { kind: 'crash', message: killedBy(calledAs, signal), outcome: 'unknown', code: exitCode };
   if (exitCode === undefined) return { kind: 'crash', message, outcome: 'unknown' };
   // The codes of `timeout`, and of `env` and shells for a command that cannot be run.
   if (exitCode === 124) return { kind: 'timeout', message, outcome: 'unknown', code: exitCode };
@@ -79,10 +89,10 @@ const deadly = ['SIGHUP', 'SIGINT', 'SIGABRT', 'SIGKILL', 'SIGSEGV', 'SIGBUS', '
 const signalOf = (exitCode = 0): string | undefined =>
   deadly.find((name) => exitCode === 128 + constants.signals[name]);
 
-const killedBy = (signal: string): string =>
+const killedBy = (calledAs: string, signal: string): string =>
   signal === 'SIGKILL'
-    ? 'CLI was killed by SIGKILL, not by us; the system may be out of memory.'
-    : `CLI was ended by ${signal}, not by us.`;
+    ? `${calledAs} was killed by SIGKILL, not by us; the system may be out of memory.`
+    : `${calledAs} was ended by ${signal}, not by us.`;
 
 /** The last lines that fit into a message; undefined when there is no text. */
 function lastLines(text: string): string | undefined {

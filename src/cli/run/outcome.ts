@@ -14,7 +14,7 @@ const ignored: ReadonlySet<FailureKind> = new Set(['rate_limit', 'cancelled']);
  */
 export function asRun(facts: FailureFacts, exit: ProcessExit | undefined, isInterrupted = false): FailureFacts {
   if (isInterrupted && endedByInterrupt(exit)) {
-    return { kind: 'cancelled', message: 'CLI was ended by Ctrl-C.', outcome: 'cancelled', code: facts.code };
+    return { kind: 'cancelled', message: 'Ended by Ctrl-C.', outcome: 'cancelled', code: facts.code };
   }
   if (exit?.signal === 'SIGINT') return { ...facts, breaker: 'ignored' };
   if (counted.has(facts.kind) || ignored.has(facts.kind)) return facts;

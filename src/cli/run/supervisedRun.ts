@@ -1,11 +1,12 @@
 import { aboutCommand } from '../../protocol/aboutCommand.ts';
 import { agentCommand } from '../../protocol/agentCommand.ts';
 import { AgentRuns, type RunResult } from '../../integrations/subprocess/agentRuns.ts';
+import { nameOfCommand } from '../../integrations/subprocess/commandName.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { CallableIntegration } from '../../calls/integration.ts';
 import { checkGatewayOptions } from '../../runtime/runtimeOptions.ts';
 import type { ProcessExit, SubprocessInput } from '../../machines/subprocess.ts';
-import { describeTimeout } from '../../machines/subprocessExit.ts';
+import { timeoutText } from '../../machines/subprocessExit.ts';
 import type { Clock, Timer } from '../../policy/clock.ts';
 import type { Fact, FactOf, Told } from '../../policy/facts.ts';
 import { AttemptError, type Outcome } from '../../policy/failure.ts';
@@ -72,6 +73,8 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const { clock, bus } = runtime;
   runtime.secrets.learn(env);
   const trace = circuitTrace(path, plan.name);
+  const agent = agentCommand(plan.command, plan.args, plan.agent);
+  const calledAs = nameOfCommand(plan.command, agent);
   let notRepeated: string | undefined;
   const agents = new AgentRuns(
     clock,
@@ -83,10 +86,10 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
 
   const call = superviseIntegration<RunRequest, RunResult>(runtime, {
     name: plan.name,
-    about: aboutCommand(agentCommand(plan.command, plan.args, plan.agent), plan.args),
+    about: aboutCommand(agent, plan.args),
     policy: { ...plan.policy, abortGraceMs: graceMs + 2000 },
     streak: 'shared',
-    describeTimeout,
+    describeTimeout: timeoutText(calledAs),
     amendTimeout: (facts, context) => agents.amendTimeout(facts, context),
     async operation(input, context) {
       const prepared = await agents.prepare(input, context);
@@ -99,7 +102,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
           runtime,
           {
             id: `process:${plan.name}:${context.attempt}`,
-            input: { ...process, register },
+            input: { ...process, calledAs, register },
             graceMs,
             tellsLife: prepared.tellsLife,
           },

@@ -5,6 +5,7 @@ import type { SubprocessInput } from '../../machines/subprocessInput.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from '../../protocol/commandHook.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { nameOfCommand } from '../subprocess/commandName.ts';
 import { runProcess } from '../subprocess/subprocessRun.ts';
 
 /** A hook that is a command, as Claude Code's hooks are: JSON on stdin, exit 2 blocks, JSON on stdout is honoured. */
@@ -20,6 +21,7 @@ export function commandHookHandler(
   command: HookCommand & { readonly graceMs: number },
 ): HookHandler {
   const { graceMs } = command;
+  const calledAs = nameOfCommand(command.command, undefined);
   let runs = 0;
   return async (event: HookEvent, context: AttemptContext): Promise<CommandHookAnswer> => {
     const stdin = inputOf(event, command.cwd ?? process.cwd());
@@ -28,12 +30,13 @@ export function commandHookHandler(
       envMode: command.envMode ?? runtime.environment,
       stdin,
       graceMs,
+      calledAs,
       register: runtime.register,
       clock: runtime.clock,
     };
     const exit = await runProcess(runtime, { id: `hook:${name}:${++runs}`, input, graceMs }, context);
     if (exit.reason !== 'exit' || exit.exitCode === undefined) {
-      throw new AttemptError(exitFacts(exit) ?? failure('unknown', exit.message));
+      throw new AttemptError(exitFacts(exit, { calledAs }) ?? failure('unknown', exit.message));
     }
     const { exitCode, stdout, stderr } = exit;
     const verdict = judgeCommandHook(event.event, { exitCode, stdout: stdout.text, stderr: stderr.text });

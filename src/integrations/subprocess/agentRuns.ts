@@ -9,6 +9,7 @@ import { mayRetry } from '../../policy/repetition.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../../policy/failure.ts';
 import type { RetryPolicy } from '../../policy/policy.ts';
 import { boundRetries } from './agentRetries.ts';
+import { nameOfCommand } from './commandName.ts';
 import {
   type AgentCommand,
   agentCommand,
@@ -180,7 +181,8 @@ function conclude(
   judged: (facts: FailureFacts) => FailureFacts,
 ): RunResult {
   if (command === undefined || stream === undefined) {
-    const facts = exitFacts(exit, options);
+    const { expectsOutput, command: program } = options;
+    const facts = exitFacts(exit, { expectsOutput, calledAs: nameOfCommand(program, undefined) });
     if (facts !== undefined) throw new AttemptError(facts);
     return exit;
   }

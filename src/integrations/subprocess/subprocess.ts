@@ -1,10 +1,11 @@
 import type { AgentRuns, RunResult } from './agentRuns.ts';
+import { nameOfCommand } from './commandName.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import { OutputBytes } from './outputBytes.ts';
 import { outputLines } from './outputLines.ts';
 import type { SubprocessInput } from '../../machines/subprocess.ts';
-import { describeTimeout } from '../../machines/subprocessExit.ts';
+import { timeoutText } from '../../machines/subprocessExit.ts';
 import { say } from '../../policy/logger.ts';
 import { aboutCommand } from '../../protocol/aboutCommand.ts';
 import { type AgentCommand, agentCommand } from '../../protocol/agentCommand.ts';
@@ -41,6 +42,7 @@ export function superviseSubprocess(
     graceMs,
   } = options;
   const agent = agentCommand(command, args ?? [], options.agent);
+  const calledAs = nameOfCommand(command, agent);
   const base = runtime.policies.policyOf(name, options.policy, presetOf(agent));
   const printsOnlyAtEnd = options.printsOnlyAtEnd ?? (agent?.agent === 'claude' && agent.format !== 'stream-json');
   // A user who configures the limit on silence for this very command means it.
@@ -91,6 +93,7 @@ export function superviseSubprocess(
         envAllow,
         graceMs,
         maxOutputBytes,
+        calledAs,
         register: runtime.register,
         clock: runtime.clock,
       };
@@ -107,7 +110,7 @@ export function superviseSubprocess(
     ...role,
     about: aboutCommand(agent, args ?? []),
     policy,
-    describeTimeout,
+    describeTimeout: timeoutText(calledAs),
     amendTimeout: (facts, context) => agents?.amendTimeout(facts, context) ?? facts,
     operation: (request: RunRequest, context) => run(request, context, context.signal),
     streamed: (request: RunRequest, context) => {

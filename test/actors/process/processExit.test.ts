@@ -20,18 +20,34 @@ describe('the end of a run as a failure', () => {
     expect(exitFacts(exit({ exitCode: 0 }, 'Error: 529 Overloaded'))).toBeUndefined();
   });
 
-  it('[S-9] says "CLI failed." when there is no text', () => {
+  it('[S-9] names the exit code when there is no text', () => {
     expect(exitFacts(exit({ exitCode: 1 }))).toMatchObject({
       kind: 'unknown',
-      message: 'CLI failed.',
+      message: 'CLI failed with exit code 1.',
       code: 1,
       outcome: 'failed',
     });
+    expect(exitFacts(exit({ exitCode: undefined }))?.message).toBe('CLI failed with exit code unknown.');
+  });
+
+  it('[S-9] calls the command by its name', () => {
+    const calledAs = 'convert';
+    const messageOf = (facts: Partial<ProcessExit>) =>
+      exitFacts(exit(facts), { calledAs, expectsOutput: true })?.message;
+    expect(messageOf({ exitCode: 3 })).toBe('convert failed with exit code 3.');
+    expect(messageOf({ exitCode: 0, stdout: captured('') })).toBe('convert exited with code 0 and printed no answer.');
+    expect(messageOf({ exitCode: 143 })).toBe('convert was ended by SIGTERM, not by us.');
+    expect(messageOf({ reason: 'signal', signal: 'SIGSEGV' })).toBe('convert was ended by SIGSEGV, not by us.');
   });
 
   it('[S-9] is an empty response for exit code 0 without output where some is expected', () => {
     const empty = (stdout: string) => exit({ exitCode: 0, stdout: captured(stdout) });
-    const facts = { kind: 'unknown', reason: 'empty_response', message: 'CLI failed.', outcome: 'unknown' };
+    const facts = {
+      kind: 'unknown',
+      reason: 'empty_response',
+      message: 'CLI exited with code 0 and printed no answer.',
+      outcome: 'unknown',
+    };
     expect(exitFacts(empty(''), { expectsOutput: true })).toMatchObject(facts);
     expect(exitFacts(empty(' \n\t'), { expectsOutput: true })).toMatchObject(facts);
     expect(exitFacts(empty('x'), { expectsOutput: true })).toBeUndefined();
@@ -92,7 +108,9 @@ describe('the end of a run as a failure', () => {
   it('[O-8] begins with no part of a word: it may be half a secret', () => {
     const facts = exitFacts(exit({ exitCode: 1 }, `${'half-of-a-secret'.repeat(40)} the rest`));
     expect(facts?.message).toBe('the rest');
-    expect(exitFacts(exit({ exitCode: 1 }, 'half-of-a-secret'.repeat(40)))?.message).toBe('CLI failed.');
+    expect(exitFacts(exit({ exitCode: 1 }, 'half-of-a-secret'.repeat(40)))?.message).toBe(
+      'CLI failed with exit code 1.',
+    );
   });
 
   it.each([

@@ -55,9 +55,19 @@ describe('an alert of a gateway', () => {
     onTestFinished(() => gateway.stop());
     const command = gateway.subprocess('tests', { command: 'sh', policy: { maxAttempts: 1 } });
     await gateway.start();
-    const raised = gateway.wait('alert.raised');
+    const silent = gateway.wait('alert.raised');
     await command.call({ args: ['-c', 'exit 3'] });
-    expect(await raised).toMatchObject({ integration: 'tests', message: 'CLI failed. (exit code 3)' });
+    expect(await silent).toMatchObject({ integration: 'tests', message: 'sh failed with exit code 3.' });
+  });
+
+  it('[O-3] adds the exit code of a command to what it printed', async () => {
+    const gateway = createGateway({ alerts: { failures: 1 } });
+    onTestFinished(() => gateway.stop());
+    const command = gateway.subprocess('tests', { command: 'sh', policy: { maxAttempts: 1 } });
+    await gateway.start();
+    const raised = gateway.wait('alert.raised');
+    await command.call({ args: ['-c', 'echo 2 of 9 failed >&2; exit 3'] });
+    expect(await raised).toMatchObject({ integration: 'tests', message: '2 of 9 failed (exit code 3)' });
   });
 
   it.skipIf(!hasSqlite)("[O-3] [I-3] does not count what an earlier run recorded as nobody's failure", async () => {

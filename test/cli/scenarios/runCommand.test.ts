@@ -34,9 +34,9 @@ describe('unwedge run', () => {
   });
 
   it.each([
-    ['--timeout', 'CLI exceeded timeout (200ms) and was terminated'],
-    ['--no-output-timeout', 'CLI produced no output for 200ms and was terminated'],
-    ['--attempt-timeout', 'CLI exceeded timeout (200ms) and was terminated'],
+    ['--timeout', 'node exceeded timeout (200ms) and was terminated'],
+    ['--no-output-timeout', 'node produced no output for 200ms and was terminated'],
+    ['--attempt-timeout', 'node exceeded timeout (200ms) and was terminated'],
   ])('[L-4] [S-2] exits with 124 when %s passes', async (option, message) => {
     const { code, stderr } = await startPlace().run([option, '200ms', '--', node, fixture('silent.mjs')]);
     expect(code).toBe(124);

@@ -202,7 +202,7 @@ describe('policies of a gateway', () => {
     await gateway.start();
     expect([cli.policy.limits.idleMs, other.policy.limits.idleMs]).toEqual([300, Number.POSITIVE_INFINITY]);
     expect(await cli.call({}, { maxAttempts: 1 })).toMatchObject({
-      failure: { message: 'CLI produced no output for 300ms and was terminated.' },
+      failure: { message: 'node produced no output for 300ms and was terminated.' },
     });
   });
 

@@ -115,7 +115,7 @@ describe('a command as a hook', () => {
 
   it.each([
     ['exits with another code', program('exit', '1'), 'it went wrong'],
-    ['crashes', program('crash'), 'CLI was killed by SIGKILL'],
+    ['crashes', program('crash'), 'node was killed by SIGKILL'],
     ['cannot be started', { command: '/nowhere/guard' }, 'there is no such command'],
     ['prints broken JSON', program('print', '{"decision":'), 'Its output starts like JSON and is none'],
   ])('[H-1] [H-2] that %s is recorded, and onFailure decides', async (_what, hook, error) => {

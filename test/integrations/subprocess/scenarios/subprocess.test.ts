@@ -28,7 +28,7 @@ describe('a command', () => {
     const outcome = await cli.call({ args: [fixture('silent.mjs')] }, { idleMs: 400, maxAttempts: 1 });
     expect(outcome).toMatchObject({
       ok: false,
-      failure: { kind: 'timeout', message: 'CLI produced no output for 400ms and was terminated.' },
+      failure: { kind: 'timeout', message: 'node produced no output for 400ms and was terminated.' },
     });
     expect(await exited).toMatchObject({ reason: 'no-output-timeout' });
     expect(isAlive((await started).pid)).toBe(false);
@@ -37,8 +37,14 @@ describe('a command', () => {
   it('[S-2] that takes too long is ended with the message of its overall limit', async () => {
     const { cli, exited } = await startCommand();
     const outcome = await cli.call({ args: [fixture('silent.mjs')] }, { attemptMs: 400, maxAttempts: 1 });
-    expect(outcome).toMatchObject({ failure: { message: 'CLI exceeded timeout (400ms) and was terminated.' } });
+    expect(outcome).toMatchObject({ failure: { message: 'node exceeded timeout (400ms) and was terminated.' } });
     expect(await exited).toMatchObject({ reason: 'overall-timeout' });
+  });
+
+  it("[S-2] that is an agent's is called CLI", async () => {
+    const { cli } = await startCommand({ agent: 'claude' });
+    const outcome = await cli.call({ args: [fixture('silent.mjs')] }, { attemptMs: 400, maxAttempts: 1 });
+    expect(outcome).toMatchObject({ failure: { message: 'CLI exceeded timeout (400ms) and was terminated.' } });
   });
 
   it('[R-8] [S-3] is ended when its caller aborts the call', async () => {
@@ -75,11 +81,27 @@ describe('a command', () => {
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'unknown', message: 'disk on fire', code: 4 } });
   });
 
+  it.each([
+    ['an exit code', 'process.exitCode = 4', 'node failed with exit code 4.'],
+    [
+      'a signal',
+      "process.kill(process.pid, 'SIGTERM'); setTimeout(() => {}, 60_000)",
+      'node was ended by SIGTERM, not by us.',
+    ],
+  ])('[S-9] that ends without a word says %s, as a call and as a stream', async (_, program, message) => {
+    const { cli } = await startCommand();
+    const request = { args: ['-e', program] };
+    expect(await cli.call(request, { maxAttempts: 1 })).toMatchObject({ failure: { message } });
+    const { chunks, outcome } = cli.stream(request, { maxAttempts: 1 });
+    await expect(chunks.next()).rejects.toThrow(message);
+    expect(await outcome).toMatchObject({ failure: { message } });
+  });
+
   it('[S-9] that prints nothing where output is expected is an empty response', async () => {
     const { cli } = await startCommand({ expectsOutput: true });
     expect(await cli.call({ args: ['-e', ''] })).toMatchObject({
       ok: false,
-      failure: { kind: 'unknown', reason: 'empty_response', message: 'CLI failed.' },
+      failure: { kind: 'unknown', reason: 'empty_response', message: 'node exited with code 0 and printed no answer.' },
     });
     expect(await cli.call({ args: ['-p', '1'] })).toMatchObject({ ok: true });
   });
