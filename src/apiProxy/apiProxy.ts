@@ -34,13 +34,16 @@ export class ApiProxy {
   /** @throws TypeError or RangeError that names the option and its value. */
   constructor(runtime: Runtime, options: ApiProxyOptions) {
     const settings = checkApiProxy(options);
-    const { upstream, fallback, fallbackKey } = settings;
+    const { upstream, fallback, fallbackKey, headersMs, contentMs, wholeMs } = settings;
+    const probeMs = Math.max(headersMs + contentMs, wholeMs);
     this.#settings = settings;
     this.#runtime = runtime;
     this.name = settings.name ?? new URL(upstream).host;
     this.#upstreams = [
-      new Upstream(runtime, this.name, upstream, undefined),
-      ...(fallback === undefined ? [] : [new Upstream(runtime, `${this.name}:fallback`, fallback, fallbackKey)]),
+      new Upstream(runtime, this.name, upstream, undefined, probeMs),
+      ...(fallback === undefined
+        ? []
+        : [new Upstream(runtime, `${this.name}:fallback`, fallback, fallbackKey, probeMs)]),
     ];
     this.#repeats = new Repeats(runtime.clock);
     this.#bodies = new KeptBodies(settings.maxKeptBytes, mostKept);
@@ -49,7 +52,6 @@ export class ApiProxy {
 
   /** Answers a request. Never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const arrivedAt = this.#runtime.clock.now();
     // A client that leaves is an error to what is written to it, and none to us.
     response.on('error', () => undefined);
     this.#open.set(response, undefined);
@@ -58,7 +60,7 @@ export class ApiProxy {
     try {
       const body = await this.#bodies.read(request);
       try {
-        await this.#pass(request, response, body, arrivedAt, closed);
+        await this.#pass(request, response, body, closed);
       } finally {
         this.#bodies.release(body);
       }
@@ -72,7 +74,6 @@ export class ApiProxy {
     request: IncomingMessage,
     response: ServerResponse,
     body: RequestBody,
-    arrivedAt: number,
     closed: Promise<void>,
   ): Promise<void> {
     const { method = 'GET', url = '/', headers } = request;
@@ -88,10 +89,10 @@ export class ApiProxy {
       body,
       route,
       client: clientOf(headers),
-      arrivedAt,
+      arrivedAt: this.#runtime.clock.now(),
       releaseBody,
     };
-    const delayMs = this.#repeats.delayOf(keys);
+    const delayMs = Math.min(this.#repeats.delayOf(keys), this.#settings.budgetMs / 2);
     if (delayMs > 0) await waitFor(this.#runtime.clock, delayMs, closed);
     let before: Failure | undefined;
     for (const [index, upstream] of this.#upstreams.entries()) {

@@ -30,14 +30,14 @@ export function refuse(asked: Asked, exchange: Exchange | undefined, bucket: Buc
   const last = exchange?.lastAnswer;
   const isLimit = failure.kind === 'quota' || failure.kind === 'rate_limit';
   if (last !== undefined) {
-    if (isLimit) bucket.lastRefusal = { answer: last, at: now };
-    pass(asked, last, failure, 0);
+    if (isLimit) bucket.lastRefusal = last;
+    pass(asked, last, failure, now - last.at);
     return;
   }
   // The bucket is closed: whoever asks now learns what the one before was told.
   const kept = bucket.lastRefusal;
   if (kept !== undefined && failure.attempts === 0 && (isLimit || failure.kind === 'circuit_open')) {
-    pass(asked, kept.answer, failure, now - kept.at);
+    pass(asked, kept, failure, now - kept.at);
     return;
   }
   const { status, headers, body } = ownAnswer(failure, route.dialect);
@@ -65,13 +65,17 @@ function pass(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** The headers of an answer that is given again later: what they say to wait has become less. */
+/** The headers of an answer that is given later: what they say to wait has become less. A date is as true as it was. */
 function aged(headers: readonly string[], ageMs: number): string[] {
   return headers.map((value, index) => {
-    const isWait = index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'retry-after' && /^\d+$/.test(value);
-    return isWait ? String(Math.max(1, Math.ceil(Number(value) - ageMs / 1000))) : value;
+    const unitMs = index % 2 === 1 ? waitUnits[headers[index - 1]?.toLowerCase() ?? ''] : undefined;
+    if (unitMs === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return value;
+    return String(Math.max(1, Math.ceil(Number(value) - ageMs / unitMs)));
   });
 }
+
+/** Headers that say how long to wait, and ms in a unit of theirs. */
+const waitUnits: Readonly<Record<string, number | undefined>> = { 'retry-after': 1000, 'retry-after-ms': 1 };
 
 /** Whether another upstream may be asked: this one could not answer, and it is not the request that is wrong. */
 export function mayFallBack(failure: Failure, { body, route }: Asked): boolean {

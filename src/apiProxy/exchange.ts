@@ -11,7 +11,7 @@ import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import { ExchangeSettings } from './exchangeSettings.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import { type ForwardedRequest, Forwarding } from './forwarding.ts';
-import type { Passage } from './passage.ts';
+import { gone, type Passage } from './passage.ts';
 import type { AskedModel, RequestBody } from './requestBody.ts';
 import type { ClientKind, Route } from './route.ts';
 import type { ApiProxySettings } from './settings.ts';
@@ -53,7 +53,9 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   lastAnswer: FailedAnswer | undefined = undefined;
   readonly #bucket: Bucket;
   readonly #arrivedAt: number;
-  readonly #mayWait: boolean;
+  /** Until when there may be another attempt, in ms since the request arrived. */
+  readonly #budgetMs: number;
+  readonly #isLast: boolean;
   readonly #streams: boolean;
   readonly #releaseBody: () => void;
   #call: Call<unknown, unknown> | undefined = undefined;
@@ -61,14 +63,14 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   #lastFacts: FailureFacts | undefined = undefined;
   #timeouts = 0;
 
-  /** @param mayWait - whether it is held back while the circuit is open: there is no other upstream. */
+  /** @param isLast - whether no other upstream can be asked: then it is held back while the circuit is open. */
   constructor(
     asked: Asked,
     upstream: Upstream,
     bucket: Bucket,
     limits: ApiProxySettings,
     clock: Clock,
-    mayWait: boolean,
+    isLast: boolean,
   ) {
     const { request, response, body, route, streams, arrivedAt } = asked;
     this.request = request;
@@ -81,11 +83,14 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.maxPauseMs = bucket.path.policy.maxPauseMs;
     this.#bucket = bucket;
     this.#arrivedAt = arrivedAt;
-    this.#mayWait = mayWait;
+    this.#isLast = isLast;
+    // The one that is asked next needs time as well.
+    this.#budgetMs = isLast ? limits.budgetMs : limits.budgetMs / 2;
     this.#streams = streams;
     this.#releaseBody = asked.releaseBody;
     const { effect, label } = route;
-    this.settings = new ExchangeSettings(this, bucket.path.policy, limits, { streams, effect, label });
+    const leftMs = Math.max(1, this.#budgetMs - this.#elapsedMs);
+    this.settings = new ExchangeSettings(this, bucket.path.policy, limits, { streams, effect, label, leftMs });
   }
 
   /** Resolves with how it ended; whatever was to be given to the client by the upstream has been. Never rejects. */
@@ -131,8 +136,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     if (this.isCommitted || this.body.kind === 'passing') return 'none';
     // An answer that is no stream takes as long as the model thinks: a second one is all there is time for.
     if (!this.#streams && this.#timeouts > 0) return 'none';
-    const waitMs = this.#lastFacts?.retryAfterMs ?? 0;
-    return this.#elapsedMs + waitMs < this.limits.budgetMs ? 'any' : 'none';
+    return this.#mayWait(this.#lastFacts?.retryAfterMs ?? 0) ? 'any' : 'none';
   }
 
   async read(context: unknown, attempt: StreamedAttempt): Promise<void> {
@@ -140,9 +144,9 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     const passage = this.upstream.passage();
     this.passage = passage;
     this.#lastFacts = undefined;
-    this.settings.stage = 'headers';
+    this.settings.stage = 'held';
     try {
-      await passage.enter(this.#mayWait);
+      await passage.enter((waitMs) => this.#isLast && this.#mayWait(waitMs));
       // It was given up in the meantime.
       if (this.passage !== passage || this.#call?.settled === true) throw new AttemptError(gone);
     } catch (error) {
@@ -150,6 +154,8 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
       if (this.passage !== passage) passage.ended(gone);
       throw error;
     }
+    this.settings.stage = 'headers';
+    touch();
     const forwarding = new Forwarding(this, attempt, { touch, rateLimit });
     this.#forwarding = forwarding;
     try {
@@ -214,6 +220,11 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.passage?.answered();
   }
 
+  /** Whether there is time for an attempt after a wait. */
+  #mayWait(waitMs: number): boolean {
+    return this.#elapsedMs + waitMs < this.#budgetMs;
+  }
+
   get #elapsedMs(): number {
     return this.clock.now() - this.#arrivedAt;
   }
@@ -223,5 +234,3 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     this.settings.stage = 'waiting';
   }
 }
-
-const gone: FailureFacts = { kind: 'cancelled', message: 'The attempt was given up', outcome: 'cancelled' };

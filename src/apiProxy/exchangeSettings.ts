@@ -5,8 +5,8 @@ import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, RetryPolicy } from '../policy/policy.ts';
 import type { ApiProxySettings } from './settings.ts';
 
-/** How far a request is: its attempt waits, or the headers of an answer are awaited, or its body is read. */
-export type Stage = 'waiting' | 'headers' | 'events' | 'body';
+/** How far a request is: the next attempt waits, or is held back by the circuit, or the headers of an answer are awaited, or its body is read. */
+export type Stage = 'waiting' | 'held' | 'headers' | 'events' | 'body';
 
 /**
  * The settings of the call of one request. Its limits change with the stage it is in. Between two attempts they are at their shortest: that
@@ -23,17 +23,19 @@ export class ExchangeSettings implements CallSettings<unknown, unknown> {
   readonly fallback = undefined;
   readonly attemptMs: number;
   stage: Stage = 'waiting';
-  readonly #limits: Pick<ApiProxySettings, 'budgetMs' | 'headersMs' | 'bytesMs' | 'wholeMs'>;
+  readonly #limits: Pick<ApiProxySettings, 'headersMs' | 'bytesMs' | 'wholeMs'>;
   readonly #overallMs: number;
+  readonly #leftMs: number;
   readonly #streams: boolean;
 
-  /** @param streams - whether the answer is to be a stream. */
+  /** @param about - `streams`: whether the answer is to be a stream. `leftMs`: what is left of the time for its headers. */
   constructor(
     exchange: StreamReader<unknown> & { givenUp(facts: FailureFacts): void },
     policy: IntegrationPolicy,
     limits: ApiProxySettings,
-    { streams, effect, label }: { readonly streams: boolean; readonly effect: Effect; readonly label: string },
+    about: { readonly streams: boolean; readonly effect: Effect; readonly label: string; readonly leftMs: number },
   ) {
+    const { streams, effect, label, leftMs } = about;
     const usual = defaultSettings<unknown, unknown>(policy, effect);
     this.retry = usual.retry;
     this.effect = effect;
@@ -43,6 +45,7 @@ export class ExchangeSettings implements CallSettings<unknown, unknown> {
     this.attemptMs = usual.attemptMs;
     this.#overallMs = usual.overallMs;
     this.#limits = limits;
+    this.#leftMs = leftMs;
     this.#streams = streams;
   }
 
@@ -51,6 +54,8 @@ export class ExchangeSettings implements CallSettings<unknown, unknown> {
     switch (this.stage) {
       case 'waiting':
         return Math.min(headersMs, bytesMs, wholeMs);
+      case 'held':
+        return Number.POSITIVE_INFINITY;
       case 'headers':
         return this.#streams ? headersMs : wholeMs;
       case 'events':
@@ -61,9 +66,9 @@ export class ExchangeSettings implements CallSettings<unknown, unknown> {
   }
 
   get overallMs(): number {
-    const { budgetMs, wholeMs } = this.#limits;
+    const { wholeMs } = this.#limits;
     if (this.stage === 'events' || this.stage === 'body') return this.#overallMs;
     // An answer that is no stream says nothing until it is there: the last attempt has its time.
-    return this.#streams ? budgetMs : budgetMs + wholeMs;
+    return this.#streams ? this.#leftMs : this.#leftMs + wholeMs;
   }
 }

@@ -9,6 +9,8 @@ export interface FailedAnswer {
   readonly statusMessage: string;
   readonly headers: readonly string[];
   readonly body: Buffer;
+  /** When it came, in monotonic ms. */
+  readonly at: number;
 }
 
 /** What an answer said: of its words nothing is kept but what they mean. */

@@ -5,6 +5,7 @@ import { formatDuration } from '../policy/duration.ts';
 import { readString } from '../policy/errorChain.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
+import { EncodedBody } from './encodedBody.ts';
 import { EventScanner } from './eventScanner.ts';
 import type { ExchangeSettings } from './exchangeSettings.ts';
 import { type FailedAnswer, failureOfAnswer, failureOfEvent } from './failedAnswer.ts';
@@ -63,6 +64,8 @@ export class Forwarding {
   #request: ClientRequest | undefined = undefined;
   #answer: IncomingMessage | undefined = undefined;
   #scanner: EventScanner | undefined = undefined;
+  /** Of a compressed answer: it passes unread, and is looked at to know whether all of it came. */
+  #encoded: EncodedBody | undefined = undefined;
   #held: Buffer[] = [];
   /** What is written at the end of this turn. */
   #passing: Buffer[] = [];
@@ -99,6 +102,11 @@ export class Forwarding {
   /** Whether the last event of its stream has reached the client. */
   get isOver(): boolean {
     return this.#scanner?.isOver ?? false;
+  }
+
+  /** Whether its end is decided here. */
+  get #isRead(): boolean {
+    return this.#scanner !== undefined || this.#encoded !== undefined;
   }
 
   send(isFresh = false): void {
@@ -149,17 +157,30 @@ export class Forwarding {
     const { dialect } = exchange.route;
     const isStream = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
     exchange.settings.stage = isStream ? 'events' : 'body';
-    const isPlain = answer.headers['content-encoding'] === undefined;
-    if (isStream && isPlain && dialect !== undefined) this.#scanner = new EventScanner(dialect);
+    const encoding = answer.headers['content-encoding'];
+    const scanner = isStream && dialect !== undefined ? new EventScanner(dialect) : undefined;
+    if (encoding === undefined) this.#scanner = scanner;
+    else if (scanner !== undefined || endsWithConnection(answer))
+      this.#encoded = EncodedBody.of(encoding, (chunk) => scanner?.push(chunk));
     this.#contentAt = exchange.clock.now();
     answer.on('data', this.#took);
-    answer.once('end', () => this.#complete());
+    const encoded = this.#encoded;
+    answer.once('end', () => {
+      if (encoded === undefined) this.#complete();
+      else void encoded.end().then((isWhole) => this.#endEncoded(isWhole && scanner?.mayEnd !== false));
+    });
+  }
+
+  #endEncoded(isWhole: boolean): void {
+    if (isWhole) this.#complete();
+    else this.#fail(lost('The answer ended before all of it was there'));
   }
 
   // Bound once for all chunks.
   readonly #took = (chunk: Buffer): void => {
     if (this.#isOver) return;
     this.#touch();
+    this.#encoded?.push(chunk);
     const exchange = this.#exchange;
     const scanner = this.#scanner;
     if (scanner !== undefined) {
@@ -231,7 +252,7 @@ export class Forwarding {
     const answer = this.#answer;
     if (answer === undefined) return false;
     try {
-      this.#exchange.commit(answer, answerHeaders(answer.rawHeaders, answer.headers));
+      this.#exchange.commit(answer, answerHeaders(answer.rawHeaders, answer.headers, this.#isRead));
     } catch (error) {
       this.#failWith(error);
       return false;
@@ -314,7 +335,8 @@ export class Forwarding {
       }
       const { headers, rawHeaders, statusMessage = '' } = answer;
       const body = Buffer.concat(chunks);
-      exchange.lastAnswer = { status, statusMessage, headers: answerHeaders(rawHeaders, headers), body };
+      const at = exchange.clock.now();
+      exchange.lastAnswer = { status, statusMessage, headers: answerHeaders(rawHeaders, headers, false), body, at };
       const said = { status, headers, body: isText(answer) ? body.toString('utf8') : '' };
       this.#fail(exchange.judged(failureOfAnswer(said, exchange.clock.wallNow(), exchange.maxPauseMs)));
     });
@@ -348,12 +370,18 @@ export class Forwarding {
 
   #over(): void {
     this.#isOver = true;
+    this.#encoded?.drop();
     this.#exchange.clock.clearTimeout(this.#lastTimer);
   }
 }
 
 function lost(message: string): FailureFacts {
   return { kind: 'transient', reason: 'connection_lost', message, outcome: 'unknown', breaker: 'ignored' };
+}
+
+/** Whether nothing but the end of the connection tells where a body ends: half of one looks like a whole one. */
+function endsWithConnection({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
 }
 
 function isText({ headers }: IncomingMessage): boolean {

@@ -1,11 +1,15 @@
 import type { Call } from '../calls/call.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import type { CallSettings } from '../calls/callSettings.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts, type Outcome } from '../policy/failure.ts';
 import { isOfUpstream } from './failedAnswer.ts';
 
-/** While its circuit is tried by another request, one that is held back looks again after so long, in ms. */
+/** One that is held back looks again after so long, at the latest, in ms: another request may have closed the circuit, or an operator. */
 const lookAgainMs = 1000;
+
+/** Whether a request may be held back for so many ms. */
+export type Patience = (waitMs: number) => boolean;
 
 /**
  * One attempt's way through the circuit of its upstream, which all keys and models share. It is a call of its own there, told by the request
@@ -14,27 +18,41 @@ const lookAgainMs = 1000;
 export class Passage {
   readonly #path: CallPath<Passage, void>;
   readonly #settings: CallSettings<Passage, void>;
+  readonly #clock: Clock;
   #call: Call<Passage, void> | undefined = undefined;
+  /** Of a request that is held back. */
+  #timer: Timer | undefined = undefined;
   #admitted: () => void = () => undefined;
   #resolve: () => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  constructor(path: CallPath<Passage, void>, settings: CallSettings<Passage, void>) {
+  constructor(path: CallPath<Passage, void>, settings: CallSettings<Passage, void>, clock: Clock) {
     this.#path = path;
     this.#settings = settings;
+    this.#clock = clock;
   }
 
   /**
-   * Resolves when a request may be sent.
-   * @param mayWait - whether the request may be held back until the circuit can be tried.
+   * Resolves when a request may be sent. While the circuit is open the request is held back for as long as `mayWait` allows, or until
+   * {@link ended}.
    * @throws {@link AttemptError} when the circuit is open, with the time after which it is tried.
    */
-  enter(mayWait: boolean): Promise<void> {
+  enter(mayWait: Patience): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#admitted = resolve;
-      this.#call = this.#path.start(this, this.#settings, (outcome) => {
-        if (!outcome.ok) reject(this.#refusal(outcome, mayWait));
-      });
+      const look = (): void => {
+        this.#timer = undefined;
+        this.#reject = reject;
+        this.#call = this.#path.start(this, this.#settings, (outcome) => {
+          if (outcome.ok) return;
+          const refusal = this.#refusal(outcome);
+          const { kind, reason, retryAfterMs } = refusal;
+          const waitMs = kind === 'circuit_open' && reason !== 'isolated' ? (retryAfterMs ?? lookAgainMs) : undefined;
+          if (waitMs === undefined || !mayWait(waitMs)) reject(new AttemptError(refusal));
+          else this.#timer = this.#clock.setTimeout(look, Math.min(waitMs, lookAgainMs));
+        });
+      };
+      look();
     });
   }
 
@@ -56,7 +74,11 @@ export class Passage {
   /** The attempt has ended. @param facts - of what, unless it went well. */
   ended(facts: FailureFacts | undefined): void {
     const call = this.#call;
-    if (facts === undefined) this.#resolve();
+    if (this.#timer !== undefined) {
+      this.#clock.clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#reject(new AttemptError(facts ?? gone));
+    } else if (facts === undefined) this.#resolve();
     else if (facts.kind === 'cancelled') {
       if (call !== undefined && !call.settled) this.#path.end(call, facts);
       this.#resolve();
@@ -67,26 +89,31 @@ export class Passage {
 
   /** The circuit was closed with the first of this answer, which broke after that. */
   #report(facts: FailureFacts): void {
-    const report = new Passage(this.#path, this.#settings);
-    report.enter(false).then(
-      () => report.ended(facts),
-      () => undefined,
-    );
+    const report = new Passage(this.#path, this.#settings, this.#clock);
+    report
+      .enter(() => false)
+      .then(
+        () => report.ended(facts),
+        () => undefined,
+      );
   }
 
-  #refusal(outcome: Extract<Outcome<void>, { ok: false }>, mayWait: boolean): AttemptError {
-    const { kind, reason, message, retryAfterMs } = outcome.failure;
-    const { lastState } = this.#path.link;
-    const waitMs = lastState === 'half-open' ? Math.min(lookAgainMs, retryAfterMs ?? lookAgainMs) : retryAfterMs;
-    const isHeld = mayWait && kind === 'circuit_open' && reason !== 'isolated';
-    return new AttemptError({
+  #refusal({ failure }: Extract<Outcome<void>, { ok: false }>): FailureFacts {
+    const { kind, reason, message, retryAfterMs } = failure;
+    // Another request tries it, of this process or of another one: nobody knows for how long.
+    const isTried = this.#path.link.lastState === 'half-open' || retryAfterMs === 0;
+    return {
       kind,
       reason,
       message,
       outcome: 'not_started',
       breaker: 'ignored',
-      retryAfterMs: waitMs,
-      shouldRetry: isHeld,
-    });
+      retryAfterMs: isTried ? lookAgainMs : retryAfterMs,
+      // Nobody knows for how long an operator holds it open.
+      shouldRetry: reason === 'isolated' ? false : undefined,
+    };
   }
 }
+
+/** What an attempt ends with that was given up. */
+export const gone: FailureFacts = { kind: 'cancelled', message: 'The attempt was given up', outcome: 'cancelled' };

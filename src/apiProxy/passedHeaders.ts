@@ -50,9 +50,13 @@ export function requestHeaders(
   return passed;
 }
 
-/** The headers of an answer for the client. */
-export function answerHeaders(raw: RawHeaders, headers: IncomingHttpHeaders): string[] {
-  const dropped = droppedOf(headers);
+/**
+ * The headers of an answer for the client.
+ * @param isRead - whether its end is decided here: then its length is not known before.
+ */
+export function answerHeaders(raw: RawHeaders, headers: IncomingHttpHeaders, isRead: boolean): string[] {
+  const dropped = new Set(droppedOf(headers));
+  if (isRead) dropped.add('content-length');
   const passed: string[] = [];
   for (const [name, value] of pairs(raw)) if (!dropped.has(name.toLowerCase())) passed.push(name, value);
   return passed;

@@ -18,8 +18,8 @@ export interface ApiProxyOptions {
   /** What it is recorded and restarted under. @defaultValue the host of `upstream` */
   readonly name?: string | undefined;
   /**
-   * How long a request may be tried again before its client gets an answer, in ms above 0, from its arrival. Clients wait 300 s and more for
-   * the first byte. @defaultValue 240000
+   * How long a request may be tried again before its client gets an answer, in ms above 0, from when it is there with its body. Clients wait 300 s
+   * and more for the first byte. With a `fallback` half of it is for the first upstream. @defaultValue 240000
    */
   readonly budgetMs?: Duration | undefined;
   /** Limit on the headers of an answer that is to be a stream, in ms above 0; then the request is sent again. @defaultValue 120000 */
@@ -49,8 +49,8 @@ export const apiPolicy: IntegrationPolicy = Object.freeze({
     overloadedFactor: 1,
   },
   limits: { idleMs: 90_000, attemptMs: longestMs, overallMs: longestMs },
-  // Short: requests are held back while it is open, and go on with the probe that is answered.
-  breaker: { ...defaultPolicy.breaker, resetTimeoutMs: 10_000, openFactor: 1.5, maxOpenMs: 60_000 },
+  // No longer than the waits of one request: requests are held back while it is open, and a single one tries it.
+  breaker: { ...defaultPolicy.breaker, resetTimeoutMs: 5000, openFactor: 1.5, maxOpenMs: 8000 },
   maxInFlight: 1000,
   maxAbandoned: 1000,
   maxPauseMs: 240_000,

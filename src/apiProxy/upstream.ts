@@ -19,7 +19,7 @@ const mostBuckets = 200;
 export interface Bucket {
   readonly path: CallPath<unknown, unknown>;
   /** The last answer that closed it to requests, for those that come while it is closed. */
-  lastRefusal: { readonly answer: FailedAnswer; readonly at: number } | undefined;
+  lastRefusal: FailedAnswer | undefined;
 }
 
 /**
@@ -39,7 +39,8 @@ export class Upstream {
   readonly #agents: { readonly kept: Agent; readonly fresh: Agent };
   readonly #request: (options: RequestOptions) => ClientRequest;
 
-  constructor(runtime: Runtime, name: string, url: string, key: string | undefined) {
+  /** @param probeMs - the longest that a request can take until its answer says how the upstream is. */
+  constructor(runtime: Runtime, name: string, url: string, key: string | undefined, probeMs: number) {
     this.name = name;
     this.key = key;
     this.#runtime = runtime;
@@ -55,17 +56,21 @@ export class Upstream {
     runtime.declare(name);
     const policy = runtime.policies.policyOf(name, undefined, apiPolicy);
     const { retry, limits } = policy;
-    // Its limits are those of the request that it is part of; limits of rate are those of a key and a model.
-    const longest = { ...limits, idleMs: limits.overallMs };
+    // Nothing waits longer for a request that tries its circuit, also where that has vanished with its process.
+    const ofProbe = { idleMs: probeMs, attemptMs: probeMs, overallMs: probeMs };
     this.path = superviseIntegration<Passage, void>(runtime, {
       name,
       about: { type: 'http', provider: this.#provider },
-      policy: { ...policy, limits: longest, rate: undefined },
+      // Limits of rate are those of a key and a model.
+      policy: { ...policy, limits: ofProbe, rate: undefined },
       serves: true,
       operation: (passage) => passage.work(),
     });
     this.#settings = {
       ...defaultSettings<Passage, void>(this.path.policy, 'idempotent'),
+      // They are those of the request that it is part of.
+      ...limits,
+      idleMs: limits.overallMs,
       retry: { ...retry, maxAttempts: 1 },
       isPromised: false,
       isPart: true,
@@ -74,7 +79,7 @@ export class Upstream {
   }
 
   passage(): Passage {
-    return new Passage(this.path, this.#settings);
+    return new Passage(this.path, this.#settings, this.#runtime.clock);
   }
 
   /** Opens a request; its body is still to be written. @param isFresh - on a connection of its own. */

@@ -92,8 +92,10 @@ export class Circuit<I, O> {
   /** What ends a call while the circuit is open, with the time of the next probe. */
   refusal(cause: FailureFacts | undefined, now: number): FailureFacts {
     const { lastState, hasFreeProbe, openUntil, pausedUntil } = this.link;
-    const probeAt = lastState !== 'half-open' ? openUntil : hasFreeProbe ? 0 : this.probeDueAt;
-    return refusal.circuitOpen(this.#options.name, Math.max(probeAt, pausedUntil) - now, cause, this.failures);
+    const isTried = lastState === 'half-open' && !hasFreeProbe;
+    const probeAt = lastState !== 'half-open' ? openUntil : isTried ? this.probeDueAt : 0;
+    const waitMs = Math.max(probeAt, pausedUntil) - now;
+    return refusal.circuitOpen(this.#options.name, waitMs, cause, this.failures, isTried);
   }
 }
 

@@ -8,18 +8,19 @@ import type { RatePlace } from './ratePlace.ts';
 
 /** The facts of every failure that the call path itself decides; none carries a stack. */
 
-/** @param opened - what opened the circuit. */
+/** @param opened - what opened the circuit. @param isTried - whether a call tries it now, which may take up to `retryAfterMs`. */
 export function circuitOpen(
   name: string,
   retryAfterMs: number,
   cause: FailureFacts | undefined,
   opened: RecentFailures,
+  isTried = false,
 ): FailureFacts {
   const isolated = retryAfterMs === Number.POSITIVE_INFINITY;
   return {
     kind: 'circuit_open',
     reason: isolated ? 'isolated' : undefined,
-    message: isolated ? `${name} is isolated` : opened.refusal(name, retryAfterMs),
+    message: isolated ? `${name} is isolated` : opened.refusal(name, isTried ? 'tried' : retryAfterMs),
     outcome: cause?.outcome ?? 'not_started',
     retryAfterMs: isolated ? undefined : Math.max(0, Math.ceil(retryAfterMs)),
     cause,

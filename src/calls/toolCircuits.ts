@@ -66,7 +66,8 @@ export class ToolCircuits<I, O> {
     const tool = this.toolOf(call);
     const circuit = this.#find(tool);
     if (tool === undefined || circuit === undefined || !circuit.refuses(call, now)) return undefined;
-    return refusal.circuitOpen(nameOf(tool, this.#options.name), circuit.probeAt - now, cause, circuit.failures);
+    const name = nameOf(tool, this.#options.name);
+    return refusal.circuitOpen(name, circuit.probeAt - now, cause, circuit.failures, circuit.probe !== undefined);
   }
 
   /** A call is about to be dispatched. @returns whether it tries the open circuit of its tool from here on. */

@@ -38,7 +38,7 @@ export class RecentFailures {
   #recent: CountedFailure[] = [];
   #text = '';
   #textOf: BreakerCause | undefined = undefined;
-  #textMs = Number.NaN;
+  #shown: number | 'tried' = Number.NaN;
 
   note(failure: CountedFailure): void {
     this.#recent.push(failure);
@@ -66,23 +66,34 @@ export class RecentFailures {
 
   /**
    * What a call is told that the open circuit refuses. Refusals come in floods: the text is made once a second at most.
-   * @param retryAfterMs - until the next try, in ms.
+   * @param nextTry - in so many ms, or `tried`: another call tries it now.
    */
-  refusal(name: string, retryAfterMs: number): string {
-    const shownMs = Math.ceil(retryAfterMs / 1000) * 1000;
-    if (shownMs !== this.#textMs || this.cause !== this.#textOf || this.#text === '') {
-      this.#textMs = shownMs;
+  refusal(name: string, nextTry: number | 'tried'): string {
+    const shown = nextTry === 'tried' ? nextTry : Math.ceil(nextTry / 1000) * 1000;
+    if (shown !== this.#shown || this.cause !== this.#textOf || this.#text === '') {
+      this.#shown = shown;
       this.#textOf = this.cause;
-      this.#text = openText(name, this.cause, shownMs);
+      this.#text = openText(name, this.cause, shown);
     }
     return this.#text;
   }
 }
 
-/** Says that a circuit is open, why, and when it will be tried. @param retryAfterMs - in ms; rounded up to whole seconds. */
-export function openText(name: string, cause: Pick<BreakerCause, 'message'> | undefined, retryAfterMs: number): string {
+/**
+ * Says that a circuit is open, why, and when it will be tried.
+ * @param nextTry - in so many ms, rounded up to whole seconds, or `tried`: another call tries it now.
+ */
+export function openText(
+  name: string,
+  cause: Pick<BreakerCause, 'message'> | undefined,
+  nextTry: number | 'tried',
+): string {
   const why = cause === undefined || cause.message === '' ? '' : `: ${cause.message}`;
-  return `The circuit of ${name} is open${why}; next try ${retryAfterMs > 0 ? `in ${inWords(retryAfterMs)}` : 'now'}`;
+  return `The circuit of ${name} is open${why}; ${nextTry === 'tried' ? 'another call tries it now' : tryText(nextTry)}`;
+}
+
+function tryText(ms: number): string {
+  return `next try ${ms > 0 ? `in ${inWords(ms)}` : 'now'}`;
 }
 
 function inWords(ms: number): string {

@@ -38,7 +38,7 @@ export async function admitRun(store: Store, { key }: HookRunName, leaseMs: numb
   // Refusals come in floods: one record for each time the circuit opened.
   const refusals = await store.read({ category: 'integration', integration: key, since: row.openedAt, limit: 1 });
   if (refusals.length === 0) {
-    const message = openText(key, row.cause, retryAfterMs);
+    const message = openText(key, row.cause, leftMs > 0 ? leftMs : 'tried');
     const refusal = { kind: 'circuit_open', message, retryAfterMs, refused: 0 } as const;
     record(store, { type: 'call.refused', integration: key, call: `${process.pid}.${wallNow}`, ...refusal });
   }

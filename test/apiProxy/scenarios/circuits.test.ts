@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
+import type { Registry } from '../../../src/runtime/registry.ts';
 import { faultyModelApi } from '../../../src/testing/index.ts';
 import { startApiProxy, streamed } from '../startApiProxy.ts';
 
@@ -8,6 +9,16 @@ const opening: PolicyInput = {
   breaker: { consecutiveFailures: 3, resetTimeoutMs: 50, openFactor: 1 },
 };
 const other = { headers: { 'x-api-key': 'key-two' } };
+
+/** Resolves once so many requests of keys have an attempt, which may be held back. */
+const underWay = async (registry: Pick<Registry, 'status'>, count: number): Promise<void> => {
+  const ofKeys = (): number =>
+    registry
+      .status()
+      .integrations.filter(({ integration }) => integration.includes('#'))
+      .reduce((sum, { inFlight }) => sum + inFlight, 0);
+  await expect.poll(ofKeys).toBe(count);
+};
 
 describe('the circuits of a proxy', () => {
   it('[E-7] requests are held back while the circuit of the upstream is open, and go on with its probe', async () => {
@@ -155,5 +166,79 @@ describe('the circuits of a proxy', () => {
     registry.restart('model');
     expect((await ask().got).status).toBe(200);
     expect(api.requests).toHaveLength(4);
+  });
+
+  it('[E-7] a request that is refused while another one tries the circuit learns that, and no time of its end', async () => {
+    const { ask, api, told, clock, registry } = await startApiProxy({
+      script: [{ do: 'refuse', status: 529, times: 3 }, { do: 'hang' }],
+      policy: opening,
+      budgetMs: '10s',
+    });
+    const trying = ask({ body: streamed({ stream: false }) });
+    await api.reached(4);
+    await told('breaker.half_opened');
+    clock.stop();
+    const held = ask();
+    await underWay(registry, 2);
+    for (let seconds = 0; seconds < 12; seconds++) {
+      clock.skip(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const got = await held.got;
+    expect(got).toMatchObject({ status: 503, headers: { 'retry-after': '1', 'x-should-retry': 'true' } });
+    expect(got.text).toContain('The circuit of model is open: HTTP 529 (overloaded_error); another call tries it now');
+    expect(api.requests).toHaveLength(4);
+    trying.leave();
+  });
+
+  it('[E-7] a request that is held back is no attempt that failed, and leaves nothing when its client goes', async () => {
+    const { ask, of, told, clock, registry } = await startApiProxy({
+      script: [{ do: 'refuse', status: 529, times: 3 }, { do: 'hang' }],
+      policy: { ...opening, breaker: { consecutiveFailures: 3, resetTimeoutMs: 60_000 } },
+    });
+    const first = ask();
+    await told('breaker.opened');
+    const held = ask(other);
+    await underWay(registry, 2);
+    clock.stop();
+    clock.skip(5000);
+    clock.skip(5000);
+    held.leave();
+    expect((await told('call.failed')).failure).toMatchObject({ kind: 'cancelled', attempts: 1 });
+    expect(of('call.retried')).toHaveLength(3);
+    first.leave();
+    await told('call.failed', 2);
+    expect(of('breaker.opened')).toHaveLength(1);
+  });
+
+  it('[E-7] each of ten refusals in a row costs the client less than ten seconds', async () => {
+    const { ask, api, told, clock, of } = await startApiProxy({
+      script: [{ do: 'refuse', status: 529, times: 10 }, {}],
+      policy: {},
+    });
+    clock.stop();
+    const asking = ask();
+    for (let count = 1; count <= 10; count++) {
+      await told('call.retried', count);
+      clock.skip(10_000);
+      await api.reached(count + 1);
+    }
+    expect((await asking.got).status).toBe(200);
+    expect(Math.max(...of('breaker.opened').map(({ openForMs }) => openForMs))).toBe(8000);
+  });
+
+  it('[E-7] a wait that an answer tells is told as what is left of it, when that answer passes later', async () => {
+    const { ask, clock, told } = await startApiProxy({
+      script: [
+        { do: 'refuse', status: 529, headers: { 'retry-after': '50', 'retry-after-ms': '50000' } },
+        { do: 'reset' },
+      ],
+      policy: { maxAttempts: 2, retry: { backoff: { kind: 'constant', delayMs: 1 } } },
+    });
+    clock.stop();
+    const asking = ask();
+    await told('call.retried');
+    clock.skip(50_000);
+    expect(await asking.got).toMatchObject({ status: 529, headers: { 'retry-after': '1', 'retry-after-ms': '1' } });
   });
 });
