@@ -44,6 +44,7 @@ export class HubMember implements Listener {
   readonly #asked = new Map<string, (told: Told) => void>();
   #unread = 0;
   #greeting: McpParams | undefined = undefined;
+  #greeted: Promise<Told> | undefined = undefined;
   #isClientReady = false;
   #isReady = false;
   #again: Timer | undefined = undefined;
@@ -85,8 +86,27 @@ export class HubMember implements Listener {
   }
 
   /** Greets it as the client does (`initialize`, `server/discover`), and goes on until it comes up. @returns its first answer. */
-  async greet(method: string, params: McpParams): Promise<Told> {
+  greet(method: string, params: McpParams): Promise<Told> {
+    this.#greeted = this.#greet(method, params);
+    return this.#greeted;
+  }
+
+  /** Resolves when it takes requests, or has failed to come up once more. @returns what was said to that, or `up`. */
+  async comesUp(): Promise<(McpAnswer['error'] & object) | 'up'> {
+    // What was to be tried later is tried now.
+    if (this.#again !== undefined && this.#greeting !== undefined) void this.greet('initialize', this.#greeting);
+    let greeted: Promise<Told> | undefined;
+    let told: Told | undefined;
+    do {
+      greeted = this.#greeted;
+      told = await greeted;
+    } while (this.#greeted !== greeted);
+    return told?.answer.error ?? 'up';
+  }
+
+  async #greet(method: string, params: McpParams): Promise<Told> {
     this.#host.clock.clearTimeout(this.#again);
+    this.#again = undefined;
     this.#greeting = params;
     this.info = undefined;
     const told = await this.ask(method, params);

@@ -8,7 +8,6 @@ import {
   fieldsOf,
   idKey,
   type McpAnswer,
-  type McpId,
   type McpMessage,
   type McpNotification,
   type McpParams,
@@ -24,6 +23,8 @@ import { HubMember, type HubServer } from './hubMember.ts';
 import { type LeftOut, leftOutText, type Named } from './hubNames.ts';
 import { HubQuestions } from './hubQuestions.ts';
 import { mergedDiscovery, mergedInfo } from './mergedInfo.ts';
+import { notPassedOn } from './notPassedOn.ts';
+import { settling } from './settling.ts';
 
 export interface McpHubOptions {
   readonly clock: Clock;
@@ -40,8 +41,10 @@ export interface McpHubOptions {
   readonly version: string;
 }
 
-/** How long servers may take to greet before the client is answered without them, in ms. */
-const greetingMs = 3000;
+/** How long servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
+const eraMs = 3000;
+/** How long a request may wait for a server that has not come up yet, in ms: it may be sent again, and a package may take minutes to be fetched. */
+const comingUpMs = 20_000;
 const maxLineBytes = 64 * 1024 * 1024;
 
 /** Several servers behind one client: to the client they are one, whose names begin with theirs. */
@@ -58,6 +61,8 @@ export class McpHub {
   #isModern = false;
   /** The client was told what the hub is. */
   #isGreeted = false;
+  /** How much of the log the client wants, as it said so last. */
+  #level: McpParams | undefined = undefined;
   #lastId = 0;
   #room: (() => void)[] = [];
   #hasEnded = (): void => undefined;
@@ -144,8 +149,11 @@ export class McpHub {
 
   async #initialize({ id, params }: McpRequest): Promise<string> {
     const { clock, version } = this.#options;
-    const greetings = Promise.all(this.#members.map((member) => member.greet('initialize', params)));
-    await inTime(greetings, { clock, limitMs: greetingMs });
+    this.#level = undefined;
+    await settling(
+      clock,
+      this.#members.map(async (member) => (await member.greet('initialize', params)).answer.result !== undefined),
+    );
     this.#isGreeted = true;
     this.#isModern = false;
     return resultAnswer(id, mergedInfo(this.#members, params['protocolVersion'], version));
@@ -166,7 +174,7 @@ export class McpHub {
     const all = this.#members.map(async (member) => {
       found.push((await member.greet('server/discover', metaOf(params))).answer);
     });
-    await inTime(Promise.all(all), { clock: this.#options.clock, limitMs: greetingMs });
+    await inTime(Promise.all(all), { clock: this.#options.clock, limitMs: eraMs });
     return [...found];
   }
 
@@ -184,12 +192,16 @@ export class McpHub {
   }
 
   async #setLevel({ id, params }: McpRequest): Promise<string> {
-    const { clock } = this.#options;
-    const asked = this.#members
-      .filter((member) => member.mayHave('logging'))
-      .map((member) => member.ask('logging/setLevel', params));
-    await inTime(Promise.all(asked), { clock, limitMs: greetingMs });
+    this.#level = params;
+    const asked = this.#members.map((member) => this.#tellLevel(member));
+    await settling(this.#options.clock, asked);
     return resultAnswer(id, {});
+  }
+
+  /** What a server logs the client says once, whenever that server comes up. */
+  async #tellLevel(member: HubMember): Promise<boolean> {
+    if (this.#level === undefined || member.info === undefined || !member.mayHave('logging')) return true;
+    return (await member.ask('logging/setLevel', this.#level)).answer.result !== undefined;
   }
 
   /** Every server listens; what they tell goes by the id that the client gave. */
@@ -199,7 +211,8 @@ export class McpHub {
     if (members.length === 0) this.#write(errorAnswer(request.id, rpcErrors.internal, 'No server answers for now'));
   }
 
-  #named({ id, key }: McpRequest, text: string, named: Named | undefined): void {
+  #named(request: McpRequest, text: string, named: Named | undefined): void {
+    const { id } = request;
     const params = memberSpan(text, 'params');
     if (named === undefined || params === undefined) {
       const names = this.#members.map(({ name }) => name).join(', ');
@@ -208,7 +221,7 @@ export class McpHub {
       );
       return;
     }
-    this.#pass(named.member, id, key, withMember(text, 'name', named.own, params.start));
+    this.#pass(named.member, request, withMember(text, 'name', named.own, params.start));
   }
 
   #complete(request: McpRequest, text: string): void {
@@ -217,19 +230,37 @@ export class McpHub {
     const ref = params === undefined ? undefined : memberSpan(text, 'ref', params.start);
     const named = typeof name === 'string' ? this.#lists.prompts.find(name, this.#members) : undefined;
     if (named === undefined || ref === undefined) void this.#resource(request, text, uri);
-    else this.#pass(named.member, request.id, request.key, withMember(text, 'name', named.own, ref.start));
+    else this.#pass(named.member, request, withMember(text, 'name', named.own, ref.start));
   }
 
-  async #resource({ id, key }: McpRequest, text: string, uri: unknown): Promise<void> {
+  async #resource(request: McpRequest, text: string, uri: unknown): Promise<void> {
+    const { id, key } = request;
     this.#asked.set(key, undefined);
     const member = typeof uri === 'string' ? await this.#lists.ownerOf(uri) : undefined;
     // Called off meanwhile.
     if (!this.#asked.delete(key)) return;
-    if (member !== undefined) this.#pass(member, id, key, text);
+    if (member !== undefined) this.#pass(member, request, text);
     else this.#write(errorAnswer(id, -32_002, 'No server has this resource', { uri }));
   }
 
-  #pass(member: HubMember, id: McpId, key: string, text: string): void {
+  /** Passes a request on, to a server that took the handshake: one that did not would refuse it, or keep it for ever. */
+  #pass(member: HubMember, request: McpRequest, text: string): void {
+    if (member.info === undefined && !isModern(request.params)) void this.#passLater(member, request, text);
+    else this.#forward(member, request, text);
+  }
+
+  async #passLater(member: HubMember, request: McpRequest, text: string): Promise<void> {
+    const { clock } = this.#options;
+    const since = clock.now();
+    this.#asked.set(request.key, undefined);
+    const why = await inTime(member.comesUp(), { clock, limitMs: comingUpMs });
+    // Called off meanwhile.
+    if (!this.#asked.delete(request.key)) return;
+    if (why === 'up') this.#forward(member, request, text);
+    else this.#write(notPassedOn(request, member.name, why, clock.now() - since));
+  }
+
+  #forward(member: HubMember, { id, key }: McpRequest, text: string): void {
     if (member.send(text)) this.#asked.set(key, member);
     else
       this.#write(
@@ -270,6 +301,7 @@ export class McpHub {
 
   /** A server takes requests that the client was told nothing of. */
   #joined(member: HubMember): void {
+    void this.#tellLevel(member);
     if (!this.#isGreeted) return;
     for (const { text, members } of this.#questions.listening) if (member.send(text)) members.add(member);
     this.#changed(['tools/list', 'prompts/list', 'resources/list']);

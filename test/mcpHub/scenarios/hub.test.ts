@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { faultyServer } from '../../support/faultyServer.ts';
+import { textIn } from '../../mcpHttp/startHttp.ts';
 import { startHub } from '../startHub.ts';
 
 const version = 'io.modelcontextprotocol/protocolVersion';
@@ -138,13 +139,108 @@ describe('one server among several', () => {
     const hub = await startHub({ one: {}, other: {} });
     await hub.open();
     await hub.toolNames();
-    hub.clock.stop();
     void hub.call('one__act', { do: 'freeze' });
     await hub.heard('notifications/frozen');
     const list = hub.toolNames();
     hub.clock.skip(3000);
     expect(await list).toEqual([...toolsOf('one'), ...toolsOf('other')]);
     expect(await hub.toolNames()).toEqual([...toolsOf('one'), ...toolsOf('other')]);
+  });
+});
+
+describe('one server among several that hangs from its start', () => {
+  const stalls = { env: { STALL_STARTS: '1' } };
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  async function started() {
+    const hub = await startHub({ slow: stalls, one: {} });
+    const opening = hub.open();
+    await hub.told('call.succeeded');
+    await turns();
+    return { ...hub, opening };
+  }
+
+  async function opened() {
+    const hub = await started();
+    hub.clock.skip(1000);
+    await hub.opening;
+    return {
+      ...hub,
+      /** All that was sent has been read. */
+      taken: () => hub.call('one__act', { do: 'echo', text: 'taken' }),
+      /** The handshake has failed, `afterMs` from here on, and another server is there. */
+      async fails(afterMs: number) {
+        hub.clock.skip(afterMs);
+        await hub.until(() => hub.said.find((line) => line.startsWith('slow does not answer for now')));
+        hub.runtime.root.restartChild('mcp:slow');
+        await hub.told('process.started', 3);
+      },
+    };
+  }
+
+  it('[P-8] has the client wait for one second more than the others, and its tools come when it does', async () => {
+    const { opening, clock, messages, toolNames } = await started();
+    clock.skip(999);
+    await turns();
+    expect(messages).toEqual([]);
+    clock.skip(1);
+    expect((await opening).result).toMatchObject({ capabilities: { tools: { listChanged: true } } });
+    expect(await toolNames()).toEqual(toolsOf('one'));
+  });
+
+  it('[P-8] has its tools told as a change when it comes up', async () => {
+    const { clock, messages, toolNames, heard, fails } = await opened();
+    await fails(180_000);
+    expect(messages.filter(({ method }) => method === changed)).toEqual([]);
+    clock.skip(15_000);
+    await heard(changed);
+    expect(await toolNames()).toEqual([...toolsOf('slow'), ...toolsOf('one')]);
+  });
+
+  it('[P-8] [R-12] has begun no call that waited for it, and says so after 20 s', async () => {
+    const { clock, ask, raw, taken, messages } = await opened();
+    const call = ask('tools/call', { name: 'slow__act', arguments: {} }, 'call');
+    const prompt = ask('prompts/get', { name: 'slow__any' }, 'prompt');
+    raw({ id: 'off', method: 'tools/call', params: { name: 'slow__act', arguments: {} } });
+    raw({ method: 'notifications/cancelled', params: { requestId: 'off' } });
+    await taken();
+    clock.skip(19_999);
+    await taken();
+    expect(messages.some(({ id }) => id === 'call')).toBe(false);
+    clock.skip(1);
+    const details = { kind: 'unavailable', outcome: 'not_started', elapsedMs: 20_000, attempts: 0, retryable: true };
+    expect((await call).result).toMatchObject({ isError: true, _meta: { 'unwedge/failure': details } });
+    expect(textIn(await call)).toBe(
+      'slow has not come up (it is still starting): it was not started; it may be tried again.',
+    );
+    expect(await prompt).toMatchObject({ error: { data: { 'unwedge/failure': details } } });
+    expect(messages.some(({ id }) => id === 'off')).toBe(false);
+  });
+
+  it('[P-8] [R-12] has begun no call when it fails; the next call has it greeted at once, and is served', async () => {
+    const { clock, ask, call, taken, fails } = await opened();
+    clock.skip(170_000);
+    const waiting = ask('tools/call', { name: 'slow__act', arguments: {} });
+    await taken();
+    await fails(10_000);
+    expect(textIn(await waiting)).toBe(
+      'slow has not come up (No answer to initialize within 3m): it was not started; it may be tried again.',
+    );
+    expect(await call('slow__act', { do: 'start' })).toBe('2');
+    const received = await call('slow__act', { do: 'received' });
+    expect(received.match(/tools\/call/g)).toHaveLength(2);
+  });
+
+  it('[P-8] hears how much of the log the client wants when it comes up', async () => {
+    const { ask, call, fails } = await opened();
+    expect((await ask('logging/setLevel', { level: 'error' })).result).toEqual({});
+    await fails(180_000);
+    expect(await call('slow__act', { do: 'start' })).toBe('2');
+    for (const name of ['one', 'slow']) {
+      expect(await call(`${name}__act`, { do: 'received' })).toContain('logging/setLevel');
+    }
   });
 });
 

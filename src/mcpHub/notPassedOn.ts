@@ -1,0 +1,26 @@
+import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/message.ts';
+import { answerOfFailure } from '../protocol/mcp/syntheticAnswer.ts';
+
+/**
+ * The answer to a request that was not passed on, as its server did not take the handshake: whatever it would have done, it has not.
+ * @param error - what the server said to the handshake, or its proxy in its place; undefined while it has said nothing.
+ */
+export function notPassedOn(
+  { id, method, params }: McpRequest,
+  server: string,
+  error: McpAnswer['error'],
+  elapsedMs: number,
+): string {
+  // What its proxy says of the handshake and advises about it is not about this request.
+  const said = String(error?.['message']).split(/: it (?:failed|was not started)/, 1)[0];
+  const why = error === undefined ? 'it is still starting' : said;
+  const failure = {
+    kind: 'unavailable',
+    message: `${server} has not come up (${why})`,
+    outcome: 'not_started',
+    integration: server,
+    attempts: 0,
+    retryable: true,
+  } as const;
+  return answerOfFailure({ id, method, modern: false, asTask: params['task'] !== undefined }, failure, elapsedMs, '');
+}
