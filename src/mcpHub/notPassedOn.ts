@@ -1,4 +1,4 @@
-import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/message.ts';
+import type { McpAnswer, McpRequest } from '../protocol/mcp/message.ts';
 import { answerOfFailure } from '../protocol/mcp/syntheticAnswer.ts';
 
 /**
