@@ -14,17 +14,18 @@ const longestWaitS = 60;
 /**
  * What a client is told whose request could not be passed on, in the form of its provider. 503 and `api_error`: of `overloaded_error` Claude
  * Code would have enough after three.
+ * @param isLimit - because of a limit of the upstream.
  */
-export function ownAnswer(failure: Failure, dialect: Dialect | undefined): OwnAnswer {
-  const mayComeAgain = failure.retryable || failure.reason === 'stopped' || failure.kind === 'rate_limit';
+export function ownAnswer(failure: Failure, dialect: Dialect | undefined, isLimit: boolean): OwnAnswer {
+  const mayComeAgain = failure.retryable || failure.reason === 'stopped' || isLimit;
   const waitS = Math.min(longestWaitS, Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000)));
   const hints: Readonly<Record<string, string>> = mayComeAgain
     ? { 'retry-after': String(waitS), 'x-should-retry': 'true' }
     : { 'x-should-retry': 'false' };
   return {
-    status: failure.kind === 'rate_limit' ? 429 : mayComeAgain ? 503 : 502,
+    status: isLimit ? 429 : mayComeAgain ? 503 : 502,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...hints },
-    body: errorBody(dialect, `unwedge: ${failure.message}`, failure.kind === 'rate_limit'),
+    body: errorBody(dialect, `unwedge: ${failure.message}`, isLimit),
   };
 }
 

@@ -63,6 +63,7 @@ export class Upstream {
       about: { type: 'http', provider: this.#provider },
       // Limits of rate are those of a key and a model.
       policy: { ...policy, limits: ofProbe, rate: undefined },
+      shares: 'circuit',
       serves: true,
       operation: (passage) => passage.work(),
     });
@@ -126,6 +127,7 @@ export class Upstream {
       name,
       about: { type: 'http', provider: this.#provider, modelOf: () => model },
       policy,
+      shares: 'circuit',
       // The circuit of the upstream bounds what is tried again, and requests that it holds back are tries too.
       retryBudget: new RetryBudget({ cost: 0 }),
       operation: (_request, context) => context,

@@ -45,8 +45,10 @@ export class BreakerRecorder<I, O> {
 
   /** The server asked not to be called for now. */
   pause(pauseMs: number): void {
-    const { circuit, records } = this.#state;
-    if (circuit.pause(pauseMs)) records.paused(pauseMs);
+    const { circuit, records, options } = this.#state;
+    if (!circuit.pause(pauseMs)) return;
+    options.onPause?.(pauseMs);
+    records.paused(pauseMs);
   }
 
   /** The attempt ended with its server, which counts as one incident. */

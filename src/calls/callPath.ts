@@ -1,9 +1,10 @@
 import type { IntegrationRef } from '../machines/integration.ts';
 import type { IntegrationEvent } from '../machines/integrationEvents.ts';
+import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
-import type { Beginning, CallPathOptions, CallStats } from './callPathOptions.ts';
+import type { Beginning, CallPathOptions, CallStats, Learnt } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
 import { Conductor } from './conductor.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
@@ -129,6 +130,11 @@ export class CallPath<I, O> implements Drainable {
     });
   }
 
+  /** Why the circuit is open; undefined while it is not, and where nobody knows. */
+  get openedBy(): BreakerCause | undefined {
+    return this.#conductor.state.circuit.failures.cause;
+  }
+
   /** The circuit of a tool, as of now. */
   toolCircuit(tool: string): ToolCircuitState {
     return this.#conductor.state.tools.stateOf(tool);
@@ -163,7 +169,7 @@ export class CallPath<I, O> implements Drainable {
   }
 
   /** Takes the machine of a new incarnation; attempts of the one before end. */
-  attach(ref: IntegrationRef, { open, down = false }: Beginning = {}): void {
+  attach(ref: IntegrationRef, { open, pausedUntil, down = false }: Beginning = {}): void {
     const { state, steps } = this.#conductor;
     if (state.stopped) return;
     this.#step(() => {
@@ -178,11 +184,34 @@ export class CallPath<I, O> implements Drainable {
         circuit.failures.cause ??= cause;
         first.push({ type: 'breaker.restore', ...restored });
       }
+      if (pausedUntil !== undefined) first.push({ type: 'integration.paused', until: pausedUntil });
       if (down) outage.startsDown(this.#conductor.now(), !this.link.started);
       // A first start is no restart; only a circuit that an earlier run left open is closed by it.
       const awaitsStart = down && open === undefined && !this.link.started;
       if (down && !awaitsStart) first.push({ type: 'integration.lost' });
       this.link.attach(ref, first, awaitsStart);
+    });
+  }
+
+  /** Goes by what another process has learnt of the same server. */
+  adopt({ circuit, pausedUntil }: Learnt): void {
+    const { state } = this.#conductor;
+    if (state.stopped) return;
+    this.#step(() => {
+      const integration = this.name;
+      const now = this.#conductor.now();
+      if (circuit !== undefined && state.circuit.adopt(circuit)) {
+        const open = circuit === 'closed' ? undefined : circuit;
+        const how = open && { forMs: Math.max(0, open.openUntil - now), cause: open.cause?.message };
+        state.queue.tell({
+          type: 'breaker.adopted',
+          integration,
+          state: open === undefined ? 'closed' : 'open',
+          ...how,
+        });
+      }
+      if (pausedUntil !== undefined && state.circuit.pause(pausedUntil - now))
+        state.queue.tell({ type: 'breaker.adopted', integration, state: 'paused', forMs: pausedUntil - now });
     });
   }
 

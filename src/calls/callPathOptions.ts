@@ -37,6 +37,8 @@ export interface CallPathOptions<I, O> {
   readonly restartInMs?: (() => number | undefined) | undefined;
   /** Told after every change of the breaker, so that it can be kept, with why it is open. Must not throw. */
   readonly onBreaker?: ((event: IntegrationEmitted, cause: BreakerCause | undefined) => void) | undefined;
+  /** Told when the server has asked not to be called for so many ms. Must not throw. */
+  readonly onPause?: ((pauseMs: number) => void) | undefined;
   /** Counts the failures in a row. @defaultValue one of its own */
   readonly streak?: FailureStreak | undefined;
   /** Its rate limits. @defaultValue none */
@@ -62,12 +64,26 @@ export interface CallPathOptions<I, O> {
   readonly whenAlive?: WhenAlive | undefined;
 }
 
+/** An open circuit as an earlier run or another process has left it. `openUntil` is monotonic ms. */
+export interface OpenCircuit {
+  readonly openUntil: number;
+  readonly openings: number;
+  readonly cause?: BreakerCause | undefined;
+}
+
+/** What another process has learnt of the server that this one calls as well. */
+export interface Learnt {
+  readonly circuit?: OpenCircuit | 'closed' | undefined;
+  /** Until when the server asked not to be called, in monotonic ms. */
+  readonly pausedUntil?: number | undefined;
+}
+
 /** What is known of an integration when its machine begins. */
 export interface Beginning {
   /** Its circuit was left open by an earlier run. */
-  readonly open?:
-    | { readonly openUntil: number; readonly openings: number; readonly cause?: BreakerCause | undefined }
-    | undefined;
+  readonly open?: OpenCircuit | undefined;
+  /** Until when its server asked an earlier run not to be called, in monotonic ms. */
+  readonly pausedUntil?: number | undefined;
   /** The thing behind it has yet to start: calls wait for it as for a restart. */
   readonly down?: boolean | undefined;
 }

@@ -3,7 +3,7 @@ import { type CountedFailure, RecentFailures } from '../policy/breakerCause.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { BreakerCounts } from './breakerCounts.ts';
 import type { Call } from './call.ts';
-import type { CallPathOptions } from './callPathOptions.ts';
+import type { CallPathOptions, OpenCircuit } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import type { Fence } from './fence.ts';
 import { MachineLink, type MachineWatcher } from './machineLink.ts';
@@ -71,6 +71,24 @@ export class Circuit<I, O> {
     const until = this.#options.clock.now() + pauseMs;
     if (pauseMs <= 0 || link.lastState === 'crashed' || until <= link.pausedUntil) return false;
     link.send({ type: 'integration.paused', until });
+    return true;
+  }
+
+  /**
+   * Opens or closes as another process has done it. A probe of our own goes on: what it meets is news to the others.
+   * @returns whether that changed anything.
+   */
+  adopt(circuit: OpenCircuit | 'closed'): boolean {
+    const { link, failures } = this;
+    if (circuit === 'closed' ? link.lastState !== 'open' : !link.closed && link.lastState !== 'open') return false;
+    failures.clear();
+    if (circuit === 'closed') link.send({ type: 'breaker.closed_elsewhere' });
+    else {
+      const { openUntil, openings, cause } = circuit;
+      // First: the calls that are refused are told why.
+      failures.cause = cause;
+      link.send({ type: 'breaker.restore', openUntil, openings });
+    }
     return true;
   }
 

@@ -138,6 +138,7 @@ export const integrationMachine = setup({
     },
     calling: {
       on: {
+        'breaker.restore': { target: 'open', actions: { type: 'restore', params: ({ event }) => event } },
         'calls.changed': [
           { guard: { type: 'attempting', params: ({ event }) => event } },
           { guard: { type: 'onlyWaiting', params: ({ event }) => event }, target: 'backoff' },
@@ -155,6 +156,7 @@ export const integrationMachine = setup({
     },
     backoff: {
       on: {
+        'breaker.restore': { target: 'open', actions: { type: 'restore', params: ({ event }) => event } },
         'calls.changed': [
           { guard: { type: 'attempting', params: ({ event }) => event }, target: 'calling' },
           { guard: { type: 'onlyWaiting', params: ({ event }) => event } },
@@ -172,6 +174,11 @@ export const integrationMachine = setup({
     },
     open: {
       on: {
+        'breaker.restore': { actions: { type: 'restore', params: ({ event }) => event } },
+        'breaker.closed_elsewhere': [
+          { guard: 'isIsolated', actions: 'forgetOpenings' },
+          { target: 'idle', actions: 'close' },
+        ],
         'probe.requested': {
           guard: { type: 'isDue', params: ({ event }) => event },
           target: 'half-open',

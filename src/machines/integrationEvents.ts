@@ -20,6 +20,7 @@ export type IntegrationEvent =
   | { readonly type: 'breaker.release' }
   | { readonly type: 'breaker.reset' }
   | { readonly type: 'breaker.restore'; readonly openUntil: number; readonly openings: number }
+  | { readonly type: 'breaker.closed_elsewhere' }
   | { readonly type: 'integration.paused'; readonly until: number }
   | { readonly type: 'integration.lost' }
   | { readonly type: 'integration.restarted' };

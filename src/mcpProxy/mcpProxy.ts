@@ -153,7 +153,7 @@ export class McpProxy implements Part {
       name,
       about: { type: 'mcp' },
       policy: settings.policy,
-      alone: true,
+      shares: 'nothing',
       toolOf: (call) => call.tool,
       operation: (call, context) => this.#calls.operation(call, context),
       failed: (call, failure) => this.#failed(call, failure),

@@ -29,6 +29,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'breaker.opened': true,
   'breaker.half_opened': true,
   'breaker.closed': true,
+  'breaker.adopted': true,
   'session.started': true,
   'session.refused': true,
   'session.resumed': true,

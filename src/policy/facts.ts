@@ -103,6 +103,13 @@ export interface FactMap {
   'breaker.half_opened': { integration: string; tool?: string | undefined };
   /** The circuit closed: a probe went well, it was reset, or its process restarted. */
   'breaker.closed': { integration: string; tool?: string | undefined };
+  /** Another process on the same store opened or closed the circuit, or was asked to pause: that holds here as well, for `forMs`. */
+  'breaker.adopted': {
+    integration: string;
+    state: 'open' | 'closed' | 'paused';
+    forMs?: number | undefined;
+    cause?: string | undefined;
+  };
   /** The other side asked for a pause (429). */
   'integration.paused': { integration: string; pauseMs: number };
   /** Calls wait for its rate limit: the latest for `waitMs`, `calls` of them since it was last told. At most every 10 s. */

@@ -15,6 +15,9 @@ export interface PersistedBreaker {
   readonly failures: number;
   /** Why it opened; absent while it is closed. */
   readonly cause?: BreakerCause | undefined;
+  /** Until when the other side asked not to be called, and when it did; absent where it has not since the circuit closed last. */
+  readonly pausedUntil?: number | undefined;
+  readonly pausedAt?: number | undefined;
   /** Grows with every change of state; a row is never replaced by one of a lower generation. */
   readonly generation: number;
 }

@@ -1,4 +1,4 @@
-import type { Beginning } from '../calls/callPathOptions.ts';
+import type { Beginning, Learnt, OpenCircuit } from '../calls/callPathOptions.ts';
 import type { FailureStreak } from '../calls/failureStreak.ts';
 import { claimProbe, newLeaseOwner } from './leaseOwner.ts';
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
@@ -21,12 +21,21 @@ export interface KeptBreaker {
   claimProbe(leaseMs: number): boolean;
   /** An open circuit of an earlier run, or of an earlier incarnation of the machine, which knows nothing of it. */
   restored(): Beginning['open'];
+  /** The server asked not to be called. */
+  paused(pauseMs: number): void;
+  /** Until when it asked an earlier run not to be called, in monotonic ms; undefined when that is over. */
+  pausedUntil(): number | undefined;
+  /** Takes what is kept now. @returns what another process has changed of it, in this process's time. */
+  heard(kept: PersistedBreaker): Learnt;
   /** Writes what is not written yet, and gives the lease of a probe back. */
   stop(): void;
 }
 
 /** Most often that an own count is written, in ms: every other answer may be a failure, a thousand times a second. */
 const saveEveryMs = 1000;
+
+/** The end of a pause is kept anew when it is later by so much, in ms. */
+const leastNewsMs = 250;
 
 /** Keeps the breaker of an integration in the runtime's store. Works without one, for this process alone. Nothing here throws. */
 export function keepBreaker(
@@ -47,6 +56,9 @@ export function keepBreaker(
   let saving: Timer | undefined;
   /** Until when this run opened the circuit, in its own time, which no step of the wall clock moves. */
   let openUntil: number | undefined;
+
+  /** Of the latest pause that is known here, in wall time. */
+  let pauseEnd = 0;
 
   const generation = (): number => row?.generation ?? 0;
   const load = (): void => {
@@ -97,6 +109,23 @@ export function keepBreaker(
     },
   };
 
+  /** What is left of a time that was kept, from now; the wall clock may have stepped since: it is never more than the whole. */
+  const left = (until: number, wholeMs: number): number =>
+    Math.min(Math.max(0, until - clock.wallNow()), Math.max(0, wholeMs));
+
+  const open = (known: PersistedBreaker): OpenCircuit => {
+    openUntil ??= clock.now() + left(known.openUntil, known.lastOpenMs);
+    return { openUntil, openings: known.openings, cause: known.cause };
+  };
+
+  /** @returns until when, where that is news. */
+  const laterPause = ({ pausedUntil = 0, pausedAt = 0 }: PersistedBreaker): number | undefined => {
+    if (pausedUntil <= pauseEnd) return undefined;
+    pauseEnd = pausedUntil;
+    const leftMs = left(pausedUntil, pausedUntil - pausedAt);
+    return leftMs === 0 ? undefined : clock.now() + leftMs;
+  };
+
   return {
     streak,
     changed(event, openings, cause) {
@@ -136,11 +165,27 @@ export function keepBreaker(
     },
     restored() {
       load();
-      if (row?.state !== 'open') return undefined;
-      if (openUntil !== undefined) return { openUntil, openings: row.openings, cause: row.cause };
-      // The wall clock may have stepped since: what is left is never more than the circuit was to stay open.
-      const leftMs = Math.min(Math.max(0, row.openUntil - clock.wallNow()), row.lastOpenMs);
-      return { openUntil: clock.now() + leftMs, openings: row.openings, cause: row.cause };
+      return row?.state === 'open' ? open(row) : undefined;
+    },
+    paused(pauseMs) {
+      const wallNow = clock.wallNow();
+      // A flood of answers moves the end a little each time; others need not hear of each.
+      if (wallNow + pauseMs < pauseEnd + leastNewsMs) return;
+      pauseEnd = Math.round(wallNow + pauseMs);
+      store()?.breakers.pause(name, wallNow, pauseEnd);
+    },
+    pausedUntil() {
+      load();
+      return row === undefined ? undefined : laterPause(row);
+    },
+    heard(kept) {
+      const pausedUntil = laterPause(kept);
+      if (kept.generation <= generation()) return { pausedUntil };
+      const wasOpen = row?.state === 'open';
+      row = kept;
+      openUntil = undefined;
+      if (kept.state === 'open') return { pausedUntil, circuit: open(kept) };
+      return { pausedUntil, circuit: wasOpen ? 'closed' : undefined };
     },
     stop() {
       if (saving !== undefined) {

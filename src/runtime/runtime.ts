@@ -9,6 +9,7 @@ import type { Logger } from '../policy/logger.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { KnownSecrets } from '../store/knownSecrets.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
+import type { SharedBreakers } from './sharedBreakers.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
 import type { RootSupervisor } from '../supervisor/supervisor.ts';
@@ -64,6 +65,8 @@ export interface Runtime {
   readonly signals: SignalFanout;
   /** Rate limits by key, those of declared integrations and any others. */
   readonly rates: RateBuckets;
+  /** What other processes find out of servers that this one calls as well. */
+  readonly sharedBreakers: SharedBreakers;
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;

@@ -11,6 +11,7 @@ import { StoredRates } from './rateKeeper.ts';
 import { LateStore, type StoreTuning } from './lateStore.ts';
 import type { Runtime } from './runtime.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
+import { SharedBreakers } from './sharedBreakers.ts';
 import { inSlices } from './slices.ts';
 
 export interface StartOptions {
@@ -50,12 +51,13 @@ export class RuntimeLife {
     const deadlines = new DeadlineQueue(clock, stalled);
     const signals = new SignalFanout();
     const rates = new RateBuckets(new StoredRates(clock, () => this.#store.current));
+    const sharedBreakers = new SharedBreakers(clock, () => this.#store.current);
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;
     this.#children = children;
     this.#store = new LateStore(options, tuning, bus, children);
     const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
-    this.parts = { ...given, bus, deadlines, signals, rates, root, register };
+    this.parts = { ...given, bus, deadlines, signals, rates, sharedBreakers, root, register };
   }
 
   get running(): boolean {

@@ -12,7 +12,17 @@ import type { PathRole, Runtime } from './runtime.ts';
 /** What of a runtime an integration needs. */
 export type IntegrationRuntime = Pick<
   Runtime,
-  'clock' | 'random' | 'bus' | 'deadlines' | 'signals' | 'rates' | 'logger' | 'store' | 'supervise' | 'enter'
+  | 'clock'
+  | 'random'
+  | 'bus'
+  | 'deadlines'
+  | 'signals'
+  | 'rates'
+  | 'sharedBreakers'
+  | 'logger'
+  | 'store'
+  | 'supervise'
+  | 'enter'
 >;
 
 /** What one integration adds to the runtime's parts. */
@@ -38,15 +48,19 @@ export type IntegrationParts<I, O> = Pick<
     readonly rate?: RateFunctions<I> | undefined;
     /** Where its failures in a row are counted. @defaultValue 'own' */
     readonly streak?: StreakKeeper | undefined;
-    /** Whether this process alone uses its server or command: then its circuit is probed without asking others of its name. @defaultValue false */
-    readonly alone?: boolean | undefined;
+    /**
+     * What it shares with integrations of its name in other processes on the store: `nothing`, where its server or command is its own; the
+     * `probe` of an open circuit; or the `circuit`, where all call one server: then what one of them finds out holds for all within a
+     * second. @defaultValue 'probe'
+     */
+    readonly shares?: 'nothing' | 'probe' | 'circuit' | undefined;
     /** Whether the thing behind it has yet to start; until then it is shown as crashed. */
     readonly startsDown?: (() => boolean) | undefined;
   };
 
 /** Enters an integration in its registry: its machine is a permanent child of the root supervisor, its breaker is kept in the store. */
 export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: IntegrationParts<I, O>): CallPath<I, O> {
-  const { name, policy, streak = 'own' } = parts;
+  const { name, policy, streak = 'own', shares = 'probe' } = parts;
   const kept = keepBreaker(runtime, name, streak);
   const path: CallPath<I, O> = new CallPath({
     ...parts,
@@ -58,16 +72,23 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     streak: kept.streak,
     rate: isRated(policy.rate) ? new IntegrationRates(name, policy.rate, parts.rate ?? {}, runtime) : undefined,
     onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
-    claimProbe: parts.alone === true ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
-    onStop: () => kept.stop(),
+    onPause: (pauseMs) => kept.paused(pauseMs),
+    claimProbe: shares === 'nothing' ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
+    onStop() {
+      runtime.sharedBreakers.unfollow(name);
+      kept.stop();
+    },
   });
 
   runtime.supervise({
     id: `integration:${name}`,
     logic: integrationMachine,
     input: { name, breaker: policy.breaker },
-    onStart: (ref) =>
-      path.attach(ref as IntegrationRef, { open: kept.restored(), down: parts.startsDown?.() === true }),
+    onStart(ref) {
+      const known = { open: kept.restored(), pausedUntil: kept.pausedUntil() };
+      path.attach(ref as IntegrationRef, { ...known, down: parts.startsDown?.() === true });
+      if (shares === 'circuit') runtime.sharedBreakers.follow(name, (now) => path.adopt(kept.heard(now)));
+    },
   });
   runtime.enter(path, { serves: parts.serves, onRestart: parts.onRestart });
   return path;

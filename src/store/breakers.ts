@@ -16,6 +16,12 @@ export interface BreakerStates {
   countFailure(name: string, generation: number): number | undefined;
   /** Keeps how many failures there are in a row, with the commit of this turn, unless the circuit has changed since `generation`. */
   saveFailures(name: string, generation: number, failures: number): void;
+  /** Keeps that the other side asked not to be called from `at` to `until`, with the commit of this turn. Ends when the circuit closes. */
+  pause(name: string, at: number, until: number): void;
+  /**
+   * Every breaker, where another process may have changed one since this was last asked; undefined where none has. Costs next to nothing then.
+   */
+  changedElsewhere(): ReadonlyMap<string, PersistedBreaker> | undefined;
   /**
    * Takes the lease on the next probe, for `leaseMs` from `wallNow`. False while another owner holds it, or while a row of a
    * higher generation says that the other side is not to be called yet: `load` it. Both pass by themselves. A store that

@@ -81,6 +81,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'breaker.opened': ['breaker', 'opened', ({ cause, ...fact }) => ({ ...asTold(fact), error: cause })],
   'breaker.half_opened': ['breaker', 'half_opened', asTold],
   'breaker.closed': ['breaker', 'closed', asTold],
+  'breaker.adopted': ['breaker', 'adopted', ({ cause, ...fact }) => ({ ...asTold(fact), error: cause })],
   'session.started': ['session', 'started', asTold],
   'session.refused': ['session', 'refused', asTold],
   'session.resumed': ['session', 'resumed', asTold],

@@ -31,6 +31,15 @@ const lines: Lines = {
     subject: nameOf(integration, tool),
     text: `The circuit of ${nameOf(integration, tool)} closed`,
   }),
+  'breaker.adopted': ({ integration, state, forMs = 0, cause }) => {
+    const what = state === 'closed' ? 'closed' : `is ${state} for ${formatDuration(forMs)}`;
+    const why = cause === undefined ? '' : `: ${cause}`;
+    return {
+      level: state === 'open' ? 'warn' : 'info',
+      subject: integration,
+      text: `The circuit of ${integration} ${what}, as another process has found${why}`,
+    };
+  },
   'call.failed': ({ integration, label, failure }) => {
     // A hook that failed and an item that did are told as that.
     const isTold = integration.startsWith('hook:') || /^workflow:.*:items$/.test(integration);

@@ -49,4 +49,17 @@ describe('the machine of an integration alone', () => {
   it('[M-8] [M-10] is not probed while it is isolated', () => {
     expect(stateAfter(open, { type: 'breaker.isolate' }, probe(5000))).toBe('open');
   });
+
+  it('[E-7] [M-10] opens and closes as another process does, and a probe of its own goes on', () => {
+    const elsewhere: IntegrationEvent = { type: 'breaker.closed_elsewhere' };
+    const calling: IntegrationEvent = { type: 'calls.changed', attempts: 1, waiting: 0 };
+    const waiting: IntegrationEvent = { type: 'calls.changed', attempts: 0, waiting: 1 };
+    expect([stateAfter(calling, open), stateAfter(waiting, open)]).toEqual(['open', 'open']);
+    expect(stateAfter(open, elsewhere)).toBe('idle');
+    expect(stateAfter(open, probe(1000), elsewhere)).toBe('half-open');
+    expect(stateAfter(open, { ...open, openUntil: 2000 }, probe(1000))).toBe('open');
+    const isolate: IntegrationEvent = { type: 'breaker.isolate' };
+    expect(stateAfter(open, isolate, elsewhere)).toBe('open');
+    expect(stateAfter(open, isolate, elsewhere, { type: 'breaker.release' })).toBe('idle');
+  });
 });

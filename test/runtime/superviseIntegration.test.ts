@@ -6,6 +6,7 @@ import type { IntegrationRef } from '../../src/machines/integration.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import type { Store } from '../../src/store/store.ts';
+import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
@@ -30,6 +31,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       rates: ownRates(clock),
+      sharedBreakers: new SharedBreakers(clock, () => store),
       store: () => store,
       supervise: (spec) => void root.startChild(spec),
       enter: () => undefined,

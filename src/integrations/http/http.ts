@@ -48,6 +48,7 @@ export function superviseHttp<P extends HttpParse>(
     name,
     about: { type: 'http' },
     policy,
+    shares: 'circuit',
     rate: { ...rate.functions, settles: spent !== undefined || options.events?.spent !== undefined },
     operation: async (request: HttpRequest, context) => {
       const prepared = prepareRequest(name, request, options);

@@ -3,16 +3,21 @@ import { neverOpened, type PersistedBreaker } from '../../policy/persistedBreake
 import type { BreakerStates } from '../breakers.ts';
 import { parseMetadata } from '../events.ts';
 import type { Redactor } from '../redact.ts';
-import type { MemoryDatabase } from './memoryDatabase.ts';
+import type { MemoryBreaker, MemoryDatabase } from './memoryDatabase.ts';
 
 /** Breakers in memory, by the rules of the file. */
 export class MemoryBreakers implements BreakerStates {
+  readonly #database: MemoryDatabase;
   readonly #breakers: MemoryDatabase['breakers'];
   readonly #redact: Redactor;
 
+  /** Of what is kept, when it was last looked at for what others have changed, with what was changed here since. */
+  #seen = 0;
+
   /** @param redact - why a circuit opened is kept without secrets. */
-  constructor({ breakers }: MemoryDatabase, redact: Redactor) {
-    this.#breakers = breakers;
+  constructor(database: MemoryDatabase, redact: Redactor) {
+    this.#database = database;
+    this.#breakers = database.breakers;
     this.#redact = redact;
   }
 
@@ -25,7 +30,9 @@ export class MemoryBreakers implements BreakerStates {
     if (kept !== undefined && breaker.generation < kept.row.generation) return;
     const { cause } = breaker;
     const clean = cause === undefined ? undefined : readBreakerCause(parseMetadata(this.#redact({ ...cause })));
-    this.#breakers.set(name, { row: cause === undefined ? breaker : { ...breaker, cause: clean } });
+    const { pausedAt, pausedUntil } = breaker.state === 'open' ? (kept?.row ?? breaker) : neverOpened;
+    const row = { ...breaker, pausedAt, pausedUntil };
+    this.#keep(name, { row: cause === undefined ? row : { ...row, cause: clean } });
   }
 
   countFailure(name: string, generation: number): number {
@@ -35,6 +42,19 @@ export class MemoryBreakers implements BreakerStates {
 
   saveFailures(name: string, generation: number, failures: number): void {
     this.#setFailures(name, generation, failures);
+  }
+
+  pause(name: string, at: number, until: number): void {
+    const kept = this.#breakers.get(name) ?? { row: neverOpened };
+    if ((kept.row.pausedUntil ?? 0) >= until) return;
+    kept.row = { ...kept.row, pausedAt: at, pausedUntil: until };
+    this.#keep(name, kept);
+  }
+
+  changedElsewhere(): ReadonlyMap<string, PersistedBreaker> | undefined {
+    if (this.#database.breakerVersion === this.#seen) return undefined;
+    this.#seen = this.#database.breakerVersion;
+    return new Map([...this.#breakers].map(([name, { row }]) => [name, row]));
   }
 
   claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean {
@@ -64,7 +84,13 @@ export class MemoryBreakers implements BreakerStates {
     const kept = this.#breakers.get(name) ?? { row: { ...neverOpened, generation } };
     if (kept.row.generation !== generation || kept.row.state === 'open') return false;
     kept.row = { ...kept.row, failures };
-    this.#breakers.set(name, kept);
+    this.#keep(name, kept);
     return true;
+  }
+
+  #keep(name: string, kept: MemoryBreaker): void {
+    this.#breakers.set(name, kept);
+    if (this.#seen === this.#database.breakerVersion) this.#seen++;
+    this.#database.breakerVersion++;
   }
 }

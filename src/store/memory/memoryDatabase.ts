@@ -43,6 +43,8 @@ export interface MemoryBreaker {
 /** What the stores of one process keep in memory together. A simulation gives one to several runtimes. */
 export class MemoryDatabase {
   readonly breakers = new Map<string, MemoryBreaker>();
+  /** Grows with every change of one of them. */
+  breakerVersion = 0;
   /** With when they were last asked for, in wall time. */
   readonly rates = new Map<string, { readonly levels: RateLevels; readonly at: number }>();
   readonly runtimes = new Map<string, RuntimeRow>();

@@ -50,7 +50,8 @@ function look(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
 
-function dataVersionOf(database: Database): unknown {
+/** Changes with each commit of another connection, and with none of this one. */
+export function dataVersionOf(database: Database): unknown {
   return database.prepare('PRAGMA data_version').get()?.['data_version'];
 }
 

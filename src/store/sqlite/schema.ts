@@ -147,7 +147,11 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     );
     database.exec("CREATE INDEX unwedge_calls_pending_by_session ON unwedge_calls (session) WHERE state = 'pending'");
   },
-  (database) => database.exec(createRates),
+  (database) => {
+    database.exec(createRates);
+    database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_at INTEGER');
+    database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_until INTEGER');
+  },
 ];
 
 interface EventTable {

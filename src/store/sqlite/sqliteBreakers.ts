@@ -4,6 +4,7 @@ import type { BreakerStates } from '../breakers.ts';
 import { parseMetadata } from '../events.ts';
 import type { Redactor } from '../redact.ts';
 import type { Database, SqlRow } from './database.ts';
+import { dataVersionOf } from './fileMarks.ts';
 import type { StoreFile } from './storeFile.ts';
 
 /** Breakers in the file. */
@@ -12,6 +13,9 @@ export class SqliteBreakers implements BreakerStates {
   readonly #redact: Redactor;
   /** What is saved here and not yet committed, the latest for each name; at most one write for each waits in the queue. */
   readonly #pending = new Map<string, PersistedBreaker>();
+
+  /** Of the file, when it was last looked at for what others have changed. */
+  #version: unknown = undefined;
 
   /** @param redact - why a circuit opened is kept without secrets. */
   constructor(file: StoreFile, redact: Redactor) {
@@ -45,6 +49,19 @@ export class SqliteBreakers implements BreakerStates {
 
   saveFailures(name: string, generation: number, failures: number): void {
     this.#file.write({ run: (database) => setFailures(database, name, generation, failures) });
+  }
+
+  pause(name: string, at: number, until: number): void {
+    this.#file.write({ run: (database) => setPause(database, name, at, until) });
+  }
+
+  changedElsewhere(): ReadonlyMap<string, PersistedBreaker> | undefined {
+    return this.#file.ask((database) => {
+      const version = dataVersionOf(database);
+      if (version === this.#version) return undefined;
+      this.#version = version;
+      return selectBreakers(database);
+    }, undefined);
   }
 
   claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean {
@@ -83,6 +100,8 @@ function toBreaker(row: SqlRow): PersistedBreaker {
     // A reader may meet a database of before, which has no such column.
     failures: Number(row['failures'] ?? 0),
     generation: Number(row['generation']),
+    pausedUntil: typeof row['paused_until'] === 'number' ? row['paused_until'] : undefined,
+    pausedAt: typeof row['paused_at'] === 'number' ? row['paused_at'] : undefined,
     cause: typeof row['cause'] === 'string' ? readBreakerCause(parseMetadata(row['cause'])) : undefined,
   };
 }
@@ -95,7 +114,8 @@ function upsertBreaker(database: Database, redact: Redactor, name: string, break
          state = excluded.state, opened_at = excluded.opened_at, open_until = excluded.open_until,
          last_open_ms = excluded.last_open_ms, openings = excluded.openings, failures = excluded.failures,
          generation = excluded.generation, cause = excluded.cause,
-         lease_until = NULL, lease_owner = NULL
+         lease_until = NULL, lease_owner = NULL,
+         paused_until = CASE excluded.state WHEN 'closed' THEN NULL ELSE paused_until END
        WHERE excluded.generation >= generation`,
     )
     .run(
@@ -126,6 +146,18 @@ function setFailures(database: Database, name: string, generation: number, failu
   database
     .prepare(`${closedRow} ON CONFLICT (name) DO UPDATE SET failures = excluded.failures ${sameClosed}`)
     .run(name, failures, generation);
+}
+
+/** A pause that was told later may end earlier; the later end counts. */
+function setPause(database: Database, name: string, at: number, until: number): void {
+  database
+    .prepare(
+      `INSERT INTO unwedge_breakers (name, state, opened_at, open_until, last_open_ms, openings, failures, generation, paused_at, paused_until)
+       VALUES (?, 'closed', 0, 0, 0, 0, 0, 0, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET paused_at = excluded.paused_at, paused_until = excluded.paused_until
+       WHERE paused_until IS NULL OR paused_until < excluded.paused_until`,
+    )
+    .run(name, Math.round(at), Math.round(until));
 }
 
 interface Claim {

@@ -57,6 +57,37 @@ export function keepsBreakers(engine: Engine): void {
     });
   });
 
+  describe('pauses', () => {
+    it('[E-7] are known to every runtime, the one that ends last, until the circuit closes', async () => {
+      const { first, second, stores } = await start();
+      first.pause('kb', now, now + 9000);
+      second.pause('kb', now, now + 4000);
+      first.pause('new', now, now + 500);
+      for (const store of stores) await store.flush();
+      expect(second.load('kb')).toMatchObject({ ...open, pausedAt: now, pausedUntil: now + 9000 });
+      expect(second.load('new')).toMatchObject({ state: 'closed', generation: 0, pausedUntil: now + 500 });
+      first.save('kb', { ...open, generation: 6 });
+      await stores[0].flush();
+      expect(second.load('kb')?.pausedUntil).toBe(now + 9000);
+      first.save('kb', { ...open, state: 'closed', generation: 7 });
+      await stores[0].flush();
+      expect(second.load('kb')?.pausedUntil).toBeUndefined();
+    });
+  });
+
+  describe('what another runtime has changed', () => {
+    it('[E-7] is told once, and not to the runtime that changed it', async () => {
+      const { first, second, stores } = await start();
+      first.changedElsewhere();
+      expect(second.changedElsewhere()?.get('kb')).toEqual(open);
+      expect(second.changedElsewhere()).toBeUndefined();
+      first.save('kb', { ...open, generation: 6 });
+      await stores[0].flush();
+      expect(second.changedElsewhere()?.get('kb')?.generation).toBe(6);
+      expect(first.changedElsewhere()).toBeUndefined();
+    });
+  });
+
   describe('failures in a row', () => {
     it('[M-8] are counted by all processes together, from nothing on', async () => {
       const { first, second } = await start();
