@@ -41,7 +41,11 @@ export function refuse(asked: Asked, exchange: Exchange | undefined, bucket: Buc
     return;
   }
   // Told to another process, or an earlier one: what it said is not known here.
-  const { status, headers, body } = ownAnswer(failure, route.dialect, isLimit || bucket.path.openedBy?.kind === 'quota');
+  const { status, headers, body } = ownAnswer(
+    failure,
+    route.dialect,
+    isLimit || bucket.path.openedBy?.kind === 'quota',
+  );
   const isLast = failure.reason === 'stopped' ? { connection: 'close' } : {};
   response.writeHead(status, { ...headers, ...isLast, 'content-length': Buffer.byteLength(body) });
   response.end(asked.request.method === 'HEAD' ? undefined : body);
