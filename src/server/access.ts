@@ -14,24 +14,66 @@ export interface AccessRules {
   readonly port: number;
   /** @defaultValue none: whoever is on this machine may ask */
   readonly token?: AccessToken | undefined;
+  /** Whether a page of another site may send its reader here by a link or a redirect. @defaultValue only with a token in the query */
+  readonly isLinked?: boolean | undefined;
 }
 
-/** `foreign`: asked for under another name, or by the page of another site. `unauthorized`: without the token. */
-export type Access = 'allowed' | 'foreign' | 'unauthorized';
+/** Why a request is not answered. */
+export interface Refusal {
+  readonly status: '400 Bad Request' | '401 Unauthorized' | '403 Forbidden' | '405 Method Not Allowed';
+  /** One sentence. */
+  readonly reason: string;
+}
 
-type Asked = Pick<IncomingMessage, 'headers' | 'url'>;
+type Asked = Pick<IncomingMessage, 'headers'> & Partial<Pick<IncomingMessage, 'url' | 'method' | 'rawHeaders'>>;
 
 /**
- * Whether a request may be answered. Another site's page reaches a loopback port under a name of its own (DNS rebinding), which its
- * `Host` tells, or from its own origin.
+ * Why a request may not be answered; undefined where it may. Another site's page reaches a loopback port under a name of its own (DNS
+ * rebinding), which its `Host` tells, or from its own origin, which its browser tells.
  */
-export function accessOf(request: Asked, { port, token }: AccessRules): Access {
-  const { host, origin } = request.headers;
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-  if (host === undefined || !hosts.includes(host.toLowerCase())) return 'foreign';
+export function refusalOf(request: Asked, rules: AccessRules): Refusal | undefined {
+  return shapeRefusal(request) ?? siteRefusal(request, rules) ?? tokenRefusal(request, rules.token);
+}
+
+/** What no client of ours sends: it would mean one thing to us, and another to whoever it is passed on to. */
+function shapeRefusal({ method = 'GET', url = '/', rawHeaders = [] }: Asked): Refusal | undefined {
+  if (method === 'TRACE' || method === 'CONNECT')
+    return { status: '405 Method Not Allowed', reason: `The method ${method} is not served here.` };
+  if (!url.startsWith('/')) {
+    const reason = 'The target of a request has to begin with its path: this is no proxy for addresses of other hosts.';
+    return { status: '400 Bad Request', reason };
+  }
+  if (/^\/[/\\]/.test(url))
+    return { status: '400 Bad Request', reason: 'The path begins with two slashes; one of them is too many.' };
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) return { status: '400 Bad Request', reason: 'The request has more than one header Host.' };
+  return undefined;
+}
+
+function siteRefusal({ method = 'GET', headers }: Asked, { port, token, isLinked }: AccessRules): Refusal | undefined {
+  const { host, origin } = headers;
+  const hosts = ['127.0.0.1', 'localhost'].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
+  const status = '403 Forbidden';
+  if (host === undefined)
+    return { status, reason: `The request has no header Host; it has to be 127.0.0.1:${port} or localhost:${port}.` };
+  if (!hosts.includes(host.toLowerCase()))
+    return { status, reason: `The header Host has to be 127.0.0.1:${port} or localhost:${port}, with the port.` };
   // Programs send none, and no page of ours is in a frame or a file, whose origin is `null`.
-  if (origin !== undefined && !hosts.some((each) => origin.toLowerCase() === `http://${each}`)) return 'foreign';
-  return token === undefined || isSame(shownToken(request, token.in), token.value) ? 'allowed' : 'unauthorized';
+  if (origin !== undefined && !hosts.some((each) => origin.toLowerCase() === `http://${each}`))
+    return { status, reason: 'The request comes from a page of another site (by its header Origin).' };
+  // Browsers send no origin with what a page loads by GET, such as pictures.
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
+  const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  if (method === 'GET' && isLink && (isLinked ?? token?.in === 'query')) return undefined;
+  return { status, reason: 'The request comes from a page of another site (by its header Sec-Fetch-Site).' };
+}
+
+function tokenRefusal(request: Asked, token: AccessToken | undefined): Refusal | undefined {
+  if (token === undefined || isSame(shownToken(request, token.in), token.value)) return undefined;
+  return token.in === 'bearer'
+    ? { status: '401 Unauthorized', reason: 'The header Authorization has to hold the token: `Bearer TOKEN`.' }
+    : { status: '403 Forbidden', reason: 'The address has to hold the token: `?token=TOKEN`.' };
 }
 
 function shownToken({ headers, url = '/' }: Asked, where: AccessToken['in']): string {

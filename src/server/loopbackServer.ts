@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../policy/clock.ts';
-import { type AccessToken, accessOf } from './access.ts';
+import { type AccessToken, type Refusal, refusalOf } from './access.ts';
 
 export interface LoopbackServerOptions {
   readonly clock: Clock;
@@ -10,6 +10,8 @@ export interface LoopbackServerOptions {
   readonly port?: number | undefined;
   /** @defaultValue none: whoever is on this machine may ask */
   readonly token?: AccessToken | undefined;
+  /** Whether a page of another site may send its reader here by a link or a redirect. @defaultValue only with a token in the query */
+  readonly isLinked?: boolean | undefined;
   /** Answers a request that may be answered; what it throws or rejects with ends the connection. */
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
   /** Told the status of a request that was not answered by `answer`. @defaultValue nobody is told */
@@ -37,13 +39,13 @@ const keepAliveMs = 70_000;
 const headersMs = 30_000;
 
 /**
- * Listens on the loopback address only, and answers who may ask: a request under another name or from another site gets 403, and one without
- * the token 403 where the token is in the address, 401 where it is in a header.
+ * Listens on the loopback address only, and answers who may ask: a request under another name or from another site gets 403, one without the
+ * token 403 where the token is in the address, 401 where it is in a header, and one that is none for a server 400 or 405. Each is told why.
  * @throws Error when the port cannot be had.
  */
 export async function startLoopbackServer(options: LoopbackServerOptions): Promise<LoopbackServer> {
-  const { clock, token, answer, refused, upgrade, holdsProcess = false } = options;
-  const rules = { port: 0, token };
+  const { clock, token, isLinked, answer, refused, upgrade, holdsProcess = false } = options;
+  const rules = { port: 0, token, isLinked };
   const upgraded = new Set<Duplex>();
   let closing: Promise<void> | undefined;
 
@@ -67,7 +69,7 @@ export async function startLoopbackServer(options: LoopbackServerOptions): Promi
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
       const refusal = refusalOf(request, rules);
-      if (refusal !== undefined) return endUpgrade(socket, refusal);
+      if (refusal !== undefined) return endUpgrade(socket, refusal.status, [], refusal.reason);
       upgraded.add(socket);
       socket.once('close', () => upgraded.delete(socket));
       guarded(
@@ -76,6 +78,13 @@ export async function startLoopbackServer(options: LoopbackServerOptions): Promi
       );
     });
   }
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    const refusal = refusalOf(request, rules);
+    if (refusal === undefined) return void socket.destroy();
+    endUpgrade(socket, refusal.status, [], refusal.reason);
+    refused?.(Number(refusal.status.slice(0, 3)));
+  });
   server.on('connection', (socket: Socket) => {
     if (!holdsProcess) socket.unref();
   });
@@ -106,33 +115,24 @@ export async function startLoopbackServer(options: LoopbackServerOptions): Promi
   }
 }
 
-/** The end of a request that an upgrade was asked for, without one. */
-export function endUpgrade(socket: Duplex, status: string, headers: readonly string[] = []): void {
+/** The end of a request that an upgrade was asked for, without one. @param text - why. */
+export function endUpgrade(socket: Duplex, status: string, headers: readonly string[] = [], text = ''): void {
+  const body = text === '' ? '' : `${text}\n`;
+  const type = text === '' ? [] : ['Content-Type: text/plain; charset=utf-8'];
+  const length = `Content-Length: ${Buffer.byteLength(body)}`;
   // Half of the connection would stay open for as long as the other side likes, and with it the server.
   socket.once('finish', () => socket.destroy());
-  socket.end([`HTTP/1.1 ${status}`, ...headers, 'Connection: close', 'Content-Length: 0', '', ''].join('\r\n'));
+  socket.end([`HTTP/1.1 ${status}`, ...headers, ...type, 'Connection: close', length, '', body].join('\r\n'));
 }
 
-function refusalOf(
-  request: IncomingMessage,
-  rules: { readonly port: number; readonly token: AccessToken | undefined },
-): Refusal | undefined {
-  const access = accessOf(request, rules);
-  if (access === 'allowed') return undefined;
-  return access === 'unauthorized' && rules.token?.in === 'bearer' ? '401 Unauthorized' : '403 Forbidden';
-}
-
-type Refusal = '401 Unauthorized' | '403 Forbidden';
-
-function refuse(response: ServerResponse, refusal: Refusal): void {
-  const [status, ...words] = refusal.split(' ');
-  response.writeHead(Number(status), {
+function refuse(response: ServerResponse, { status, reason }: Refusal): void {
+  response.writeHead(Number(status.slice(0, 3)), {
     ...noTrace,
-    ...(refusal === '401 Unauthorized' && { 'WWW-Authenticate': 'Bearer' }),
+    ...(status.startsWith('401') && { 'WWW-Authenticate': 'Bearer' }),
     'Content-Type': 'text/plain; charset=utf-8',
     Connection: 'close',
   });
-  response.end(`${words.join(' ')}\n`);
+  response.end(`${reason}\n`);
 }
 
 /** Headers of answers that neither a cache nor another site is to see. */

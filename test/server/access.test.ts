@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { accessOf } from '../../src/server/access.ts';
+import { type AccessRules, refusalOf } from '../../src/server/access.ts';
 
 const port = 4711;
 const host = `127.0.0.1:${port}`;
+const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+
+type Asked = Parameters<typeof refusalOf>[0];
+
+function accessOf(request: Asked, rules: AccessRules): string {
+  const refusal = refusalOf(request, rules);
+  if (refusal === undefined) return 'allowed';
+  expect(refusal.reason).toMatch(/^[A-Z].*[^.]\.$/);
+  return refusal.status;
+}
 
 describe('a request to a listener of this machine', () => {
   it.each([
@@ -10,6 +20,8 @@ describe('a request to a listener of this machine', () => {
     ['its name', { host: `LOCALHOST:${port}` }],
     ['a page of its own', { host, origin: `http://${host}` }],
     ['a page of its own, by name', { host, origin: `http://localhost:${port}` }],
+    ['a part of a page of its own', { host, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors' }],
+    ['an address that somebody typed', { host, 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }],
   ])('[P-5] may be answered from %s', (_from, headers) => {
     expect(accessOf({ headers }, { port })).toBe('allowed');
   });
@@ -23,22 +35,25 @@ describe('a request to a listener of this machine', () => {
     ['the page of another port', { host, origin: 'http://localhost:4712' }],
     ['the same place over another protocol', { host, origin: `https://${host}` }],
     ['a frame or a file', { host, origin: 'null' }],
+    ['a picture in a page of another site', { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
+    ['a page of another port of this machine', { host, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }],
+    ['a link of a page of another site', { host, ...link }],
   ])('[P-5] is foreign from %s, whatever token it shows', (_from, headers) => {
     const token = { value: 'secret', in: 'bearer' } as const;
     const asked = { headers: { ...headers, authorization: 'Bearer secret' } };
-    expect(accessOf(asked, { port, token })).toBe('foreign');
-    expect(accessOf({ headers }, { port })).toBe('foreign');
+    expect(accessOf(asked, { port, token })).toBe('403 Forbidden');
+    expect(accessOf({ headers }, { port })).toBe('403 Forbidden');
   });
 
   it.each([
     ['Bearer secret', 'allowed'],
     ['bearer  secret ', 'allowed'],
-    ['Bearer secret2', 'unauthorized'],
-    ['Bearer secre', 'unauthorized'],
-    ['Basic secret', 'unauthorized'],
-    ['secret', 'unauthorized'],
-    ['', 'unauthorized'],
-    [undefined, 'unauthorized'],
+    ['Bearer secret2', '401 Unauthorized'],
+    ['Bearer secre', '401 Unauthorized'],
+    ['Basic secret', '401 Unauthorized'],
+    ['secret', '401 Unauthorized'],
+    ['', '401 Unauthorized'],
+    [undefined, '401 Unauthorized'],
   ])('[P-5] with the header Authorization %j is %s', (authorization, access) => {
     const token = { value: 'secret', in: 'bearer' } as const;
     expect(accessOf({ headers: { host, authorization }, url: '/?token=secret' }, { port, token })).toBe(access);
@@ -47,10 +62,10 @@ describe('a request to a listener of this machine', () => {
   it.each([
     ['/?token=secret', 'allowed'],
     ['/events?a=1&token=secret', 'allowed'],
-    ['/?token=secre', 'unauthorized'],
-    ['/?token=', 'unauthorized'],
-    ['/token=secret', 'unauthorized'],
-    [undefined, 'unauthorized'],
+    ['/?token=secre', '403 Forbidden'],
+    ['/?token=', '403 Forbidden'],
+    ['/token=secret', '403 Forbidden'],
+    [undefined, '403 Forbidden'],
   ])('[O-6] with the address %j is %s', (url, access) => {
     const token = { value: 'secret', in: 'query' } as const;
     expect(
@@ -59,5 +74,35 @@ describe('a request to a listener of this machine', () => {
         { port, token },
       ),
     ).toBe(access);
+  });
+
+  it('[P-5] may come by a link of another site where that is said, or where the address holds the token', () => {
+    const token = { value: 'secret', in: 'query' } as const;
+    const headers = { host, ...link };
+    expect(accessOf({ headers }, { port, isLinked: true })).toBe('allowed');
+    expect(accessOf({ headers, url: '/?token=secret' }, { port, token })).toBe('allowed');
+    expect(accessOf({ headers }, { port, token })).toBe('403 Forbidden');
+    expect(accessOf({ headers, method: 'POST' }, { port, isLinked: true })).toBe('403 Forbidden');
+    const framed = { ...headers, 'sec-fetch-dest': 'iframe' };
+    expect(accessOf({ headers: framed }, { port, isLinked: true })).toBe('403 Forbidden');
+  });
+
+  it('[P-5] needs no port in its Host where that is the one of HTTP', () => {
+    expect(accessOf({ headers: { host: '127.0.0.1' } }, { port: 80 })).toBe('allowed');
+    expect(accessOf({ headers: { host: 'localhost:80', origin: 'http://localhost' } }, { port: 80 })).toBe('allowed');
+  });
+
+  it.each([
+    [{ method: 'TRACE' }, '405 Method Not Allowed'],
+    [{ method: 'CONNECT', url: 'evil.example:443' }, '405 Method Not Allowed'],
+    [{ url: `http://${host}/v1/models` }, '400 Bad Request'],
+    [{ url: 'http://evil.example/' }, '400 Bad Request'],
+    [{ url: '*', method: 'OPTIONS' }, '400 Bad Request'],
+    [{ url: '//evil.example/' }, '400 Bad Request'],
+    [{ url: '/\\evil.example/' }, '400 Bad Request'],
+    [{ rawHeaders: ['Host', host, 'x-host', 'x', 'host', host] }, '400 Bad Request'],
+    [{ rawHeaders: ['Host', host, 'x-name', 'host'], url: '/a//b?to=http://c' }, 'allowed'],
+  ])('[P-5] of the form %j is %s', (form, status) => {
+    expect(accessOf({ headers: { host }, ...form }, { port })).toBe(status);
   });
 });

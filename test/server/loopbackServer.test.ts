@@ -98,10 +98,34 @@ describe('a listener on the loopback address', () => {
     }
     expect(upgraded).toEqual(['/throws', '/ws']);
     expect(told).toEqual([
-      'HTTP/1.1 403 Forbidden|Connection: close',
+      'HTTP/1.1 403 Forbidden|Content-Type: text/plain; charset=utf-8',
       '',
       'HTTP/1.1 426 Upgrade Required|Upgrade: h2c',
     ]);
+  });
+
+  it.each([
+    ['CONNECT evil.example:443 HTTP/1.1', 'Host: evil.example', 405, 'The method CONNECT is not served here.'],
+    ['TRACE / HTTP/1.1', 'Host: PLACE', 405, 'The method TRACE is not served here.'],
+    ['GET http://PLACE/ HTTP/1.1', 'Host: PLACE', 400, 'this is no proxy for addresses of other hosts.'],
+    ['GET //evil.example/ HTTP/1.1', 'Host: PLACE', 400, 'one of them is too many.'],
+    ['GET / HTTP/1.1', 'Host: PLACE\r\nHost: PLACE', 400, 'more than one header Host.'],
+    ['GET / HTTP/1.0', 'Accept: */*', 403, 'it has to be PLACE or localhost:'],
+    ['GET / HTTP/1.1', 'Host: 127.0.0.1', 403, 'has to be PLACE or localhost:'],
+    ['GET / HTTP/1.1', 'Host: PLACE\r\nSec-Fetch-Site: cross-site', 403, 'from a page of another site'],
+  ])('[P-5] answers %j with %j by saying why not', async (line, header, status, reason) => {
+    const asked: string[] = [];
+    const { server } = await start({
+      answer: (request, response) => void response.end(asked.push(String(request.url))),
+    });
+    const here = (text: string): string => text.replaceAll('PLACE', `127.0.0.1:${server.port}`);
+    const socket = await raw(server.port, here(line), here(header));
+    let text = '';
+    socket.on('data', (chunk) => (text += String(chunk)));
+    await once(socket, 'close');
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text).toContain(here(reason));
+    expect(asked).toEqual([]);
   });
 
   it('[I-3] lets every connection go when it closes: idle, half of a request, in the middle of an answer, and upgraded', async () => {
