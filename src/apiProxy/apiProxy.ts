@@ -12,9 +12,6 @@ import { clientOf, routeOf } from './route.ts';
 import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
 import { Upstream } from './upstream.ts';
 
-/** Bodies of requests that are kept at a time, in bytes; what is beyond is sent once. */
-const mostKept = 256 * 1024 * 1024;
-
 /**
  * A reverse proxy in front of the HTTP API of a model. Requests that fail before the first of their answer are sent again, within a time in
  * which no client gives up; an answer that breaks later is ended in the way its client can go on from.
@@ -46,7 +43,7 @@ export class ApiProxy {
         : [new Upstream(runtime, `${this.name}:fallback`, fallback, fallbackKey, probeMs)]),
     ];
     this.#repeats = new Repeats(runtime.clock);
-    this.#bodies = new KeptBodies(settings.maxKeptBytes, mostKept);
+    this.#bodies = new KeptBodies(settings.maxKeptBytes, settings.maxKeptInAllBytes);
     runtime.join(this.#part());
   }
 

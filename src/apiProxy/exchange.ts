@@ -202,8 +202,15 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   /** What a broken connection means; of its words none is told. */
   judgedError(error: unknown): FailureFacts {
     const facts = classify(error, { wallNow: this.clock.wallNow(), maxPauseMs: this.maxPauseMs });
-    const what = typeof facts.code === 'string' ? ` (${facts.code})` : '';
-    return { ...this.judged(facts), message: `The connection to ${this.upstream.host} broke${what}`, cause: undefined };
+    const { upstream } = this;
+    const code = typeof facts.code === 'string' ? facts.code : undefined;
+    const what = code === undefined ? '' : ` (${code})`;
+    const isUnreached = facts.outcome === 'not_started';
+    if (isUnreached) upstream.unreachable(code ?? facts.kind);
+    const message = isUnreached
+      ? `${upstream.host} cannot be reached${what}`
+      : `The connection to ${upstream.host} broke${what}`;
+    return { ...this.judged(facts), message, cause: undefined };
   }
 
   /** Whether another attempt may follow a failure of this kind. */

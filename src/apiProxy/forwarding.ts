@@ -28,7 +28,7 @@ export interface ForwardedRequest {
   readonly response: ServerResponse;
   readonly body: RequestBody;
   readonly route: Route;
-  readonly upstream: Pick<Upstream, 'host' | 'key' | 'request'>;
+  readonly upstream: Pick<Upstream, 'host' | 'key' | 'request' | 'reached'>;
   readonly clock: Clock;
   readonly settings: Pick<ExchangeSettings, 'stage'>;
   readonly contentMs: number;
@@ -143,6 +143,7 @@ export class Forwarding {
       return;
     }
     this.#touch();
+    this.#exchange.upstream.reached();
     this.#answer = answer;
     // After the last event a connection that breaks takes nothing with it.
     answer.on('error', (error) => (this.#scanner?.isOver === true ? this.#complete() : this.#failWith(error)));

@@ -41,7 +41,7 @@ export function requestHeaders(
     if (lower === 'host' || dropped.has(lower)) continue;
     if (lower === 'accept-encoding' && isRead) continue;
     if (lower === 'content-length' && bodyBytes !== undefined) continue;
-    if (key !== undefined && accountNames.has(lower)) continue;
+    if (key !== undefined && isOfAccount(lower)) continue;
     passed.push(name, key !== undefined && credentialNames.has(lower) ? replaced(lower, key) : value);
   }
   if (isRead) passed.push('accept-encoding', 'identity');
@@ -63,7 +63,13 @@ export function answerHeaders(raw: RawHeaders, headers: IncomingHttpHeaders, isR
 }
 
 /** Headers that hold the key of a client. */
-const credentialNames: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
+const credentialNames: ReadonlySet<string> = new Set([
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-auth-token',
+]);
 
 /** Headers that belong to the account of a client's key: with another key they are of no use, and nobody else's business. */
 const accountNames: ReadonlySet<string> = new Set([
@@ -75,8 +81,17 @@ const accountNames: ReadonlySet<string> = new Set([
   'x-goog-user-project',
 ]);
 
+/** Others that hold a secret by their name, such as those of gateways. */
+const secretName = /(?:^|-)(?:auth|authorization|token|secret|password|credentials?|(?:api)?key)(?:-|$)/;
+const idempotencyKey = /^(?:x-)?idempotency-key$/;
+
+function isOfAccount(lower: string): boolean {
+  if (credentialNames.has(lower)) return false;
+  return accountNames.has(lower) || (secretName.test(lower) && !idempotencyKey.test(lower));
+}
+
 /** Parameters of a query that hold a key, as some APIs have it. */
-const credentialParameter = /([?&](?:key|api[-_]key|access_token)=)[^&]*/gi;
+const credentialParameter = /([?&](?:(?:api|subscription)[-_]?)?key=|[?&](?:(?:access|auth)[-_]?)?token=)[^&]*/gi;
 
 /** The path and query of a request, with another key where the client puts its own there. */
 export function requestUrl(url: string, key: string | undefined): string {

@@ -4,6 +4,7 @@ import type { IntegrationPolicy } from '../policy/policy.ts';
 import { defaultPolicy } from '../policy/presets.ts';
 import { usualRate } from '../policy/ratePolicy.ts';
 import { readOptions } from '../policy/readOptions.ts';
+import { show } from '../policy/showValue.ts';
 
 /** A reverse proxy in front of the HTTP API of a model. */
 export interface ApiProxyOptions {
@@ -32,6 +33,8 @@ export interface ApiProxyOptions {
   readonly wholeMs?: Duration | undefined;
   /** A longer body of a request is passed as it comes and sent once, in bytes, at least 1. @defaultValue 36 MiB */
   readonly maxKeptBytes?: number | undefined;
+  /** Bodies that are kept at a time; what is beyond is passed and sent once, in bytes, at least 1. @defaultValue 256 MiB */
+  readonly maxKeptInAllBytes?: number | undefined;
 }
 
 /** Longest answer of all, in ms: what limits a stream is its silence. */
@@ -64,11 +67,7 @@ function isAddress(value: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '' && search === '' && hash === '';
 }
 
-const address = {
-  secret: true,
-  form: isAddress,
-  expected: 'an address with http or https, without user name, password and query',
-} as const;
+const address = { secret: true } as const;
 
 export const apiProxyKeys = {
   upstream: text({ ...address, required: true }),
@@ -82,6 +81,7 @@ export const apiProxyKeys = {
   contentMs: duration({ default: 300_000 }),
   wholeMs: duration({ default: 300_000 }),
   maxKeptBytes: integer({ unit: 'bytes', default: 36 * 1024 * 1024 }),
+  maxKeptInAllBytes: integer({ unit: 'bytes', default: 256 * 1024 * 1024 }),
 } satisfies KeysOf<ApiProxyOptions>;
 
 /** {@link ApiProxyOptions}, checked, durations in ms. */
@@ -89,16 +89,41 @@ export type ApiProxySettings = Values<typeof apiProxyKeys>;
 
 /** @throws TypeError or RangeError that names the first wrong option and its value. */
 export function checkApiProxy(options: ApiProxyOptions): ApiProxySettings {
+  for (const name of ['upstream', 'fallback'] as const) checkAddress(name, options[name]);
   const settings = readOptions('', options, apiProxyKeys);
   const { upstream, fallback, fallbackKey, fallbackClientKey } = settings;
   if (fallbackKey !== undefined && fallbackClientKey)
     throw new RangeError('`fallbackKey` and `fallbackClientKey` exclude each other');
+  if (isSame(upstream, fallback))
+    throw new RangeError('Expected `fallback` to be another address than `upstream`, got the same');
   if (isElsewhere(upstream, fallback) && fallbackKey === undefined && !fallbackClientKey) {
     throw new RangeError(
       "`fallback` has another origin than `upstream`: give `fallbackKey`, or `fallbackClientKey: true` to send it the client's own",
     );
   }
   return settings;
+}
+
+/** What can be nothing but an address without a scheme, or with another one. */
+const plainAddress =
+  /^(?:[a-z]+:\/\/)?(?:localhost|[a-z\d-]+(?:\.[a-z\d-]+)*\.[a-z\d]{1,20})(?::\d+)?(?:\/[\w.-]{0,20})*$/;
+
+/** Its value is shown where it holds no secret: what is wrong may be a user name with a password, or a key in its place. */
+function checkAddress(name: string, value: unknown): void {
+  if (typeof value !== 'string' || isAddress(value)) return;
+  const isPlain = plainAddress.test(value);
+  const got = isPlain ? show(value) : 'a string that is not shown';
+  const hint =
+    isPlain && isAddress(`https://${value}`) && !value.includes('//') ? `; did you mean https://${value}?` : '';
+  const expected = 'an address such as https://api.example, without user name, password and query';
+  throw new RangeError(`Expected \`${name}\` to be ${expected}, got ${got}${hint}`);
+}
+
+function isSame(upstream: string, fallback: string | undefined): boolean {
+  const [one, other] = [upstream, fallback ?? ''].map((each) =>
+    URL.canParse(each) ? new URL(each).href.replace(/\/+$/, '') : each,
+  );
+  return one === other;
 }
 
 /** Whether a fallback is somebody else, whom the key of the client is not meant for. */

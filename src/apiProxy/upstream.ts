@@ -5,6 +5,7 @@ import type { CallPath } from '../calls/callPath.ts';
 import { defaultSettings } from '../calls/callOptions.ts';
 import type { CallSettings } from '../calls/callSettings.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { say } from '../policy/logger.ts';
 import { RetryBudget } from '../policy/retryBudget.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -35,6 +36,7 @@ export class Upstream {
   readonly #runtime: Runtime;
   readonly #url: URL;
   readonly #settings: CallSettings<Passage, void>;
+  #unreachable: string | undefined = undefined;
   readonly #buckets = new Map<string, Bucket>();
   readonly #agents: { readonly kept: Agent; readonly fresh: Agent };
   readonly #request: (options: RequestOptions) => ClientRequest;
@@ -88,17 +90,31 @@ export class Upstream {
     options: Pick<RequestOptions, 'method' | 'headers'> & { readonly url: string },
     isFresh: boolean,
   ): ClientRequest {
-    const { protocol, hostname, port, pathname } = this.#url;
+    const { protocol, hostname, port } = this.#url;
     return this.#request({
       protocol,
       // The brackets of an IPv6 address belong to the URL alone.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
       method: options.method,
-      path: `${pathname.replace(/\/$/, '')}${options.url}`,
+      path: joinPath(this.#url.pathname, options.url),
       headers: options.headers,
       agent: isFresh ? this.#agents.fresh : this.#agents.kept,
     });
+  }
+
+  /** A request did not get there: said once, until one does or it is for another reason. */
+  unreachable(code: string): void {
+    if (this.#unreachable === code) return;
+    this.#unreachable = code;
+    say(this.#runtime.logger, 'warn', `${this.host} cannot be reached (${code})`);
+  }
+
+  /** A request got there. */
+  reached(): void {
+    if (this.#unreachable === undefined) return;
+    this.#unreachable = undefined;
+    say(this.#runtime.logger, 'warn', `${this.host} is reached again`);
   }
 
   /** The bucket of a key and a model. */
@@ -139,6 +155,14 @@ export class Upstream {
     });
     return { path, lastRefusal: undefined };
   }
+}
+
+/** The path of a request below that of the upstream. A version that both of them have, such as `/v1`, stands there once. */
+export function joinPath(base: string, url: string): string {
+  const stem = base.replace(/\/+$/, '');
+  const version = /\/v\d+[a-z\d]*$/.exec(stem)?.[0];
+  const isTwice = version !== undefined && url.startsWith(version) && /^(?:[/?]|$)/.test(url.slice(version.length));
+  return stem + (isTwice ? url.slice(version.length) : url);
 }
 
 /** Tells keys apart and says nothing of them. */

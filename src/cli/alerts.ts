@@ -39,7 +39,7 @@ export function alertTable(view: Partial<AlertView>, now: number, io: Io): strin
   return renderTable(
     [
       { title: 'ALERT' },
-      { title: 'INTEGRATION' },
+      { title: 'INTEGRATION', hasNames: true },
       { title: 'SINCE' },
       { title: 'FAILURES', align: 'right' },
       { title: 'CRASHES', align: 'right' },

@@ -103,7 +103,7 @@ function integrationTable(
   const figures = isLive ? (['IN FLIGHT', 'WAITING'] as const) : [];
   return renderTable(
     [
-      { title: 'INTEGRATION' },
+      { title: 'INTEGRATION', hasNames: true },
       { title: 'CIRCUIT' },
       ...[...figures, 'FAILED 10M', '24H', 'CRASHED 10M', '24H'].map((title) => ({ title, align: 'right' as const })),
       { title: 'LAST ERROR' },
@@ -160,7 +160,7 @@ function circuitCell({ circuit, live, breaker }: IntegrationView, now: number, s
 function sessionTable(sessions: readonly SessionStatus[], now: number, io: Io): string {
   return renderTable(
     [
-      { title: 'SESSION' },
+      { title: 'SESSION', hasNames: true },
       { title: 'LAST EVENT' },
       { title: 'FAILED TURNS 24H', align: 'right' },
       { title: 'LAST ERROR' },

@@ -1,4 +1,4 @@
-import { fitText, textWidth } from '../policy/textWidth.ts';
+import { fitName, fitText, textWidth } from '../policy/textWidth.ts';
 import { sanitize } from './sanitize.ts';
 
 /** How a column looks. */
@@ -6,6 +6,8 @@ export interface Column {
   readonly title: string;
   /** @defaultValue 'left' */
   readonly align?: 'left' | 'right' | undefined;
+  /** Whether it holds names: two that differ are never cut to the same, even where rows get longer than the terminal. @defaultValue false */
+  readonly hasNames?: boolean | undefined;
 }
 
 /** Text, or text with the paint it gets after it was fitted. */
@@ -21,14 +23,19 @@ const leastWidth = 6;
  */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string {
   const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(cleanText))];
-  const widths = fitWidths(
-    columns.map((_, index) => Math.max(...lines.map((line) => textWidth(line[index] ?? '')))),
-    width,
-  );
+  const natural = columns.map((_, index) => Math.max(...lines.map((line) => textWidth(line[index] ?? ''))));
+  const isWide = totalOf(natural) > width;
+  const least = columns.map(({ hasNames = false }, index) => {
+    const most = natural[index] ?? 0;
+    return hasNames && isWide
+      ? widthOfNames(new Set(lines.slice(1).map((line) => line[index] ?? '')), most)
+      : leastWidth;
+  });
+  const widths = fitWidths(natural, least, width);
   const text = lines.map((line, row) =>
     columns
-      .map(({ align }, index) => {
-        const fitted = fitText(line[index] ?? '', widths[index] ?? 0);
+      .map(({ align, hasNames }, index) => {
+        const fitted = (hasNames === true ? fitName : fitText)(line[index] ?? '', widths[index] ?? 0);
         const padding = ' '.repeat((widths[index] ?? 0) - textWidth(fitted));
         const cell = row === 0 ? undefined : rows[row - 1]?.[index];
         const painted = typeof cell === 'object' ? cell.paint(fitted) : fitted;
@@ -44,14 +51,26 @@ function cleanText(cell: Cell): string {
   return sanitize(typeof cell === 'object' ? cell.text : cell);
 }
 
-/** Takes what is too much from the widest column, one character at a time, so that narrow columns stay whole. */
-function fitWidths(natural: readonly number[], width: number): number[] {
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each + gap.length, -gap.length);
+}
+
+/** The least width in which names are told apart. @param most - in which they are whole. */
+function widthOfNames(names: ReadonlySet<string>, most: number): number {
+  for (let width = leastWidth; width < most; width++)
+    if (new Set([...names].map((name) => fitName(name, width))).size === names.size) return width;
+  return most;
+}
+
+/** Takes what is too much from the widest column that has more than its least, one character at a time, so that narrow columns stay whole. */
+function fitWidths(natural: readonly number[], least: readonly number[], width: number): number[] {
   const widths = [...natural];
-  let excess = widths.reduce((sum, each) => sum + each + gap.length, -gap.length) - width;
+  let excess = totalOf(widths) - width;
   while (excess > 0) {
-    const widest = Math.max(...widths);
-    if (widest <= leastWidth) break;
-    widths[widths.lastIndexOf(widest)] = widest - 1;
+    const spare = widths.map((each, index) => (each > (least[index] ?? 0) ? each : 0));
+    const widest = Math.max(...spare);
+    if (widest === 0) break;
+    widths[spare.lastIndexOf(widest)] = widest - 1;
     excess--;
   }
   return widths;

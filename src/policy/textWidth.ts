@@ -33,6 +33,26 @@ export function fitText(text: string, width: number): string {
   return `${kept}…`;
 }
 
+/** The same, cut in the middle: names differ at their ends. */
+export function fitName(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  const all = [...graphemes(text)].map(({ segment }) => segment);
+  const half = Math.floor((width - 1) / 2);
+  return `${taken(all, width - 1 - half)}…${taken(all.reverse(), half, true)}`;
+}
+
+/** As many of the first graphemes as fit. @param isReversed - whether they come from the end of a text. */
+function taken(all: readonly string[], width: number, isReversed = false): string {
+  let left = width;
+  const kept: string[] = [];
+  for (const each of all) {
+    left -= graphemeWidth(each);
+    if (left < 0) break;
+    kept.push(each);
+  }
+  return (isReversed ? kept.reverse() : kept).join('');
+}
+
 function graphemeWidth(grapheme: string): number {
   if (invisible.test(grapheme)) return 0;
   return wide.test(grapheme) || /\p{Emoji_Presentation}/u.test(grapheme) ? 2 : 1;

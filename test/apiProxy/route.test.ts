@@ -1,6 +1,23 @@
+import { joinPath } from '../../src/apiProxy/upstream.ts';
 import { describe, expect, it } from 'vitest';
 import { clientOf, routeOf } from '../../src/apiProxy/route.ts';
 import { askedModel } from '../../src/apiProxy/requestBody.ts';
+
+describe('the path of a request below that of the upstream', () => {
+  it.each([
+    ['/', '/v1/messages?beta=true', '/v1/messages?beta=true'],
+    ['/v1', '/v1/responses', '/v1/responses'],
+    ['/base/v1/', '/v1/chat/completions', '/base/v1/chat/completions'],
+    ['/base/v1', '/v1?a=1', '/base/v1?a=1'],
+    ['/base/v1', '/responses', '/base/v1/responses'],
+    ['/base/v1', '/v10/responses', '/base/v1/v10/responses'],
+    ['/v1beta', '/v1beta/models', '/v1beta/models'],
+    ['/v1', '/v2/rerank', '/v1/v2/rerank'],
+    ['/gateway', '/gateway/x', '/gateway/gateway/x'],
+  ])('[E-7] %j and %j: %j', (base, url, expected) => {
+    expect(joinPath(base, url)).toBe(expected);
+  });
+});
 
 describe('what a request asks for', () => {
   it.each([

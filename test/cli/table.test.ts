@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../src/cli/table.ts';
-import { fitText, textWidth } from '../../src/policy/textWidth.ts';
+import { fitName, fitText, textWidth } from '../../src/policy/textWidth.ts';
 
 const columns = [{ title: 'NAME' }, { title: 'COUNT', align: 'right' }, { title: 'ERROR' }] as const;
 
@@ -37,6 +37,26 @@ describe('a table', () => {
     ).toBe(['NAME  COUNT  ERROR', '日本      1  x', 'kb        1  x', ''].join('\n'));
   });
 
+  it('[E-7] [L-4] never cuts two names to the same, whatever else has to be cut', () => {
+    const names = [
+      'api.example/claude-opus-5#3fa2c1',
+      'api.example/claude-opus-5#77b2d0',
+      'api.example',
+      'api.example:fallback',
+    ];
+    const rows = names.map((name) => [name, '3', 'no answer within 30 s']);
+    const table = (width: number) =>
+      renderTable([{ title: 'NAME', hasNames: true }, columns[1], columns[2]], rows, width)
+        .trimEnd()
+        .split('\n')
+        .slice(1);
+    expect(table(36)[0]).toBe('api.exa…3fa2c1      3  no answer wi…');
+    for (const width of [80, 40, 30, 24, 10]) {
+      const shown = table(width).map((line) => line.split(' ', 1)[0]);
+      expect(new Set(shown).size).toBe(names.length);
+    }
+  });
+
   it('[L-2] lets no escape of a child through, only its own paint', () => {
     const paint = (text: string) => `<${text}>`;
     const rows = [[{ text: 'k\u001b[2Jb', paint }, '\u001b[31m1', 'a\nb']];
@@ -54,6 +74,15 @@ describe('the width of a text', () => {
     ['\u200b', 0],
   ])('of %j is %i', (text, width) => {
     expect(textWidth(text)).toBe(width);
+  });
+
+  it('is kept when a name is cut in its middle', () => {
+    expect([fitName('abcdefg', 7), fitName('abcdefg', 6), fitName('abcdefg', 5)]).toEqual([
+      'abcdefg',
+      'abc…fg',
+      'ab…fg',
+    ]);
+    expect(fitName('日本語日本語', 7)).toBe('日…語');
   });
 
   it('is kept when the text is cut, without half a character', () => {

@@ -11,7 +11,7 @@ import { namedConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import type { ApiArgs } from './options.ts';
-import { clientLines } from './clientLines.ts';
+import { type ClientLine, clientLines } from './clientLines.ts';
 
 const usualDrainMs = 10_000;
 /** How long clients may take for what they are told at the end, in ms. */
@@ -45,7 +45,7 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   });
   await prepared.openStore();
   await live.open();
-  tell(server.origin, proxy.name, args.json, io);
+  tell(server.origin, proxy.name, clientLines(server.origin, options.upstream), args.json, io);
   await aborted(io.signal);
   const drainMs = args.drain ?? usualDrainMs;
   // First: who comes now is to find nobody, rather than somebody who refuses.
@@ -88,17 +88,27 @@ function planApi(args: ApiArgs, { env }: Io): ApiProxyOptions {
   };
 }
 
-/** What is wrong with an option is wrong usage. */
+/** By which options of the command those of the proxy are given. */
+const flags: Readonly<Record<string, string | undefined>> = {
+  upstream: '`--upstream`',
+  fallback: '`--fallback`',
+  budgetMs: '`--budget`',
+  headersMs: '`--headers-timeout`',
+  bytesMs: '`--idle-timeout`',
+  contentMs: '`--content-timeout`',
+  wholeMs: '`--whole-timeout`',
+} satisfies Partial<Record<keyof ApiProxyOptions, string>>;
+
+/** What is wrong with an option is wrong usage, told by its name on the command line. */
 function made(make: () => ApiProxy): ApiProxy {
   try {
     return make();
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    throw new UsageError(messageOf(error).replaceAll(/`(\w+)`/g, (text, name: string) => flags[name] ?? text));
   }
 }
 
-function tell(origin: string, name: string, isJson: boolean, io: Io): void {
-  const clients = clientLines(origin);
+function tell(origin: string, name: string, clients: readonly ClientLine[], isJson: boolean, io: Io): void {
   if (isJson) {
     io.stdout.write(toJson({ name, url: origin, clients }));
     return;

@@ -5,10 +5,28 @@ export interface ClientLine {
   readonly set: string;
 }
 
-/** What to set in each client, for one that listens at `origin`. Codex's own provider would try a WebSocket first. */
-export function clientLines(origin: string): readonly ClientLine[] {
+/** What to set in each client that an upstream is for, for a proxy that listens at `origin`; in all of them where it is not known. */
+export function clientLines(origin: string, upstream: string): readonly ClientLine[] {
+  const host = new URL(upstream).hostname;
+  const [messages, responses] = [ofMessages(origin), ofResponses(origin)];
+  if (isOf('anthropic.com', host)) return messages;
+  return isOf('openai.com', host) ? responses : [...messages, ...responses];
+}
+
+function isOf(domain: string, host: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+function ofMessages(origin: string): readonly ClientLine[] {
   return [
     { client: 'Claude Code', set: `ANTHROPIC_BASE_URL=${origin} claude` },
+    { client: 'Anthropic SDK', set: `new Anthropic({ baseURL: '${origin}' })` },
+  ];
+}
+
+/** Codex's own provider would try a WebSocket first. */
+function ofResponses(origin: string): readonly ClientLine[] {
+  return [
     { client: 'Codex', set: `codex -c openai_base_url='"${origin}/v1"'` },
     {
       client: 'Codex, in config.toml',
@@ -22,7 +40,6 @@ export function clientLines(origin: string): readonly ClientLine[] {
         'supports_websockets = false',
       ].join('\n'),
     },
-    { client: 'Anthropic SDK', set: `new Anthropic({ baseURL: '${origin}' })` },
     { client: 'OpenAI SDK, AI SDK', set: `new OpenAI({ baseURL: '${origin}/v1' })` },
   ];
 }

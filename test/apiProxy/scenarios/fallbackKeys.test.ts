@@ -7,7 +7,7 @@ const planted = 'plantedkey-51d0c2b7e6aa4f39';
 
 /** A client that shows its key in every place that an API knows. */
 const everywhere = {
-  path: `/v1/messages?beta=true&key=${planted}&api_key=${planted}`,
+  path: `/v1/messages?beta=true&key=${planted}&api_key=${planted}&access_token=${planted}&token=${planted}`,
   headers: {
     'x-api-key': planted,
     'api-key': planted,
@@ -19,6 +19,11 @@ const everywhere = {
     'chatgpt-account-id': planted,
     'x-amz-security-token': planted,
     'x-goog-user-project': planted,
+    'x-auth-token': planted,
+    'helicone-auth': `Bearer ${planted}`,
+    'ocp-apim-subscription-key': planted,
+    'cf-access-client-secret': planted,
+    'idempotency-key': 'kept',
     'anthropic-version': '2023-06-01',
   },
 };
@@ -42,10 +47,12 @@ describe('the key of a client', () => {
     expect(JSON.stringify(api.requests)).toContain(planted);
     expect(JSON.stringify(second.requests)).not.toContain(planted);
     expect(second.requests[0]).toMatchObject({
-      url: '/v1/messages?beta=true&key=key%26of%20the%20second&api_key=key%26of%20the%20second',
+      url: `/v1/messages?beta=true${['key', 'api_key', 'access_token', 'token'].map((name) => `&${name}=key%26of%20the%20second`).join('')}`,
       headers: {
         'x-api-key': 'key&of the second',
         authorization: 'Bearer key&of the second',
+        'x-goog-api-key': 'key&of the second',
+        'idempotency-key': 'kept',
         'anthropic-version': '2023-06-01',
       },
     });
@@ -61,7 +68,7 @@ describe('the key of a client', () => {
 
   it.each([
     ['https://api.example', 'https://api.example/other', false],
-    ['https://api.example', 'https://API.example:443', false],
+    ['https://api.example', 'https://API.example:443/second', false],
     ['https://api.example', 'https://api.example:8443', true],
     ['https://api.example', 'http://api.example', true],
     ['https://api.example', 'https://api.example.test', true],

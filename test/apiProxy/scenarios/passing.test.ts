@@ -73,6 +73,14 @@ describe('what passes through the proxy', () => {
     expect(api.requests).toEqual([]);
   });
 
+  it('[E-7] a version at the end of the path of the upstream and at the beginning of the request stands there once', async () => {
+    const first = await startApiProxy();
+    const { ask } = await startApiProxy({ upstream: `${first.api.url}/base/v1/` });
+    expect((await ask({ path: '/v1/responses' }).got).status).toBe(200);
+    expect((await ask({ path: '/chat/completions' }).got).status).toBe(200);
+    expect(first.api.requests.map(({ url }) => url)).toEqual(['/base/v1/responses', '/base/v1/chat/completions']);
+  });
+
   it('[E-7] an answer of 400 passes untouched, and is asked for once', async () => {
     const { api, ask, of } = await startApiProxy({
       script: [{ do: 'refuse', status: 400, headers: { 'request-id': 'req_400', 'x-should-retry': 'false' } }],

@@ -37,6 +37,20 @@ describe('the cause of an open circuit', () => {
     expect(await refused()).toBe('The circuit of kb is open: gateway closed (1012); next try in 41 s');
   });
 
+  it('[O-9] is named while another call tries the circuit, without a time that nobody knows', async () => {
+    const { integration, clock, seen } = startIntegration(once);
+    for (let index = 0; index < 5; index++) {
+      const outcome = integration.call('ask');
+      seen.at(-1)?.reject(fault('transient', closing));
+      await outcome;
+    }
+    await clock.advance(60_000);
+    void integration.call('probe');
+    expect(await integration.call('again')).toMatchObject({
+      failure: { message: 'The circuit of kb is open: gateway closed (1012); another call tries it now' },
+    });
+  });
+
   it('[O-9] [M-5] is named where calls that wait for their next attempt are ended', async () => {
     const { integration, facts } = startIntegration({ retry: { maxAttempts: 4 } }, () =>
       Promise.reject(fault('transient', closing)),
