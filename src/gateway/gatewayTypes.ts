@@ -140,7 +140,10 @@ export interface Gateway {
    * @throws RangeError that lists the known names when there is none of that one.
    */
   restart(name: string): void;
-  /** What a session waits for, and which rule ends it when. @throws RangeError when there is none of this id. */
+  /**
+   * What a session waits for, and which rule ends it when. Of an integration its `state`, `breaker.state` and `stats` tell.
+   * @throws TypeError or RangeError when there is no session of this id.
+   */
   why(session: string): SessionWhy;
   /** Where final failures and facts are kept, once started. */
   readonly store: Store | undefined;

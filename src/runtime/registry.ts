@@ -9,6 +9,7 @@ import type { TreeNode } from '../supervisor/tree.ts';
 import { Drain } from './drain.ts';
 import type { LiveRun } from './keptSessions.ts';
 import type { StoreTuning } from './lateStore.ts';
+import { noSession } from './knownNames.ts';
 import { createLiveRuntime, liveStatus, nameIn, sessionIn } from './liveRuntime.ts';
 import { restartNamed } from './restartNamed.ts';
 import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
@@ -153,11 +154,11 @@ export class Registry {
     restartNamed(name, { root, paths: new Map(restartable), sessions: this.#sessions, facts: bus });
   }
 
-  /** @throws RangeError when there is no session of this id. */
+  /** @throws TypeError or RangeError when there is no session of this id; it says what tells of an integration. */
   why(id: string): SessionWhy {
     const session = this.#sessions.get(id);
     if (session !== undefined) return session.why();
-    throw new RangeError(`No session \`${id}\`; known: ${[...this.#sessions.keys()].join(', ')}`);
+    throw noSession(id, this.#sessions, this.#entries);
   }
 
   /**

@@ -1,5 +1,7 @@
 import type { Facts } from '../policy/facts.ts';
+import { checkName } from '../policy/options.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
+import { knownNames } from './knownNames.ts';
 
 /** What can be restarted by name. */
 export interface Restartable {
@@ -17,15 +19,14 @@ interface RestartablePath {
   restart(): void;
 }
 
-const longestList = 20;
-
 /**
  * Restarts an integration or a session by its name. An integration with a process gets a new one. Another integration has its calls ended
  * and its circuit closed. A session gets a new actor. Takes names as they were declared, an integration before a session before a hook, and
  * the names of the tree.
- * @throws RangeError that lists the known names when there is none of this one.
+ * @throws TypeError for what is no name, RangeError that lists the known names when there is none of this one.
  */
-export function restartNamed(name: string, { root, paths, sessions, facts }: Restartable): void {
+export function restartNamed(given: string, { root, paths, sessions, facts }: Restartable): void {
+  const name = checkName('name', given);
   const path = paths.get(name) ?? paths.get(name.replace(/^(?:mcp|integration):/, ''));
   const session = path === undefined ? [name, name.replace(/^session:/, '')].find((id) => sessions.has(id)) : undefined;
   const found = path ?? (session === undefined ? paths.get(`hook:${name}`) : undefined);
@@ -49,8 +50,5 @@ function restartIntegration(path: RestartablePath, { root, facts }: Pick<Restart
 }
 
 function known(paths: Restartable['paths'], sessions: Restartable['sessions']): string {
-  const names = new Set([...paths.keys(), ...sessions.keys()].map((name) => name.replace(/^hook:/, '')));
-  if (names.size === 0) return 'none';
-  const more = names.size > longestList ? ` and ${names.size - longestList} more` : '';
-  return [...names].slice(0, longestList).join(', ') + more;
+  return knownNames([...paths.keys(), ...sessions.keys()].map((name) => name.replace(/^hook:/, '')));
 }
