@@ -91,7 +91,7 @@ export class CodexClient {
     const askedAt = clock.now();
     try {
       await live.request('thread/list', { limit: 1 }, { limitMs: healthMs });
-      return { status: 'healthy', elapsedMs: clock.now() - askedAt };
+      return { status: 'healthy', elapsedMs: Math.round(clock.now() - askedAt) };
     } catch (error) {
       return { status: 'unhealthy', reason: error instanceof AttemptError ? error.facts.message : 'unknown' };
     }

@@ -67,3 +67,13 @@ const namesMs = /(?:^ms|Ms|_ms)$/;
 export function wholeMs(name: string, value: unknown): unknown {
   return typeof value === 'number' && namesMs.test(name) ? Math.round(value) : value;
 }
+
+/** Plain data with all times in ms whole, however deep they stand. */
+export function inWholeMs<T>(data: T): T {
+  const cleaned = (value: unknown, name: string): unknown => {
+    if (Array.isArray(value)) return value.map((each) => cleaned(each, ''));
+    if (typeof value !== 'object' || value === null) return wholeMs(name, value);
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, key)]));
+  };
+  return cleaned(data, '') as T;
+}

@@ -1,5 +1,6 @@
 import type { Drainable, DrainOrder } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
+import { inWholeMs } from '../policy/duration.ts';
 import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -133,7 +134,8 @@ export class SupervisedSession implements Session, Drainable {
 
   why(): SessionWhy {
     const { id: session, state, waiting, heldElsewhere } = this;
-    return { session, state, waiting, heldElsewhere, ...whyTurn(this.#turns.running, this.#scope.clock.now()) };
+    const turn = whyTurn(this.#turns.running, this.#scope.clock.now());
+    return inWholeMs({ session, state, waiting, heldElsewhere, ...turn });
   }
 
   /**

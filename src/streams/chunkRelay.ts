@@ -137,7 +137,7 @@ export class ChunkRelay<I, C> {
     this.#pull = undefined;
     this.#lastChunk = chunk;
     reading.attempt.rest();
-    if (this.#chunks++ === 0) this.#firstChunkMs = reading.attempt.firstChunkCame();
+    if (this.#chunks++ === 0) this.#firstChunkMs = Math.round(reading.attempt.firstChunkCame());
     pull.resolve({ done: false, value: chunk });
   }
 

@@ -194,7 +194,7 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     log.push({ type: 'workflow_ended', data: { status, message, backend, done, failed, skipped } });
     log.end();
     options.ended();
-    const elapsedMs = clock.now() - startedAt;
+    const elapsedMs = Math.round(clock.now() - startedAt);
     settle({ status, message, backend, items, summary: turn?.summary, fallbacks, failure, elapsedMs });
   }
 }

@@ -43,6 +43,21 @@ describe('why a session waits', () => {
     });
   });
 
+  it('[L-5] tells all times in whole ms', async () => {
+    const { session, clock, tool } = startSession({
+      onMessage: (_message, turn) =>
+        Promise.all([turn.tool('kb', 'query'), turn.ask('sure?', () => new Promise(() => {}))]),
+    });
+    tool('kb', () => new Promise(() => undefined));
+    void session.send({ kind: 'user' });
+    await clock.advance(1000.4);
+    const why = session.why();
+    expect(why).toMatchObject({ turn: { sinceMs: 1000 }, calls: [{ sinceMs: 1000, progress: { silentMs: 1000 } }] });
+    const times = [...JSON.stringify(why).matchAll(/Ms":([\d.]+)/g)].map(([, ms]) => Number(ms));
+    expect(times.length).toBeGreaterThan(5);
+    expect(times.filter((ms) => !Number.isInteger(ms))).toEqual([]);
+  });
+
   it('[L-5] names the watchdog as next where no limit of the call comes before it', async () => {
     const { session, clock, tool } = startSession({ onMessage: (_message, turn) => turn.tool('kb', 'query') });
     tool('kb', () => new Promise(() => undefined), { policy: { limits: { idleMs: Infinity, attemptMs: Infinity } } });

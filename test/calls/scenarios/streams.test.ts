@@ -85,6 +85,18 @@ describe('a stream', () => {
     expect(facts.of('call.succeeded')).toMatchObject([{ elapsedMs: 10, attempts: 1 }]);
   });
 
+  it('[R-13] tells in whole ms when its first chunk came', async () => {
+    const { integration, clock, source } = startStreaming();
+    const stream = integration.stream('q');
+    await clock.advance(10.6);
+    await take(stream, source(0), 'a', clock);
+    const last = stream.chunks.next();
+    await clock.settle();
+    source(0).end();
+    await last;
+    expect(await stream.outcome).toEqual({ ok: true, value: { chunks: 1, firstChunkMs: 11 } });
+  });
+
   it('[R-13] asks its source for a chunk only when its reader does', async () => {
     const { integration, clock, source } = startStreaming();
     const stream = integration.stream('q');
