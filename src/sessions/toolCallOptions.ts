@@ -3,7 +3,7 @@ import type { Duration } from '../policy/duration.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import { callback, choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
-import { type CheckedReading, readingKeys } from '../streams/httpReading.ts';
+import { type CheckedReading, readingKeys, readingRule } from '../streams/httpReading.ts';
 import { readGiven } from '../policy/readOptions.ts';
 
 export interface ToolCallOptions {
@@ -50,7 +50,11 @@ export interface CheckedToolStream {
  * @throws TypeError or RangeError that names the option and its value.
  */
 export function checkToolStream(options: object, isRead: boolean): CheckedToolStream {
-  const { resume, parse, events, contentIdleMs, ...call } = readGiven('options', options, toolStreamKeys, scopeRule);
+  const checked = readGiven('options', options, toolStreamKeys, (values, tell) => {
+    scopeRule(values, tell);
+    readingRule(values, tell);
+  });
+  const { resume, parse, events, contentIdleMs, ...call } = checked;
   const [given] = Object.entries({ parse, events, contentIdleMs }).find(([, value]) => value !== undefined) ?? [];
   if (given !== undefined && !isRead) {
     throw new RangeError(`Expected \`options.${given}\` only for a stream of \`gateway.http\``);

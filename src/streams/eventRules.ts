@@ -8,7 +8,7 @@ import type { ServerSentEvent } from './serverSentEvents.ts';
 /** What the events of an API mean for the stream that they come in. */
 export interface EventRules {
   /**
-   * The last event of a whole stream: by its type or its whole data, such as `message_stop` or `[DONE]`, or a function. A stream that ends without
+   * The last event of a whole stream: by its type or its whole data, such as `message_stop` or `[DONE]`, at least one, or a function. A stream that ends without
    * it is a failure (`transient`, `connection_lost`), and one that has it has ended, though its connection stays open.
    * @defaultValue none: a stream ends with its body
    */
@@ -35,13 +35,15 @@ export interface EventRules {
 }
 
 const names = list(text(), { expected: 'an array of strings' });
+/** Of none every stream would be half of one. */
+const lastNames = list(text(), { least: 1, expected: 'an array of at least one string' });
 
 /** The option of {@link EventRules}. */
 export const eventsKey: Key<EventRules | undefined> = section({
   endsWith: either<EventRules['endsWith']>(
-    [names, callback()],
+    [lastNames, callback()],
     (value) => [Array.isArray(value), typeof value === 'function'].indexOf(true),
-    'an array of strings, or a function',
+    'an array of at least one string, or a function',
   ),
   failedEvent: callback<NonNullable<EventRules['failedEvent']>>(),
   signsOfLife: names,

@@ -1,5 +1,5 @@
 import type { Duration } from '../policy/duration.ts';
-import { choice, duration, type KeysOf } from '../policy/optionKeys.ts';
+import { choice, duration, type KeysOf, type Tell } from '../policy/optionKeys.ts';
 import { type EventRules, eventsKey } from './eventRules.ts';
 import type { ServerSentEvent } from './serverSentEvents.ts';
 
@@ -22,7 +22,7 @@ export type HttpStreamParse = keyof HttpChunks;
 export interface HttpReading {
   /** What the body becomes. @defaultValue 'events' */
   readonly parse?: HttpStreamParse | undefined;
-  /** What its events mean; of `events` and `json`. @defaultValue those of the integration */
+  /** What its events mean; of `events` and `json` alone. @defaultValue those of the integration */
   readonly events?: EventRules | undefined;
   /**
    * Longest wait for a chunk, in ms, while the reader waits: `idleMs` counts every byte as a sign of life, a ping and a comment too, this one does not.
@@ -46,4 +46,10 @@ export const readingKeys = {
 /** Those that say how the body is read, checked. */
 export interface CheckedReading extends Omit<HttpReading, 'contentIdleMs'> {
   readonly contentIdleMs?: number | undefined;
+}
+
+/** Lines and bytes hold no events to judge: rules for them would be heard by nobody. */
+export function readingRule({ parse, events }: Pick<CheckedReading, 'parse' | 'events'>, tell: Tell): void {
+  if (events === undefined || (parse !== 'lines' && parse !== 'bytes')) return;
+  tell('events', { says: `to be left out with a \`parse\` of "${parse}"` });
 }

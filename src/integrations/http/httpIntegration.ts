@@ -1,14 +1,13 @@
-import { type CallStreamOptions, scopeRule } from '../../calls/callOptions.ts';
+import type { CallStreamOptions } from '../../calls/callOptions.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import { CallableIntegration, type Integration } from '../../calls/integration.ts';
 import type { Operation } from '../../calls/operation.ts';
 import type { Effect } from '../../policy/effects.ts';
-import { readGiven } from '../../policy/readOptions.ts';
 import type { CallStream } from '../../streams/callStream.ts';
 import type { HttpAnswer, HttpParse } from './httpOptions.ts';
 import { effectOfRequest, type HttpRequest } from './httpRequest.ts';
 import type { CheckedReading, HttpChunks, HttpReading, HttpStreamParse } from '../../streams/httpReading.ts';
-import { type HttpStreamOptions, httpStreamKeys } from './httpStream.ts';
+import { type HttpStreamOptions, readHttpStream } from './httpStream.ts';
 
 /** An HTTP API that can be called, and whose answers can be read as they come. */
 export interface HttpIntegration<P extends HttpParse = 'json'>
@@ -56,7 +55,7 @@ export class CallableHttp<P extends HttpParse>
     request: HttpRequest,
     options: HttpReading & CallStreamOptions<HttpRequest, never> = {},
   ): CallStream<never> {
-    const { parse, events, contentIdleMs, ...calling } = readGiven('options', options, httpStreamKeys, scopeRule);
+    const { parse, events, contentIdleMs, ...calling } = readHttpStream(options);
     const streamed = this.#streamedBy({ parse, events, contentIdleMs }) as Operation<HttpRequest, AsyncIterable<never>>;
     return this.streamBy(streamed, request, { ...calling, resume: options.resume });
   }

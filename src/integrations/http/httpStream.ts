@@ -1,11 +1,14 @@
-import { type CallStreamOptions, streamKeys } from '../../calls/callOptions.ts';
+import { type CallStreamOptions, scopeRule, streamKeys } from '../../calls/callOptions.ts';
 import {
   type HttpChunks,
   type HttpReading,
   type HttpStreamParse,
   type ReadAs,
   readingKeys,
+  readingRule,
 } from '../../streams/httpReading.ts';
+import type { GivenValues } from '../../policy/optionKeys.ts';
+import { readGiven } from '../../policy/readOptions.ts';
 import type { HttpRequest } from './httpRequest.ts';
 
 /** How one stream of an HTTP API is read, and how it differs from the policy. Of any kind but `events`, `parse` is there. */
@@ -14,4 +17,14 @@ export type HttpStreamOptions<S extends HttpStreamParse = 'events'> = CallStream
   ReadAs<S>;
 
 /** The options of a stream of an HTTP API. */
-export const httpStreamKeys = { ...streamKeys, ...readingKeys };
+const httpStreamKeys = { ...streamKeys, ...readingKeys };
+
+/** @throws TypeError or RangeError that names the first wrong option and its value. */
+export function readHttpStream(
+  options: HttpReading & CallStreamOptions<HttpRequest, never>,
+): GivenValues<typeof httpStreamKeys> {
+  return readGiven('options', options, httpStreamKeys, (values, tell) => {
+    scopeRule(values, tell);
+    readingRule(values, tell);
+  });
+}

@@ -288,6 +288,9 @@ describe('a stream of a session', () => {
       expect(() => turn.stream('main', 'ask', {}, { parse: 'lines' })).toThrow(
         'Expected `options.parse` only for a stream of `gateway.http`',
       );
+      expect(() => turn.stream(llm, 'ask', request, { parse: 'lines', events: {} })).toThrow(
+        'Expected `options.events` to be left out with a `parse` of "lines"',
+      );
       // @ts-expect-error no kind of chunks
       expect(() => turn.stream(llm, 'ask', request, { parse: 'xml' })).toThrow('got "xml"');
       const events = { endsWith: ({ data }: ServerSentEvent) => data === 'a' };
@@ -633,7 +636,16 @@ describe('a stream that is read in another way', () => {
 describe('an option that is wrong', () => {
   it.each([
     [{ parse: 'xml' }, 'Expected `options.parse` to be one of events, json, lines, bytes, got "xml"'],
-    [{ events: { endsWith: 7 } }, 'Expected `options.events.endsWith` to be an array of strings, or a function, got 7'],
+    [
+      { events: { endsWith: 7 } },
+      'Expected `options.events.endsWith` to be an array of at least one string, or a function, got 7',
+    ],
+    [
+      { events: { endsWith: [] } },
+      'Expected `options.events.endsWith` to be an array of at least one string, got an array of 0',
+    ],
+    [{ parse: 'lines', events: {} }, 'Expected `options.events` to be left out with a `parse` of "lines"'],
+    [{ parse: 'bytes', events: {} }, 'Expected `options.events` to be left out with a `parse` of "bytes"'],
     [{ contentIdleMs: 0 }, 'Expected `options.contentIdleMs` to be a duration above 0'],
     [{ resume: 1 }, 'Expected `options.resume` to be a function, got 1'],
   ])('[R-14] is named with its value: %j', async (options, message) => {
