@@ -8,6 +8,7 @@ import { superviseHttp } from '../integrations/http/http.ts';
 import { CallableHttp } from '../integrations/http/httpIntegration.ts';
 import { httpKeys } from '../integrations/http/httpOptions.ts';
 import { effectOfRequest } from '../integrations/http/httpRequest.ts';
+import { refusedStream } from '../integrations/http/refusedStream.ts';
 import { mcpKeysFor, superviseMcp } from '../integrations/mcp/mcpServer.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import { callback, choice, type KeysOf, section } from '../policy/optionKeys.ts';
@@ -67,6 +68,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
         about: { type: 'function' },
         policy,
         operation,
+        streamed: refusedStream(operation, runtime.clock),
         toolOf,
         rate: rate.functions,
       });

@@ -12,8 +12,11 @@ export interface ChunkStream<C> {
   readonly chunkCount: number;
   /** Ends the call (`cancelled`), with `reason` as the cause. More calls, and calls after the end, do nothing. */
   cancel(reason?: unknown): void;
-  /** The chunks as a web stream, for `new Response(stream)` and its like; cancelling it cancels the work. Takes the place of `chunks`. */
-  toReadableStream(): ReadableStream<C>;
+  /**
+   * The chunks as a web stream of bytes, for `new Response(stream)` and its like: bytes and text as they are, server-sent events as an `EventSource`
+   * reads them, each line with its end, anything else as a line of JSON. Cancelling it cancels the work. Takes the place of `chunks`.
+   */
+  toReadableStream(): ReadableStream<Uint8Array>;
 }
 
 /** A stream of an integration. */
@@ -48,20 +51,30 @@ export class RelayedStream<I, C> implements ChunkStream<C> {
     this.#cancel(reason ?? new Error('the stream was cancelled'), false);
   }
 
-  toReadableStream(): ReadableStream<C> {
+  toReadableStream(): ReadableStream<Uint8Array> {
     const { chunks } = this;
-    return new ReadableStream<C>(
+    return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
           const { done, value } = await chunks.next();
           if (done === true) controller.close();
-          else controller.enqueue(value);
+          else controller.enqueue(this.#bytesOf(value));
         },
         cancel: (reason) => this.#leave(reason),
       },
       // Nothing is read ahead: a chunk that nobody asked for would be lost with the stream.
       { highWaterMark: 0 },
     );
+  }
+
+  /** What cannot be written ends the work: nobody reads on. */
+  #bytesOf(chunk: C): Uint8Array {
+    try {
+      return this.#relay.bytesOf(chunk);
+    } catch (error) {
+      this.cancel(error);
+      throw error;
+    }
   }
 
   async #leave(reason: unknown): Promise<void> {

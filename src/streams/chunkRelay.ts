@@ -50,6 +50,7 @@ export class ChunkRelay<I, C> {
   #chunks = 0;
   #lastChunk: C | undefined = undefined;
   #firstChunkMs: number | undefined = undefined;
+  #written: ((chunk: C) => string) | undefined = undefined;
 
   /** @param resume - where it breaks in the middle. */
   constructor(resume: Resume<I, C> | undefined) {
@@ -71,6 +72,13 @@ export class ChunkRelay<I, C> {
     return this.#resume === undefined ? 'none' : 'resumes';
   }
 
+  /** A chunk that was taken, as bytes for a client. */
+  bytesOf(chunk: C): Uint8Array {
+    if (chunk instanceof Uint8Array) return chunk;
+    const text = this.#written?.(chunk) ?? (typeof chunk === 'string' ? chunk : `${JSON.stringify(chunk)}\n`);
+    return new TextEncoder().encode(text);
+  }
+
   /** The input of the next attempt. What the reader's own function throws is the failure of the attempt. */
   inputOf(input: I): I {
     const resume = this.#resume;
@@ -84,6 +92,7 @@ export class ChunkRelay<I, C> {
     if (isResponse(value) && !value.ok) throw refusedBy(value);
     const source = openChunkSource<C>(value);
     if (source === undefined) throw new TypeError('The operation answered with no stream');
+    this.#written = source.written;
     const reading = new Reading(this, source, attempt);
     if (signal.aborted) {
       // It was given up before its stream was there.

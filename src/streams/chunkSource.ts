@@ -6,6 +6,8 @@ export interface ChunkSource<C> {
   cancel(reason: unknown): Promise<void>;
   /** Whether its last chunk was taken, though it has not ended yet: who leaves now has had all of it. @defaultValue false */
   readonly isComplete?: boolean | undefined;
+  /** A chunk as text, where the stream is handed on as bytes. @defaultValue bytes and text as they are, anything else as a line of JSON */
+  readonly written?: ((chunk: C) => string) | undefined;
   /** Told when there is nothing left to wait for but its end. Set by who reads it. */
   onClosing?: (() => void) | undefined;
 }
@@ -30,7 +32,7 @@ export type ChunkOf<O> = O extends Response
  * @throws TypeError for a stream that is read by somebody else already.
  */
 export function openChunkSource<C>(answer: unknown): ChunkSource<C> | undefined {
-  if (isResponse(answer)) return answer.body === null ? emptySource : readerSource<C>(answer.body);
+  if (isResponse(answer)) return answer.body === null ? emptySource() : readerSource<C>(answer.body);
   if (hasMethod(answer, asSource)) return (answer as { [asSource](): ChunkSource<C> })[asSource]();
   // Before the iterator: that of a web stream makes two promises more for each chunk.
   if (hasMethod(answer, 'getReader')) return readerSource<C>(answer as unknown as ReadableStream<C>);
@@ -60,10 +62,10 @@ function hasMethod(value: unknown, name: PropertyKey): value is object {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
 }
 
-const emptySource: ChunkSource<never> = {
+const emptySource = <C>(): ChunkSource<C> => ({
   next: () => Promise.resolve({ done: true, value: undefined }),
   cancel: () => Promise.resolve(),
-};
+});
 
 function readerSource<C>(stream: ReadableStream<unknown>): ChunkSource<C> {
   if (stream.locked) throw new TypeError('The stream is read by somebody else already');

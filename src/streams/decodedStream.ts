@@ -15,12 +15,14 @@ export interface Decoder {
 }
 
 /** What a stream of items needs beside its bytes. */
-export interface DecodedStreamOptions {
+export interface DecodedStreamOptions<C> {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   /** Told of each chunk of bytes, a sign of life. Must not throw. */
   readonly heard: () => void;
   /** Longest wait for an item while bytes come that are none, in ms. @defaultValue none */
   readonly itemMs?: number | undefined;
+  /** An item as text, where the stream is handed on as bytes. @defaultValue as for any chunk */
+  readonly written?: ((item: C) => string) | undefined;
 }
 
 /** How long the bytes may take to end after the last item, in ms: a connection that was read to its end can be used again. */
@@ -33,7 +35,7 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
   onClosing: (() => void) | undefined = undefined;
   readonly #source: ChunkSource<Uint8Array>;
   readonly #decoder: Decoder;
-  readonly #options: DecodedStreamOptions;
+  readonly #options: DecodedStreamOptions<C>;
   #items: C[] = [];
   #at = 0;
   /** There are no more bytes, or nobody wants them. */
@@ -46,7 +48,7 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
   constructor(
     source: ChunkSource<Uint8Array>,
     decoder: (give: (item: C) => void) => Decoder,
-    options: DecodedStreamOptions,
+    options: DecodedStreamOptions<C>,
   ) {
     this.#source = source;
     this.#options = options;
@@ -71,6 +73,10 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
   get isComplete(): boolean {
     const isLast = this.#isOver || this.#decoder.isComplete === true;
     return isLast && this.#fault === undefined && this.#at === this.#items.length;
+  }
+
+  get written(): DecodedStreamOptions<C>['written'] {
+    return this.#options.written;
   }
 
   [asSource](): this {

@@ -79,7 +79,8 @@ describe('a turn that is read as it comes', () => {
     const next = conversation.stream('again').toReadableStream().getReader();
     await clock.settle();
     sdk.at(0).say(blockStart, delta('yes'));
-    expect(await next.read()).toEqual({ done: false, value: says('yes') });
+    const { value } = await next.read();
+    expect(new TextDecoder().decode(value)).toBe(`${JSON.stringify(says('yes'))}\n`);
     await next.cancel(new Error('the client went away'));
     expect(sdk.at(0).interrupts).toBe(2);
     expect(agent.name).toBe('coder');

@@ -137,8 +137,18 @@ function parsed(text: string): unknown {
 /** Longest text of a body that goes into the message, in characters; hints and reasons stand at its beginning. */
 const longestLine = 1000;
 
-/** What a body says for people: the message in its JSON, in the forms that APIs use, or its text. */
+/** What a body says for people: the error that it tells of, else its text or its JSON. */
 function lineOf(body: unknown): string {
+  const text = errorIn(body) ?? (typeof body === 'string' ? body : JSON.stringify(body));
+  return oneLine(text === '{}' || text === '[]' ? '' : text);
+}
+
+/** The message of the error that a body tells of, in the forms that APIs use. */
+export function errorLineOf(body: unknown): string {
+  return oneLine(errorIn(body) ?? '');
+}
+
+function errorIn(body: unknown): string | undefined {
   const error = read(body, 'error');
   const first: unknown = read(read(body, 'errors'), '0');
   const texts = [
@@ -149,9 +159,11 @@ function lineOf(body: unknown): string {
     readString(body, 'error_description'),
     readString(first, 'message'),
     readString(body, 'title'),
-    body,
   ];
-  const text = texts.find((each): each is string => typeof each === 'string' && each !== '') ?? '';
+  return texts.find((each): each is string => typeof each === 'string' && each !== '');
+}
+
+function oneLine(text: string): string {
   return withoutMarkup(text)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()

@@ -6,11 +6,12 @@ import type { FactRedactor } from '../../store/redactFact.ts';
 import { type ChunkSource, openChunkSource } from '../../streams/chunkSource.ts';
 import { DecodedStream, type Decoder } from '../../streams/decodedStream.ts';
 import { EventDecoder } from './eventDecoder.ts';
+import { errorLineOf, type FailureLimits, failureOf, usualFailureLimits } from './fetchFailure.ts';
+import { eventText } from '../../streams/eventText.ts';
 import { modelEvents } from '../../streams/eventRules.ts';
 import type { CheckedHttp } from './httpOptions.ts';
 import type { PreparedRequest } from './httpRequest.ts';
 import type { CheckedReading, HttpChunks, HttpStreamParse } from '../../streams/httpReading.ts';
-import { dropBody } from '../../streams/readBody.ts';
 import { redactorOf } from '../../store/requestSecrets.ts';
 
 /** What is asked for where the request does not say. */
@@ -25,35 +26,57 @@ export function asksForStream({ headers }: PreparedRequest, { parse = 'events' }
  * The chunks of an answer, as they come.
  * @throws {@link AttemptError} (`protocol`) for an answer that is no stream of events where events are asked for.
  */
-export function readStream(
+export async function readStream(
   response: Response,
   { url, headers, body }: PreparedRequest,
   { parse = 'events', events, contentIdleMs }: CheckedReading,
   { options, clock }: { readonly options: CheckedHttp; readonly clock: Clock },
-  { touch, spent }: Pick<AttemptContext, 'touch' | 'spent'>,
-): AsyncIterable<HttpChunks[HttpStreamParse]> {
+  { signal, touch, spent }: Pick<AttemptContext, 'signal' | 'touch' | 'spent'>,
+): Promise<AsyncIterable<HttpChunks[HttpStreamParse]>> {
   const { maxBodyBytes: maxBytes } = options;
   const isJson = parse === 'json';
-  if (isJson || parse === 'events') checkType(response);
+  // What it redacts with is made for a failure alone, of which a stream has one at most.
+  const redact: FactRedactor = (fact) => redactorOf(url.href, headers, body)(fact);
+  if ((isJson || parse === 'events') && !isEventStream(response)) {
+    throw await noEvents(response, { ...usualFailureLimits, signal, clock, redact });
+  }
   const source = openChunkSource<Uint8Array>(response) as ChunkSource<Uint8Array>;
   const decoder = (give: (chunk: HttpChunks[HttpStreamParse]) => void): Decoder => {
     if (parse === 'bytes') return { push: give, end: () => undefined };
     if (parse === 'lines') return lineDecoder(give, maxBytes);
-    // What it redacts with is made for a failure alone, of which a stream has one at most.
-    const redact: FactRedactor = (fact) => redactorOf(url.href, headers, body)(fact);
     return new EventDecoder(give, { rules: events ?? options.events ?? modelEvents, maxBytes, isJson, redact, spent });
   };
-  return new DecodedStream(source, decoder, { clock, heard: touch, itemMs: contentIdleMs ?? options.contentIdleMs });
+  const written = writers[parse] as ((chunk: HttpChunks[HttpStreamParse]) => string) | undefined;
+  return new DecodedStream(source, decoder, {
+    clock,
+    heard: touch,
+    itemMs: contentIdleMs ?? options.contentIdleMs,
+    ...(written !== undefined && { written }),
+  });
 }
 
-function checkType(response: Response): void {
-  const { status, headers } = response;
-  const type = headers.get('content-type')?.slice(0, 100);
-  if (type !== undefined && /^text\/event-stream\s*(?:;|$)/i.test(type.trim())) return;
-  dropBody(response);
-  const message = `HTTP ${status}: expected ${eventStream}, got ${type ?? 'no content-type'}`;
-  throw new AttemptError({ kind: 'protocol', message, outcome: 'unknown', status });
+const typeOf = ({ headers }: Response): string | undefined => headers.get('content-type')?.slice(0, 100).trim();
+
+function isEventStream(response: Response): boolean {
+  return /^text\/event-stream\s*(?:;|$)/i.test(typeOf(response) ?? '');
 }
+
+/** Of its body only the error that it tells of: an answer is not ours to show. */
+async function noEvents(response: Response, limits: FailureLimits): Promise<AttemptError> {
+  const { status } = response;
+  const { body } = await failureOf(response, limits);
+  const said = typeof body === 'string' ? '' : errorLineOf(body);
+  const message = `HTTP ${status}: expected ${eventStream}, got ${typeOf(response) ?? 'no content-type'}`;
+  const facts = { kind: 'protocol', outcome: 'unknown', status } as const;
+  return new AttemptError({ ...facts, message: said === '' ? message : `${message}: ${said}` });
+}
+
+/** How chunks are written where the stream is handed on as bytes. */
+const writers: { readonly [S in HttpStreamParse]?: (chunk: HttpChunks[S]) => string } = {
+  events: eventText,
+  json: eventText,
+  lines: (line: string) => `${line}\n`,
+};
 
 /** A last line without its end is one. */
 function lineDecoder(give: (line: string) => void, maxBytes: number): Decoder {

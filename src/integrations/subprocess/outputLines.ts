@@ -25,6 +25,6 @@ export function outputLines(
       };
     },
     // The process tells its signs of life itself.
-    { clock, heard: () => undefined },
+    { clock, heard: () => undefined, written: (line) => `${line}\n` },
   );
 }

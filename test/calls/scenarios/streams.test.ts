@@ -348,6 +348,31 @@ describe('a stream', () => {
     expect((await Promise.all(asked)).map(({ value }) => value)).toEqual(['a', 'b', undefined]);
   });
 
+  it('[R-13] is the body of a response: text as it is, anything else as a line of JSON', async () => {
+    const { integration, clock, source } = startStreaming();
+    const text = new Response(integration.stream('q').toReadableStream()).text();
+    await clock.settle();
+    for (const chunk of ['é', new Uint8Array([98]), { a: 1 }, 2]) {
+      source(0).give(chunk as string);
+      await clock.settle();
+    }
+    source(0).end();
+    expect(await text).toBe('éb{"a":1}\n2\n');
+  });
+
+  it('[R-13] ends as a web stream with the chunk that cannot be written', async () => {
+    const { integration, clock, source } = startStreaming();
+    const stream = integration.stream('q');
+    const text = new Response(stream.toReadableStream()).text();
+    text.catch(() => undefined);
+    await clock.settle();
+    source(0).give({ big: 1n } as never);
+    await clock.settle();
+    await expect(text).rejects.toThrow(TypeError);
+    expect(await stream.outcome).toMatchObject({ failure: { kind: 'cancelled', attempts: 1 } });
+    expect(source(0).cancelled).toBe(true);
+  });
+
   it('[R-13] is a web stream for who wants one, which cancels the work when it is cancelled', async () => {
     const { integration, clock, source } = startStreaming();
     const stream = integration.stream('q');
@@ -355,7 +380,7 @@ describe('a stream', () => {
     const first = reader.read();
     await clock.settle();
     source(0).give('a');
-    expect(await first).toEqual({ done: false, value: 'a' });
+    expect(await first).toEqual({ done: false, value: new TextEncoder().encode('a') });
     await reader.cancel('enough');
     expect(source(0).cancelled).toBe(true);
     expect(await stream.outcome).toMatchObject({ failure: { reason: 'reader_left', cause: 'enough' } });

@@ -16,7 +16,8 @@ import {
   type ToolStream,
   type Turn,
 } from '../../../../src/index.ts';
-import { countingFetch, inTurn, type LoopbackServer, startGateway, startServer } from '../startHttp.ts';
+import { isSettled } from '../../../support/deferred.ts';
+import { answer, countingFetch, inTurn, type LoopbackServer, startGateway, startServer } from '../startHttp.ts';
 
 async function startModel({ url }: Pick<LoopbackServer, 'url'>, options: Partial<HttpOptions> = {}) {
   let llm!: HttpIntegration;
@@ -102,6 +103,55 @@ describe('a stream of events', () => {
     expect(thrown?.failure).toMatchObject(lost);
     expect((await stream.outcome).ok).toBe(false);
     expect(server.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['events', 'event: hello\ndata: {\ndata: "a":1}\n\n', 'event: hello\ndata: {\ndata: "a":1}\n\n'],
+    ['json', 'event: hello\ndata: {\ndata: "a":1}\n\n', 'event: hello\ndata: {"a":1}\n\n'],
+    ['lines', 'one\r\ntwo', 'one\ntwo\n'],
+    ['bytes', 'one\r\ntwo', 'one\r\ntwo'],
+  ] as const)('[R-14] is the body of a response as it is, read as %s', async (parse, sent, text) => {
+    const server = await startServer(inTurn(answers(sent)));
+    const { llm } = await startModel(server);
+    const stream = llm.stream(request, { parse } as HttpStreamOptions<'lines'>);
+    expect(await new Response(stream.toReadableStream()).text()).toBe(text);
+  });
+
+  it.each([
+    ['its error', { error: { message: 'no such model', type: 'invalid_request_error' } }, 'no such model'],
+    ['its JSON', { problems: [{ at: 'model', says: 'required' }] }, '{"problems":[{"at":"model","says":"required"}]}'],
+    ['its text', 'the model is not here', 'the model is not here'],
+    ['no more than that', {}, undefined],
+  ])('[R-14] that is refused says what its body says: %s', async (_, body, said) => {
+    const message = said === undefined ? 'HTTP 400 Bad Request' : `HTTP 400 Bad Request: ${said}`;
+    const server = await startServer(inTurn(answer(400, body)));
+    const { llm, gateway } = await startModel(server);
+    const own = gateway.integration('own', {}, () => fetch(server.url));
+    const failure = { kind: 'permanent', status: 400, message };
+    expect((await readAll(llm.stream(request))).thrown?.failure).toMatchObject(failure);
+    expect((await readAll(own.stream(undefined))).thrown?.failure).toMatchObject(failure);
+    expect(await llm.call(request)).toMatchObject({ failure });
+  });
+
+  it('[O-8] that is refused says no secret of its body, and not all of it', async () => {
+    const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789';
+    const server = await startServer(inTurn(answer(400, { key: secret, more: 'x'.repeat(9000) })));
+    const { gateway } = await startModel(server);
+    const own = gateway.integration('own', {}, () => fetch(server.url));
+    const { thrown } = await readAll(own.stream(undefined));
+    expect(thrown?.message).toContain('HTTP 400 Bad Request: {"key":');
+    expect(thrown?.message.length).toBeLessThan(1100);
+    expect(inspect(thrown, { depth: 9 })).not.toContain(secret);
+  });
+
+  it('[R-14] that is none, but an error in JSON, says the error alone', async () => {
+    const error = { error: { message: 'no such model' } };
+    const [isJson, isAnswer] = [{ 'content-type': 'application/json' }, { text: 'private' }];
+    const server = await startServer(inTurn(answer(200, error, isJson), answer(200, isAnswer, isJson)));
+    const { llm } = await startModel(server);
+    const message = 'HTTP 200: expected text/event-stream, got application/json';
+    expect((await readAll(llm.stream(request))).thrown?.message).toBe(`${message}: no such model`);
+    expect((await readAll(llm.stream(request))).thrown?.message).toBe(message);
   });
 
   it('[R-13] whose connection is reset in the middle gives the reason of a lost one', async () => {
@@ -195,8 +245,12 @@ describe('a stream of events', () => {
     const server = await startServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{');
     });
-    const { llm } = await startModel(server);
-    expect((await readAll(llm.stream(request))).thrown?.failure).toMatchObject({
+    const { llm, clock } = await startModel(server);
+    const read = readAll(llm.stream(request));
+    // The error in its body is waited for, no longer than that of any failed answer.
+    await server.arrived(1);
+    await expect.poll(async () => (await clock.advance(1000), isSettled(read))).toBe(true);
+    expect((await read).thrown?.failure).toMatchObject({
       kind: 'protocol',
       status: 200,
       message: 'HTTP 200: expected text/event-stream, got application/json',
@@ -367,7 +421,9 @@ describe('the rules of events', () => {
       const reader = how === 'a web stream' ? stream.toReadableStream().getReader() : undefined;
       const next = async () => (reader === undefined ? stream.chunks.next() : reader.read());
       await next();
-      expect((await next()).value).toMatchObject({ event: 'message_stop' });
+      const { value } = await next();
+      if (value instanceof Uint8Array) expect(new TextDecoder().decode(value)).toMatch(/^event: message_stop\n/);
+      else expect(value).toMatchObject({ event: 'message_stop' });
       const left = reader === undefined ? stream.chunks.return?.() : reader.cancel();
       await clock.settle();
       await clock.advance(100);

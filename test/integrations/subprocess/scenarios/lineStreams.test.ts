@@ -45,6 +45,12 @@ describe('the lines of a command', () => {
     expect(await stream.outcome).toMatchObject({ ok: true, value: { chunks: 10_000 } });
   });
 
+  it('[R-13] are the body of a response, each with its end', async () => {
+    const { cli } = await startCommand();
+    const stream = cli.stream(program("process.stdout.write('one\\ntwo')"));
+    expect(await new Response(stream.toReadableStream()).text()).toBe('one\ntwo\n');
+  });
+
   it('[R-13] come before its failure, which is judged by its exit, and it is not run again', async () => {
     const { cli, gateway } = await startCommand({ policy: { retry: { maxAttempts: 3 } } });
     let runs = 0;
