@@ -50,6 +50,27 @@ describe('the standing stream of a remote server', () => {
     expect(server.requests('initialize')).toBe(1);
   });
 
+  it('[P-4] is opened again when it is half-open: accepted, then silent for five minutes while the server answers', async () => {
+    const faults = [{ on: 'GET', nth: 1, do: 'silent_stream' }] as const;
+    const { kb, server, clock, told } = await startRemote({ tools: ['find'], faults });
+    await server.until(() => server.requests('GET') === 1);
+    // By the time that these are answered, its headers have been read.
+    for (let call = 0; call < 2; call++) expect(await kb.call(find)).toMatchObject({ ok: true });
+    clock.skip(290_000);
+    expect(await kb.call(find)).toMatchObject({ ok: true });
+    expect(server.requests('ping')).toBe(0);
+    clock.skip(10_000);
+    await server.until(() => server.requests('ping') === 1);
+    server.setTools(['find', 'other']);
+    await skipUntil(
+      clock,
+      server.until(() => server.requests('GET') === 2),
+      250,
+    );
+    expect(await skipUntil(clock, told('mcp.tools_changed'))).toMatchObject({ added: ['other'] });
+    expect(server.requests('initialize')).toBe(1);
+  });
+
   it('[P-4] has the list asked for anew where that was answered before it stood', async () => {
     const { server, clock, told } = await startRemote({
       tools: ['find'],
