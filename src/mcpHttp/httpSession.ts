@@ -9,6 +9,7 @@ import {
   type McpRequest,
 } from '../protocol/mcp/message.ts';
 import { progressKey } from '../protocol/mcp/methods.ts';
+import { requestLine } from '../protocol/mcp/syntheticAnswer.ts';
 import { AnswerSink } from './answerSink.ts';
 import { ReplayBuffer } from './replayBuffer.ts';
 import { refuse } from './refuse.ts';
@@ -29,6 +30,10 @@ export interface HttpSessionOptions {
   readonly ended: (session: HttpSession) => void;
 }
 
+/** The first revision whose streams can be resumed. */
+const firstResumable = '2025-03-26';
+/** How long a stream of a revision without empty events may say nothing before it says where to resume it, in ms. */
+const unnamedMs = 5000;
 /** POSTs of one session without an answer. */
 const mostAsking = 1000;
 
@@ -185,9 +190,17 @@ export class HttpSession implements Listener {
       },
       drained: () => this.#wake(),
     });
-    // Older clients take the empty event for a message.
-    stream.attach(sink, as === 'stream' && this.#version >= '2025-11-25');
+    // Older clients take the empty event for a message, and some end the session over it.
+    const hasEmptyEvents = this.#version >= '2025-11-25';
+    stream.attach(sink, as === 'stream' && hasEmptyEvents);
+    if (!hasEmptyEvents && this.#version >= firstResumable) clock.setTimeout(() => this.#name(stream), unnamedMs);
     this.#touch();
+  }
+
+  /** Says where to resume a stream that has said nothing yet, by the one message that asks for nothing. Behind a session nobody takes the answer for his. */
+  #name(stream: SessionStream): void {
+    if (this.#over || stream.hasSpoken || !stream.isOpen) return;
+    stream.send(requestLine(`unwedge-stream-${stream.number}`, 'ping', undefined).trimEnd());
   }
 
   #answered(message: McpAnswer, text: string): void {

@@ -22,6 +22,11 @@ export class SessionStream {
     return this.#sinks.length > 0;
   }
 
+  /** Whether it has said anything, under whose ID it can be resumed. */
+  get hasSpoken(): boolean {
+    return this.#last > 0;
+  }
+
   get isFull(): boolean {
     return this.#sinks.some(({ isFull }) => isFull);
   }

@@ -126,6 +126,43 @@ describe('a session', () => {
     expect(await call.next()).toBeUndefined();
   });
 
+  it.each(['2025-03-26', '2025-06-18'])(
+    '[P-5] of %s is pinged on a stream that says nothing for 5 s, and can resume it by the ID of that',
+    async (version) => {
+      const { url, clock } = await startHttp();
+      clock.stop();
+      const client = new RawClient(url);
+      await client.open(version);
+      const standing = await client.get();
+      const call = await client.request('tools/call', { name: 'act', arguments: { do: 'hold' } });
+      clock.skip(4999);
+      const other = await client.request('tools/call', { name: 'act', arguments: {} });
+      expect((await other.next())?.message).toMatchObject({ id: 3 });
+      clock.skip(1);
+      const pinged = await call.next();
+      expect(pinged?.message).toEqual({ jsonrpc: '2.0', id: 'unwedge-stream-2', method: 'ping' });
+      expect(await standing.next()).toMatchObject({ id: '0-1', message: { id: 'unwedge-stream-0', method: 'ping' } });
+      call.cut();
+      expect((await client.post({ jsonrpc: '2.0', id: 'unwedge-stream-2', result: {} })).status).toBe(202);
+      expect(await client.call({ do: 'received' })).not.toContain('unwedge-stream');
+      await client.call({ do: 'release' });
+      const resumed = await client.get({ 'Last-Event-ID': pinged?.id });
+      expect((await resumed.messages()).map(textIn)).toEqual(['released it']);
+    },
+  );
+
+  it.each(['2024-11-05', '2025-11-25'])('[P-5] of %s is pinged on no stream', async (version) => {
+    const { url, clock } = await startHttp();
+    clock.stop();
+    const client = new RawClient(url);
+    await client.open(version);
+    const call = await client.request('tools/call', { name: 'act', arguments: { do: 'hold' } });
+    clock.skip(5000);
+    await client.call({ do: 'release' });
+    const messages = (await call.messages()).map(({ id, method }) => method ?? id);
+    expect(messages).toEqual([2]);
+  });
+
   it('[P-5] may send several messages as one, and gets every answer', async () => {
     const { url } = await startHttp();
     const client = new RawClient(url);
