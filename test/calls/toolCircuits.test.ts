@@ -108,6 +108,15 @@ describe('a tool that hangs on a server that answers its ping', () => {
     expect(started.facts.of('breaker.closed')).toMatchObject([{ integration: 'kb', tool: 'slow' }]);
   });
 
+  it('[M-15] [O-9] has its calls refused while one tries, without a time that nobody knows', async () => {
+    const started = startServer();
+    await hang(started, 'slow', 3);
+    await started.clock.advance(60_000);
+    void started.integration.call('slow');
+    const outcome = await started.integration.call('slow:again');
+    expect(outcome.ok ? '' : outcome.failure.message).toMatch(/100 ms; another call tries it now$/);
+  });
+
   it('[M-15] opens it again when the trial hangs too, at its first failure', async () => {
     const started = startServer();
     await hang(started, 'slow', 3);

@@ -209,6 +209,8 @@ describe('the circuits of a proxy', () => {
     first.leave();
     await told('call.failed', 2);
     expect(of('breaker.opened')).toHaveLength(1);
+    clock.skip(60_000);
+    expect(of('breaker.half_opened')).toEqual([]);
   });
 
   it('[E-7] each of ten refusals in a row costs the client less than ten seconds', async () => {
@@ -240,5 +242,51 @@ describe('the circuits of a proxy', () => {
     await told('call.retried');
     clock.skip(50_000);
     expect(await asking.got).toMatchObject({ status: 529, headers: { 'retry-after': '1', 'retry-after-ms': '1' } });
+  });
+
+  it('[E-7] other proxies wait for a probe no longer than one can take, also where its proxy has vanished', async () => {
+    const { ask, api, registry, clock } = await startApiProxy({
+      script: [{ do: 'refuse', status: 529, times: 3 }, { do: 'hang' }],
+      policy: opening,
+    });
+    const asking = ask();
+    await api.reached(4);
+    const breakers = registry.runtime.store()?.breakers;
+    const generation = breakers?.load('model')?.generation ?? 0;
+    const mayTry = (afterMs: number) =>
+      breakers?.claimProbe('model', generation, 'another', 600_000, clock.wallNow() + afterMs);
+    // Two minutes for its headers, five for its first content.
+    expect(mayTry(420_000)).toBe(false);
+    expect(mayTry(430_000)).toBe(true);
+    asking.leave();
+  });
+
+  it('[E-7] with a fallback half of the budget is for the first upstream, and the rest for the other', async () => {
+    const second = await faultyModelApi([{ text: 'from the second' }]);
+    onTestFinished(() => second.close());
+    const { ask, api, clock } = await startApiProxy({
+      script: [{ do: 'hang' }],
+      fallback: second.url,
+      fallbackKey: 'other',
+    });
+    clock.stop();
+    const asking = ask();
+    await api.reached(1);
+    clock.skip(120_000);
+    expect((await asking.got).text).toContain('second');
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('[E-7] [I-3] a request that is held back when the proxy stops gets its answer, and nothing is left', async () => {
+    const { ask, told, registry } = await startApiProxy({
+      script: [{ do: 'refuse', status: 529, times: 3 }, { do: 'hang' }],
+      policy: { ...opening, breaker: { consecutiveFailures: 3, resetTimeoutMs: 60_000 } },
+    });
+    const asking = ask();
+    await told('breaker.opened');
+    await underWay(registry, 1);
+    await registry.stop({ drainMs: 20 });
+    expect((await asking.got).status).toBe(529);
+    expect(registry.stopped).toBe(true);
   });
 });

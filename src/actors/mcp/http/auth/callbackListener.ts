@@ -36,7 +36,7 @@ export async function listenForCallback(clock: Clock, port: number, state: strin
     say(response, 200, error === undefined ? 'Signed in. You can close this page.' : 'The sign-in was refused.');
     settle({ code: get('code'), iss: get('iss'), error });
   };
-  // The page of the sign-in sends the browser here.
+  // The page of the sign-in sends the browser here by a redirect.
   const server = await startLoopbackServer({ clock, port, answer, holdsProcess: true, isLinked: true });
   // What was answered last may still be on its way.
   return { redirectUrl: `${server.origin}${path}`, callback, close: () => server.close(lastAnswerMs) };

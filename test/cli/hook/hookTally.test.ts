@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { admitRun } from '../../../src/cli/hook/hookTally.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** A store with the circuit of a hook that is due to be tried, whose place somebody has. */
+function dueStore(records: unknown[]): Store {
+  const row = {
+    state: 'open',
+    openUntil: Date.now() - 1000,
+    lastOpenMs: 60_000,
+    openedAt: 0,
+    generation: 1,
+    cause: undefined,
+  };
+  return {
+    breakers: { load: () => row, claimProbe: () => false, probeHolder: () => undefined },
+    read: () => Promise.resolve([]),
+    record: (fact: unknown) => records.push(fact),
+  } as unknown as Store;
+}
+
+describe('a run of a hook', () => {
+  it('[O-9] that is refused while another one tries the circuit is recorded with that, and no time of its end', async () => {
+    const records: unknown[] = [];
+    const admitted = await admitRun(dueStore(records), { key: 'hook:guard' } as never, 5000);
+    expect(admitted).toMatchObject({ admitted: false });
+    expect(records).toMatchObject([{ message: 'The circuit of hook:guard is open; another call tries it now' }]);
+  });
+});
