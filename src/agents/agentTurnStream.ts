@@ -73,7 +73,7 @@ const restless = { rest: () => undefined, resume: () => undefined, firstChunkCam
 
 function leftBy(end: Outcome<AgentResult>): Outcome<AgentResult> {
   if (end.ok || end.failure.kind !== 'cancelled') return end;
-  return { ok: false, failure: { ...end.failure, reason: 'reader_left' } };
+  return { ok: false, failure: { ...end.failure, reason: 'reader_left', message: 'The reader left the stream' } };
 }
 
 /** Hands on what a fallback streams. */

@@ -4,6 +4,7 @@ import { ChunkRelay, type Resume, type StreamEnd } from '../streams/chunkRelay.t
 import type { Call } from './call.ts';
 import type { CallPath } from './callPath.ts';
 import type { CallSettings } from './callSettings.ts';
+import { errorText } from './errorText.ts';
 import type { Operation } from './operation.ts';
 import * as refusal from './refusal.ts';
 
@@ -39,5 +40,8 @@ export function startStream<I, O, C>(
 /** Why a stream ended that its reader, or its caller, wants no more of. */
 export function streamCancelled(reason: unknown, isReader: boolean, inFlight: boolean): FailureFacts {
   const facts = refusal.cancelled(reason, inFlight);
-  return isReader ? { ...facts, reason: 'reader_left' } : facts;
+  if (!isReader) return facts;
+  const why = errorText(reason);
+  const message = why === undefined ? 'The reader left the stream' : `The reader left the stream: ${why}`;
+  return { ...facts, reason: 'reader_left', message };
 }

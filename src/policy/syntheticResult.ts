@@ -25,11 +25,11 @@ export interface SyntheticResult {
  * @param elapsedMs - time from the call to this result, in ms; the result has it in whole ms, as a model reads it.
  */
 export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticResult {
-  const { kind, outcome, attempts, retryable, retryAfterMs } = failure;
+  const { kind, reason, outcome, attempts, retryable, retryAfterMs } = failure;
   return {
     status: 'error',
     synthetic: true,
-    error: `${plain(failure.message)}: ${known(failure)}; ${advice(failure)}.`,
+    error: `${plain(failure.message)}: ${reason === 'reader_left' ? left(failure) : `${known(failure)}; ${advice(failure)}`}.`,
     kind,
     outcome,
     elapsedMs: Math.round(elapsedMs),
@@ -56,6 +56,11 @@ const risks: Readonly<Record<Effect, string>> = {
 function known({ outcome, effect = 'mutating' }: Failure): string {
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
   return isOpen ? `${ends[outcome]}; ${risks[effect]}` : ends[outcome];
+}
+
+/** Of a stream its reader has what it wanted. */
+function left({ effect = 'mutating' }: Failure): string {
+  return `nothing failed; ${risks[effect]}`;
 }
 
 function plain(message: string): string {

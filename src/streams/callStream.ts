@@ -48,7 +48,7 @@ export class RelayedStream<I, C> implements ChunkStream<C> {
   }
 
   cancel(reason?: unknown): void {
-    this.#cancel(reason ?? new Error('the stream was cancelled'), false);
+    this.#cancel(reason ?? new Error('the reader cancelled the stream'), false);
   }
 
   toReadableStream(): ReadableStream<Uint8Array> {
@@ -78,7 +78,7 @@ export class RelayedStream<I, C> implements ChunkStream<C> {
   }
 
   async #leave(reason: unknown): Promise<void> {
-    if (!this.#relay.finish()) this.#cancel(reason ?? new Error('the reader left the stream'), true);
+    if (!this.#relay.finish()) this.#cancel(reason, true);
     await this.#ended;
   }
 }

@@ -73,7 +73,10 @@ describe('a turn that is read as it comes', () => {
     await clock.settle();
     sdk.at(0).say(init, blockStart, delta('one '));
     await read;
-    expect(await stream.outcome).toMatchObject({ ok: false, failure: { kind: 'cancelled', reason: 'reader_left' } });
+    expect(await stream.outcome).toMatchObject({
+      ok: false,
+      failure: { kind: 'cancelled', reason: 'reader_left', message: 'The reader left the stream' },
+    });
     expect(sdk.at(0).interrupts).toBe(1);
     expect(conversation.busy).toBe(false);
     const next = conversation.stream('again').toReadableStream().getReader();

@@ -281,7 +281,8 @@ describe('a stream', () => {
     await stream.chunks.return?.();
     expect(source(0).cancelled).toBe(true);
     expect(path.stats.attempts).toBe(0);
-    expect(await stream.outcome).toMatchObject({ ok: false, failure: { kind: 'cancelled', reason: 'reader_left' } });
+    const left = { kind: 'cancelled', reason: 'reader_left', message: 'The reader left the stream' };
+    expect(await stream.outcome).toMatchObject({ ok: false, failure: left });
     expect(facts.of('call.failed')).toHaveLength(1);
     expect(await stream.chunks.next()).toEqual({ done: true, value: undefined });
   });
@@ -383,7 +384,9 @@ describe('a stream', () => {
     expect(await first).toEqual({ done: false, value: new TextEncoder().encode('a') });
     await reader.cancel('enough');
     expect(source(0).cancelled).toBe(true);
-    expect(await stream.outcome).toMatchObject({ failure: { reason: 'reader_left', cause: 'enough' } });
+    expect(await stream.outcome).toMatchObject({
+      failure: { reason: 'reader_left', cause: 'enough', message: 'The reader left the stream' },
+    });
   });
 
   it('[R-13] [M-10] ends with its integration, and nothing is left in the queue of deadlines', async () => {

@@ -60,6 +60,21 @@ describe('a stream of a turn', () => {
     expect(requests).toEqual([{ tool: 'complete', input: { prompt: 'p' } }]);
   });
 
+  it('[R-13] that its reader leaves says that nothing failed', async () => {
+    const { clock, sources, ended } = await startTurn(async (turn) => {
+      const stream = complete(turn, { effect: 'readOnly' });
+      for await (const _ of stream.chunks) break;
+      return stream.result;
+    });
+    sources[0]?.give('a');
+    await clock.settle();
+    expect(await ended).toMatchObject({
+      status: 'error',
+      kind: 'cancelled',
+      error: 'The reader left the stream: nothing failed; it changes nothing.',
+    });
+  });
+
   it('[R-13] [G-4] that wedges is ended by the watchdog with a synthetic result, and the session goes on', async () => {
     const { clock, sources, ended, session } = await startTurn((turn) =>
       readAll(complete(turn, { longRunningMs: 60_000 })),
