@@ -42,6 +42,7 @@ describe('the scanner of events', () => {
 
   it.each([
     ['messages', 'data: {"type":"message_stop"}\n\n', { isComplete: true }],
+    ['messages', '\uFEFFdata: {"type":"message_stop"}\n\n', { isComplete: true }],
     ['messages', 'data: {"type":"ping"}\n\n', { content: 0 }],
     ['responses', 'data: {"type": "response.completed"}\n\n', { isComplete: true }],
     ['responses', 'event:response.failed\ndata:{}\n\n', { hasFailed: true, mayEnd: true }],
