@@ -88,6 +88,8 @@ export type { Acceptance } from './sessions/acceptance.ts';
 export type { SessionDefaults } from './sessions/sessionDefaults.ts';
 export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
 export type { SendOptions, Session } from './sessions/session.ts';
+export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/callReport.ts';
+export type { ReportOptions } from './runtime/reportOfRuntime.ts';
 export type { QuestionWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';
 export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
 export type { ToolCallOptions } from './sessions/toolCallOptions.ts';

@@ -8,6 +8,7 @@ import type { IntegrationAbout } from '../policy/integrationAbout.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { RetryBudget } from '../policy/retryBudget.ts';
 import type { AttemptContext, Operation } from './operation.ts';
+import type { CallCounter } from './callCounter.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { IntegrationRates } from './integrationRates.ts';
 import type { FailureStreak } from './failureStreak.ts';
@@ -41,6 +42,8 @@ export interface CallPathOptions<I, O> {
   readonly onPause?: ((pauseMs: number) => void) | undefined;
   /** Counts the failures in a row. @defaultValue one of its own */
   readonly streak?: FailureStreak | undefined;
+  /** Counts how its calls end. @defaultValue nobody does */
+  readonly statistics?: CallCounter | undefined;
   /** Its rate limits. @defaultValue none */
   readonly rate?: IntegrationRates<I> | undefined;
   /** How many retries all its calls together may make. @defaultValue that of R-4 */

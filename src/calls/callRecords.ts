@@ -4,6 +4,7 @@ import type { CallFact } from '../policy/facts.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
+import type { CallCounter } from './callCounter.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import { stackOf } from './errorText.ts';
@@ -58,6 +59,8 @@ export class CallRecords<I, O> {
    */
   callRefused(call: Call<I, O>, { kind, message, retryAfterMs }: FailureFacts, episode = this.#episode): boolean {
     this.refused++;
+    this.#options.statistics?.refused();
+    this.#ofTool(call)?.refused();
     if (kind === episode.kind) {
       episode.untold++;
       return false;
@@ -69,27 +72,38 @@ export class CallRecords<I, O> {
   }
 
   callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {
+    this.#options.statistics?.retried();
+    this.#ofTool(call)?.retried();
     if (!this.#queue.wants('call.retried')) return;
     this.#queue.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
   }
 
   firstChunkCame(call: Call<I, O>, afterMs: number): void {
+    this.#options.statistics?.firstChunkCame(afterMs);
+    this.#ofTool(call)?.firstChunkCame(afterMs);
     if (!this.#queue.wants('call.first_chunk')) return;
     this.#queue.tell({ type: 'call.first_chunk', ...this.#about(call), attempt: call.attempts, afterMs });
   }
 
   callSucceeded(call: Call<I, O>): void {
     this.succeeded++;
-    if (call.settings.isPart === true || !this.#queue.wants('call.succeeded')) return;
+    const { statistics } = this.#options;
+    const isWanted = this.#queue.wants('call.succeeded');
+    if (call.settings.isPart === true || (statistics === undefined && !isWanted)) return;
     const elapsedMs = this.#clock.now() - call.startedAt;
+    statistics?.succeeded(elapsedMs);
+    this.#ofTool(call)?.succeeded(elapsedMs);
+    if (!isWanted) return;
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
   }
 
   callFailed(call: Call<I, O>, failure: Failure): void {
     this.failed++;
     if (call.settings.isPart === true) return;
-    const { about, failed, policy } = this.#options;
+    const { about, failed, policy, statistics } = this.#options;
     const { input, settings } = call;
+    statistics?.failed(failure.kind);
+    this.#ofTool(call)?.failed(failure.kind);
     this.#queue.tell({
       type: 'call.failed',
       ...this.#about(call),
@@ -108,6 +122,8 @@ export class CallRecords<I, O> {
 
   callFellBack(call: Call<I, O>, kind: FailureKind): void {
     this.succeeded++;
+    this.#options.statistics?.fellBack(kind);
+    this.#ofTool(call)?.fellBack(kind);
     this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }
 
@@ -157,6 +173,12 @@ export class CallRecords<I, O> {
 
   restarted(downMs: number): void {
     this.#queue.tell({ type: 'integration.restarted', integration: this.#integration, downMs });
+  }
+
+  /** What counts the calls of its tool, beside those of the integration. */
+  #ofTool({ input }: Call<I, O>): CallCounter | undefined {
+    const { statistics, toolOf } = this.#options;
+    return toolOf === undefined ? undefined : statistics?.ofTool(toolName(this.#options, input));
   }
 
   #about(call: Call<I, O>): CallFact {

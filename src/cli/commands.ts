@@ -52,6 +52,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'make a transcript well-formed: every tool call has exactly one result',
     load: async () => (await import('./repair/command.ts')).repair,
   },
+  report: {
+    summary: 'how well each integration works: success rate, kinds of failure, latency',
+    load: async () => (await import('./report.ts')).report,
+  },
   restart: {
     summary: 'restart what is behind an integration, or a session, of a running gateway or proxy',
     load: async () => (await import('./restart.ts')).restart,

@@ -100,6 +100,8 @@ function coreGateway(scope: GatewayScope): Gateway {
     tree: () => registry.tree(),
     restart: (name) => registry.restart(name),
     why: (session) => registry.why(session),
+    report: async (reportOptions) =>
+      (await import('../runtime/reportOfRuntime.ts')).reportOfRuntime(runtime, reportOptions),
     get store() {
       return runtime.store();
     },

@@ -13,9 +13,11 @@ import type { McpIntegrationOptions, RemoteMcpOptions } from '../integrations/mc
 import type { Effect } from '../policy/effects.ts';
 import type { FactOf, FactType, Told } from '../policy/facts.ts';
 import type { RateOptions } from '../calls/rateOptions.ts';
+import type { ReportEntry } from '../policy/callReport.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import type { ToolOptions } from '../policy/toolOptions.ts';
 import type { IntegrationKind } from '../runtime/integrationKind.ts';
+import type { ReportOptions } from '../runtime/reportOfRuntime.ts';
 import type { ProcessGuardOptions } from '../runtime/processGuard.ts';
 import type { GatewayOptions } from '../runtime/runtimeOptions.ts';
 import type { Session } from '../sessions/session.ts';
@@ -145,6 +147,11 @@ export interface Gateway {
    * @throws TypeError or RangeError when there is no session of this id.
    */
   why(session: string): SessionWhy;
+  /**
+   * How well each integration works, by name, with its tools: calls, success rate, kinds of failure, latencies. Of all gateways that share the
+   * store; without a file, of this one since its start. @throws TypeError or RangeError for a wrong option (rejects with it).
+   */
+  report(options?: ReportOptions): Promise<readonly ReportEntry[]>;
   /** Where final failures and facts are kept, once started. */
   readonly store: Store | undefined;
 }

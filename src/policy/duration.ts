@@ -1,7 +1,7 @@
 import { show } from './showValue.ts';
 
-/** A duration as people write it: `500ms`, `30s`, `5m`, `1.5h`. */
-export type DurationText = `${number}${'ms' | 's' | 'm' | 'h'}`;
+/** A duration as people write it: `500ms`, `30s`, `5m`, `1.5h`, `7d`. */
+export type DurationText = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 /** A duration as every option takes it: a number of ms, or a text. */
 export type Duration = number | DurationText;
@@ -18,9 +18,9 @@ export type Timed<T> = { readonly [K in keyof T]: K extends `${string}Ms` ? Time
 type TimedValue<V> = V extends number ? Duration : V extends readonly number[] ? readonly Duration[] : V;
 
 /** What a text has to look like, bounded so that it stays an exact number of ms. */
-export const durationPattern = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h)$/;
+export const durationPattern = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The ms that a text says; undefined for one that is no duration. */
 export function msIn(text: string): number | undefined {
@@ -29,7 +29,7 @@ export function msIn(text: string): number | undefined {
 }
 
 /**
- * A duration as people write it (`500ms`, `30s`, `5m`, `1.5h`), in ms.
+ * A duration as people write it (`500ms`, `30s`, `5m`, `1.5h`, `7d`), in ms.
  * @throws RangeError that names the option and its value.
  */
 export function parseDuration(name: string, text: string): number {
@@ -40,7 +40,7 @@ export function parseDuration(name: string, text: string): number {
   return ms;
 }
 
-/** A duration for people, `250ms`, `1.5s`, `5m30s` or `2h5m`: the two largest units at most; below 0 counts as 0. */
+/** A duration for people, `250ms`, `1.5s`, `5m30s`, `2h5m` or, from two days on, `3d4h`: the two largest units at most; below 0 counts as 0. */
 export function formatDuration(ms: number): string {
   if (Number.isNaN(ms)) return 'an unknown time';
   if (ms === Number.POSITIVE_INFINITY) return 'for ever';
@@ -51,6 +51,7 @@ export function formatDuration(ms: number): string {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor((seconds % 3600) / 60);
   const rest = seconds % 60;
+  if (hours >= 48) return hours % 24 === 0 ? `${hours / 24}d` : `${Math.floor(hours / 24)}d${hours % 24}h`;
   if (hours > 0) return minutes === 0 ? `${hours}h` : `${hours}h${minutes}m`;
   return rest === 0 ? `${minutes}m` : `${minutes}m${rest}s`;
 }

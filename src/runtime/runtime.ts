@@ -9,6 +9,7 @@ import type { Logger } from '../policy/logger.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { KnownSecrets } from '../store/knownSecrets.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
+import type { CallStatistics } from './callStatistics.ts';
 import type { SharedBreakers } from './sharedBreakers.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
@@ -67,6 +68,8 @@ export interface Runtime {
   readonly rates: RateBuckets;
   /** What other processes find out of servers that this one calls as well. */
   readonly sharedBreakers: SharedBreakers;
+  /** How calls end. */
+  readonly statistics: CallStatistics;
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;

@@ -11,6 +11,7 @@ import { StoredRates } from './rateKeeper.ts';
 import { LateStore, type StoreTuning } from './lateStore.ts';
 import type { Runtime } from './runtime.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
+import { CallStatistics } from './callStatistics.ts';
 import { SharedBreakers } from './sharedBreakers.ts';
 import { inSlices } from './slices.ts';
 
@@ -52,12 +53,13 @@ export class RuntimeLife {
     const signals = new SignalFanout();
     const rates = new RateBuckets(new StoredRates(clock, () => this.#store.current));
     const sharedBreakers = new SharedBreakers(clock, () => this.#store.current);
+    const statistics = new CallStatistics(clock, () => this.#store.current);
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;
     this.#children = children;
     this.#store = new LateStore(options, tuning, bus, children);
     const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
-    this.parts = { ...given, bus, deadlines, signals, rates, sharedBreakers, root, register };
+    this.parts = { ...given, bus, deadlines, signals, rates, sharedBreakers, statistics, root, register };
   }
 
   get running(): boolean {
@@ -130,6 +132,7 @@ export class RuntimeLife {
     this.#children.close();
     ended();
     this.parts.rates.flush();
+    this.parts.statistics.keep();
     await this.#store.reaped();
     if (recordsEarly) await this.#store.keepRest();
     await this.#store.close();

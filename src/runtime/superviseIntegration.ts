@@ -19,6 +19,7 @@ export type IntegrationRuntime = Pick<
   | 'signals'
   | 'rates'
   | 'sharedBreakers'
+  | 'statistics'
   | 'logger'
   | 'store'
   | 'supervise'
@@ -70,6 +71,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     deadlines: runtime.deadlines,
     signals: runtime.signals,
     streak: kept.streak,
+    statistics: runtime.statistics.of(name),
     rate: isRated(policy.rate) ? new IntegrationRates(name, policy.rate, parts.rate ?? {}, runtime) : undefined,
     onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
     onPause: (pauseMs) => kept.paused(pauseMs),

@@ -1,3 +1,4 @@
+import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
@@ -18,6 +19,8 @@ export interface StoreReader {
   status(now: number): Promise<StoreStatus>;
   /** What the store says of alerts, as of `now`, wall time in ms since the epoch. */
   alerts(now: number): Promise<AlertView>;
+  /** How calls ended, in minutes that began at `since` or later, wall time in ms since the epoch. */
+  statistics(since: number): Promise<readonly CallFiguresRow[]>;
   /** Runs that are entered, oldest first; none in a store that never had a runtime of this version. */
   runtimes(): Promise<readonly RuntimeRow[]>;
   /** Ids of the sessions that are kept, at most 1000. */

@@ -10,11 +10,12 @@ describe('a duration', () => {
     ['1h', 3_600_000],
     ['1.5s', 1500],
     ['0s', 0],
+    ['7d', 604_800_000],
   ])('[L-3] reads %s', (text, ms) => {
     expect(parseDuration('--timeout', text)).toBe(ms);
   });
 
-  it.each(['', '5', 's', '-5s', '5 s', '1e3s', '.5s', '5d', '5sec', 'Infinitys', `${'9'.repeat(400)}h`])(
+  it.each(['', '5', 's', '-5s', '5 s', '1e3s', '.5s', '5w', '5sec', 'Infinitys', `${'9'.repeat(400)}h`])(
     '[L-3] refuses %j and names the option',
     (text) => {
       expect(() => parseDuration('--timeout', text)).toThrow(RangeError);
@@ -34,6 +35,9 @@ describe('a duration', () => {
     [330_000, '5m30s'],
     [3_599_999, '1h'],
     [7_500_000, '2h5m'],
+    [169_200_000, '47h'],
+    [604_800_000, '7d'],
+    [608_400_000, '7d1h'],
     [-1, '0ms'],
     [Number.POSITIVE_INFINITY, 'for ever'],
   ])('[L-3] writes %d as %s', (ms, text) => {

@@ -6,6 +6,7 @@ import type { IntegrationRef } from '../../src/machines/integration.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import type { Store } from '../../src/store/store.ts';
+import { CallStatistics } from '../../src/runtime/callStatistics.ts';
 import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
@@ -31,6 +32,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
       rates: ownRates(clock),
+      statistics: new CallStatistics(clock, () => undefined),
       sharedBreakers: new SharedBreakers(clock, () => store),
       store: () => store,
       supervise: (spec) => void root.startChild(spec),

@@ -7,6 +7,7 @@ import type { IntegrationRuntime } from '../../src/runtime/superviseIntegration.
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/supervisor.ts';
+import { CallStatistics } from '../../src/runtime/callStatistics.ts';
 import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { seededRandom } from '../../src/testing/random.ts';
@@ -81,6 +82,7 @@ export class World {
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),
       rates: ownRates(clock),
+      statistics: new CallStatistics(clock, () => undefined),
       sharedBreakers: new SharedBreakers(clock, () => undefined),
       store: () => undefined,
       supervise: (spec) => void this.#pending.push(this.#watchedSpec(spec)),

@@ -1,3 +1,4 @@
+import type { CallFiguresRow } from '../../policy/callFigures.ts';
 import type { ChildRecord } from '../../policy/childRecord.ts';
 import type { OpenAlert } from '../../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
@@ -47,6 +48,8 @@ export class MemoryDatabase {
   breakerVersion = 0;
   /** With when they were last asked for, in wall time. */
   readonly rates = new Map<string, { readonly levels: RateLevels; readonly at: number }>();
+  /** By minute, integration and tool. */
+  readonly statistics = new Map<string, CallFiguresRow>();
   readonly runtimes = new Map<string, RuntimeRow>();
   /** By pid and start. */
   readonly children = new Map<string, ChildRecord>();

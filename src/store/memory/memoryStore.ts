@@ -14,6 +14,7 @@ import { MemoryBreakers } from './memoryBreakers.ts';
 import { MemoryDatabase } from './memoryDatabase.ts';
 import type { MemoryWrite } from './memoryLedger.ts';
 import { MemoryRates } from './memoryRates.ts';
+import { MemoryStatistics } from './memoryStatistics.ts';
 import { MemorySessions } from './memorySessions.ts';
 
 export interface MemoryStoreOptions extends OutageParts {
@@ -34,6 +35,7 @@ export class MemoryStore implements Store {
   readonly degraded: boolean;
   readonly breakers: MemoryBreakers;
   readonly rates: MemoryRates;
+  readonly statistics: MemoryStatistics;
   readonly runtimes: Runtimes;
   readonly children: ChildRecords;
   readonly alerts: MemoryAlerts;
@@ -50,6 +52,7 @@ export class MemoryStore implements Store {
     this.#queue = new WriteQueue(memoryCommitter, path, parts);
     this.breakers = new MemoryBreakers(database, redact);
     this.rates = new MemoryRates(database);
+    this.statistics = new MemoryStatistics(database);
     this.runtimes = memoryRuntimes(database);
     this.children = memoryChildren(database);
     this.alerts = new MemoryAlerts(database, (fact) => this.record(fact));

@@ -35,6 +35,17 @@ export function pruneAlerts(database: Database, before: number, limit: number): 
   return { rows, more: rows === limit };
 }
 
+/** Deletes up to `limit` figures of minutes that began before. */
+export function pruneStatistics(database: Database, before: number, limit: number): Pruned {
+  const rows = database
+    .prepare(
+      `DELETE FROM unwedge_statistics WHERE (minute, integration, tool) IN
+         (SELECT minute, integration, tool FROM unwedge_statistics WHERE minute < ? LIMIT ?)`,
+    )
+    .run(before, limit);
+  return { rows, more: rows === limit };
+}
+
 /**
  * Looks at the first `limit` calls and messages of the next session after `after`, and deletes those that ended before. The limit bounds
  * the time, however long the session is. A session that a runtime owns keeps its last message, and counts on from it. A session without

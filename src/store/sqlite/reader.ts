@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import type { CallFiguresRow } from '../../policy/callFigures.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type { AlertView, SessionRecords, StoreReader, StoreStatus } from '../storeReader.ts';
@@ -11,6 +12,7 @@ import { findEventTable, isOurs } from './schema.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { readSessionIds, readSessionRecords } from './sessionRecords.ts';
 import { readRuntimes } from './sqliteRuntimes.ts';
+import { selectStatistics } from './sqliteStatistics.ts';
 import { readStatus } from './status.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
@@ -43,6 +45,10 @@ class SqliteReader implements StoreReader {
 
   async alerts(now: number): Promise<AlertView> {
     return readAlerts(this.#database, this.#eventTable, now);
+  }
+
+  async statistics(since: number): Promise<readonly CallFiguresRow[]> {
+    return selectStatistics(this.#database, since);
   }
 
   async runtimes(): Promise<readonly RuntimeRow[]> {

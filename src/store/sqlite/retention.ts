@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../policy/clock.ts';
 import type { FactOf, Facts } from '../../policy/facts.ts';
 import type { Retention } from '../../policy/retention.ts';
 import type { Database } from './database.ts';
-import { pruneAlerts, pruneEvents, pruneSession, type Pruned, usedBytes } from './prune.ts';
+import { pruneAlerts, pruneEvents, pruneSession, pruneStatistics, type Pruned, usedBytes } from './prune.ts';
 import type { Schema } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -77,6 +77,7 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
     const before = Math.round(clock.wallNow() - ageMs);
     const events: Step = (database, schema, limit) => pruneEvents(database, schema, before, limit);
     const alerts: Step = (database, _schema, limit) => pruneAlerts(database, before, limit);
+    const statistics: Step = (database, _schema, limit) => pruneStatistics(database, before, limit);
     let after = '';
     const sessions: Step = (database, _schema, limit) => {
       const { rows, next } = pruneSession(database, after, before, limit);
@@ -84,7 +85,8 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
       return { rows, more: next !== undefined };
     };
     let rows = 0;
-    for (const step of sessionsToo ? [events, alerts, sessions] : [events]) rows += await repeat(step);
+    for (const step of sessionsToo ? [events, alerts, statistics, sessions] : [events, statistics])
+      rows += await repeat(step);
     return rows;
   }
 

@@ -116,6 +116,15 @@ const createRates = `CREATE TABLE unwedge_rates (
   at INTEGER NOT NULL
 ) STRICT;`;
 
+/** How calls ended, by minute; `tool` is empty for all of an integration. The figures as JSON: they are read and written as one. */
+const createStatistics = `CREATE TABLE unwedge_statistics (
+  minute INTEGER NOT NULL,
+  integration TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  figures TEXT NOT NULL,
+  PRIMARY KEY (minute, integration, tool)
+) STRICT, WITHOUT ROWID;`;
+
 /** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
 const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
   (database, events) => {
@@ -151,6 +160,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec(createRates);
     database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_at INTEGER');
     database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_until INTEGER');
+    database.exec(createStatistics);
   },
 ];
 

@@ -19,6 +19,7 @@ import { SqliteChildren } from './sqliteChildren.ts';
 import { SqliteRates } from './sqliteRates.ts';
 import { SqliteRuntimes } from './sqliteRuntimes.ts';
 import { type SessionScope, SqliteSessions } from './sqliteSessions.ts';
+import { SqliteStatistics } from './sqliteStatistics.ts';
 import { StoreFile } from './storeFile.ts';
 import { diagnose } from './trouble.ts';
 
@@ -70,6 +71,7 @@ class SqliteStore implements Store {
   readonly path: string;
   readonly breakers: SqliteBreakers;
   readonly rates: SqliteRates;
+  readonly statistics: SqliteStatistics;
   readonly runtimes: SqliteRuntimes;
   readonly children: SqliteChildren;
   readonly alerts: SqliteAlerts;
@@ -93,6 +95,7 @@ class SqliteStore implements Store {
     this.#sessionScope = { file, log: this.#log, left, redact };
     this.breakers = new SqliteBreakers(file, redact);
     this.rates = new SqliteRates(file);
+    this.statistics = new SqliteStatistics(file);
     this.runtimes = new SqliteRuntimes(file, left);
     this.children = new SqliteChildren(file);
     this.alerts = new SqliteAlerts(file, this.#log);

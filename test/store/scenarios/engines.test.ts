@@ -4,6 +4,7 @@ import { keepsBreakers } from '../conformance/breakers.ts';
 import { keepsChildren } from '../conformance/children.ts';
 import { memory, sqlite } from '../conformance/engine.ts';
 import { keepsEvents } from '../conformance/events.ts';
+import { keepsStatistics } from '../conformance/statistics.ts';
 import { keepsRates } from '../conformance/rates.ts';
 import { keepsRuntimes } from '../conformance/runtimes.ts';
 import { keepsSessions } from '../conformance/sessions.ts';
@@ -13,6 +14,7 @@ describe.each(hasSqlite ? [memory, sqlite] : [memory])('the engine $name', (engi
   keepsEvents(engine);
   keepsBreakers(engine);
   keepsRates(engine);
+  keepsStatistics(engine);
   keepsAlerts(engine);
   keepsChildren(engine);
   keepsRuntimes(engine);

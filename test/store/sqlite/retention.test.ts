@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { noFigures } from '../../../src/policy/callFigures.ts';
 import type { SessionLedger } from '../../../src/sessions/sessionStore.ts';
 import type { Database } from '../../../src/store/sqlite/database.ts';
 import { pruneSession, usedBytes } from '../../../src/store/sqlite/prune.ts';
@@ -46,6 +47,15 @@ describe.skipIf(!hasSqlite)('records', () => {
     expect(storedCalls(path)).toEqual(['call-1', 'call-2']);
     await clock.advance(1_000);
     expect(facts.of('store.pruned')).toMatchObject([{ rows: 1, because: 'age' }]);
+  });
+
+  it('[O-7] [O-10] are deleted with the figures of calls of that age', async () => {
+    const { store, clock } = await startWith([]);
+    const row = { integration: 'kb', tool: undefined, ...noFigures, succeeded: 1 };
+    const minutes = [start - day, start - day + 120_000];
+    store.statistics.add(minutes.map((minute) => ({ ...row, minute })));
+    await clock.advance(61_000);
+    expect((await store.statistics.read(0)).map(({ minute }) => minute)).toEqual([start - day + 120_000]);
   });
 
   it('[O-7] are looked through every hour, and nothing is told when nothing is deleted', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openReader } from '../../../src/store/openReader.ts';
+import type { Database } from '../../../src/store/sqlite/database.ts';
 import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
 import { failed, hasSqlite, openDatabase, startStore, storedCalls, temporaryDirectory } from '../startStore.ts';
 
@@ -26,6 +27,10 @@ const pragmas = (path: string) => {
 const schemaOf = (path: string) =>
   openDatabase(path).prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name').all();
 
+function dropPauses(database: Database): void {
+  for (const name of ['paused_at', 'paused_until']) database.exec(`ALTER TABLE unwedge_breakers DROP COLUMN ${name}`);
+}
+
 describe.skipIf(!hasSqlite)('a database of our own', () => {
   it('[O-1] is in WAL mode, with a version', async () => {
     const { path } = await startStore();
@@ -38,9 +43,10 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     await store.close();
     const database = openDatabase(path);
     database.exec(
-      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; DROP TABLE unwedge_rates; PRAGMA user_version = 1',
+      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics; PRAGMA user_version = 1',
     );
     database.exec('ALTER TABLE unwedge_breakers DROP COLUMN failures; ALTER TABLE unwedge_breakers DROP COLUMN cause');
+    dropPauses(database);
     await startStore({ path });
     expect(pragmas(path).slice(0, 2)).toEqual(['wal', 9]);
     expect(database.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 1 });
@@ -66,8 +72,9 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     database.exec('ALTER TABLE unwedge_alerts DROP COLUMN because; ALTER TABLE unwedge_alerts DROP COLUMN crashes');
     database.exec('ALTER TABLE unwedge_messages DROP COLUMN stops; ALTER TABLE unwedge_breakers DROP COLUMN cause');
     database.exec(
-      'DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed; DROP TABLE unwedge_rates',
+      'DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics',
     );
+    dropPauses(database);
     database.exec('PRAGMA user_version = 4');
     const reader = await openReader(path);
     onTestFinished(() => reader.close());
@@ -184,6 +191,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
       'unwedge_rates',
       'unwedge_runtimes',
       'unwedge_sessions',
+      'unwedge_statistics',
     ]);
   });
 

@@ -1,0 +1,101 @@
+import type { CallFigures } from '../policy/callFigures.ts';
+import type { FailureKind } from '../policy/failure.ts';
+import { Latencies } from '../policy/latencies.ts';
+
+/** Tools of one integration that are counted by name: a caller may make names up. */
+const mostTools = 200;
+
+/** Is told once when there is something to take. */
+export interface CountWatcher {
+  counted(): void;
+}
+
+/** Counts how calls end, for one integration or one of its tools, until it is taken. Allocates nothing for a call that succeeds. */
+export class CallCounter {
+  readonly #watcher: CountWatcher;
+  #isCounting = false;
+  #succeeded = 0;
+  #fellBack = 0;
+  #refused = 0;
+  #retries = 0;
+  #failed: Partial<Record<FailureKind, number>> = {};
+  readonly #took = new Latencies();
+  #firstChunk: Latencies | undefined = undefined;
+  readonly #tools = new Map<string, CallCounter>();
+
+  constructor(watcher: CountWatcher) {
+    this.#watcher = watcher;
+  }
+
+  /** The counter of a tool, which counts beside this one; undefined for a call of none. */
+  ofTool(tool: string | undefined): CallCounter | undefined {
+    if (tool === undefined) return undefined;
+    const known = this.#tools.get(tool);
+    if (known !== undefined || this.#tools.size >= mostTools) return known;
+    const counter = new CallCounter(this.#watcher);
+    this.#tools.set(tool, counter);
+    return counter;
+  }
+
+  succeeded(elapsedMs: number): void {
+    this.#succeeded++;
+    this.#took.add(elapsedMs);
+    if (!this.#isCounting) this.#begin();
+  }
+
+  failed(kind: FailureKind): void {
+    this.#failed[kind] = (this.#failed[kind] ?? 0) + 1;
+    if (!this.#isCounting) this.#begin();
+  }
+
+  fellBack(kind: FailureKind): void {
+    this.#fellBack++;
+    this.failed(kind);
+  }
+
+  refused(): void {
+    this.#refused++;
+    if (!this.#isCounting) this.#begin();
+  }
+
+  retried(): void {
+    this.#retries++;
+    if (!this.#isCounting) this.#begin();
+  }
+
+  firstChunkCame(afterMs: number): void {
+    this.#firstChunk ??= new Latencies();
+    this.#firstChunk.add(afterMs);
+    if (!this.#isCounting) this.#begin();
+  }
+
+  /** @returns what was counted since it was last taken, the whole first and then by tool; nothing where nothing was. */
+  take(): (CallFigures & { readonly tool: string | undefined })[] {
+    const taken = [...this.#tools].flatMap(([name, tool]) =>
+      tool.take().map((figures) => ({ ...figures, tool: name })),
+    );
+    if (!this.#isCounting) return taken;
+    const own = {
+      tool: undefined,
+      succeeded: this.#succeeded,
+      failed: this.#failed,
+      fellBack: this.#fellBack,
+      refused: this.#refused,
+      retries: this.#retries,
+      took: this.#took.take(),
+      firstChunk: this.#firstChunk?.take() ?? [],
+    };
+    this.#isCounting = false;
+    this.#succeeded = 0;
+    this.#failed = {};
+    this.#fellBack = 0;
+    this.#refused = 0;
+    this.#retries = 0;
+    return [own, ...taken];
+  }
+
+  #begin(): void {
+    this.#isCounting = true;
+    this.#watcher.counted();
+  }
+}

@@ -1,0 +1,123 @@
+import { type Quantiles, type ReportEntry, type ReportLine, reportOf, type ReportStep } from '../policy/callReport.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { defineCommand } from './command.ts';
+import { readDatabase } from './database.ts';
+import type { Io } from './io.ts';
+import { sanitize, toJson } from './sanitize.ts';
+import { createStyle, type Style } from './style.ts';
+import { type Cell, type Column, renderTable } from './table.ts';
+
+const dayMs = 24 * 60 * 60_000;
+/** Terminals of so many columns have room for the course of time. */
+const wideColumns = 110;
+
+export const report = defineCommand({
+  name: 'report',
+  summary: 'how well each integration works: success rate, kinds of failure, latency',
+  usage: 'report [--since DURATION] [--integration NAME] [--tools] [--json] [--db FILE]',
+  details: [
+    'CALLS are those that ended after something was sent. SUCCESS is the share of them that succeeded, without those that their own callers',
+    'cancelled; what only a fallback answered is no success. P50, P95 and P99 say how long half of the successful calls took at most, 95 and 99',
+    'percent of them, right to 6 percent; FIRST the same of the first chunk of streams, for 95 percent. REFUSED are calls that ended before',
+    'anything was sent: by an open circuit, a limit, a stop. Figures are kept by the minute and reach the database within 10 s.',
+  ].join('\n'),
+  options: {
+    since: { kind: 'duration', help: 'the time it is about, up to now; else 24h' },
+    integration: { kind: 'text', value: 'NAME', help: 'only this integration' },
+    tools: { kind: 'flag', help: 'each tool as well' },
+  },
+  async run(args, io) {
+    const until = io.now();
+    const sinceMs = args.since ?? dayMs;
+    const from = until - sinceMs;
+    const { path, rows } = await readDatabase(args.db, io, async (reader) => ({
+      path: reader.path,
+      rows: await reader.statistics(from),
+    }));
+    const entries = reportOf(rows, { from, until }).filter(
+      ({ integration }) => args.integration === undefined || integration === args.integration,
+    );
+    if (args.json) {
+      io.stdout.write(toJson({ database: path, from, until, integrations: entries }));
+      return 0;
+    }
+    const style = createStyle(io);
+    io.stdout.write(`${style.bold(sanitize(path))}: the last ${formatDuration(sinceMs)}\n`);
+    if (entries.length > 0) io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}`);
+    else if (args.integration === undefined)
+      io.stdout.write(
+        'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.\n',
+      );
+    else io.stdout.write(`No call of ${sanitize(args.integration)} has ended in that time.\n`);
+    return 0;
+  },
+});
+
+function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io, style: Style): string {
+  const hasStreams = entries.some(({ firstChunk }) => firstChunk !== undefined);
+  const isWide = io.isTTY && io.columns >= wideColumns;
+  const columns: Column[] = [
+    { title: 'INTEGRATION', hasNames: true },
+    ...['CALLS', 'SUCCESS', 'P50', 'P95', 'P99', ...(hasStreams ? ['FIRST'] : []), 'RETRIES', 'REFUSED'].map(
+      (title) => ({ title, align: 'right' as const }),
+    ),
+    ...(isWide ? [{ title: 'CALLS, SUCCESS OVER TIME' }] : []),
+    { title: 'FAILED' },
+  ];
+  const row = (name: string, line: ReportLine, steps: readonly ReportStep[] = []): Cell[] => [
+    name,
+    String(line.calls),
+    rateCell(line.successRate, style),
+    ...latencies(line.took),
+    ...(hasStreams ? [line.firstChunk === undefined ? '' : latency(line.firstChunk.p95Ms)] : []),
+    String(line.retries),
+    String(line.refused),
+    ...(isWide ? [course(steps)] : []),
+    failures(line),
+  ];
+  return renderTable(
+    columns,
+    entries.flatMap((entry) => [
+      row(entry.integration, entry, entry.steps),
+      ...(withTools ? entry.tools.map((tool) => row(`${entry.integration}: ${tool.tool ?? ''}`, tool)) : []),
+    ]),
+    io.columns,
+  );
+}
+
+/** @param rate - from 0 to 1. */
+export function rateText(rate: number | undefined): string {
+  if (rate === undefined) return '';
+  // Never 100 where one has failed.
+  return rate === 1 ? '100 %' : `${(Math.floor(rate * 1000) / 10).toFixed(1)} %`;
+}
+
+function rateCell(rate: number | undefined, { red, yellow, green }: Style): Cell {
+  const paint = rate === undefined || rate >= 0.99 ? green : rate >= 0.9 ? yellow : red;
+  return { text: rateText(rate), paint };
+}
+
+function latencies(took: Quantiles | undefined): string[] {
+  return took === undefined ? ['', '', ''] : [took.p50Ms, took.p95Ms, took.p99Ms].map(latency);
+}
+
+/** Two or three digits, as what is right to 6 % deserves. */
+export function latency(ms: number): string {
+  if (ms < 1) return '<1ms';
+  if (ms < 1000) return `${ms}ms`;
+  return formatDuration(ms < 10_000 ? Math.round(ms / 100) * 100 : Math.round(ms / 1000) * 1000);
+}
+
+function failures({ failures: byKind, fellBack }: ReportLine): string {
+  const kinds = Object.entries(byKind).toSorted(([, one], [, other]) => other - one);
+  const text = kinds.map(([kind, count]) => `${kind} ${count}`).join(', ');
+  return fellBack === 0 ? text : `${text} (${fellBack} fell back)`;
+}
+
+const bars = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** A bar for each step, as high as it had calls. */
+function course(steps: readonly ReportStep[]): Cell {
+  const most = Math.max(1, ...steps.map(({ calls }) => calls));
+  return steps.map(({ calls }) => bars[Math.ceil((calls / most) * (bars.length - 1))] ?? '').join('');
+}

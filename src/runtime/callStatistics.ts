@@ -1,0 +1,48 @@
+import { CallCounter } from '../calls/callCounter.ts';
+import type { CallFiguresRow } from '../policy/callFigures.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
+import type { Store } from '../store/store.ts';
+
+/** How often figures are handed to the store, in ms, while there are any. */
+const keepEveryMs = 10_000;
+const minuteMs = 60_000;
+
+/** How the calls of a runtime end, counted by integration and tool and kept in its store by the minute. Keeps no process alive. */
+export class CallStatistics {
+  readonly #clock: Clock;
+  readonly #store: () => Store | undefined;
+  readonly #counters = new Map<string, CallCounter>();
+  #timer: Timer | undefined = undefined;
+  /** The minute that is being counted: its beginning, in wall time. */
+  #minute = 0;
+
+  constructor(clock: Clock, store: () => Store | undefined) {
+    this.#clock = clock;
+    this.#store = store;
+  }
+
+  /** The counter of an integration. One of the same name goes on with it. */
+  of(integration: string): CallCounter {
+    const counter = this.#counters.get(integration) ?? new CallCounter(this);
+    this.#counters.set(integration, counter);
+    return counter;
+  }
+
+  counted(): void {
+    if (this.#timer !== undefined) return;
+    this.#minute = Math.floor(this.#clock.wallNow() / minuteMs) * minuteMs;
+    this.#timer = this.#clock.setTimeout(() => this.keep(), keepEveryMs, { ref: false });
+  }
+
+  /** Hands what was counted to the store. Without one it is gone. */
+  keep(): void {
+    if (this.#timer === undefined) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const minute = this.#minute;
+    const rows: CallFiguresRow[] = [];
+    for (const [integration, counter] of this.#counters)
+      for (const figures of counter.take()) rows.push({ integration, minute, ...figures });
+    this.#store()?.statistics.add(rows);
+  }
+}

@@ -1,0 +1,25 @@
+import { type ReportEntry, reportOf } from '../policy/callReport.ts';
+import { type Duration } from '../policy/duration.ts';
+import { duration, type KeysOf } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import type { Runtime } from './runtime.ts';
+
+export interface ReportOptions {
+  /** The time that it is about, up to now, in ms above 0. @defaultValue 24 h */
+  readonly sinceMs?: Duration | undefined;
+}
+
+export const reportKeys = { sinceMs: duration({ default: 24 * 60 * 60_000 }) } satisfies KeysOf<ReportOptions>;
+
+/** How the calls of all runtimes on the store have worked, those of this one as of now. */
+export async function reportOfRuntime(
+  { statistics, store, clock }: Pick<Runtime, 'statistics' | 'store' | 'clock'>,
+  options: ReportOptions = {},
+): Promise<readonly ReportEntry[]> {
+  const { sinceMs } = readOptions('report', options, reportKeys);
+  const until = clock.wallNow();
+  const from = until - sinceMs;
+  statistics.keep();
+  await store()?.flush();
+  return reportOf((await store()?.statistics.read(from)) ?? [], { from, until });
+}

@@ -1,0 +1,82 @@
+import { addFigures, type CallFigures, type CallFiguresRow, noFigures } from '../../policy/callFigures.ts';
+import type { CallStatisticsRecords } from '../statistics.ts';
+import type { Database, SqlRow } from './database.ts';
+import { hasTable } from './schema.ts';
+import type { StoreFile } from './storeFile.ts';
+
+/** Figures of calls in the file. */
+export class SqliteStatistics implements CallStatisticsRecords {
+  readonly #file: StoreFile;
+
+  constructor(file: StoreFile) {
+    this.#file = file;
+  }
+
+  add(rows: readonly CallFiguresRow[]): void {
+    if (rows.length === 0) return;
+    this.#file.write({
+      run(database) {
+        for (const row of rows) addRow(database, row);
+      },
+    });
+  }
+
+  async read(since: number): Promise<readonly CallFiguresRow[]> {
+    return this.#file.ask((database) => selectStatistics(database, since), []);
+  }
+}
+
+/** Of a database of before, which has no such table: none. */
+export function selectStatistics(database: Database, since: number): CallFiguresRow[] {
+  if (!hasTable(database, 'unwedge_statistics')) return [];
+  return database
+    .prepare('SELECT * FROM unwedge_statistics WHERE minute >= ? ORDER BY minute, integration, tool')
+    .all(Math.round(since))
+    .map((row) => ({ ...where(row), ...readFigures(row['figures']) }));
+}
+
+/** One read and one write, in the transaction of the commit: nobody comes between. */
+function addRow(database: Database, { integration, tool = '', minute, ...figures }: CallFiguresRow): void {
+  const known = database
+    .prepare('SELECT figures FROM unwedge_statistics WHERE minute = ? AND integration = ? AND tool = ?')
+    .get(minute, integration, tool)?.['figures'];
+  const sum = known === undefined ? figures : addFigures(readFigures(known), figures);
+  database
+    .prepare(
+      `INSERT INTO unwedge_statistics (minute, integration, tool, figures) VALUES (?, ?, ?, ?)
+       ON CONFLICT (minute, integration, tool) DO UPDATE SET figures = excluded.figures`,
+    )
+    .run(minute, integration, tool, JSON.stringify(sum));
+}
+
+function where(row: SqlRow): Pick<CallFiguresRow, 'integration' | 'tool' | 'minute'> {
+  const tool = String(row['tool']);
+  return {
+    integration: String(row['integration']),
+    tool: tool === '' ? undefined : tool,
+    minute: Number(row['minute']),
+  };
+}
+
+/** A row that somebody damaged counts for nothing. */
+function readFigures(text: unknown): CallFigures {
+  try {
+    const figures = JSON.parse(String(text)) as Partial<CallFigures>;
+    return isWhole(figures) ? figures : noFigures;
+  } catch {
+    return noFigures;
+  }
+}
+
+function isWhole(figures: Partial<CallFigures> | null): figures is CallFigures {
+  const { failed, took, firstChunk, ...counts } = figures ?? {};
+  return (
+    ['succeeded', 'fellBack', 'refused', 'retries'].every((name) =>
+      Number.isFinite(counts[name as keyof typeof counts]),
+    ) &&
+    typeof failed === 'object' &&
+    failed !== null &&
+    Object.values(failed).every(Number.isFinite) &&
+    [took, firstChunk].every((list) => Array.isArray(list) && list.every(Number.isFinite))
+  );
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { type CallFiguresRow, noFigures } from '../../src/policy/callFigures.ts';
+import { Latencies } from '../../src/policy/latencies.ts';
+import { hasSqlite, startStore } from '../store/startStore.ts';
+import { call, databaseWith } from './startCli.ts';
+
+/** When the command runs. */
+const now = Date.UTC(2026, 0, 1, 1);
+
+function took(ms: number, times: number) {
+  const latencies = new Latencies();
+  for (let count = 0; count < times; count++) latencies.add(ms);
+  return latencies.take();
+}
+
+async function databaseWithFigures(...rows: readonly Partial<CallFiguresRow>[]): Promise<string> {
+  const { store, clock, path } = await startStore();
+  store.statistics.add(
+    rows.map((row) => ({ integration: 'search', tool: undefined, minute: now - 60_000, ...noFigures, ...row })),
+  );
+  const flushed = store.flush();
+  await clock.settle();
+  await flushed;
+  return path;
+}
+
+const search = {
+  succeeded: 1192,
+  failed: { transient: 2, timeout: 7 },
+  refused: 12,
+  retries: 31,
+  took: took(120, 1192),
+} as const;
+
+describe.skipIf(!hasSqlite)('unwedge report', () => {
+  it('[O-10] shows calls, success, latencies, retries, refusals and kinds of failure', async () => {
+    const { code, stdout } = await call(['report', '--db', await databaseWithFigures(search)]);
+    expect(code).toBe(0);
+    const [, , heading, line] = stdout.split('\n');
+    expect(heading).toMatch(/^INTEGRATION +CALLS +SUCCESS +P50 +P95 +P99 +RETRIES +REFUSED +FAILED$/);
+    expect(line).toMatch(/^search +1201 +99\.2 % +1[12]\dms +1[12]\dms +1[12]\dms +31 +12 +timeout 7, transient 2$/);
+  });
+
+  it('[O-10] [L-6] has the course of time on a wide terminal, and fits 80 columns', async () => {
+    const db = await databaseWithFigures(search, { succeeded: 3, minute: now - 12 * 3_600_000 });
+    const wide = await call(['report', '--db', db], { isTTY: true, columns: 140, env: { NO_COLOR: '1' } });
+    expect(wide.stdout).toContain('OVER TIME');
+    expect(wide.stdout).toMatch(/▁ +█/);
+    const narrow = await call(['report', '--db', db], { isTTY: true, columns: 80, env: { NO_COLOR: '1' } });
+    for (const line of narrow.stdout.split('\n').slice(2)) expect(line.length).toBeLessThanOrEqual(80);
+    expect(narrow.stdout).toContain('timeout 7');
+  });
+
+  it('[O-10] shows tools and first chunks where they are asked for, or there are any', async () => {
+    const db = await databaseWithFigures(search, { tool: 'read', succeeded: 4 }, { firstChunk: took(2500, 1) });
+    const { stdout } = await call(['report', '--tools', '--db', db]);
+    expect(stdout).toContain('FIRST');
+    expect(stdout).toContain('2.5s');
+    expect(stdout).toMatch(/^search: read +4 +100 %/m);
+    expect((await call(['report', '--db', db])).stdout).not.toContain('read');
+  });
+
+  it('[O-10] is of the last 24 h unless told otherwise, and of one integration', async () => {
+    const db = await databaseWithFigures(search, { integration: 'old', succeeded: 1, minute: now - 25 * 3_600_000 });
+    expect((await call(['report', '--db', db])).stdout).not.toContain('old');
+    expect((await call(['report', '--since', '2d', '--db', db])).stdout).toContain('old');
+    const one = await call(['report', '--since', '2d', '--integration', 'old', '--db', db]);
+    expect(one.stdout).not.toContain('search');
+    expect((await call(['report', '--integration', 'none', '--db', db])).stdout).toContain('No call of none');
+  });
+
+  it('[O-10] gives data for machines', async () => {
+    const { stdout } = await call(['report', '--json', '--db', await databaseWithFigures(search)]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      until: now,
+      integrations: [{ integration: 'search', calls: 1201, successRate: 1192 / 1201, failures: { timeout: 7 } }],
+    });
+  });
+
+  it('[L-6] says how figures come into being where there are none, and never 100 % where one call failed', async () => {
+    expect((await call(['report', '--db', await databaseWith()])).stdout).toContain('No call has ended in that time.');
+    const db = await databaseWithFigures({ succeeded: 99_999, failed: { auth: 1 } });
+    expect((await call(['report', '--db', db])).stdout).toContain('99.9 %');
+  });
+});
