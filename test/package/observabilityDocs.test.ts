@@ -25,10 +25,11 @@ describe('docs/observability.md', () => {
   });
 
   it('[U-3] shows what its program prints', async () => {
-    expect(snippets).toHaveLength(1);
-    const [, code = '', output] = snippets[0] ?? [];
-    const { stdout } = await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
-    expect(`${stdout}\n`).toBe(output);
+    expect(snippets).toHaveLength(2);
+    for (const [, code = '', output] of snippets) {
+      const { stdout } = await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
+      expect(`${stdout}\n`).toBe(output);
+    }
   });
 
   it('names commands that there are', () => {
