@@ -1,4 +1,5 @@
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
+import type { ReportLine } from '../policy/callReport.ts';
 import type { IntegrationStatus } from '../store/storeReader.ts';
 import type { AskedRuntime } from './liveRuntimes.ts';
 
@@ -8,6 +9,12 @@ export interface IntegrationView extends Omit<IntegrationStatus, 'circuit'> {
   readonly circuit: LiveIntegration['circuit'];
   /** What each live runtime that has it says. */
   readonly live: readonly LiveView[];
+  /** Calls of the last 24 h that ended after something was sent; undefined where none is on record. */
+  readonly calls24h?: number | undefined;
+  /** Of those that were not cancelled by their callers, from 0 to 1. */
+  readonly successRate24h?: number | undefined;
+  /** What 95 % of the successful ones took at most. */
+  readonly p95Ms24h?: number | undefined;
 }
 
 /** An integration as one live runtime has it. */
@@ -38,10 +45,11 @@ export function instancesOf({ integration, live, runtimes }: IntegrationView): r
   });
 }
 
-/** Every integration that is on record or known to a live runtime, by name. */
+/** Every integration that is on record, was called or is known to a live runtime, by name. */
 export function viewOf(
   recorded: readonly IntegrationStatus[],
   asked: readonly AskedRuntime<LiveStatus>[],
+  reported: readonly ReportLine[] = [],
 ): readonly IntegrationView[] {
   const live = asked.flatMap(({ runtime, answer }) =>
     (answer?.integrations ?? []).map(({ integration, ...each }) => ({
@@ -49,12 +57,14 @@ export function viewOf(
       each: { ...each, runtime: runtime.id, pid: runtime.pid },
     })),
   );
-  const names = new Set([...recorded, ...live].map(({ integration }) => integration));
+  const names = new Set([...recorded, ...live, ...reported].map(({ integration }) => integration));
   return [...names].sort().map((name) => {
     const onRecord = recorded.find(({ integration }) => integration === name);
     const known = live.filter(({ integration }) => integration === name).map(({ each }) => each);
     const circuit = severity.find((each) => known.some((one) => one.circuit === each));
     const base: IntegrationStatus = onRecord ?? { integration: name, ...noFailures, circuit: 'closed' };
-    return { ...base, circuit: circuit ?? base.circuit, live: known };
+    const line = reported.find(({ integration }) => integration === name);
+    const figures = line && { calls24h: line.calls, successRate24h: line.successRate, p95Ms24h: line.took?.p95Ms };
+    return { ...base, circuit: circuit ?? base.circuit, live: known, ...figures };
   });
 }

@@ -92,7 +92,7 @@ export function rateText(rate: number | undefined): string {
   return rate === 1 ? '100 %' : `${(Math.floor(rate * 1000) / 10).toFixed(1)} %`;
 }
 
-function rateCell(rate: number | undefined, { red, yellow, green }: Style): Cell {
+export function rateCell(rate: number | undefined, { red, yellow, green }: Style): Cell {
   const paint = rate === undefined || rate >= 0.99 ? green : rate >= 0.9 ? yellow : red;
   return { text: rateText(rate), paint };
 }

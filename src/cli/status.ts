@@ -8,11 +8,15 @@ import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import { instancesOf, type IntegrationView, viewOf } from './integrationView.ts';
 import type { Io } from './io.ts';
+import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
+import { latency, rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
+
+const dayMs = 24 * 60 * 60_000;
 
 export const status = defineCommand({
   name: 'status',
@@ -21,7 +25,8 @@ export const status = defineCommand({
   details: [
     'FAILED counts what alerts count: final failures of calls, and failures of hooks, that say something of the integration (not',
     'permanent, cancelled or refused ones). CRASHED counts losses of what is behind it and restarts that failed, whatever became of its',
-    'calls. The last error is of any kind. Sessions are of the last 24 hours. Circuits, calls in flight and waiting calls come from the',
+    'calls. The last error is of any kind. SUCCESS and P95 are of the calls of the last 24 hours, as `unwedge report` has them; a narrow',
+    'terminal leaves columns out, and --json has them all. Sessions are of the last 24 hours. Circuits, calls in flight and waiting calls come from the',
     'gateways and proxies that run on the database; without one, circuits are shown as they were last kept. What several of them have is',
     'shown once in all, and once for each as NAME@PID. With --tree it exits 1 when no running gateway answers.',
     'With --watch it shows the same again and again, every 2s unless INTERVAL says otherwise, until Ctrl-C (exit 130): in place on a',
@@ -44,13 +49,14 @@ export const status = defineCommand({
 
 async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
   const now = io.now();
-  const { rows, ...found } = await readDatabase(args.db, io, async (reader) => ({
+  const { rows, figures, ...found } = await readDatabase(args.db, io, async (reader) => ({
     database: reader.path,
     rows: await reader.runtimes(),
+    figures: await reader.statistics(now - dayMs, 'whole'),
     ...(await reader.status(now)),
   }));
   const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
-  const view = { ...found, integrations: viewOf(found.integrations, asked) };
+  const view = { ...found, integrations: viewOf(found.integrations, asked, reportLines(figures)) };
   if (args.json) io.stdout.write(toJson({ ...view, runtimes: asked.map(runtimeData) }));
   else {
     io.stdout.write(describe(view, asked, now, io));
@@ -100,19 +106,24 @@ function integrationTable(
   io: Io,
   style: Style,
 ): string {
-  const figures = isLive ? (['IN FLIGHT', 'WAITING'] as const) : [];
+  const wereCalled = integrations.some(({ successRate24h }) => successRate24h !== undefined);
+  const right = (title: string, rank: number) => ({ title, align: 'right' as const, rank });
   return renderTable(
     [
       { title: 'INTEGRATION', hasNames: true },
       { title: 'CIRCUIT' },
-      ...[...figures, 'FAILED 10M', '24H', 'CRASHED 10M', '24H'].map((title) => ({ title, align: 'right' as const })),
-      { title: 'LAST ERROR' },
+      ...(wereCalled ? [right('SUCCESS', 2), right('P95', 3)] : []),
+      ...(isLive ? [right('IN FLIGHT', 6), right('WAITING', 7)] : []),
+      // A title of 24H says nothing without the column before it.
+      ...[right('FAILED 10M', 4), right('24H', 5), right('CRASHED 10M', 8), right('24H', 9)],
+      { title: 'LAST ERROR', rank: 1 },
     ],
     integrations
       .flatMap((each) => [each, ...instancesOf(each)])
       .map((each) => [
         each.integration,
         circuitCell(each, now, style),
+        ...(wereCalled ? [rateCell(each.successRate24h, style), p95Cell(each)] : []),
         ...(isLive ? [sum(each.live, 'inFlight'), sum(each.live, 'waiting')] : []),
         String(each.failures10m),
         String(each.failures24h),
@@ -122,6 +133,10 @@ function integrationTable(
       ]),
     io.columns,
   );
+}
+
+function p95Cell({ p95Ms24h }: IntegrationView): string {
+  return p95Ms24h === undefined ? '' : latency(p95Ms24h);
 }
 
 function rateLine(integration: string, live: IntegrationView['live']): readonly string[] {

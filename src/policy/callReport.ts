@@ -60,29 +60,38 @@ const steps = 24;
 
 /** How well each integration works, by name. Figures are kept by the minute: what began within the first minute counts with it. */
 export function reportOf(rows: readonly CallFiguresRow[], span: ReportSpan): readonly ReportEntry[] {
+  return byIntegration(rows).map(([integration, own]) => {
+    const whole = own.filter(({ tool }) => tool === undefined);
+    const tools = [...new Set(own.flatMap(({ tool }) => tool ?? []))].sort();
+    return {
+      ...lineOf(integration, undefined, whole),
+      tools: tools.map((name) =>
+        lineOf(
+          integration,
+          name,
+          own.filter(({ tool }) => tool === name),
+        ),
+      ),
+      steps: stepsOf(whole, span),
+    };
+  });
+}
+
+/** How well each integration as a whole has worked, by name. */
+export function reportLines(rows: readonly CallFiguresRow[]): readonly ReportLine[] {
+  return byIntegration(rows.filter(({ tool }) => tool === undefined)).map(([integration, own]) =>
+    lineOf(integration, undefined, own),
+  );
+}
+
+function byIntegration(rows: readonly CallFiguresRow[]): readonly [string, readonly CallFiguresRow[]][] {
   const found = new Map<string, CallFiguresRow[]>();
   for (const row of rows) {
     const known = found.get(row.integration);
     if (known === undefined) found.set(row.integration, [row]);
     else known.push(row);
   }
-  return [...found]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([integration, own]) => {
-      const whole = own.filter(({ tool }) => tool === undefined);
-      const tools = [...new Set(own.flatMap(({ tool }) => tool ?? []))].sort();
-      return {
-        ...lineOf(integration, undefined, whole),
-        tools: tools.map((name) =>
-          lineOf(
-            integration,
-            name,
-            own.filter(({ tool }) => tool === name),
-          ),
-        ),
-        steps: stepsOf(whole, span),
-      };
-    });
+  return [...found].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 function lineOf(integration: string, tool: string | undefined, rows: readonly CallFiguresRow[]): ReportLine {

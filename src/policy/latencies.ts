@@ -46,14 +46,24 @@ function beginOf(index: number): number {
 export function addLatencies(one: LatencyCounts, other: LatencyCounts): LatencyCounts {
   if (one.length === 0) return other;
   if (other.length === 0) return one;
-  const sum = new Map<number, number>();
-  for (const counts of [one, other]) {
-    for (let at = 0; at + 1 < counts.length; at += 2) {
-      const [index = 0, count = 0] = counts.slice(at, at + 2);
-      sum.set(index, (sum.get(index) ?? 0) + count);
+  const sum: number[] = [];
+  let at = 0;
+  let otherAt = 0;
+  while (at < one.length || otherAt < other.length) {
+    const index = one[at] ?? Number.POSITIVE_INFINITY;
+    const otherIndex = other[otherAt] ?? Number.POSITIVE_INFINITY;
+    let count = 0;
+    if (index <= otherIndex) {
+      count += one[at + 1] ?? 0;
+      at += 2;
     }
+    if (otherIndex <= index) {
+      count += other[otherAt + 1] ?? 0;
+      otherAt += 2;
+    }
+    sum.push(Math.min(index, otherIndex), count);
   }
-  return [...sum].sort(([first], [second]) => first - second).flat();
+  return sum;
 }
 
 export function countOf(counts: LatencyCounts): number {

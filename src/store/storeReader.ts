@@ -19,8 +19,11 @@ export interface StoreReader {
   status(now: number): Promise<StoreStatus>;
   /** What the store says of alerts, as of `now`, wall time in ms since the epoch. */
   alerts(now: number): Promise<AlertView>;
-  /** How calls ended, in minutes that began at `since` or later, wall time in ms since the epoch. */
-  statistics(since: number): Promise<readonly CallFiguresRow[]>;
+  /**
+   * How calls ended, in minutes that began at `since` or later, wall time in ms since the epoch.
+   * @param of - `whole` leaves out the rows of single tools. @defaultValue 'tools'
+   */
+  statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]>;
   /** Runs that are entered, oldest first; none in a store that never had a runtime of this version. */
   runtimes(): Promise<readonly RuntimeRow[]>;
   /** Ids of the sessions that are kept, at most 1000. */

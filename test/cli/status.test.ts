@@ -3,6 +3,8 @@ import { checkAlertRules } from '../../src/policy/alerts.ts';
 import type { Fact, Told } from '../../src/policy/facts.ts';
 import { type FailureKind, failureKinds } from '../../src/policy/failure.ts';
 import type { PersistedBreaker } from '../../src/policy/persistedBreaker.ts';
+import { noFigures } from '../../src/policy/callFigures.ts';
+import { Latencies } from '../../src/policy/latencies.ts';
 import { AlertWatch } from '../../src/alerts/alertWatch.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
@@ -56,6 +58,43 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).toContain(`${db}: 3 events`);
     expect(stdout).toMatch(/^kb +closed +1 +2 +0 +0 {2}12s ago: timeout: no answer within 30 s$/m);
     expect(stdout).toMatch(/^agent:main +1h ago +0$/m);
+  });
+
+  it('[O-10] [L-6] shows the success rate and p95 of the last day, at any width without cutting what one looks for', async () => {
+    const { store, path } = await startStore();
+    const took = new Latencies();
+    for (let count = 0; count < 99; count++) took.add(1200);
+    const figures = { ...noFigures, succeeded: 99, failed: { timeout: 1 }, took: took.take() };
+    const row = { integration: 'server-filesystem', tool: undefined, minute: now - 60_000, ...figures };
+    store.statistics.add([
+      row,
+      { ...row, tool: 'read', succeeded: 0 },
+      { ...row, integration: 'long-ago', minute: now - 25 * 3_600_000 },
+    ]);
+    const open = { state: 'open', openedAt: now, openUntil: now + 41_000, lastOpenMs: 60_000 } as const;
+    store.breakers.save('server-filesystem', { ...open, openings: 1, failures: 5, generation: 1 });
+    store.record({ ...failed(1, { integration: 'server-filesystem' }), at: now - 12_000 });
+    await store.flush();
+
+    const shown = async (columns: number) =>
+      (await call(['status', '--db', path], { isTTY: true, columns, env: { NO_COLOR: '1' } })).stdout
+        .split('\n')
+        .slice(3);
+    expect((await shown(60)).join('\n')).toMatch(
+      /^INTEGRATION +CIRCUIT +LAST ERROR\nserver-filesystem +open, probe in 41s +12s ago: timeout: n?o?…\n/,
+    );
+    expect((await shown(80)).join('\n')).toMatch(
+      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +LAST ERROR\nserver-filesystem +open, probe in 41s +99\.0 % +1\.[23]s +12s ago: timeout: no/,
+    );
+    expect((await shown(120)).join('\n')).toMatch(
+      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +FAILED 10M +24H +CRASHED 10M +24H +LAST ERROR\n.* 99\.0 % +1\.[23]s +1 +1 +0 +0 +12s ago/,
+    );
+    for (const columns of [60, 80, 120])
+      for (const line of await shown(columns)) expect(line.length).toBeLessThanOrEqual(columns);
+    const { stdout } = await call(['status', '--json', '--db', path]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      integrations: [{ integration: 'server-filesystem', calls24h: 100, successRate24h: 0.99, p95Ms24h: 1274 }],
+    });
   });
 
   it("[I-4] [O-3] counts nothing that is on record as nobody's failure, and says what it was", async () => {

@@ -57,6 +57,25 @@ describe('a table', () => {
     }
   });
 
+  it('[L-6] leaves out columns by rank, cuts no figure and no column without a rank', () => {
+    const ranked = [
+      { title: 'NAME', hasNames: true },
+      { title: 'CIRCUIT' },
+      { title: 'COUNT', align: 'right', rank: 3 },
+      { title: 'P95', align: 'right', rank: 2 },
+      { title: 'ERROR', rank: 1 },
+    ] as const;
+    const rows = [['search', 'open, probe in 41s', '123456', '1.2s', 'the server exited with code 3']];
+    const shown = (width: number) => renderTable(ranked, rows, width).split('\n')[1];
+    expect(shown(71)).toBe('search  open, probe in 41s  123456  1.2s  the server exited with code 3');
+    expect(shown(62)).toBe('search  open, probe in 41s  123456  1.2s  the server exited w…');
+    expect(shown(61)).toBe('search  open, probe in 41s  1.2s  the server exited with cod…');
+    expect(shown(54)).toBe('search  open, probe in 41s  1.2s  the server exited w…');
+    expect(shown(53)).toBe('search  open, probe in 41s  the server exited with c…');
+    expect(shown(47)).toBe('search  open, probe in 41s');
+    expect(shown(10)).toBe('search  open, probe in 41s');
+  });
+
   it('[L-2] lets no escape of a child through, only its own paint', () => {
     const paint = (text: string) => `<${text}>`;
     const rows = [[{ text: 'k\u001b[2Jb', paint }, '\u001b[31m1', 'a\nb']];

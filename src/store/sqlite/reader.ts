@@ -47,8 +47,8 @@ class SqliteReader implements StoreReader {
     return readAlerts(this.#database, this.#eventTable, now);
   }
 
-  async statistics(since: number): Promise<readonly CallFiguresRow[]> {
-    return selectStatistics(this.#database, since);
+  async statistics(since: number, of: 'tools' | 'whole' = 'tools'): Promise<readonly CallFiguresRow[]> {
+    return selectStatistics(this.#database, since, of);
   }
 
   async runtimes(): Promise<readonly RuntimeRow[]> {

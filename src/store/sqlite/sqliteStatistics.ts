@@ -27,11 +27,13 @@ export class SqliteStatistics implements CallStatisticsRecords {
 }
 
 /** Of a database of before, which has no such table: none. */
-export function selectStatistics(database: Database, since: number): CallFiguresRow[] {
+export function selectStatistics(database: Database, since: number, of: 'tools' | 'whole' = 'tools'): CallFiguresRow[] {
   if (!hasTable(database, 'unwedge_statistics')) return [];
   return database
-    .prepare('SELECT * FROM unwedge_statistics WHERE minute >= ? ORDER BY minute, integration, tool')
-    .all(Math.round(since))
+    .prepare(
+      `SELECT * FROM unwedge_statistics WHERE minute >= ? AND (tool = '' OR ?) ORDER BY minute, integration, tool`,
+    )
+    .all(Math.round(since), of === 'tools' ? 1 : 0)
     .map((row) => ({ ...where(row), ...readFigures(row['figures']) }));
 }
 
