@@ -1,4 +1,4 @@
-import type { AlertEnd } from '../policy/alertCause.ts';
+import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { AlertCounts, AlertRecords, OpenAlert } from '../policy/alertRecord.ts';
 import {
   type AlertRule,
@@ -9,10 +9,17 @@ import {
   recent,
   withOneMore,
 } from '../policy/alerts.ts';
+import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { Bus } from '../telemetry/bus.ts';
 import { type EarlierIncident, type Incident, onIncident } from './incident.ts';
+import { type LowRate, RateWindow } from './rateWindow.ts';
+
+/** What raises an alert. */
+interface Reason extends Omit<Incident, 'cause'> {
+  readonly cause: AlertCause;
+}
 
 export interface AlertWatchOptions {
   readonly clock: Clock;
@@ -21,11 +28,14 @@ export interface AlertWatchOptions {
   readonly ruleOf: AlertRuleOf;
   /** A name that no other alert has. */
   readonly newId: () => string;
+  /** Tells how calls end, for alerts by rate. @defaultValue there are none */
+  readonly statistics?: { onKept(hear: (rows: readonly CallFiguresRow[]) => void): () => void } | undefined;
 }
 
 /** An alert of ours that is open. Times are monotonic. */
 interface Episode {
   id: string;
+  readonly because: AlertCause;
   failures: number;
   crashes: number;
   readonly raisedAt: number;
@@ -42,6 +52,8 @@ interface Watched {
   failures: readonly number[];
   /** Of the crashes that count, always: a server that keeps crashing closes its circuit with every restart. */
   crashes: readonly number[];
+  /** How its calls ended, where its rule asks for a success rate. */
+  rate: RateWindow | undefined;
   episode: Episode | undefined;
   timer: Timer | undefined;
 }
@@ -54,27 +66,41 @@ export class AlertWatch {
   readonly #newId: () => string;
   readonly #watched = new Map<string, Watched>();
   #records: AlertRecords | undefined = undefined;
+  readonly #statistics: AlertWatchOptions['statistics'];
   #stopped = false;
   #unsubscribe: () => void = () => undefined;
 
-  constructor({ clock, bus, ruleOf, newId }: AlertWatchOptions) {
+  constructor({ clock, bus, ruleOf, newId, statistics }: AlertWatchOptions) {
     this.#clock = clock;
     this.#bus = bus;
     this.#ruleOf = ruleOf;
     this.#newId = newId;
+    this.#statistics = statistics;
   }
 
-  /** Begins, with what an earlier run left: its open alerts, and failures. Without records, this runtime decides alone. */
-  start(records: AlertRecords | undefined, open: readonly OpenAlert[], earlier: readonly EarlierIncident[]): void {
+  /** Begins, with what an earlier run left: its open alerts, failures and figures of calls. Without records, this runtime decides alone. */
+  start(
+    records: AlertRecords | undefined,
+    open: readonly OpenAlert[],
+    earlier: readonly EarlierIncident[],
+    figures: readonly CallFiguresRow[] = [],
+  ): void {
     if (this.#stopped) return;
     this.#records = records;
+    for (const row of figures) this.#count(row, this.#monotonic(row.minute));
     for (const alert of open) this.#goOnWith(alert);
     for (const incident of earlier) this.#remember(incident);
-    this.#unsubscribe = onIncident(
-      this.#bus,
-      (incident) => this.#met(incident),
-      (integration) => this.#closed(integration),
-    );
+    const removers = [
+      onIncident(
+        this.#bus,
+        (incident) => this.#met(incident),
+        (integration) => this.#closed(integration),
+      ),
+      this.#statistics?.onKept((rows) => this.#counted(rows)),
+    ];
+    this.#unsubscribe = () => {
+      for (const remove of removers) remove?.();
+    };
   }
 
   stop(): void {
@@ -83,10 +109,11 @@ export class AlertWatch {
     for (const { timer } of this.#watched.values()) this.#clock.clearTimeout(timer);
   }
 
-  #goOnWith({ id, integration, failures, crashes, raisedAt, lastFailureAt }: OpenAlert): void {
+  #goOnWith({ id, integration, because, failures, crashes, raisedAt, lastFailureAt }: OpenAlert): void {
     const found = this.#watch(integration);
     found.episode = {
       id,
+      because,
       failures,
       crashes,
       raisedAt: this.#monotonic(raisedAt),
@@ -94,7 +121,7 @@ export class AlertWatch {
       raised: Promise.resolve(),
       recorded: true,
     };
-    this.#clearWhenQuiet(found, (this.#ruleOf(integration) ?? defaultAlertRule).quietMs);
+    this.#clearWhenOver(found, this.#ruleOf(integration) ?? defaultAlertRule);
   }
 
   #remember({ integration, kind, cause, at }: EarlierIncident): void {
@@ -112,9 +139,47 @@ export class AlertWatch {
   #watch(integration: string): Watched {
     const known = this.#watched.get(integration);
     if (known !== undefined) return known;
-    const made: Watched = { integration, failures: [], crashes: [], episode: undefined, timer: undefined };
+    const made: Watched = {
+      integration,
+      failures: [],
+      crashes: [],
+      rate: undefined,
+      episode: undefined,
+      timer: undefined,
+    };
     this.#watched.set(integration, made);
     return made;
+  }
+
+  #counted(rows: readonly CallFiguresRow[]): void {
+    for (const row of rows) {
+      const rule = this.#count(row, this.#clock.now());
+      if (rule !== undefined) this.#judgeRate(this.#watch(row.integration), rule);
+    }
+  }
+
+  /** @returns the rule of the integration, where it asks for a success rate. */
+  #count(row: CallFiguresRow, at: number): AlertRule | undefined {
+    const rule = this.#ruleOf(row.integration);
+    if (row.tool !== undefined || rule === undefined || rule.successBelow === 0) return undefined;
+    const found = this.#watch(row.integration);
+    found.rate ??= new RateWindow();
+    found.rate.add(row, at, rule);
+    return rule;
+  }
+
+  #judgeRate(found: Watched, rule: AlertRule): void {
+    const { integration, episode } = found;
+    if (episode === undefined) {
+      const low = found.rate?.lowAt(this.#clock.now(), rule, rule.minCalls);
+      if (low !== undefined) this.#raise({ ...low, cause: 'rate', integration }, found, rule, low);
+    } else if (episode.because === 'rate' && this.#lowRate(found, rule) === undefined)
+      void this.#clear(found, 'recovered', rule);
+  }
+
+  /** An episode that has begun goes on however few calls there are. */
+  #lowRate(found: Watched, rule: AlertRule): LowRate | undefined {
+    return found.rate?.lowAt(this.#clock.now(), rule, 1);
   }
 
   #met(incident: Incident): void {
@@ -149,24 +214,22 @@ export class AlertWatch {
     else this.#judge(incident, found, rule);
   }
 
-  #raise({ cause, ...incident }: Incident, found: Watched, rule: AlertRule): void {
-    const { integration, kind, message } = incident;
+  #raise({ integration, cause, kind, message }: Reason, found: Watched, rule: AlertRule, low?: LowRate): void {
     const now = this.#clock.now();
     const wallNow = this.#clock.wallNow();
     const counts = {
-      failures: recent(found.failures, now, rule).length,
+      failures: low?.failures ?? recent(found.failures, now, rule).length,
       crashes: recent(found.crashes, now, rule).length,
     };
     const id = this.#newId();
-    const alert: OpenAlert = { ...incident, ...counts, id, because: cause, raisedAt: wallNow, lastFailureAt: wallNow };
+    const about = { integration, because: cause, ...counts, kind, message };
+    const alert: OpenAlert = { ...about, id, raisedAt: wallNow, lastFailureAt: wallNow };
     const raised = Promise.resolve();
-    const episode: Episode = { ...counts, id, raisedAt: now, lastAt: now, raised, recorded: false };
+    const episode: Episode = { ...counts, id, because: cause, raisedAt: now, lastAt: now, raised, recorded: false };
     found.failures = [];
     found.episode = episode;
-    this.#clearWhenQuiet(found, rule.quietMs);
-    const { windowMs } = rule;
-    const about = { alert: id, integration, because: cause, ...counts, windowMs, kind, message };
-    const fact: Fact = { type: 'alert.raised', ...about };
+    this.#clearWhenOver(found, rule);
+    const fact: Fact = { type: 'alert.raised', alert: id, ...about, windowMs: rule.windowMs };
     if (this.#records === undefined) this.#bus.tell(fact);
     else episode.raised = this.#records.raise(alert, fact).then((open) => this.#raised(episode, alert, fact, open));
   }
@@ -179,22 +242,30 @@ export class AlertWatch {
       return;
     }
     episode.id = open.id;
-    void this.#records?.extend(alert.integration, alert.because, alert.lastFailureAt);
+    if (alert.because !== 'rate') void this.#records?.extend(alert.integration, alert.because, alert.lastFailureAt);
   }
 
   /** One timer for an episode, set anew when it comes up: failures come in floods. */
-  #clearWhenQuiet(found: Watched, quietMs: number): void {
+  #clearWhenOver(found: Watched, rule: AlertRule): void {
     const clock = this.#clock;
     clock.clearTimeout(found.timer);
-    const { episode } = found;
+    const { episode, rate } = found;
     if (episode === undefined || this.#stopped) return;
-    const leftMs = episode.lastAt + quietMs - clock.now();
+    const isByRate = episode.because === 'rate' && rate !== undefined;
+    const isLow = this.#lowRate(found, rule) !== undefined;
+    const quietAt = isByRate ? Number.NEGATIVE_INFINITY : episode.lastAt + rule.quietMs;
+    const overAt = isLow ? Math.max(quietAt, rate?.failureFreeAt(rule) ?? quietAt) : quietAt;
     const due = (): void => {
-      const isQuiet = found.episode !== undefined && clock.now() - found.episode.lastAt >= quietMs;
-      if (isQuiet) void this.#clear(found, 'quiet', quietMs);
-      else this.#clearWhenQuiet(found, quietMs);
+      const isOver = found.episode !== undefined && this.#isOver(found, found.episode, rule);
+      if (isOver) void this.#clear(found, isByRate ? 'recovered' : 'quiet', rule);
+      else this.#clearWhenOver(found, rule);
     };
-    found.timer = clock.setTimeout(due, Math.max(0, leftMs), { ref: false });
+    found.timer = clock.setTimeout(due, Math.max(0, overAt - clock.now()), { ref: false });
+  }
+
+  #isOver(found: Watched, { because, lastAt }: Episode, rule: AlertRule): boolean {
+    if (this.#lowRate(found, rule) !== undefined) return false;
+    return (because === 'rate' && found.rate !== undefined) || this.#clock.now() - lastAt >= rule.quietMs;
   }
 
   #closed(integration: string): void {
@@ -203,11 +274,13 @@ export class AlertWatch {
     const rule = this.#ruleOf(integration) ?? defaultAlertRule;
     // It closed because its server is back, as so often of late.
     if (raises('crashes', found.crashes, this.#clock.now(), rule)) return;
-    void this.#clear(found, 'closed', 0);
+    // Nor does it say that more calls succeed.
+    if (this.#lowRate(found, rule) !== undefined) return;
+    void this.#clear(found, 'closed', rule);
   }
 
   /** Never rejects: neither records nor the bus do. */
-  async #clear(found: Watched, by: AlertEnd, quietMs: number): Promise<void> {
+  async #clear(found: Watched, by: AlertEnd, rule: AlertRule): Promise<void> {
     const clock = this.#clock;
     const { integration, episode } = found;
     found.failures = [];
@@ -217,7 +290,7 @@ export class AlertWatch {
     clock.clearTimeout(found.timer);
     await episode.raised;
     const wallNow = clock.wallNow();
-    const quietSince = by === 'quiet' ? wallNow - quietMs : Number.POSITIVE_INFINITY;
+    const quietSince = by === 'quiet' ? wallNow - rule.quietMs : Number.POSITIVE_INFINITY;
     const factOf = ({ failures, crashes }: AlertCounts): Fact => {
       const afterMs = clock.now() - episode.raisedAt;
       return { type: 'alert.cleared', alert: episode.id, integration, by, failures, crashes, afterMs };
@@ -228,7 +301,7 @@ export class AlertWatch {
     if (cleared?.is === 'failing') {
       if (found.episode !== undefined) return;
       found.episode = { ...episode, lastAt: this.#monotonic(cleared.lastFailureAt) };
-      this.#clearWhenQuiet(found, quietMs);
+      this.#clearWhenOver(found, rule);
       return;
     }
     const isCleared = cleared?.is === 'cleared';

@@ -1,10 +1,10 @@
-import type { AlertCause } from '../policy/alertCause.ts';
+import type { AlertCount } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { Bus } from '../telemetry/bus.ts';
 
 /** What counts towards an alert. */
 export interface Incident extends Pick<OpenAlert, 'integration' | 'kind' | 'message'> {
-  readonly cause: AlertCause;
+  readonly cause: AlertCount;
 }
 
 /** A final failure, or a crash, that was on record before the watch began. `at` is wall time in ms since the epoch. */

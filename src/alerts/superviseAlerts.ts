@@ -20,14 +20,18 @@ const mostEarlier = 5_000;
 const earlierMs = 60 * 60_000;
 
 /** Watches the final failures of a runtime and delivers the alerts they raise. */
-export function superviseAlerts(runtime: Runtime, { ruleOf, command, webhook }: CheckedAlerts): SupervisedAlerts {
-  const { clock, bus } = runtime;
+export function superviseAlerts(
+  runtime: Runtime,
+  { ruleOf, byRate, command, webhook }: CheckedAlerts,
+): SupervisedAlerts {
+  const { clock, bus, statistics } = runtime;
   const own: readonly string[] = Object.values(deliveryNames);
   const watch = new AlertWatch({
     clock,
     bus,
     ruleOf: (integration) => (own.includes(integration) ? undefined : ruleOf(integration)),
     newId: () => crypto.randomUUID(),
+    statistics,
   });
   superviseDelivery(runtime, { command, webhook });
   // A stop ends calls, which is no reason for an alert.
@@ -37,7 +41,11 @@ export function superviseAlerts(runtime: Runtime, { ruleOf, command, webhook }: 
       const store = runtime.store();
       // No other runtime shares a memory: this one decides alone, and at once.
       if (store?.persistent !== true) watch.start(undefined, [], []);
-      else watch.start(store.alerts, await store.alerts.open(), await earlierIncidents(store, clock.wallNow()));
+      else {
+        const wallNow = clock.wallNow();
+        const figures = byRate ? await store.statistics.read(wallNow - earlierMs) : [];
+        watch.start(store.alerts, await store.alerts.open(), await earlierIncidents(store, wallNow), figures);
+      }
     },
   };
 }

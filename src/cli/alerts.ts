@@ -14,8 +14,9 @@ export const alerts = defineCommand({
   usage: 'alerts [--json] [--db FILE]',
   details: [
     'A running gateway or proxy raises an alert at 5 final failures of one integration within 10 minutes, or at 5 crashes of what is',
-    'behind it, also when every call survives them; unless it was given other thresholds. It clears it after 10 minutes without either, or',
-    'when the circuit closes and it does not keep crashing. Failures of `unwedge run` and `unwedge hook` have nobody who watches: those of',
+    'behind it, also when every call survives them; unless it was given other thresholds, or at a success rate that is too low, where it',
+    'was told which is. It clears it after 10 minutes without either, or when the circuit closes and it does not keep crashing, and one by',
+    'rate when the rate is high enough again. Failures of `unwedge run` and `unwedge hook` have nobody who watches: those of',
     'the last 10 minutes are judged now, and shown as unwatched.',
   ].join('\n'),
   options: {},
@@ -58,17 +59,18 @@ function openRows({ open = [], unwatched = [] }: Partial<AlertView>, now: number
   ];
 }
 
+const endTexts = { quiet: 'quiet', closed: 'circuit closed', recovered: 'success rate recovered' } as const;
+
 function clearedRows({ cleared = [] }: Partial<AlertView>, now: number, { dim }: Style): Cell[][] {
   return cleared.map((alert) => {
-    const how = alert.clearedBy === 'quiet' ? 'quiet' : 'circuit closed';
-    const state = { text: `cleared ${ago(alert.clearedAt, now)}, ${how}`, paint: dim };
+    const state = { text: `cleared ${ago(alert.clearedAt, now)}, ${endTexts[alert.clearedBy]}`, paint: dim };
     return alertRow(state, ago(alert.raisedAt, now), alert, now);
   });
 }
 
 function alertRow(state: Cell, since: string, alert: OpenAlert | UnwatchedAlert, now: number): Cell[] {
   const { integration, because, kind, message, failures, crashes, lastFailureAt } = alert;
-  const trouble = because === 'crashes' ? 'keeps crashing' : kind;
+  const trouble = because === 'crashes' ? 'keeps crashing' : because === 'rate' ? undefined : kind;
   const what = trouble === undefined ? message : `${trouble}: ${message}`;
   return [state, integration, since, String(failures), String(crashes), ago(lastFailureAt, now), what];
 }

@@ -1,4 +1,11 @@
-import { type Quantiles, type ReportEntry, type ReportLine, reportOf, type ReportStep } from '../policy/callReport.ts';
+import {
+  type Quantiles,
+  rateText,
+  type ReportEntry,
+  type ReportLine,
+  reportOf,
+  type ReportStep,
+} from '../policy/callReport.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -83,13 +90,6 @@ function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io
     ]),
     io.columns,
   );
-}
-
-/** @param rate - from 0 to 1. */
-export function rateText(rate: number | undefined): string {
-  if (rate === undefined) return '';
-  // Never 100 where one has failed.
-  return rate === 1 ? '100 %' : `${(Math.floor(rate * 1000) / 10).toFixed(1)} %`;
 }
 
 export function rateCell(rate: number | undefined, { red, yellow, green }: Style): Cell {

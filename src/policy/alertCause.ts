@@ -1,5 +1,8 @@
-/** What raised an alert: final failures of calls, or crashes of the integration's process, whatever became of its calls. */
-export type AlertCause = 'failures' | 'crashes';
+/** What is counted for alerts: final failures of calls, and crashes of the integration's process, whatever became of its calls. */
+export type AlertCount = 'failures' | 'crashes';
 
-/** Why an alert was cleared: no failure and no crash for long enough, or the circuit closed. */
-export type AlertEnd = 'quiet' | 'closed';
+/** What raised an alert: so many of one of these, or a success rate that is too low. */
+export type AlertCause = AlertCount | 'rate';
+
+/** Why an alert was cleared: no failure and no crash for long enough, the circuit closed, or the success rate is high enough again. */
+export type AlertEnd = 'quiet' | 'closed' | 'recovered';

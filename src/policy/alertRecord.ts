@@ -1,4 +1,4 @@
-import type { AlertCause, AlertEnd } from './alertCause.ts';
+import type { AlertCause, AlertCount, AlertEnd } from './alertCause.ts';
 import type { Fact } from './facts.ts';
 import type { FailureKind } from './failure.ts';
 
@@ -7,7 +7,7 @@ export interface OpenAlert {
   readonly id: string;
   readonly integration: string;
   readonly because: AlertCause;
-  /** Of the failure or crash that raised it. */
+  /** Of the failure or crash that raised it; with `rate`, of most of the failures. */
   readonly kind: FailureKind;
   readonly message: string;
   /** Final failures of the episode so far. */
@@ -20,7 +20,7 @@ export interface OpenAlert {
 }
 
 /** What there was in an episode. */
-export type AlertCounts = Pick<OpenAlert, 'failures' | 'crashes'>;
+export type AlertCounts = Pick<OpenAlert, AlertCount>;
 
 /** What became of an attempt to clear an alert. */
 export type Cleared =
@@ -44,7 +44,7 @@ export interface AlertRecords {
    * Counts one more failure or crash of the episode.
    * @returns whether an alert is open; undefined when the store cannot say.
    */
-  extend(integration: string, cause: AlertCause, wallNow: number): Promise<boolean | undefined>;
+  extend(integration: string, cause: AlertCount, wallNow: number): Promise<boolean | undefined>;
   /**
    * Clears an alert, unless there was a failure or crash after `quietSince`.
    * @param quietSince - `Infinity`: whatever there was.

@@ -1,8 +1,8 @@
-import type { AlertCause } from './alertCause.ts';
+import type { AlertCount } from './alertCause.ts';
 import type { Duration } from './duration.ts';
 import type { FailureKind } from './failure.ts';
 import { failureKinds } from './failure.ts';
-import { byName, duration, type GivenValues, integer, type KeysOf, orOff, section } from './optionKeys.ts';
+import { byName, duration, type GivenValues, integer, type KeysOf, number, orOff, section } from './optionKeys.ts';
 import { readGiven } from './readOptions.ts';
 
 /** When an alert is raised for an integration, and when it is over. */
@@ -15,6 +15,13 @@ export interface AlertThresholds {
   readonly windowMs?: Duration | undefined;
   /** Time without a final failure and without a crash after which all is clear, in ms, above 0. @defaultValue 10 min */
   readonly quietMs?: Duration | undefined;
+  /**
+   * Share of calls within `windowMs` that must succeed, from 0 to 1: a lower one raises an alert, which is cleared once the share is high
+   * enough again. Failures are those that count for `failures`. @defaultValue 0: none is asked for
+   */
+  readonly successBelow?: number | undefined;
+  /** Calls within `windowMs` below which `successBelow` is not judged, at least 1. @defaultValue 20 */
+  readonly minCalls?: number | undefined;
 }
 
 /** Thresholds for every integration, and for single ones by their names; `false` for one that raises none. */
@@ -30,7 +37,14 @@ export type AlertRule = Readonly<Record<keyof AlertThresholds, number>>;
 const tenMinutes = 10 * 60_000;
 
 /** O-3: 5 final failures within 10 min, all clear after 10 min without one; the same for crashes. */
-export const defaultAlertRule: AlertRule = { failures: 5, crashes: 5, windowMs: tenMinutes, quietMs: tenMinutes };
+export const defaultAlertRule: AlertRule = {
+  failures: 5,
+  crashes: 5,
+  windowMs: tenMinutes,
+  quietMs: tenMinutes,
+  successBelow: 0,
+  minCalls: 20,
+};
 
 /** The rule of an integration; undefined for one that raises no alerts. */
 export type AlertRuleOf = (integration: string) => AlertRule | undefined;
@@ -38,12 +52,16 @@ export type AlertRuleOf = (integration: string) => AlertRule | undefined;
 const failures = 'Final failures of one integration within `windowMs` that raise an alert.';
 const crashes = 'Crashes of one integration within `windowMs` that raise an alert, whatever became of its calls.';
 const quiet = 'Time without a final failure and without a crash after which all is clear.';
+const rate =
+  'Share of calls within `windowMs`, from 0 to 1, that must succeed: a lower one raises an alert. 0: none is asked for.';
 
 const ownThresholds = {
   failures: integer({ usually: '`alerts.failures`', help: 'As `alerts.failures`.' }),
   crashes: integer({ usually: '`alerts.crashes`', help: 'As `alerts.crashes`.' }),
   windowMs: duration({ usually: '`alerts.windowMs`', help: 'As `alerts.windowMs`.' }),
   quietMs: duration({ usually: '`alerts.quietMs`', help: 'As `alerts.quietMs`.' }),
+  successBelow: number({ max: 1, usually: '`alerts.successBelow`', help: 'As `alerts.successBelow`.' }),
+  minCalls: integer({ usually: '`alerts.minCalls`', help: 'As `alerts.minCalls`.' }),
 } satisfies KeysOf<AlertThresholds>;
 
 /** When alerts are raised, as options. */
@@ -52,6 +70,11 @@ export const alertRuleKeys = {
   crashes: integer({ default: defaultAlertRule.crashes, help: crashes }),
   windowMs: duration({ default: defaultAlertRule.windowMs, help: 'See `failures`.' }),
   quietMs: duration({ default: defaultAlertRule.quietMs, help: quiet }),
+  successBelow: number({ max: 1, default: defaultAlertRule.successBelow, help: rate }),
+  minCalls: integer({
+    default: defaultAlertRule.minCalls,
+    help: 'Of fewer calls within `windowMs`, `successBelow` judges nothing.',
+  }),
   integrations: byName(
     orOff(section(ownThresholds, { help: 'Thresholds of one integration.' }), {
       help: 'Thresholds of one integration; `false`: it raises none.',
@@ -92,7 +115,7 @@ export function recent(times: readonly number[], now: number, { windowMs }: Aler
  * @param times - of earlier ones, oldest first, on the same clock as `now`.
  */
 export function withOneMore(
-  cause: AlertCause,
+  cause: AlertCount,
   times: readonly number[],
   now: number,
   rule: AlertRule,
@@ -101,6 +124,6 @@ export function withOneMore(
 }
 
 /** Whether so many at `now` raise an alert. */
-export function raises(cause: AlertCause, times: readonly number[], now: number, rule: AlertRule): boolean {
+export function raises(cause: AlertCount, times: readonly number[], now: number, rule: AlertRule): boolean {
   return recent(times, now, rule).length >= rule[cause];
 }

@@ -135,6 +135,13 @@ export function successRate(figures: CallFigures): number | undefined {
   return told === 0 ? undefined : figures.succeeded / told;
 }
 
+/** @param rate - from 0 to 1. */
+export function rateText(rate: number | undefined): string {
+  if (rate === undefined) return '';
+  // Never 100 where one has failed.
+  return rate === 1 ? '100 %' : `${(Math.floor(rate * 1000) / 10).toFixed(1)} %`;
+}
+
 function quantilesOf(counts: LatencyCounts): Quantiles | undefined {
   if (countOf(counts) === 0) return undefined;
   const at = (share: number): number => Math.round(quantile(counts, share) ?? 0);

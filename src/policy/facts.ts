@@ -418,20 +418,21 @@ export interface FactMap {
     deadLetters: number;
   };
 
-  /** So many final failures, or crashes, of one integration came within `windowMs` that somebody should look; once per episode. */
+  /** So many final failures, or crashes, of one integration came within `windowMs`, or so few of its calls succeeded, that somebody should look; once per episode. */
   'alert.raised': AlertFact & {
-    /** `crashes`: it keeps crashing, whatever became of its calls. */
+    /** `crashes`: it keeps crashing, whatever became of its calls. `rate`: too few of its calls succeed. */
     because: AlertCause;
     /** Final failures within `windowMs`. */
     failures: number;
     /** Losses of the integration's process, and failed restarts, within `windowMs`. */
     crashes: number;
     windowMs: number;
+    /** Of the last of them; with `rate`, of most. */
     kind: FailureKind;
-    /** What the last of them said. */
+    /** What the last of them said; with `rate`, what the rate is. */
     message: string;
   };
-  /** The episode is over: no failure and no crash for the quiet time, or the circuit closed. */
+  /** The episode is over: no failure and no crash for the quiet time, the circuit closed, or the success rate is high enough again. */
   'alert.cleared': AlertFact & {
     by: AlertEnd;
     /** All final failures of the episode. */

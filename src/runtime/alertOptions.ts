@@ -29,6 +29,8 @@ export interface AlertOptions extends AlertRules {
 
 export interface CheckedAlerts {
   readonly ruleOf: AlertRuleOf;
+  /** Whether success rates are judged, of any integration. */
+  readonly byRate: boolean;
   readonly command: CheckedCommand | undefined;
   readonly webhook: CheckedWebhook | undefined;
 }
@@ -81,7 +83,10 @@ export const alertsKey = orOff(section(alertsKeys), {
 
 /** The alerts that were read. */
 export function alertsFrom(read: Values<typeof alertsKeys> | false): CheckedAlerts | undefined {
-  return read === false ? undefined : { ruleOf: alertRules(read), command: read.command, webhook: read.webhook };
+  if (read === false) return undefined;
+  const rules = [read, ...Object.values(read.integrations ?? {})];
+  const byRate = rules.some((rule) => rule !== false && (rule.successBelow ?? 0) > 0);
+  return { ruleOf: alertRules(read), byRate, command: read.command, webhook: read.webhook };
 }
 
 function webhookRule({ url, headers }: CheckedWebhook, tell: Tell): void {

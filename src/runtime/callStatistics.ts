@@ -12,6 +12,7 @@ export class CallStatistics {
   readonly #clock: Clock;
   readonly #store: () => Store | undefined;
   readonly #counters = new Map<string, CallCounter>();
+  readonly #listeners = new Set<(rows: readonly CallFiguresRow[]) => void>();
   #timer: Timer | undefined = undefined;
   /** The minute that is being counted: its beginning, in wall time. */
   #minute = 0;
@@ -34,7 +35,13 @@ export class CallStatistics {
     this.#timer = this.#clock.setTimeout(() => this.keep(), keepEveryMs, { ref: false });
   }
 
-  /** Hands what was counted to the store. Without one it is gone. */
+  /** Hears what was counted, within 10 s. Must not throw. @returns how to hear no more. */
+  onKept(hear: (rows: readonly CallFiguresRow[]) => void): () => void {
+    this.#listeners.add(hear);
+    return () => this.#listeners.delete(hear);
+  }
+
+  /** Hands what was counted to the store and to those who listen. Without either it is gone. */
   keep(): void {
     if (this.#timer === undefined) return;
     this.#clock.clearTimeout(this.#timer);
@@ -44,5 +51,6 @@ export class CallStatistics {
     for (const [integration, counter] of this.#counters)
       for (const figures of counter.take()) rows.push({ integration, minute, ...figures });
     this.#store()?.statistics.add(rows);
+    for (const hear of this.#listeners) hear(rows);
   }
 }

@@ -16,6 +16,12 @@ interface Line {
 
 type Lines = { readonly [T in FactType]?: (fact: FactOf<T>) => Line | undefined };
 
+const endTexts = {
+  quiet: 'it has been quiet',
+  closed: 'its circuit closed',
+  recovered: 'its success rate is high enough again',
+} as const;
+
 /** What a host hears of, besides what the store says of itself (O-11). */
 const lines: Lines = {
   'breaker.opened': ({ integration, tool, openForMs, kind, cause }) => ({
@@ -65,14 +71,16 @@ const lines: Lines = {
         }
       : undefined,
   'alert.raised': ({ integration, because, failures, crashes, windowMs, message }) => {
+    const level = 'error';
+    if (because === 'rate') return { level, subject: integration, text: `Alert: ${integration}: ${message}` };
     const what = because === 'crashes' ? `crashed ${crashes} times` : `failed ${failures} times`;
     const text = `Alert: ${integration} ${what} within ${formatDuration(windowMs)}; last: ${message}`;
-    return { level: 'error', subject: integration, text };
+    return { level, subject: integration, text };
   },
   'alert.cleared': ({ integration, by, afterMs }) => ({
     level: 'info',
     subject: integration,
-    text: `All clear: ${integration}, after ${formatDuration(afterMs)} (${by === 'quiet' ? 'it has been quiet' : 'its circuit closed'})`,
+    text: `All clear: ${integration}, after ${formatDuration(afterMs)} (${endTexts[by]})`,
   }),
   'hook.failed': ({ hook, event, error }) => ({
     level: 'warn',

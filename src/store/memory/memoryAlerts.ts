@@ -1,4 +1,4 @@
-import type { AlertCause, AlertEnd } from '../../policy/alertCause.ts';
+import type { AlertCount, AlertEnd } from '../../policy/alertCause.ts';
 import type { AlertCounts, AlertRecords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact, Told } from '../../policy/facts.ts';
 import type { MemoryDatabase } from './memoryDatabase.ts';
@@ -26,7 +26,7 @@ export class MemoryAlerts implements AlertRecords {
     return alert;
   }
 
-  async extend(integration: string, cause: AlertCause, wallNow: number): Promise<boolean> {
+  async extend(integration: string, cause: AlertCount, wallNow: number): Promise<boolean> {
     const open = this.#open.get(integration);
     if (open === undefined) return false;
     const lastFailureAt = Math.max(open.lastFailureAt, wallNow);

@@ -1,3 +1,4 @@
+import type { AlertEnd } from '../../policy/alertCause.ts';
 import { defaultAlertRule, deliveryNames } from '../../policy/alerts.ts';
 import type { AlertView, ClearedAlert, UnwatchedAlert } from '../storeReader.ts';
 import { isCountedFailure, isCrash, owner } from './counting.ts';
@@ -20,12 +21,14 @@ export function readAlerts(database: Database, eventTable: string, now: number):
     .map((row) => ({
       ...toAlert(row),
       clearedAt: Number(row['cleared_at']),
-      clearedBy: row['cleared_by'] === 'quiet' ? ('quiet' as const) : ('closed' as const),
+      clearedBy: ends.find((end) => end === row['cleared_by']) ?? 'closed',
     }));
   const known = new Set([...open, ...cleared.filter(isRecent(now))].map(({ integration }) => integration));
   const unwatched = selectFailing(database, eventTable, now).filter(({ integration }) => !known.has(integration));
   return { open, unwatched, cleared };
 }
+
+const ends: readonly AlertEnd[] = ['quiet', 'closed', 'recovered'];
 
 /** The failures of the window were told of already. */
 function isRecent(now: number) {

@@ -1,4 +1,4 @@
-import type { AlertCause, AlertEnd } from '../../policy/alertCause.ts';
+import type { AlertCause, AlertCount, AlertEnd } from '../../policy/alertCause.ts';
 import type { AlertCounts, AlertRecords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { type FailureKind, failureKinds } from '../../policy/failure.ts';
@@ -29,7 +29,7 @@ export class SqliteAlerts implements AlertRecords {
     });
   }
 
-  extend(integration: string, cause: AlertCause, wallNow: number): Promise<boolean | undefined> {
+  extend(integration: string, cause: AlertCount, wallNow: number): Promise<boolean | undefined> {
     return this.#transact((database) => extendAlert(database, integration, cause, Math.round(wallNow)));
   }
 
@@ -70,6 +70,8 @@ function selectOpen(database: Database, integration?: string): readonly OpenAler
     .map(toAlert);
 }
 
+const causes: readonly AlertCause[] = ['failures', 'crashes', 'rate'];
+
 /** As a row holds it; a kind that this version does not know is `unknown`. */
 export function toAlert(row: SqlRow): OpenAlert {
   const kind = String(row['kind']);
@@ -77,7 +79,7 @@ export function toAlert(row: SqlRow): OpenAlert {
     id: String(row['id']),
     integration: String(row['integration']),
     // A file that no newer version has opened has neither of the two.
-    because: row['because'] === 'crashes' ? 'crashes' : 'failures',
+    because: causes.find((cause) => cause === row['because']) ?? 'failures',
     crashes: Number(row['crashes'] ?? 0),
     kind: Object.hasOwn(failureKinds, kind) ? (kind as FailureKind) : 'unknown',
     message: String(row['message']),
@@ -97,7 +99,7 @@ function insertAlert(database: Database, alert: OpenAlert): void {
     .run(id, integration, because, kind, message, failures, crashes, Math.round(raisedAt), Math.round(lastFailureAt));
 }
 
-function extendAlert(database: Database, integration: string, cause: AlertCause, at: number): boolean {
+function extendAlert(database: Database, integration: string, cause: AlertCount, at: number): boolean {
   const extended = database
     .prepare(
       `UPDATE unwedge_alerts SET ${cause} = ${cause} + 1, last_failure_at = max(last_failure_at, CAST(? AS INTEGER))

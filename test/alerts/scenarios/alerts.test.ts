@@ -40,6 +40,19 @@ async function startServer(answer: (request: IncomingMessage, response: ServerRe
 }
 
 describe('an alert of a gateway', () => {
+  it.skipIf(!hasSqlite)('[O-10] is raised by the rate of the calls that are counted, and kept as that', async () => {
+    const store = { path: join(temporaryDirectory(), 'db') };
+    const { gateway, fail } = await startGateway({ failures: 100, successBelow: 0.9, minCalls: 3 }, { store });
+    const raised = gateway.wait('alert.raised');
+    await fail(3);
+    // Figures are handed out every 10 s, and where they are asked for.
+    await gateway.report();
+    const alert = { integration: 'kb', because: 'rate', failures: 3, kind: 'transient' };
+    expect(await raised).toMatchObject(alert);
+    await gateway.store?.flush();
+    expect(await gateway.store?.alerts.open()).toMatchObject([alert]);
+  });
+
   it('[O-3] is told to subscribers at the fifth final failure, and cleared when the circuit closes', async () => {
     const { gateway, kb, fail } = await startGateway(undefined);
     const raised = gateway.wait('alert.raised');

@@ -135,6 +135,8 @@ describe('the defaults of the schema', () => {
     'alerts.crashes': rule?.crashes,
     'alerts.windowMs': rule?.windowMs,
     'alerts.quietMs': rule?.quietMs,
+    'alerts.successBelow': rule?.successBelow,
+    'alerts.minCalls': rule?.minCalls,
     'supervisor.intensity': real.supervisor.intensity,
     'supervisor.periodMs': real.supervisor.periodMs,
     'toolCallRetry.enabled': real.toolCallRetry.retry.maxAttempts > 1,
