@@ -5,6 +5,7 @@ export type { RunResult } from './integrations/subprocess/agentRuns.ts';
 export type { ApprovalAnswer, ApprovalOptions, Approver } from './integrations/approvals/approvals.ts';
 export type { KnownTools } from './actors/mcp/mcpTools.ts';
 export type { AttemptContext, Fallback, Operation } from './calls/operation.ts';
+export type { TraceContext } from './calls/tracing.ts';
 export type { RateOptions } from './calls/rateOptions.ts';
 export type { CallStats } from './calls/callPathOptions.ts';
 export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';

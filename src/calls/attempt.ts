@@ -8,6 +8,7 @@ import type { Fence } from './fence.ts';
 import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
 import { RealCosts, type RatePlace } from './ratePlace.ts';
+import type { TraceContext } from './tracing.ts';
 import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
 
 /** The part of a call that its attempts read. */
@@ -18,6 +19,7 @@ export interface AttemptedCall {
   readonly attempts: number;
   readonly expectedEffect: Effect | undefined;
   readonly rate: RatePlace | undefined;
+  readonly traceContext: TraceContext | undefined;
   now(): number;
   firstChunkCame(): number;
 }
@@ -85,6 +87,10 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
 
   get rateLimit(): (headers: HeaderSource) => void {
     return (this.ownParticulars().rateLimit ??= (headers) => this.call.rate?.learn(headers));
+  }
+
+  get traceContext(): TraceContext | undefined {
+    return this.call.traceContext;
   }
 
   /** From now on it is the caller whom it waits for: its limits on silence and on the attempt stand still. Also a sign of life. */

@@ -32,18 +32,13 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       this.#workEnded(attempt);
       return;
     }
-    const { queue, options } = this.#state;
+    const { queue } = this.#state;
     const { call } = attempt;
     let answer: O | PromiseLike<O>;
     queue.outside();
     try {
-      const { isProbe, stream } = call.settings;
-      if (isProbe === true) answer = options.probe?.(attempt) as O | PromiseLike<O>;
-      else if (stream === undefined) answer = options.operation(call.input, attempt);
-      else {
-        const operation = call.settings.streamed ?? options.streamed ?? options.operation;
-        answer = stream.read(operation(stream.inputOf(call.input), attempt), attempt) as PromiseLike<O>;
-      }
+      const { trace } = call.progress;
+      answer = trace === undefined ? this.#operate(attempt) : trace.run(() => this.#operate(attempt));
       if (isThenable(answer)) {
         this.#listeners.listen(answer, attempt);
         queue.inside();
@@ -57,6 +52,16 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
     queue.inside();
     this.answered(attempt, answer);
   };
+
+  #operate(attempt: Attempt<Call<I, O>>): O | PromiseLike<O> {
+    const { options } = this.#state;
+    const { input, settings } = attempt.call;
+    const { isProbe, stream, streamed } = settings;
+    if (isProbe === true) return options.probe?.(attempt) as O | PromiseLike<O>;
+    if (stream === undefined) return options.operation(input, attempt);
+    const operation = streamed ?? options.streamed ?? options.operation;
+    return stream.read(operation(stream.inputOf(input), attempt), attempt) as PromiseLike<O>;
+  }
 
   answered(attempt: Attempt<Call<I, O>>, value: O): void {
     // A native promise may have a `then` of somebody else's making, which calls back twice.
@@ -139,8 +144,17 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       circuitOpen: (cause) => ofTool ?? circuit.refusal(cause, now),
       takeRetry: () => budget.tryRetry(call.progress.retries > 0 ? state.retrying - 1 : state.retrying),
     });
+    const delayMs = decision.step === 'wait' ? decision.delayMs : null;
+    const { trace } = call.progress;
+    if (trace !== undefined) {
+      const { attempts } = call;
+      state.queue.call(
+        () => trace.attemptFailed(attempts, facts, decision.step === 'end' ? undefined : delayMs),
+        undefined,
+      );
+    }
     if (decision.step === 'end') this.settlement.fail(call, decision.facts);
-    else this.#retry(call, facts, decision.step === 'wait' ? decision.delayMs : null, now);
+    else this.#retry(call, facts, delayMs, now);
   }
 
   /** The integration is crashed no longer: its server is back, or abandoned work ended. */

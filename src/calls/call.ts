@@ -6,6 +6,7 @@ import type { CallSettings } from './callSettings.ts';
 import type { Deadline } from './deadlineQueue.ts';
 import type { RatePlace } from './ratePlace.ts';
 import type { AbortWatcher } from './signalFanout.ts';
+import type { TraceContext } from './tracing.ts';
 
 /** Is told when the time of a call is over or its caller aborts it. */
 export interface CallWatcher<I, O> {
@@ -72,6 +73,11 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   /** What it takes of the rate limits of its integration, where that has any. */
   get rate(): RatePlace | undefined {
     return this.#progress.rate;
+  }
+
+  /** What its work hands on to the other side, where the host asks for telemetry. */
+  get traceContext(): TraceContext | undefined {
+    return this.#progress.trace?.context;
   }
 
   get settled(): boolean {

@@ -12,6 +12,7 @@ import type { MachineLink } from './machineLink.ts';
 import type { RateWait } from './rateBucket.ts';
 import * as refusal from './refusal.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
+import { traceOf } from './traceOf.ts';
 
 /**
  * The way of every call to an integration: admission, attempts and waits in turn, and one settlement. A call is a row here, not an actor; the
@@ -62,6 +63,8 @@ export class CallPath<I, O> implements Drainable {
     const { signal } = settings;
     // Before the step: it runs functions of the caller's.
     if (state.options.rate !== undefined) call.ownProgress().rate = state.options.rate.placeOf(input, call);
+    if (state.options.tracing?.tracer !== undefined && settings.isPart !== true)
+      call.ownProgress().trace = traceOf(state.options, call);
     state.queue.enter();
     if (state.stopped) steps.settlement.refuse(call, refusal.stopped(this.name));
     else if (signal?.aborted === true) steps.settlement.fail(call, refusal.cancelled(signal.reason, false));

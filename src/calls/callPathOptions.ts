@@ -13,6 +13,7 @@ import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { IntegrationRates } from './integrationRates.ts';
 import type { FailureStreak } from './failureStreak.ts';
 import type { SignalFanout } from './signalFanout.ts';
+import type { Tracing } from './tracing.ts';
 
 /** What a call path is made of. */
 export interface CallPathOptions<I, O> {
@@ -44,6 +45,8 @@ export interface CallPathOptions<I, O> {
   readonly streak?: FailureStreak | undefined;
   /** Counts how its calls end. @defaultValue nobody does */
   readonly statistics?: CallCounter | undefined;
+  /** Who follows its calls. @defaultValue nobody does */
+  readonly tracing?: Tracing | undefined;
   /** Its rate limits. @defaultValue none */
   readonly rate?: IntegrationRates<I> | undefined;
   /** How many retries all its calls together may make. @defaultValue that of R-4 */

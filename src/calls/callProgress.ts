@@ -1,6 +1,7 @@
 import type { Effect } from '../policy/effects.ts';
 import type { RatePlace } from './ratePlace.ts';
 import type { EffectOutcome, FailureFacts } from '../policy/failure.ts';
+import type { CallTrace } from './tracing.ts';
 
 /** What a call without an attempt in flight waits for: `suspect` is the answer whether the server lives. */
 export type Waiting = 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'scope' | 'suspect' | 'rate';
@@ -28,6 +29,8 @@ export class CallProgress {
   rate: RatePlace | undefined = undefined;
   /** Aborts the fallback that runs. */
   fallback: AbortController | undefined = undefined;
+  /** Follows it, where the host asks for telemetry. */
+  trace: CallTrace | undefined = undefined;
 }
 
 /** That of all calls without one of their own. */

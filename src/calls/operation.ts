@@ -2,6 +2,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { Failure } from '../policy/failure.ts';
 import type { HeaderSource } from '../policy/hints.ts';
 import type { Costs } from '../policy/rateLimit.ts';
+import type { TraceContext } from './tracing.ts';
 
 /** What an operation is given with its input; a new one for each attempt. */
 export interface AttemptContext {
@@ -29,6 +30,11 @@ export interface AttemptContext {
   readonly spent: (costs: Costs) => void;
   /** Tells the rate limit what an answer says of it in its headers. Does nothing where there is no `rate`, or it does not learn. */
   readonly rateLimit: (headers: HeaderSource) => void;
+  /**
+   * The trace context of the call by the names of its headers (`traceparent`, `tracestate`), for what is called to go on with. Undefined
+   * without telemetry (`unwedge/otel`).
+   */
+  readonly traceContext?: TraceContext | undefined;
 }
 
 /** What an integration does; it may be synchronous, return any thenable, throw or hang. */

@@ -59,7 +59,7 @@ export class PathState<I, O> {
     this.budget = options.retryBudget ?? new RetryBudget();
     this.permits = new Permits(options.policy);
     this.inFlight = new CallsInFlight(watcher, options.policy, options.clock.now());
-    this.waiting = new WaitingCalls(options.deadlines, () => this.circuit.link.flushSoon());
+    this.waiting = new WaitingCalls(options.deadlines, this.queue, () => this.circuit.link.flushSoon());
     this.abandoned = new AbandonedAttempts(options, watcher);
     this.circuit = new Circuit(options, this, this.queue, watcher);
     this.tools = new ToolCircuits(options, this.queue, watcher);

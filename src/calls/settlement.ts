@@ -5,6 +5,7 @@ import type { RefusalEpisode } from './callRecords.ts';
 import { bothFailed } from './fallback.ts';
 import { observe } from './observe.ts';
 import type { PathState } from './pathState.ts';
+import type { CallTrace } from './tracing.ts';
 import { markOfWork } from './workSignal.ts';
 
 /** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
@@ -74,8 +75,10 @@ export class Settlement<I, O> {
     fallingBack.add(call);
     call.due = Math.ceil(call.overallDue);
     options.deadlines.set(call);
-    const ask = (): O | PromiseLike<O> =>
+    const { trace } = progress;
+    const fallBack = (): O | PromiseLike<O> =>
       call.settings.fallback?.(call.input, failure, controller) as O | PromiseLike<O>;
+    const ask = trace === undefined ? fallBack : () => trace.run(fallBack);
     const answered = (value: O): void => this.#fellBack(call, failure, value);
     const failed = (error: unknown): void => this.#fallbackFailed(call, failure, error);
     queue.step(() => {
@@ -108,6 +111,11 @@ export class Settlement<I, O> {
     if (call.ending !== 'refused' && call.settings.isProbe !== true) this.#state.records.callFailed(call, failure);
   }
 
+  #endTrace({ attempts, failed, progress }: Call<I, O>, trace: CallTrace, outcome: Outcome<O>): void {
+    const fellBackFor = outcome.ok && failed ? progress.lastFailure : undefined;
+    this.#state.queue.call(() => trace.callEnded({ outcome, attempts, fellBackFor }), undefined);
+  }
+
   #settle(call: Call<I, O>, outcome: Outcome<O>): void {
     const { options, queue, fallingBack, draining, scopes } = this.#state;
     const tellCaller = call.settle();
@@ -118,6 +126,7 @@ export class Settlement<I, O> {
     if (call.progress.retries > 0) this.#state.retrying--;
     scopes.leave(call);
     if (draining.order !== undefined) queue.call(draining.order.ended, undefined);
+    if (call.progress.trace !== undefined) this.#endTrace(call, call.progress.trace, outcome);
     if (call.settings.isPromised === true && queue.isEmpty) tellCaller(outcome);
     else queue.call(tellCaller, outcome);
   }

@@ -1,17 +1,20 @@
 import type { Call } from './call.ts';
 import type { Waiting } from './callProgress.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { EffectQueue } from './effectQueue.ts';
 
 /** The accepted calls of an integration that have no attempt in flight, and what each of them waits for. */
 export class WaitingCalls<I, O> {
   readonly #calls = new Set<Call<I, O>>();
   readonly #forPermit = new Set<Call<I, O>>();
   readonly #deadlines: DeadlineQueue;
+  readonly #queue: EffectQueue;
   readonly #changed: () => void;
 
-  /** @param changed - told of every change. */
-  constructor(deadlines: DeadlineQueue, changed: () => void) {
+  /** @param queue - where those that follow calls are told. @param changed - told of every change. */
+  constructor(deadlines: DeadlineQueue, queue: EffectQueue, changed: () => void) {
     this.#deadlines = deadlines;
+    this.#queue = queue;
     this.#changed = changed;
   }
 
@@ -42,6 +45,8 @@ export class WaitingCalls<I, O> {
     const progress = call.ownProgress();
     progress.waiting = waiting;
     progress.accepted = true;
+    const { trace } = progress;
+    if (trace !== undefined) this.#queue.call(() => trace.waits(waiting), undefined);
     this.#calls.add(call);
     call.due = Math.ceil(due);
     this.#deadlines.set(call);

@@ -38,7 +38,7 @@ export function createGateway<const Kinds extends readonly IntegrationKind[] = r
 function coreGateway(scope: GatewayScope): Gateway {
   const { checked, registry, hooks, approvals, tools, kept, reminder } = scope;
   const { runtime } = registry;
-  const { clock, bus, deadlines } = runtime;
+  const { clock, bus, deadlines, tracing } = runtime;
 
   return withInspection<Gateway>(scope.inspection, {
     ...gatewayIntegrations(scope),
@@ -76,6 +76,7 @@ function coreGateway(scope: GatewayScope): Gateway {
         deadlines,
         facts: bus,
         tools,
+        tracing,
         kept: checked.store !== ':memory:',
         sent: () => reminder.sent(id),
       };

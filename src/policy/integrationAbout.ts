@@ -17,4 +17,6 @@ export interface IntegrationAbout<I> {
   readonly provider?: string | undefined;
   /** The model that an input asks for, where that is known. Must not throw. */
   readonly modelOf?: ((input: I) => string | undefined) | undefined;
+  /** The server of an HTTP API. */
+  readonly server?: { readonly host: string; readonly port: number } | undefined;
 }

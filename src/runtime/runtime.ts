@@ -3,6 +3,7 @@ import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Drainable } from '../calls/draining.ts';
 import type { RateBuckets } from '../calls/rateBuckets.ts';
 import type { SignalFanout } from '../calls/signalFanout.ts';
+import type { Tracing } from '../calls/tracing.ts';
 import type { RegisterChild } from '../policy/childRecord.ts';
 import type { Clock, Random } from '../policy/clock.ts';
 import type { Logger } from '../policy/logger.ts';
@@ -64,6 +65,8 @@ export interface Runtime {
   readonly environment: 'extend' | 'safe';
   readonly deadlines: DeadlineQueue;
   readonly signals: SignalFanout;
+  /** Who follows its calls and turns. */
+  readonly tracing: Tracing;
   /** Rate limits by key, those of declared integrations and any others. */
   readonly rates: RateBuckets;
   /** What other processes find out of servers that this one calls as well. */

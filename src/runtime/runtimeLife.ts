@@ -2,6 +2,7 @@ import { createChildRegistry } from '../actors/process/childRegistry.ts';
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import { RateBuckets } from '../calls/rateBuckets.ts';
 import { SignalFanout } from '../calls/signalFanout.ts';
+import type { Tracing } from '../calls/tracing.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
@@ -51,6 +52,7 @@ export class RuntimeLife {
     const stalled = (ms: number): void => bus.tell({ type: 'runtime.stalled', stalledMs: Math.round(ms) });
     const deadlines = new DeadlineQueue(clock, stalled);
     const signals = new SignalFanout();
+    const tracing: Tracing = { tracer: undefined };
     const rates = new RateBuckets(new StoredRates(clock, () => this.#store.current));
     const sharedBreakers = new SharedBreakers(clock, () => this.#store.current);
     const statistics = new CallStatistics(clock, () => this.#store.current);
@@ -59,7 +61,7 @@ export class RuntimeLife {
     this.#children = children;
     this.#store = new LateStore(options, tuning, bus, children);
     const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
-    this.parts = { ...given, bus, deadlines, signals, rates, sharedBreakers, statistics, root, register };
+    this.parts = { ...given, bus, deadlines, signals, tracing, rates, sharedBreakers, statistics, root, register };
   }
 
   get running(): boolean {

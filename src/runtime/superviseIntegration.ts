@@ -17,6 +17,7 @@ export type IntegrationRuntime = Pick<
   | 'bus'
   | 'deadlines'
   | 'signals'
+  | 'tracing'
   | 'rates'
   | 'sharedBreakers'
   | 'statistics'
@@ -70,6 +71,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     facts: runtime.bus,
     deadlines: runtime.deadlines,
     signals: runtime.signals,
+    tracing: runtime.tracing,
     streak: kept.streak,
     statistics: runtime.statistics.of(name),
     rate: isRated(policy.rate) ? new IntegrationRates(name, policy.rate, parts.rate ?? {}, runtime) : undefined,

@@ -31,15 +31,38 @@ export interface Envelope {
   readonly deliveries: number;
   readonly processed: Promise<Outcome<unknown>>;
   readonly settle: (outcome: Outcome<unknown>) => void;
+  /** On the monotonic clock, in ms; of one of an earlier run, when it was taken up. */
+  readonly acceptedAt: number;
+  /** What was under way where it was sent, for who follows its turn. */
+  readonly origin?: unknown;
   /** Absent for one that is not in the ledger: nothing is kept, or was not when it came. */
   kept: Promise<Kept> | undefined;
 }
 
 /** @param session - id of the session, the first part of the message's. */
-export function makeEnvelope(session: string, number: number, message: Message, deliveries = 0): Envelope {
+export function makeEnvelope(
+  session: string,
+  number: number,
+  message: Message,
+  {
+    acceptedAt,
+    deliveries = 0,
+    origin,
+  }: Pick<Envelope, 'acceptedAt'> & Partial<Pick<Envelope, 'deliveries' | 'origin'>>,
+): Envelope {
   let settle: (outcome: Outcome<unknown>) => void = () => undefined;
   const processed = new Promise<Outcome<unknown>>((resolve) => {
     settle = resolve;
   });
-  return { id: `${session}-m${number}`, number, message, deliveries, processed, settle, kept: undefined };
+  return {
+    id: `${session}-m${number}`,
+    number,
+    message,
+    deliveries,
+    processed,
+    settle,
+    acceptedAt,
+    origin,
+    kept: undefined,
+  };
 }

@@ -45,10 +45,11 @@ export class Intake {
   /** Puts what was accepted by an earlier run first. */
   restore(waiting: readonly WaitingMessage[]): void {
     if (this.#closed || waiting.length === 0) return;
-    const { mailbox, id: session } = this.#scope;
+    const { mailbox, id: session, clock } = this.#scope;
+    const acceptedAt = clock.now();
     mailbox.restore(
       waiting.map(({ number, message, deliveries }) => ({
-        ...makeEnvelope(session, number, message, deliveries),
+        ...makeEnvelope(session, number, message, { deliveries, acceptedAt }),
         kept: Promise.resolve('durable'),
       })),
     );
@@ -76,7 +77,7 @@ export class Intake {
   }
 
   #admit(message: Message, key: string | undefined): Promise<Acceptance> {
-    const { id: session, mailbox, facts } = this.#scope;
+    const { id: session, mailbox, facts, clock, tracing } = this.#scope;
     const persistence = this.#persistence;
     if (this.#closed) return this.#refuse(message, 'stopped');
     if (persistence.held) return this.#refuse(message, 'owned_elsewhere');
@@ -87,7 +88,10 @@ export class Intake {
       const { number, kept } = known;
       return this.#answer(message, kept, () => ({ accepted: false, reason: 'duplicate', id: `${session}-m${number}` }));
     }
-    const envelope = makeEnvelope(session, this.#lastMessage + 1, message);
+    const envelope = makeEnvelope(session, this.#lastMessage + 1, message, {
+      acceptedAt: clock.now(),
+      origin: tracing?.tracer?.here(),
+    });
     const posted = mailbox.post(envelope);
     if (posted.posted === 'refused') return this.#refuse(message, 'mailbox_full');
     this.#refusing = undefined;

@@ -58,6 +58,11 @@ export class Mailbox<M extends Envelope> {
     return this.#items.length;
   }
 
+  /** The one that has waited longest. */
+  get oldest(): M | undefined {
+    return this.#items[0];
+  }
+
   post(item: M): Posted<M> {
     const isHeartbeat = item.message.kind === 'heartbeat';
     if (isHeartbeat && this.#coalesces) {

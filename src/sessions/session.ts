@@ -110,6 +110,12 @@ export class SupervisedSession implements Session, Drainable {
     return this.#scope.mailbox.length;
   }
 
+  /** For how long its oldest message waits, in ms; 0 where none does. */
+  get oldestWaitMs(): number {
+    const { mailbox, clock } = this.#scope;
+    return mailbox.oldest === undefined ? 0 : clock.now() - mailbox.oldest.acceptedAt;
+  }
+
   get history(): readonly HistoryEntry[] {
     this.#persistence.recall();
     return this.#scope.history.entries;

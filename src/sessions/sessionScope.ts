@@ -1,4 +1,5 @@
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import type { Tracing } from '../calls/tracing.ts';
 import type { SessionEvent } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
@@ -16,6 +17,8 @@ export interface SessionSurroundings {
   readonly deadlines: DeadlineQueue;
   readonly facts: Facts;
   readonly tools: ToolPort;
+  /** Who follows its turns. @defaultValue nobody does */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** What the parts of a session go by; limits in ms. */
@@ -50,7 +53,7 @@ export interface TurnScope {
 
 /** @param state - what changes in the life of a session. */
 export function sessionScope(
-  { id, clock, deadlines, facts, tools }: SessionSurroundings,
+  { id, clock, deadlines, facts, tools, tracing }: SessionSurroundings,
   { watchdog, historyLimit, mailbox }: SessionBounds,
   state: { readonly draining: () => boolean; readonly dispatch: (event: SessionEvent) => void },
 ): SessionScope {
@@ -60,6 +63,7 @@ export function sessionScope(
     deadlines,
     facts,
     tools,
+    tracing,
     watchdog,
     historyLimit,
     mailbox: new Mailbox(mailbox),

@@ -1,3 +1,4 @@
+import type { Trace } from '../calls/tracing.ts';
 import { classify } from '../policy/classify.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import { stackOf } from '../policy/thrown.ts';
@@ -24,6 +25,8 @@ interface RunningTurn extends TurnUnderWay {
   /** Why it was told to end, the first time. */
   cutFor: FailureFacts | undefined;
   over: boolean;
+  /** Follows it, where the host asks for telemetry. */
+  readonly trace: Trace | undefined;
 }
 
 /** The turns of a session, one at a time: each has one message and one end. */
@@ -109,14 +112,16 @@ export class Turns {
 
   #make(envelope: Envelope): RunningTurn {
     const session = this.#scope;
-    const { clock, deadlines, watchdog } = session;
+    const { clock, deadlines, watchdog, tracing } = session;
     const number = ++this.#lastTurn;
     const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.#stalled(number));
     const { ledger } = this.#persistence;
     const delivery = envelope.deliveries + 1;
     const turn = new SessionTurn({ session, number, delivery, watch, ledger, done: () => this.#done(number) });
     const startedAt = clock.now();
-    return { turn, envelope, watch, startedAt, begun: false, cutFor: undefined, over: false };
+    const { message, origin } = envelope;
+    const trace = tracing?.tracer?.turnBegins({ session: session.id, turn: number, kind: message.kind, origin });
+    return { turn, envelope, watch, startedAt, begun: false, cutFor: undefined, over: false, trace };
   }
 
   /** The handler says that its message is processed. One that was left behind has nothing to say any more. */
@@ -136,9 +141,11 @@ export class Turns {
       return;
     }
     running.begun = true;
+    const { trace } = running;
     const onMessage = this.#onMessage;
+    const handle = (): unknown => onMessage(running.envelope.message, running.turn);
     try {
-      const value: unknown = await onMessage(running.envelope.message, running.turn);
+      const value: unknown = await (trace === undefined ? handle() : trace.run(handle));
       this.#finish(running, { ok: true, value });
     } catch (error) {
       const facts = classify(error, { wallNow: clock.wallNow() });
@@ -151,7 +158,7 @@ export class Turns {
     if (running.over) return;
     running.over = true;
     const { id: session, clock, facts, mailbox } = this.#scope;
-    const { turn, envelope, startedAt } = running;
+    const { turn, envelope, startedAt, trace } = running;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
     const end = this.#endOf(running, returned);
@@ -162,6 +169,7 @@ export class Turns {
       : returned;
     this.#intake.end(envelope, end, outcome);
     const elapsedMs = clock.now() - startedAt;
+    trace?.ended(outcome);
     if (!outcome.ok) this.#tellFailure(running, outcome.failure, elapsedMs);
     facts.tell({
       type: 'session.turn_ended',

@@ -31,6 +31,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       bus,
       deadlines: new DeadlineQueue(clock),
       signals: new SignalFanout(),
+      tracing: { tracer: undefined },
       rates: ownRates(clock),
       statistics: new CallStatistics(clock, () => undefined),
       sharedBreakers: new SharedBreakers(clock, () => store),

@@ -81,6 +81,7 @@ export class World {
       bus,
       deadlines: createDeadlines(clock),
       signals: new SignalFanout(),
+      tracing: { tracer: undefined },
       rates: ownRates(clock),
       statistics: new CallStatistics(clock, () => undefined),
       sharedBreakers: new SharedBreakers(clock, () => undefined),

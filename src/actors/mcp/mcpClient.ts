@@ -9,6 +9,7 @@ import {
   type StandardSchemaV1,
   type Tool,
 } from '@modelcontextprotocol/client';
+import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failure.ts';
 import { ProgressMark } from '../../protocol/mcp/progressMark.ts';
@@ -20,6 +21,8 @@ export interface McpRequestContext {
   readonly signal: AbortSignal;
   /** Called for every sign of life of this request. */
   touch(): void;
+  /** Goes with the request in its `_meta`, so that what the server does belongs to the same trace. */
+  readonly traceContext?: TraceContext | undefined;
 }
 
 /**
@@ -137,7 +140,8 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
       const params = given === undefined ? { name } : { name, arguments: given };
       calls.add(context);
       try {
-        return await run(context, (options) => client.request({ method: 'tools/call', params }, options));
+        const traced = withTrace(params, context);
+        return await run(context, (options) => client.request({ method: 'tools/call', params: traced }, options));
       } finally {
         calls.delete(context);
       }
@@ -146,7 +150,7 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
       const tools: Tool[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < mostPages; page++) {
-        const params = cursor === undefined ? {} : { cursor };
+        const params = withTrace(cursor === undefined ? {} : { cursor }, context);
         const result = await run(context, (options) => client.request({ method: 'tools/list', params }, options));
         tools.push(...result.tools);
         cursor = result.nextCursor;
@@ -202,4 +206,10 @@ async function answers(client: Client, signal: AbortSignal, lost: () => FailureF
 
 function notStarted(reason: unknown): FailureFacts {
   return { kind: 'cancelled', message: `Cancelled: ${plain(reason)}`, outcome: 'not_started', cause: reason };
+}
+
+/** The params of a request with its trace context, unprefixed (SEP-414). */
+function withTrace<P extends object>(params: P, context: McpRequestContext | undefined): P {
+  const traceContext = context?.traceContext;
+  return traceContext === undefined ? params : { ...params, _meta: { ...traceContext } };
 }

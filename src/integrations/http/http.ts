@@ -46,7 +46,7 @@ export function superviseHttp<P extends HttpParse>(
 
   const path = superviseIntegration(runtime, {
     name,
-    about: { type: 'http' },
+    about: { type: 'http', server: serverOf(baseUrl) },
     policy,
     shares: 'circuit',
     rate: { ...rate.functions, settles: spent !== undefined || options.events?.spent !== undefined },
@@ -60,4 +60,10 @@ export function superviseHttp<P extends HttpParse>(
     streamed: streamedBy({}),
   });
   return { path, streamedBy };
+}
+
+/** Where an address leads; its port, where it names none, is that of its scheme. */
+function serverOf(baseUrl: string): { readonly host: string; readonly port: number } {
+  const { hostname: host, port, protocol } = new URL(baseUrl);
+  return { host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
 }

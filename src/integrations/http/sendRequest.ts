@@ -1,4 +1,6 @@
+import { channel } from 'node:diagnostics_channel';
 import type { AttemptContext } from '../../calls/operation.ts';
+import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failure.ts';
 import { failureOf, usualFailureLimits } from './fetchFailure.ts';
@@ -25,11 +27,12 @@ const mostRedirects = 10;
 export async function sendRequest(
   request: PreparedRequest,
   { options, clock }: Sending,
-  { signal, touch, rateLimit }: Pick<AttemptContext, 'signal' | 'touch' | 'rateLimit'>,
+  { signal, touch, rateLimit, traceContext }: Pick<AttemptContext, 'signal' | 'touch' | 'rateLimit' | 'traceContext'>,
 ): Promise<Response> {
   const { fetch: send = globalThis.fetch, redirect } = options;
   // Who gives a `fetch` of his own decides on its limits too.
   const limits = options.fetch === undefined ? withoutFetchLimits() : {};
+  carryTrace(request.headers, traceContext, options.fetch === undefined);
   let next = request;
   for (let redirects = 0; ; redirects++) {
     const { url, method, headers, body } = next;
@@ -87,4 +90,13 @@ function followed(request: PreparedRequest, response: Response, location: string
 function notFollowed({ status }: Response, why: string): AttemptError {
   const message = `HTTP ${status}: the redirect was not followed: ${why}`;
   return new AttemptError({ kind: 'permanent', message, outcome: 'failed', status });
+}
+
+/** Those who instrument the `fetch` of Node listen here, and give each request a trace context of their own: two of them would be none. */
+const instrumented = channel('undici:request:create');
+
+/** What the caller says of the trace itself is meant. */
+function carryTrace(headers: Headers, traceContext: TraceContext | undefined, isNodes: boolean): void {
+  if (traceContext === undefined || (isNodes && instrumented.hasSubscribers)) return;
+  for (const [name, value] of Object.entries(traceContext)) if (!headers.has(name)) headers.set(name, value);
 }

@@ -5,6 +5,7 @@ import type { AttemptContext } from '../../calls/operation.ts';
 import { OutputBytes } from './outputBytes.ts';
 import { outputLines } from './outputLines.ts';
 import type { SubprocessInput } from '../../machines/subprocess.ts';
+import { traceVariables } from './traceVariables.ts';
 import { timeoutText } from '../../machines/subprocessExit.ts';
 import { say } from '../../policy/logger.ts';
 import { aboutCommand } from '../../protocol/aboutCommand.ts';
@@ -83,6 +84,7 @@ export function superviseSubprocess(
     try {
       const input: SubprocessInput = {
         ...prepared.input,
+        env: { ...traceVariables(context.traceContext), ...prepared.input.env },
         onOutput(chunk, from) {
           prepared.input.onOutput?.(chunk, from);
           return from === 'stdout' ? output?.push(chunk) : undefined;

@@ -1,0 +1,70 @@
+import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { IntegrationType } from '../policy/integrationAbout.ts';
+
+/** Trace context by the names of its headers (`traceparent`, `tracestate`), as it is handed on to another process. */
+export type TraceContext = Readonly<Record<string, string>>;
+
+/** A call as a tracer is told of it; nothing of its input but names. */
+export interface TracedCall {
+  readonly integration: string;
+  readonly number: number;
+  readonly type: IntegrationType | undefined;
+  readonly tool: string | undefined;
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly label: string | undefined;
+  readonly session: string | undefined;
+  /** The method of an HTTP request. */
+  readonly method: string | undefined;
+  /** The server of an HTTP API. */
+  readonly server: { readonly host: string; readonly port: number } | undefined;
+}
+
+/** A turn of a session as a tracer is told of it. */
+export interface TracedTurn {
+  readonly session: string;
+  readonly turn: number;
+  readonly kind: string;
+  /** What {@link Tracer.here} gave when its message was sent; undefined of one that was sent before there was a tracer. */
+  readonly origin: unknown;
+}
+
+/** Follows one piece of work. Its methods do not throw, but for what the work throws. */
+export interface Trace {
+  /** Runs work as part of it: calls that are made there belong to it. */
+  run<T>(work: () => T): T;
+  ended(outcome: Outcome<unknown>): void;
+}
+
+/** How a call ended. */
+export interface CallEnd {
+  readonly outcome: Outcome<unknown>;
+  readonly attempts: number;
+  /** Its failure, where a fallback answered in place of the integration. */
+  readonly fellBackFor: FailureFacts | undefined;
+}
+
+/** Follows one call. */
+export interface CallTrace extends Pick<Trace, 'run'> {
+  /** What its work hands on to the other side; undefined where there is nothing to hand on. */
+  readonly context: TraceContext | undefined;
+  /** An attempt failed. @param delayMs - until the next one; `null`: when the integration has restarted; undefined: there is none. */
+  attemptFailed(attempt: number, facts: FailureFacts, delayMs: number | null | undefined): void;
+  /** The call waits: for what. */
+  waits(waiting: string): void;
+  callEnded(end: CallEnd): void;
+}
+
+/** Follows calls and turns from their beginning to their end. Its methods do not throw. */
+export interface Tracer {
+  /** A call was made; asked where its caller stands. */
+  callBegins(call: TracedCall): CallTrace;
+  turnBegins(turn: TracedTurn): Trace;
+  /** What is under way where it is asked. */
+  here(): unknown;
+}
+
+/** Where a runtime's tracer is, for as long as a host asks for telemetry. */
+export interface Tracing {
+  tracer: Tracer | undefined;
+}
