@@ -85,10 +85,6 @@ export class EventScanner {
 
   push(chunk: Buffer): void {
     let at = 0;
-    if (this.#isFirst && chunk.length > 0) {
-      this.#isFirst = false;
-      if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) at = 3;
-    }
     let nextReturn = chunk.indexOf(carriageReturn, at);
     while (at < chunk.length) {
       if (this.#wasReturn) {
@@ -129,7 +125,9 @@ export class EventScanner {
     this.#begunBytes = bytes;
   }
 
-  #line(bytes: Buffer, start: number, end: number): void {
+  #line(bytes: Buffer, begin: number, end: number): void {
+    const start = this.#isFirst && isByteOrderMark(bytes, begin) ? begin + 3 : begin;
+    this.#isFirst = false;
     if (end === start) {
       if (this.#hasData) this.#event();
       this.#name = undefined;
@@ -184,4 +182,8 @@ export class EventScanner {
     const name = this.#name ?? /"type"\s*:\s*"([\w.]+)"/.exec(head)?.[1] ?? '';
     return meanings[this.#dialect].get(name) ?? 'content';
   }
+}
+
+function isByteOrderMark(bytes: Buffer, at: number): boolean {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
 }

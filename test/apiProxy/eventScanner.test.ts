@@ -56,6 +56,8 @@ describe('the scanner of events', () => {
     ['messages', 'event: message_stop\n\n', { isComplete: false }],
   ] as const)('[E-7] of %s knows %j', (dialect, text, expected) => {
     expect(scanned(dialect, [text])).toMatchObject(expected);
+    const bytes = [...Buffer.from(text)].map((byte) => Buffer.of(byte));
+    expect(scanned(dialect, bytes)).toMatchObject(expected);
   });
 
   it.each(['messages', 'responses', 'chat'] as const)(
