@@ -7,7 +7,6 @@ import { elementSpans, memberSpan } from '../protocol/mcp/jsonSpans.ts';
 import {
   fieldsOf,
   idKey,
-  type McpAnswer,
   type McpMessage,
   type McpNotification,
   type McpParams,
@@ -18,13 +17,12 @@ import { changedMethod, wantsChanges } from '../protocol/mcp/listRecord.ts';
 import { isModern, subscriptionField } from '../protocol/mcp/methods.ts';
 import { withId, withRequestId } from '../protocol/mcp/rewrite.ts';
 import { errorAnswer, notificationLine, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
+import { HubGreeting, metaOf } from './hubGreeting.ts';
 import { HubLists, isList, type ListMethod, withMember } from './hubLists.ts';
 import { HubMember, type HubServer } from './hubMember.ts';
 import { type LeftOut, leftOutText, type Named } from './hubNames.ts';
 import { HubQuestions } from './hubQuestions.ts';
-import { mergedDiscovery, mergedInfo } from './mergedInfo.ts';
 import { notPassedOn } from './notPassedOn.ts';
-import { settling } from './settling.ts';
 
 export interface McpHubOptions {
   readonly clock: Clock;
@@ -41,8 +39,6 @@ export interface McpHubOptions {
   readonly version: string;
 }
 
-/** How long servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
-const eraMs = 3000;
 /** How long a request may wait for a server that has not come up yet, in ms: it may be sent again, and a package may take minutes to be fetched. */
 const comingUpMs = 20_000;
 const maxLineBytes = 64 * 1024 * 1024;
@@ -53,22 +49,18 @@ export class McpHub {
   readonly ended: Promise<void>;
   readonly #options: McpHubOptions;
   readonly #members: readonly HubMember[];
+  readonly #greeting: HubGreeting;
   readonly #lists: HubLists;
   readonly #questions = new HubQuestions();
   readonly #pipe: McpClientPipe;
   /** Who answers a request of the client, by the key of its id; undefined when the hub does. */
   readonly #asked = new Map<string, HubMember | undefined>();
-  #isModern = false;
-  /** The client was told what the hub is. */
-  #isGreeted = false;
-  /** How much of the log the client wants, as it said so last. */
-  #level: McpParams | undefined = undefined;
   #lastId = 0;
   #room: (() => void)[] = [];
   #hasEnded = (): void => undefined;
 
   constructor(options: McpHubOptions) {
-    const { clock, input, output, servers, say, leftOut } = options;
+    const { clock, input, output, servers, say, leftOut, version } = options;
     this.#options = options;
     this.ended = new Promise((resolve) => (this.#hasEnded = resolve));
     this.#members = servers.map(
@@ -82,6 +74,7 @@ export class McpHub {
           room: () => this.#roomForMore(),
         }),
     );
+    this.#greeting = new HubGreeting(clock, this.#members, version);
     this.#lists = new HubLists({
       clock,
       leftOut: (left) => {
@@ -124,9 +117,9 @@ export class McpHub {
   #request(request: McpRequest, text: string): void {
     const { method, params } = request;
     if (isList(method)) this.#own(request, () => this.#list(request, method));
-    else if (method === 'initialize') this.#own(request, () => this.#initialize(request));
-    else if (method === 'server/discover') this.#own(request, () => this.#discover(request));
-    else if (method === 'logging/setLevel') this.#own(request, () => this.#setLevel(request));
+    else if (method === 'initialize') this.#own(request, () => this.#greeting.initialize(request));
+    else if (method === 'server/discover') this.#own(request, () => this.#greeting.discover(request));
+    else if (method === 'logging/setLevel') this.#own(request, () => this.#greeting.setLevel(request));
     else if (method === 'ping') this.#write(resultAnswer(request.id, {}));
     else if (method === 'subscriptions/listen') this.#listen(request, text);
     else if (method === 'tools/call')
@@ -147,61 +140,12 @@ export class McpHub {
     answer().then(give, () => give(errorAnswer(id, rpcErrors.internal, 'Internal error')));
   }
 
-  async #initialize({ id, params }: McpRequest): Promise<string> {
-    const { clock, version } = this.#options;
-    this.#level = undefined;
-    await settling(
-      clock,
-      this.#members.map(async (member) => (await member.greet('initialize', params)).answer.result !== undefined),
-    );
-    this.#isGreeted = true;
-    this.#isModern = false;
-    return resultAnswer(id, mergedInfo(this.#members, params['protocolVersion'], version));
-  }
-
-  async #discover({ id, params }: McpRequest): Promise<string> {
-    const { version } = this.#options;
-    const merged = mergedDiscovery(this.#members, await this.#askForEra(params), version);
-    if (merged === undefined) return errorAnswer(id, rpcErrors.methodNotFound, 'Method not found: server/discover');
-    this.#isGreeted = true;
-    this.#isModern = true;
-    return resultAnswer(id, merged);
-  }
-
-  /** Greets the servers without a handshake. @returns what those answered that did in time. */
-  async #askForEra(params: McpParams): Promise<readonly McpAnswer[]> {
-    const found: McpAnswer[] = [];
-    const all = this.#members.map(async (member) => {
-      found.push((await member.greet('server/discover', metaOf(params))).answer);
-    });
-    await inTime(Promise.all(all), { clock: this.#options.clock, limitMs: eraMs });
-    return [...found];
-  }
-
   async #list({ id, params }: McpRequest, method: ListMethod): Promise<string> {
     const modern = isModern(params);
-    // A client that knows the server from before asks for nothing but what it wants.
-    if (modern && !this.#isGreeted) {
-      this.#isModern = true;
-      await this.#askForEra(params);
-      this.#isGreeted = true;
-    }
+    if (modern && !this.#greeting.isDone) await this.#greeting.introduce(params);
     const items = await this.#lists.list(method, modern ? metaOf(params) : {});
     const complete = modern ? '"resultType":"complete",' : '';
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${complete}${items}}}\n`;
-  }
-
-  async #setLevel({ id, params }: McpRequest): Promise<string> {
-    this.#level = params;
-    const asked = this.#members.map((member) => this.#tellLevel(member));
-    await settling(this.#options.clock, asked);
-    return resultAnswer(id, {});
-  }
-
-  /** What a server logs the client says once, whenever that server comes up. */
-  async #tellLevel(member: HubMember): Promise<boolean> {
-    if (this.#level === undefined || member.info === undefined || !member.mayHave('logging')) return true;
-    return (await member.ask('logging/setLevel', this.#level)).answer.result !== undefined;
   }
 
   /** Every server listens; what they tell goes by the id that the client gave. */
@@ -301,18 +245,18 @@ export class McpHub {
 
   /** A server takes requests that the client was told nothing of. */
   #joined(member: HubMember): void {
-    void this.#tellLevel(member);
-    if (!this.#isGreeted) return;
+    void this.#greeting.tellLevel(member);
+    if (!this.#greeting.isDone) return;
     for (const { text, members } of this.#questions.listening) if (member.send(text)) members.add(member);
     this.#changed(['tools/list', 'prompts/list', 'resources/list']);
   }
 
   /** Lists are not any more what the client was told. Without a handshake it hears only of what it listens to. */
   #changed(lists: readonly ListMethod[]): void {
-    if (!this.#isGreeted) return;
+    if (!this.#greeting.isDone) return;
     for (const list of lists) {
       const method = changedMethod(list) ?? '';
-      if (!this.#isModern) this.#write(notificationLine(method));
+      if (!this.#greeting.isModern) this.#write(notificationLine(method));
       for (const { request } of this.#questions.listening) {
         const { id, params } = request;
         if (wantsChanges(params, list)) this.#write(notificationLine(method, { _meta: { [subscriptionField]: id } }));
@@ -338,10 +282,4 @@ export class McpHub {
     await this.#pipe.flush();
     this.#hasEnded();
   }
-}
-
-/** What a request of ours has of one of the client's in the stateless era. */
-function metaOf(params: McpParams): McpParams {
-  const { progressToken: _, ...meta } = fieldsOf(params['_meta']);
-  return { _meta: meta };
 }

@@ -1,0 +1,96 @@
+import type { Clock } from '../policy/clock.ts';
+import { inTime } from '../policy/inTime.ts';
+import { rpcErrors } from '../protocol/jsonRpc.ts';
+import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../protocol/mcp/message.ts';
+import { errorAnswer, resultAnswer } from '../protocol/mcp/syntheticAnswer.ts';
+import type { HubMember } from './hubMember.ts';
+import { mergedDiscovery, mergedInfo } from './mergedInfo.ts';
+import { settling } from './settling.ts';
+
+/** How long servers may take to say of which era they are, in ms: one that is of the older one is asked in vain for anything later. */
+const eraMs = 3000;
+
+/** How the client of a hub and its servers get to know each other, in either era. */
+export class HubGreeting {
+  readonly #clock: Clock;
+  readonly #members: readonly HubMember[];
+  readonly #version: string;
+  #isModern = false;
+  #isDone = false;
+  /** How much of the log the client wants, as it said so last. */
+  #level: McpParams | undefined = undefined;
+
+  /** @param version - ours, for the client. */
+  constructor(clock: Clock, members: readonly HubMember[], version: string) {
+    this.#clock = clock;
+    this.#members = members;
+    this.#version = version;
+  }
+
+  /** Whether the client was told what the hub is. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** Whether the client speaks without a handshake. */
+  get isModern(): boolean {
+    return this.#isModern;
+  }
+
+  async initialize({ id, params }: McpRequest): Promise<string> {
+    this.#level = undefined;
+    await settling(
+      this.#clock,
+      this.#members.map(async (member) => (await member.greet('initialize', params)).answer.result !== undefined),
+    );
+    this.#isDone = true;
+    this.#isModern = false;
+    return resultAnswer(id, mergedInfo(this.#members, params['protocolVersion'], this.#version));
+  }
+
+  async discover({ id, params }: McpRequest): Promise<string> {
+    const merged = mergedDiscovery(this.#members, await this.#askForEra(params), this.#version);
+    if (merged === undefined) return errorAnswer(id, rpcErrors.methodNotFound, 'Method not found: server/discover');
+    this.#isDone = true;
+    this.#isModern = true;
+    return resultAnswer(id, merged);
+  }
+
+  /** Of a client that knows the server from before, and so asks for nothing but what it wants. */
+  async introduce(params: McpParams): Promise<void> {
+    this.#isModern = true;
+    await this.#askForEra(params);
+    this.#isDone = true;
+  }
+
+  async setLevel({ id, params }: McpRequest): Promise<string> {
+    this.#level = params;
+    await settling(
+      this.#clock,
+      this.#members.map((member) => this.tellLevel(member)),
+    );
+    return resultAnswer(id, {});
+  }
+
+  /** What a server logs the client says once, whenever that server comes up. */
+  async tellLevel(member: HubMember): Promise<boolean> {
+    if (this.#level === undefined || member.info === undefined || !member.mayHave('logging')) return true;
+    return (await member.ask('logging/setLevel', this.#level)).answer.result !== undefined;
+  }
+
+  /** Greets the servers without a handshake. @returns what those answered that did in time. */
+  async #askForEra(params: McpParams): Promise<readonly McpAnswer[]> {
+    const found: McpAnswer[] = [];
+    const all = this.#members.map(async (member) => {
+      found.push((await member.greet('server/discover', metaOf(params))).answer);
+    });
+    await inTime(Promise.all(all), { clock: this.#clock, limitMs: eraMs });
+    return [...found];
+  }
+}
+
+/** What a request of ours has of one of the client's in the stateless era. */
+export function metaOf(params: McpParams): McpParams {
+  const { progressToken: _, ...meta } = fieldsOf(params['_meta']);
+  return { _meta: meta };
+}
