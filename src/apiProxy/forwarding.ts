@@ -5,6 +5,8 @@ import { formatDuration } from '../policy/duration.ts';
 import { readString } from '../policy/errorChain.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
+import { ClientWriter } from './clientWriter.ts';
+import { ContentWatch } from './contentWatch.ts';
 import { EncodedBody } from './encodedBody.ts';
 import { EventScanner } from './eventScanner.ts';
 import type { ExchangeSettings } from './exchangeSettings.ts';
@@ -15,8 +17,6 @@ import type { RequestBody } from './requestBody.ts';
 import type { Route } from './route.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What is held back of a stream until its first event of content, in bytes; one that says nothing in more is passed. */
-const mostHeld = 64 * 1024;
 /** Longest body of an answer that says no; a longer one is passed as it comes, in bytes. */
 const mostRefused = 256 * 1024;
 /** A body that is open for so long after the last event is ended, in ms: some clients wait for its end. */
@@ -66,12 +66,8 @@ export class Forwarding {
   #scanner: EventScanner | undefined = undefined;
   /** Of a compressed answer: it passes unread, and is looked at to know whether all of it came. */
   #encoded: EncodedBody | undefined = undefined;
-  #held: Buffer[] = [];
-  /** What is written at the end of this turn. */
-  #passing: Buffer[] = [];
-  #heldBytes = 0;
-  #contentAt = 0;
-  #content = 0;
+  readonly #watch: ContentWatch;
+  readonly #writer: ClientWriter;
   #lastTimer: Timer | undefined = undefined;
   /** What the upstream says that its answer failed of, which passes to the client as it came. */
   #failure: FailureFacts | undefined = undefined;
@@ -88,6 +84,8 @@ export class Forwarding {
     this.#attempt = attempt;
     this.#touch = touch;
     this.#learn = rateLimit;
+    this.#watch = new ContentWatch(exchange.clock);
+    this.#writer = new ClientWriter(exchange.response, () => this.#rest());
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -163,7 +161,7 @@ export class Forwarding {
     if (encoding === undefined) this.#scanner = scanner;
     else if (scanner !== undefined || endsWithConnection(answer))
       this.#encoded = EncodedBody.of(encoding, (chunk) => scanner?.push(chunk));
-    this.#contentAt = exchange.clock.now();
+    this.#watch.begin();
     answer.on('data', this.#took);
     const encoded = this.#encoded;
     answer.once('end', () => {
@@ -191,32 +189,13 @@ export class Forwarding {
       if (this.#isWithoutContent(scanner)) return;
       if (scanner.isOver && !wasOver) this.#awaitEnd();
     }
-    if (exchange.isCommitted || this.#commit()) this.#pass(chunk);
-  };
-
-  /** What came by one read of the socket is written at once: events that come one by one do not wait. */
-  #pass(chunk: Buffer): void {
-    if (this.#passing.push(chunk) === 1) process.nextTick(this.#flush);
-  }
-
-  readonly #flush = (): void => {
-    const chunks = this.#passing;
-    const [first] = chunks;
-    if (first === undefined) return;
-    this.#passing = [];
-    if (!this.#exchange.response.write(chunks.length === 1 ? first : Buffer.concat(chunks)) && !this.#isOver)
-      this.#rest();
+    if (exchange.isCommitted || this.#commit()) this.#writer.pass(chunk);
   };
 
   /** Whether the first of an answer may go to the client, after which there is no other attempt. */
   #mayPass(scanner: EventScanner, chunk: Buffer): boolean {
-    const exchange = this.#exchange;
     if (scanner.hasFailed && scanner.content === 0 && this.#failedAtOnce(scanner)) return false;
-    const hasContent = scanner.content > 0 || scanner.mayEnd;
-    if (hasContent || this.#heldBytes + chunk.length > mostHeld || exchange.hasWaitedLong) return true;
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
-    return false;
+    return this.#watch.isEnough(scanner, chunk, this.#exchange.hasWaitedLong);
   }
 
   /** A stream that begins with an error is an answer that says no. @returns whether another attempt may follow. */
@@ -235,15 +214,9 @@ export class Forwarding {
 
   /** Ends a stream that says that it lives, and nothing else for too long. */
   #isWithoutContent(scanner: EventScanner): boolean {
-    const { contentMs, clock } = this.#exchange;
-    const now = clock.now();
-    const isNew = scanner.content > this.#content || scanner.mayEnd;
-    this.#content = scanner.content;
-    if (isNew || now - this.#contentAt <= contentMs) {
-      if (isNew) this.#contentAt = now;
-      return false;
-    }
-    const message = `${this.#exchange.upstream.host} sent signs of life alone for ${formatDuration(contentMs)}`;
+    const { contentMs, upstream } = this.#exchange;
+    if (!this.#watch.isSilentFor(contentMs, scanner)) return false;
+    const message = `${upstream.host} sent signs of life alone for ${formatDuration(contentMs)}`;
     this.#fail({ kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown', breaker: 'ignored' });
     return true;
   }
@@ -259,21 +232,20 @@ export class Forwarding {
       return false;
     }
     this.#attempt.firstChunkCame();
-    const held = this.#held;
-    this.#held = [];
-    for (const chunk of held) this.#pass(chunk);
+    for (const chunk of this.#watch.take()) this.#writer.pass(chunk);
     return true;
   }
 
   /** The client is slow: nothing more is read for it, and it is not the upstream that is waited for. */
   #rest(): void {
+    if (this.#isOver) return;
     const { response } = this.#exchange;
     this.#answer?.pause();
     this.#attempt.rest();
     response.once('drain', () => {
       if (this.#isOver) return;
       this.#attempt.resume();
-      this.#contentAt = this.#exchange.clock.now();
+      this.#watch.begin();
       this.#answer?.resume();
     });
   }
@@ -295,7 +267,7 @@ export class Forwarding {
     }
     if (!exchange.isCommitted && !this.#commit()) return;
     this.#over();
-    this.#flush();
+    this.#writer.flush();
     exchange.isDone = true;
     exchange.response.end();
     if (this.#scanner?.hasFailed === true) {
@@ -326,7 +298,7 @@ export class Forwarding {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes <= mostRefused) return;
-      this.#held = chunks;
+      this.#watch.hold(chunks);
       this.#commit();
     });
     answer.once('end', () => {
@@ -362,8 +334,8 @@ export class Forwarding {
   #fail(facts: FailureFacts): void {
     if (this.#isOver) return;
     this.#over();
-    this.#flush();
-    this.#held = [];
+    this.#writer.flush();
+    this.#watch.take();
     this.#request?.destroy();
     this.#exchange.passage?.ended(facts);
     this.#reject(new AttemptError(facts));
