@@ -9,7 +9,6 @@ import {
   idKey,
   type McpMessage,
   type McpNotification,
-  type McpParams,
   type McpRequest,
   readMessage,
 } from '../protocol/mcp/message.ts';
