@@ -130,7 +130,7 @@ function callsIn({ succeeded, failed }: CallFigures): number {
 }
 
 /** Undefined where no call says anything: nobody called, or each call was cancelled by its caller. */
-export function successRate(figures: CallFigures): number | undefined {
+function successRate(figures: CallFigures): number | undefined {
   const told = callsIn(figures) - (figures.failed.cancelled ?? 0);
   return told === 0 ? undefined : figures.succeeded / told;
 }

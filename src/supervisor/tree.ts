@@ -120,7 +120,7 @@ function childNode(supervision: Supervision, child: Child): TreeNode {
     restart: spec.restart,
     ...(lastFailure !== undefined && { lastError: messageOf(lastFailure.error) }),
     ...(machineState !== undefined && { machineState }),
-    ...(plan !== undefined && { nextRestartInMs: Math.max(0, Math.round(plan.at - surroundings.clock.now())) }),
+    ...(plan !== undefined && { nextRestartInMs: Math.max(0, Math.ceil(plan.at - surroundings.clock.now())) }),
     ...(child.held !== undefined && { queued: child.held.length }),
     ...(deadLetters > 0 && { deadLetters }),
     ...(details !== undefined && { details }),

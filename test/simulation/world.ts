@@ -128,6 +128,7 @@ export class World {
     for (const integration of this.integrations) integration.stop();
     this.#stopping = this.root.stop().then(() => {
       for (const { session } of this.sessions) session.ended();
+      this.runtime.statistics.keep();
       this.over = true;
       this.trace.note('stopped');
     });

@@ -39,6 +39,9 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
+/** After so long the figures of its calls are in the store, in ms. */
+const figuresKeptMs = 10_000;
+
 describe('a run of a workflow', () => {
   it.each(['plan', 'item', 'summary'] as const)(
     '[W-3] [I-3] is ended by its caller in its %s, and leaves nothing',
@@ -59,7 +62,7 @@ describe('a run of a workflow', () => {
       });
       expect(outcome.message).toMatch(/^Cancelled with \d of \d items done: enough$/);
       expect(outcome.failure?.cause).toEqual(new Error('enough'));
-      await clock.settle();
+      await clock.advance(figuresKeptMs);
       expect(clock.pending).toBe(idle);
       expect(gateway.tree().children?.map(({ id }) => id)).not.toContain(running.id);
     },
@@ -71,7 +74,7 @@ describe('a run of a workflow', () => {
       const { run, clock } = await startWorkflow([backend('primary', ab, { [step]: () => failing('permanent') })]);
       const idle = clock.pending;
       await (await run()).outcome;
-      await clock.settle();
+      await clock.advance(figuresKeptMs);
       expect(clock.pending).toBe(idle);
     },
   );
@@ -82,7 +85,7 @@ describe('a run of a workflow', () => {
     const running = await run();
     await clock.advance(5 * minutes);
     await running.outcome;
-    await clock.advance(5000);
+    await clock.advance(figuresKeptMs);
     expect(clock.pending).toBe(idle);
   });
 
