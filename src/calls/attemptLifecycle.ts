@@ -2,7 +2,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import { Attempt } from './attempt.ts';
 import { BreakerRecorder } from './breakerRecorder.ts';
 import type { Call } from './call.ts';
-import { dueOf, type ExpiredLimit, expiredLimit, firstDueOf } from './limits.ts';
+import { dueOf, type ExpiredLimit, expiredLimit, firstDueOf, firstHalfOf, halfDueOf } from './limits.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 import { isInStallWake } from './stallWake.ts';
@@ -37,9 +37,9 @@ export class AttemptLifecycle<I, O> {
     if (options.rate !== undefined) call.progress.rate?.spend();
     scopes.workStarted(attempt);
     inFlight.add(call);
-    call.due = firstDueOf(call, limitMs, now);
+    call.due = call.progress.isPendingTold ? firstDueOf(call, limitMs, now) : firstHalfOf(call, limitMs, now);
     options.deadlines.set(call);
-    if (!link.closed) circuit.probeDueAt = call.due;
+    if (!link.closed) circuit.probeDueAt = firstDueOf(call, limitMs, now);
     link.attemptStarted(now);
     if (triesTool) tools.tellProbe(call);
     return attempt;
@@ -100,13 +100,10 @@ export class AttemptLifecycle<I, O> {
    */
   expire(attempt: Attempt<Call<I, O>>, now: number): FailureFacts | undefined {
     const { options, suspicion } = this.#state;
-    const { call } = attempt;
     for (;;) {
       const due = dueOf(attempt, options.clock);
       if (due > now) {
-        // It showed a sign of life since; only now is its place in the queue worth moving.
-        call.due = due;
-        options.deadlines.set(call);
+        this.#goOn(attempt, due, now);
         return undefined;
       }
       const limit = expiredLimit(attempt, now, options.clock);
@@ -120,6 +117,16 @@ export class AttemptLifecycle<I, O> {
       suspicion.raise();
       // Another of its limits may have passed as well.
     }
+  }
+
+  /** An attempt that showed a sign of life since, or has half of its time left; only now is its place in the queue worth moving. */
+  #goOn(attempt: Attempt<Call<I, O>>, due: number, now: number): void {
+    const { options, records } = this.#state;
+    const { call } = attempt;
+    const halfDue = call.progress.isPendingTold ? due : halfDueOf(attempt, options.clock);
+    if (halfDue <= now) records.callPending(call);
+    call.due = halfDue <= now ? due : Math.min(due, halfDue);
+    options.deadlines.set(call);
   }
 
   /** Ends an attempt whose work goes on. */

@@ -232,9 +232,9 @@ export class CallPath<I, O> implements Drainable {
     this.#step(() => {
       // Calls whose next attempt would come after the end learn now what they would learn then.
       for (const call of state.waiting.list()) {
-        const { lastFailure, rate } = call.progress;
+        const { lastFailure, rate, waitUntil } = call.progress;
         const isTimed = call.waiting === 'backoff' || call.waiting === 'pause' || call.waiting === 'rate';
-        const dueAt = call.waiting === 'rate' ? this.#conductor.now() + (rate?.heldBack?.waitMs ?? 0) : call.due;
+        const dueAt = call.waiting === 'rate' ? this.#conductor.now() + (rate?.heldBack?.waitMs ?? 0) : waitUntil;
         if (!isTimed || dueAt < order.until) continue;
         if (lastFailure === undefined) steps.settlement.refuse(call, refusal.stopping(this.name));
         else steps.settlement.fail(call, refusal.notTriedAgain(lastFailure));

@@ -13,6 +13,10 @@ export type Waiting = 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'sc
 export class CallProgress {
   waiting: Waiting | undefined = undefined;
   waitedMs = 0;
+  /** When its wait is over, in monotonic ms. It may be looked at before that. */
+  waitUntil = 0;
+  /** It was told that half of its limit has passed. */
+  isPendingTold = false;
   /** It was let wait, and so is accepted: it is not refused any more for want of a permit. */
   accepted = false;
   /** How often it was tried again on the budget of retries. */

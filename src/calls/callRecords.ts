@@ -5,10 +5,11 @@ import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import type { CallCounter } from './callCounter.ts';
+import { whyOf } from './callWhy.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import { stackOf } from './errorText.ts';
-import { limitThatPassed } from './limits.ts';
+import { limitMsOf, limitThatPassed } from './limits.ts';
 import type { RatePlace } from './ratePlace.ts';
 import { toolName } from './toolName.ts';
 
@@ -95,6 +96,27 @@ export class CallRecords<I, O> {
     this.#ofTool(call)?.succeeded(elapsedMs);
     if (!isWanted) return;
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
+  }
+
+  /** Half of a limit has passed: told once for each call. */
+  callPending(call: Call<I, O>): void {
+    call.ownProgress().isPendingTold = true;
+    const why = whyOf(call, this.#clock);
+    const { input, settings, startedAt, attempts: attempt } = call;
+    if (why === undefined || settings.isPart === true || settings.isProbe === true) return;
+    const { rule, inMs } = why.next;
+    this.#queue.tell({
+      type: 'call.pending',
+      ...this.#about(call),
+      tool: toolName(this.#options, input),
+      attempt,
+      waitsFor: why.phase,
+      elapsedMs: this.#clock.now() - startedAt,
+      silentMs: why.silentMs,
+      rule,
+      limitMs: limitMsOf(rule, call),
+      nextInMs: inMs,
+    });
   }
 
   callFailed(call: Call<I, O>, failure: Failure): void {

@@ -43,7 +43,7 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
       return { phase: waiting, ...shared, rate, next: soonest([turn, overall]) };
     }
     const rule = ruleOf(waiting);
-    const next = rule === undefined ? overall : { rule, inMs: call.due - now };
+    const next = rule === undefined ? overall : { rule, inMs: call.progress.waitUntil - now };
     return { phase: waiting, ...shared, next: soonest([next, overall]) };
   }
   const limits = [

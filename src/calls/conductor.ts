@@ -6,6 +6,7 @@ import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { Waiting } from './callProgress.ts';
+import { overallHalfOf } from './limits.ts';
 import { type PathWatcher, PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 
@@ -55,7 +56,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     } else if (call.attempt !== undefined) {
       const facts = this.steps.lifecycle.expire(call.attempt, now);
       if (facts !== undefined) this.steps.retryOrEnd(call, facts);
-    } else this.#waitExpired(call, now);
+    } else if (!this.#waitsOn(call, now)) this.#waitExpired(call, now);
     queue.leave();
   }
 
@@ -187,7 +188,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     let repeated = 0;
     queue.each(calls, (call) => {
       if (call.waiting !== 'restart') return;
-      const leftMs = call.due - now;
+      const leftMs = call.progress.waitUntil - now;
       waiting.delete(call);
       if (call.attempts > 0) call.ownProgress().repeatLeftMs = Math.max(0, leftMs);
       const round = call.attempts > 0 ? Math.floor(repeated++ / repeatsAtOnce) : 0;
@@ -214,6 +215,18 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
       return true;
     };
     queue.each(waiting.list(), refuse, () => this.#resumeAfterRestart());
+  }
+
+  /** Whether a waiting call was only to be told of. One that waits for a rate limit is looked at all the same: it may have come first in line. */
+  #waitsOn(call: Call<I, O>, now: number): boolean {
+    const { options, records } = this.state;
+    const { isPendingTold, waitUntil } = call.progress;
+    if (isPendingTold || now >= waitUntil || now < overallHalfOf(call)) return false;
+    records.callPending(call);
+    if (call.waiting === 'rate') return false;
+    call.due = waitUntil;
+    options.deadlines.set(call);
+    return true;
   }
 
   /** The time of a waiting call has come. */

@@ -30,6 +30,33 @@ export function firstDueOf(call: AttemptedCall, limitMs: number, now: number): n
   return Math.ceil(Math.min(now + call.settings.idleMs, now + limitMs, call.overallDue));
 }
 
+/** Limits below this have passed before anybody could look: half of them is not told of. */
+const leastToldMs = 2000;
+
+/** How long before its end half of a limit has passed, in ms. */
+const halfOf = (limitMs: number): number =>
+  limitMs < leastToldMs || limitMs === Number.POSITIVE_INFINITY ? 0 : limitMs / 2;
+
+/** When half of the first limit of an attempt has passed, as {@link dueOf}. */
+export function halfDueOf(attempt: Attempt<AttemptedCall>, clock: StallClock): number {
+  const { idleMs } = attempt.call.settings;
+  const idleAt = idleDueOf(attempt, clock) - halfOf(idleMs);
+  const attemptAt = attemptDueOf(attempt, clock) - halfOf(attempt.limitMs);
+  return Math.ceil(Math.min(idleAt, attemptAt, overallHalfOf(attempt.call)));
+}
+
+/** The same as {@link firstDueOf}. */
+export function firstHalfOf(call: AttemptedCall, limitMs: number, now: number): number {
+  const { idleMs, overallMs } = call.settings;
+  const idleAt = now + idleMs - halfOf(idleMs);
+  return Math.ceil(Math.min(idleAt, now + limitMs - halfOf(limitMs), call.startedAt + overallMs - halfOf(overallMs)));
+}
+
+/** When half of the overall limit of a call has passed. */
+export function overallHalfOf({ overallDue, settings }: Pick<AttemptedCall, 'overallDue' | 'settings'>): number {
+  return overallDue - halfOf(settings.overallMs);
+}
+
 /** A limit that has run out. */
 export interface ExpiredLimit {
   readonly reason: FailureReason;
@@ -57,6 +84,18 @@ const limitOf: Readonly<Partial<Record<FailureReason, keyof Limits>>> = {
   attempt_timeout: 'attemptMs',
   overall_timeout: 'overallMs',
 };
+
+/** How long the limit that a rule is about is, in ms; undefined where the rule is no limit. */
+export function limitMsOf(rule: string, { settings, attempt }: HasLimits): number | undefined {
+  if (rule === 'attempt_timeout') return attempt?.limitMs ?? settings.attemptMs;
+  const limit = rule in limitOf ? limitOf[rule as FailureReason] : undefined;
+  return limit === undefined ? undefined : settings[limit];
+}
+
+interface HasLimits {
+  readonly settings: Limits;
+  readonly attempt: { readonly limitMs: number } | undefined;
+}
 
 /**
  * The limit that ended a call, and where it was set: nothing was thrown there whose stack could say so. Undefined for other failures.

@@ -2,6 +2,7 @@ import { type BreakerPolicy, openForMs, trips } from '../policy/breaker.ts';
 import { type CountedFailure, RecentFailures } from '../policy/breakerCause.ts';
 import { BreakerCounts } from './breakerCounts.ts';
 import type { Call } from './call.ts';
+import { firstDueOf } from './limits.ts';
 import { RefusalEpisode } from './callRecords.ts';
 
 /**
@@ -49,7 +50,9 @@ export class ToolCircuit<I, O> {
   /** When a call may try it, in monotonic ms. */
   get probeAt(): number {
     if (this.isIsolated) return Number.POSITIVE_INFINITY;
-    return Math.max(this.openUntil, this.probe?.due ?? 0);
+    const { probe } = this;
+    const endsAt = probe?.attempt && firstDueOf(probe, probe.attempt.limitMs, probe.attempt.startedAt);
+    return Math.max(this.openUntil, endsAt ?? probe?.due ?? 0);
   }
 
   /** A call passed its limit. @returns for how long the circuit opens by that, in ms; undefined when it does not. */

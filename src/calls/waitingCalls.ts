@@ -1,5 +1,6 @@
 import type { Call } from './call.ts';
 import type { Waiting } from './callProgress.ts';
+import { overallHalfOf } from './limits.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { EffectQueue } from './effectQueue.ts';
 
@@ -48,7 +49,8 @@ export class WaitingCalls<I, O> {
     const { trace } = progress;
     if (trace !== undefined) this.#queue.call(() => trace.waits(waiting), undefined);
     this.#calls.add(call);
-    call.due = Math.ceil(due);
+    progress.waitUntil = Math.ceil(due);
+    call.due = progress.isPendingTold ? progress.waitUntil : Math.ceil(Math.min(due, overallHalfOf(call)));
     this.#deadlines.set(call);
     this.#changed();
   }

@@ -5,6 +5,7 @@ import type { FactType } from './facts.ts';
 const every: { readonly [T in FactType | FactFamily]: true } = {
   'call.first_chunk': true,
   'call.retried': true,
+  'call.pending': true,
   'call.succeeded': true,
   'call.failed': true,
   'call.refused': true,

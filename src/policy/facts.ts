@@ -12,6 +12,22 @@ export interface FactMap {
   'call.retried': CallFact & { attempt: number; kind: FailureKind; message: string; delayMs: number | null };
   /** The first chunk of a stream has come, `afterMs` after the call, waits and retries included. */
   'call.first_chunk': CallFact & { attempt: number; afterMs: number };
+  /** A call hangs: half of the first limit that ends it has passed. Once for each call. `rule` ends its wait in `nextInMs` if nothing else does. */
+  'call.pending': CallFact & {
+    /** The tool that was called. */
+    tool?: string | undefined;
+    /** 0 before the first. */
+    attempt: number;
+    /** An attempt is in flight, or what the call waits for. */
+    waitsFor: 'in_flight' | 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'scope' | 'suspect' | 'rate';
+    elapsedMs: number;
+    /** For how long the attempt in flight has shown no sign of life. */
+    silentMs?: number | undefined;
+    rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit';
+    /** How long the limit is, where `rule` is one. */
+    limitMs?: number | undefined;
+    nextInMs: number;
+  };
   /** A call ended with a value. */
   'call.succeeded': CallFact & { attempts: number; elapsedMs: number };
   /** A call ended with a failure: the one final record. `stack` where an error was thrown. */

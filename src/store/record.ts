@@ -24,6 +24,7 @@ const asTold = (fact: object): Record<string, unknown> => snakeCase(fact);
 const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'call.first_chunk': null,
   'call.retried': null,
+  'call.pending': ['integration', 'pending', asTold],
   'call.succeeded': null,
   'call.failed': [
     'integration',

@@ -16,6 +16,22 @@ interface Line {
 
 type Lines = { readonly [T in FactType]?: (fact: FactOf<T>) => Line | undefined };
 
+const waitTexts: Readonly<Record<FactOf<'call.pending'>['waitsFor'], string>> = {
+  in_flight: 'an answer',
+  backoff: 'its next attempt',
+  pause: 'the end of a pause that the server asked for',
+  restart: 'a restart',
+  permit: 'a place',
+  probe: 'the probe of an open circuit',
+  scope: 'earlier work of its scope',
+  suspect: 'a sign of life of the server',
+  rate: 'its rate limit',
+};
+
+function callText(integration: string, label: string | undefined): string {
+  return `${label === undefined || label === integration ? 'A call' : `The call ${label}`} of ${integration}`;
+}
+
 const endTexts = {
   quiet: 'it has been quiet',
   closed: 'its circuit closed',
@@ -46,15 +62,22 @@ const lines: Lines = {
       text: `The circuit of ${integration} ${what}, as another process has found${why}`,
     };
   },
+  'call.pending': ({ integration, label, waitsFor, elapsedMs, silentMs, rule, nextInMs }) => {
+    const silent =
+      silentMs === undefined
+        ? `waits for ${waitTexts[waitsFor]}`
+        : `silent for ${formatDuration(Math.round(silentMs))}`;
+    const about = `pending for ${formatDuration(Math.round(elapsedMs))}, ${silent}; ${rule} in ${formatDuration(Math.ceil(nextInMs))}`;
+    return { level: 'warn', subject: integration, text: `${callText(integration, label)} is ${about}` };
+  },
   'call.failed': ({ integration, label, failure }) => {
     // A hook that failed and an item that did are told as that.
     const isTold = integration.startsWith('hook:') || /^workflow:.*:items$/.test(integration);
     if (isTold || failure.kind === 'cancelled') return undefined;
-    const what = label === undefined || label === integration ? 'A call' : `The call ${label}`;
     return {
       level: failureKinds[failure.kind].alerts ? 'warn' : 'info',
       subject: integration,
-      text: `${what} of ${integration} failed (${failure.kind}, ${attemptsText(failure.attempts)}): ${failure.message}`,
+      text: `${callText(integration, label)} failed (${failure.kind}, ${attemptsText(failure.attempts)}): ${failure.message}`,
     };
   },
   'session.turn_failed': ({ session, turn, kind, error }) => ({
