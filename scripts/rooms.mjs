@@ -130,6 +130,12 @@ export const floors = [
       begin: 'inspection.ts',
     },
     {
+      room: 'otel',
+      purpose: 'Spans and metrics by OpenTelemetry, for a host that asks for them. The entry `unwedge/otel`.',
+      begin: 'withTelemetry.ts',
+      next: ['conventions.ts', 'spanTracer.ts', 'callSpan.ts'],
+    },
+    {
       room: 'config',
       purpose: 'The configuration file: its sources in order, every problem at once, what is made of it.',
       begin: 'readConfig.ts',

@@ -7,6 +7,7 @@ import type { CreateGatewayOptions, Gateway } from './gatewayTypes.ts';
 import { withInspection } from '../inspector/inspection.ts';
 import { sessionMachine, type SessionRef } from '../machines/session.ts';
 import { installKinds, type IntegrationKind, type MethodsOf } from '../runtime/integrationKind.ts';
+import { withRegistry } from '../runtime/registryOf.ts';
 import { guardProcess } from '../runtime/processGuard.ts';
 import { type Session, SupervisedSession } from '../sessions/session.ts';
 import type { SessionOptions } from '../sessions/sessionOptions.ts';
@@ -40,7 +41,7 @@ function coreGateway(scope: GatewayScope): Gateway {
   const { runtime } = registry;
   const { clock, bus, deadlines, tracing } = runtime;
 
-  return withInspection<Gateway>(scope.inspection, {
+  const gateway = withInspection<Gateway>(scope.inspection, {
     ...gatewayIntegrations(scope),
     ...gatewayLife(scope),
     hook(event, handler, hookOptions = {}) {
@@ -107,4 +108,5 @@ function coreGateway(scope: GatewayScope): Gateway {
       return runtime.store();
     },
   });
+  return withRegistry(registry, gateway);
 }

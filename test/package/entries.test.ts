@@ -14,6 +14,7 @@ const purposes = {
   transcript: ['protocol/transcript'],
   config: ['config'],
   inspect: ['inspector/page', 'inspector/drawing'],
+  otel: ['otel'],
 } as const;
 type Purpose = keyof typeof purposes;
 
@@ -60,6 +61,7 @@ describe('the entries', () => {
     ['transcript', ['transcript']],
     ['config', ['config']],
     ['inspect', []],
+    ['otel', ['otel']],
     ['testing', []],
     ['mcp-server', []],
   ])('[U-8] of a purpose imports its own: unwedge/%s', async (entry, expected) => {

@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config/index.ts';
 import { createGateway, createSupervisor, type Gateway, treeText } from '../../src/index.ts';
 import { inspectWithStately } from '../../src/inspector/index.ts';
 import { superviseMcpServer, withErrorBoundary } from '../../src/mcpBoundary/index.ts';
+import { withTelemetry } from '../../src/otel/index.ts';
 import { repairTranscript } from '../../src/protocol/transcript/index.ts';
 import { faultyMcpServer, SimulatedClock, startFaultyMcpHttpServer } from '../../src/testing/index.ts';
 import { serverSentEvents, showProgress, workflowKind } from '../../src/workflow/index.ts';
@@ -146,6 +147,10 @@ const takers: Readonly<Record<string, Taker>> = {
   inspectWithStately: {
     take: (options, gateway) => inspectWithStately(gateway as never, options),
     wrong: ['port', 'x'],
+  },
+  withTelemetry: {
+    take: (options, gateway) => withTelemetry(gateway, options),
+    wrong: ['tracerProvider', 5],
   },
   superviseMcpServer: {
     take: (options) => superviseMcpServer({} as never, options),

@@ -77,6 +77,9 @@ describe('the public names', () => {
           "superviseMcpServer",
           "withErrorBoundary",
         ],
+        "unwedge/otel": [
+          "withTelemetry",
+        ],
         "unwedge/testing": [
           "SimulatedClock",
           "faultyMcpServer",
@@ -112,6 +115,7 @@ describe('the public names', () => {
         "unwedge/config": "ConfigOptions ConfigProblem ConfigSource LoadConfigOptions LoadedConfig OpenClawOptions UnwedgeConfig",
         "unwedge/inspect": "InspectOptions Inspected Inspector",
         "unwedge/mcp-server": "ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult",
+        "unwedge/otel": "TelemetryOptions Traced",
         "unwedge/testing": "FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest UpstreamFault UpstreamScript",
         "unwedge/transcript": "RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport",
         "unwedge/workflow": "NumberedWorkflowEvent ProgressStream ServerSentEventOptions ServerSentEventResponse ServerSentEventsEnd ShowProgressOptions WatchedRun Workflow WorkflowBackend WorkflowEvent WorkflowFallback WorkflowItem WorkflowItemContext WorkflowItemResult WorkflowMethods WorkflowOptions WorkflowOutcome WorkflowPlan WorkflowProgress WorkflowRun WorkflowRunOptions WorkflowStepContext WorkflowTodo WorkflowWorkItem",

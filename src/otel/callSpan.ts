@@ -1,0 +1,108 @@
+import { type Context, context, type Span, SpanStatusCode } from '@opentelemetry/api';
+import type { CallEnd, CallTrace, TraceContext } from '../calls/tracing.ts';
+import type { Clock } from '../policy/clock.ts';
+import { readInteger } from '../policy/errorChain.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import { attributesOfFailure, type CallShape, own, standard } from './conventions.ts';
+import type { Instruments } from './instruments.ts';
+import type { RedactedTexts } from './redactedTexts.ts';
+import { spanTime } from './spanTime.ts';
+import { traceHeaders } from './traceHeaders.ts';
+
+/** What the spans of one gateway share. */
+export interface SpanScope {
+  readonly clock: Clock;
+  readonly texts: RedactedTexts;
+  readonly instruments: Instruments;
+  /** What a span of the host's SDK, or a processor of it, throws is contained here: it must not end a call. */
+  readonly safely: (run: () => void) => void;
+}
+
+/** A span and where it stands. */
+export interface OpenSpan {
+  readonly span: Span;
+  /** In which its work runs. */
+  readonly context: Context;
+  /** Wall time and monotonic time, in ms. */
+  readonly wallStart: number;
+  readonly start: number;
+}
+
+/** The span of a call: one from its beginning to its end, with an event for each attempt that failed and each wait. */
+export class CallSpan implements CallTrace {
+  readonly #scope: SpanScope;
+  readonly #shape: CallShape;
+  readonly #open: OpenSpan;
+
+  /** @param shape - redacted. */
+  constructor(scope: SpanScope, shape: CallShape, open: OpenSpan) {
+    this.#scope = scope;
+    this.#shape = shape;
+    this.#open = open;
+  }
+
+  get context(): TraceContext | undefined {
+    let headers: TraceContext | undefined;
+    this.#scope.safely(() => {
+      headers = traceHeaders(this.#open.context);
+    });
+    return headers;
+  }
+
+  run<T>(work: () => T): T {
+    return context.with(this.#open.context, work);
+  }
+
+  attemptFailed(attempt: number, facts: FailureFacts, delayMs: number | null | undefined): void {
+    const { safely, instruments } = this.#scope;
+    safely(() => {
+      const delay = typeof delayMs === 'number' ? { [own.retryDelay]: delayMs / 1000 } : {};
+      this.#tell(own.attemptFailed, { [own.attempt]: attempt, ...this.#failure(facts), ...delay });
+      if (delayMs !== undefined) instruments.callRetried(String(this.#shape.attributes[own.integration]), facts.kind);
+    });
+  }
+
+  waits(what: string): void {
+    this.#scope.safely(() => this.#tell(own.waits, { [own.waitFor]: what }));
+  }
+
+  callEnded({ outcome, attempts, fellBackFor }: CallEnd): void {
+    const { clock, instruments, texts, safely } = this.#scope;
+    const { kind, attributes } = this.#shape;
+    safely(() => {
+      const { span, wallStart, start } = this.#open;
+      const elapsedMs = Math.max(0, clock.now() - start);
+      const ended = outcome.ok ? statusOf(kind, outcome.value) : attributesOfFailure(kind, outcome.failure);
+      span.setAttributes({ ...ended, [own.attempts]: attempts });
+      if (kind === 'http' && attempts > 1) span.setAttribute(standard.resendCount, attempts - 1);
+      if (!outcome.ok) {
+        span.setAttributes({ ...this.#failure(outcome.failure), [own.effect]: outcome.failure.outcome });
+        span.setStatus({ code: SpanStatusCode.ERROR, message: texts.text(outcome.failure.message) });
+      } else if (fellBackFor !== undefined) {
+        span.setAttributes({ ...this.#failure(fellBackFor), [own.fellBack]: true });
+      }
+      span.end(spanTime(wallStart + elapsedMs));
+      instruments.callEnded(kind, elapsedMs, { ...attributes, ...ended });
+    });
+  }
+
+  #tell(name: string, attributes: Parameters<Span['setAttributes']>[0]): void {
+    const { span, wallStart, start } = this.#open;
+    span.addEvent(name, attributes, spanTime(wallStart + this.#scope.clock.now() - start));
+  }
+
+  #failure({ kind, reason, message }: FailureFacts): Parameters<Span['setAttributes']>[0] {
+    const { texts } = this.#scope;
+    return {
+      [own.failureKind]: kind,
+      ...(reason !== undefined && { [own.failureReason]: reason }),
+      [own.failureMessage]: texts.text(message),
+    };
+  }
+}
+
+/** The status of an answer that came. */
+function statusOf(kind: CallShape['kind'], value: unknown): Parameters<Span['setAttributes']>[0] {
+  const status = kind === 'http' ? readInteger(value, 'status') : undefined;
+  return status === undefined ? {} : { [standard.httpStatus]: status };
+}

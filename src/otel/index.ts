@@ -1,0 +1,1 @@
+export { type TelemetryOptions, type Traced, withTelemetry } from './withTelemetry.ts';

@@ -1,0 +1,56 @@
+import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
+import { type CallShape, own } from './conventions.ts';
+
+/** Bounds of buckets in seconds, as the conventions have them. */
+const genAiBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const mcpBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+const httpBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+/** Durations by the conventions: name, buckets, and calls of which kind they are of. */
+export const durations = [
+  ['gen_ai.client.operation.duration', genAiBounds, ['agent']],
+  ['gen_ai.invoke_agent.duration', genAiBounds, ['agent']],
+  ['gen_ai.execute_tool.duration', genAiBounds, ['tool']],
+  ['mcp.client.operation.duration', mcpBounds, ['mcp']],
+  ['http.client.request.duration', httpBounds, ['http']],
+] as const satisfies readonly (readonly [string, readonly number[], readonly CallShape['kind'][]])[];
+
+/** What is counted and measured as calls and turns end. */
+export class Instruments {
+  readonly #byKind = new Map<CallShape['kind'], Histogram[]>();
+  readonly #call: Histogram;
+  readonly #turn: Histogram;
+  readonly #retries: Counter;
+
+  constructor(meter: Meter) {
+    const histogram = (name: string, description: string, bounds: readonly number[]): Histogram =>
+      meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: [...bounds] } });
+    for (const [name, bounds, kinds] of durations) {
+      const made = histogram(name, `Duration of calls, waits and retries included (${kinds.join(', ')}).`, bounds);
+      for (const kind of kinds) this.#byKind.set(kind, [...(this.#byKind.get(kind) ?? []), made]);
+    }
+    this.#call = histogram(
+      'unwedge.call.duration',
+      'Duration of calls of any kind, waits and retries included.',
+      mcpBounds,
+    );
+    this.#turn = histogram('unwedge.turn.duration', 'Duration of turns of sessions.', mcpBounds);
+    this.#retries = meter.createCounter('unwedge.call.retries', {
+      description: 'Attempts that failed and were followed by another one.',
+      unit: '{retry}',
+    });
+  }
+
+  callEnded(kind: CallShape['kind'], elapsedMs: number, attributes: Attributes): void {
+    this.#call.record(elapsedMs / 1000, attributes);
+    for (const histogram of this.#byKind.get(kind) ?? []) histogram.record(elapsedMs / 1000, attributes);
+  }
+
+  callRetried(integration: string, kind: string): void {
+    this.#retries.add(1, { [own.integration]: integration, [own.failureKind]: kind });
+  }
+
+  turnEnded(elapsedMs: number, attributes: Attributes): void {
+    this.#turn.record(elapsedMs / 1000, attributes);
+  }
+}
