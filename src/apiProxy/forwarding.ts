@@ -324,6 +324,8 @@ export class Forwarding {
     // The upstream closed a connection that was kept, while the request was on its way: nobody read it.
     const mayResend = this.#answer === undefined && body.kind === 'whole' && route.effect !== 'mutating';
     if (wasClosed && mayResend) this.send(true);
+    // After the last event it takes nothing with it.
+    else if (this.isOver) this.#complete();
     else this.#failWith(error);
   }
 

@@ -56,6 +56,8 @@ export function byName(error: unknown): Finding | undefined {
   if (name === 'TimeoutError') return { kind: 'timeout', outcome: 'unknown' };
   if (name === 'AbortError') return { kind: 'cancelled', outcome: 'cancelled' };
   const code = readString(error, 'code');
+  // That of the fetch of Node 24 has no code.
+  if (name === 'HTTPParserError') return { kind: 'protocol', outcome: 'unknown', code };
   if (code === undefined) return undefined;
   if (certificate.test(code)) return { kind: 'permanent', outcome: 'not_started', code };
   if (malformed.test(code)) return { kind: 'protocol', outcome: 'unknown', code };

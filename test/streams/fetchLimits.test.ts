@@ -2,19 +2,25 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { withoutFetchLimits } from '../../src/streams/fetchLimits.ts';
 import { answer, inTurn, startGateway, startServer } from '../integrations/http/startHttp.ts';
 
-const name = Symbol.for('undici.globalDispatcher.1');
+/** Under the first of these that there is, `fetch` looks for its dispatcher: the newer Node has both. */
+const names = ['undici.globalDispatcher.2', 'undici.globalDispatcher.1'].map((name) => Symbol.for(name));
 
 /** What the global `fetch` sends its requests by, in place of what was there. */
 function setDispatcher(dispatcher: object | undefined): void {
-  const own: unknown = Reflect.get(globalThis, name);
-  Reflect.set(globalThis, name, dispatcher);
-  onTestFinished(() => void Reflect.set(globalThis, name, own));
+  for (const name of names) {
+    const own: unknown = Reflect.get(globalThis, name);
+    if (own === undefined) continue;
+    Reflect.set(globalThis, name, dispatcher);
+    onTestFinished(() => void Reflect.set(globalThis, name, own));
+  }
 }
 
 describe('the global fetch', () => {
   it('[R-14] sends by the dispatcher that the host has set, without its limits on headers and body', async () => {
     await fetch('data:,').then((response) => response.text());
-    const own = Reflect.get(globalThis, name) as { dispatch: (options: object, handler: unknown) => unknown };
+    const own = names.map((name) => Reflect.get(globalThis, name) as unknown).find((each) => each !== undefined) as {
+      dispatch: (options: object, handler: unknown) => unknown;
+    };
     const seen: object[] = [];
     const server = await startServer(inTurn(answer(200, '1')));
     const { gateway } = await startGateway(() => undefined);

@@ -45,6 +45,9 @@ const failureOf = (outcome: Outcome<unknown>): Failure => {
 };
 const once = { policy: { maxAttempts: 1 } } as const;
 
+/** Errors of the parser of HTTP have a code, up to Node 22. */
+const hasParserCodes = Number(process.versions.node.split('.')[0]) < 24;
+
 describe('an answer', () => {
   it('[R-14] is status, headers and what its JSON holds', async () => {
     const server = await startServer(inTurn(answer(201, { a: 1 }, { 'X-Own': 'yes' })));
@@ -221,7 +224,7 @@ describe('a connection', () => {
     ['without an answer', '', 'transient', 'UND_ERR_SOCKET'],
     ['in the body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc', 'transient', 'UND_ERR_SOCKET'],
     ['in a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabc', 'transient', 'UND_ERR_SOCKET'],
-    ['with what is no HTTP', 'what?\r\n\r\n', 'protocol', 'HPE_INVALID_CONSTANT'],
+    ['with what is no HTTP', 'what?\r\n\r\n', 'protocol', hasParserCodes ? 'HPE_INVALID_CONSTANT' : undefined],
   ])('[R-14] that ends %s leaves the effect unknown', async (_, text, kind, code) => {
     const { api } = await startApi(await startRaw(text), { ...once, parse: 'text' });
     expect(failureOf(await api.call({ method: 'POST', path: '' }))).toMatchObject({ kind, code, outcome: 'unknown' });
