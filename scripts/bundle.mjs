@@ -7,7 +7,7 @@ import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
 import { planChunks } from './chunks.mjs';
 import { withoutFacades, withRuntimeInlined } from './facades.mjs';
-import { inlinePage } from './inlinePage.mjs';
+import { inlinePage, pageModules } from './inlinePage.mjs';
 import { leanModule } from './leanModule.mjs';
 import { requiredPackage } from './requiredPackage.mjs';
 import { statementLines } from './statementLines.mjs';
@@ -172,7 +172,7 @@ const isOneOf = (id, names) => names.some((name) => id === name || id.startsWith
 
 /** The licenses of what is bundled ask to be kept with every copy. */
 function writeLicenses(directory, output) {
-  const modules = output.flatMap(({ moduleIds }) => moduleIds ?? []);
+  const modules = [...output.flatMap(({ moduleIds }) => moduleIds ?? []), ...pageModules];
   const bundled = new Set(modules.map(packageOf).filter((path) => path !== undefined));
   const texts = [...bundled]
     .sort((a, b) => a.localeCompare(b))

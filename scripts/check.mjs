@@ -17,6 +17,7 @@ const steps = [
   ['types', () => tool('typescript', 'tsc', '--noEmit')],
   // What runs in a browser knows another world.
   ['page', () => tool('typescript', 'tsc', '-p', 'src/inspector/browser')],
+  ['dash', () => tool('typescript', 'tsc', '-p', 'src/dashboard/browser')],
   ['lint', () => tool('oxlint', 'oxlint', '--type-aware', '--deny-warnings')],
   ['format', () => tool('@biomejs/biome', 'biome', 'format')],
   ['publint', () => packed((tarball) => tool('publint', 'publint', 'run', tarball, '--strict'))],

@@ -9,3 +9,6 @@ export interface InlinePage {
 
 /** For the bundler and for vitest alike. */
 export function inlinePage(): InlinePage;
+
+/** The modules of the scripts that were made. */
+export const pageModules: Set<string>;

@@ -6,6 +6,9 @@ import { rolldown } from 'rolldown';
 
 const marks = { text: '\0page-text:', script: '\0page-script:' };
 
+/** The modules of the scripts that were made, as the bundler names its own. */
+export const pageModules = new Set();
+
 /** For the bundler and for vitest alike. */
 export function inlinePage() {
   return {
@@ -41,5 +44,6 @@ async function scriptOf(file) {
   const build = await rolldown({ input: file, platform: 'browser', logLevel: 'warn' });
   const { output } = await build.generate({ format: 'iife', minify: true });
   await build.close();
+  for (const id of output[0].moduleIds) pageModules.add(id);
   return output[0].code.trim();
 }

@@ -136,6 +136,12 @@ export const floors = [
       next: ['conventions.ts', 'spanTracer.ts', 'callSpan.ts'],
     },
     {
+      room: 'dashboard',
+      purpose: 'The dashboard: what is shown of live gateways and of their database, its server, its page.',
+      begin: 'server.ts',
+      next: ['source.ts', 'snapshot.ts'],
+    },
+    {
       room: 'config',
       purpose: 'The configuration file: its sources in order, every problem at once, what is made of it.',
       begin: 'readConfig.ts',
@@ -290,8 +296,9 @@ function lintOverrides() {
     if (own.pure) {
       patterns.push({ regex: '^(xstate|node:|execa)', message: `${own.room} is plain functions over plain data.` });
     }
+    const hasElements = sourceFiles().some((file) => posix.dirname(file) === folder && file.endsWith('.tsx'));
     return {
-      files: [`src/${folder}/*.ts`],
+      files: [`src/${folder}/*.ts`, ...(hasElements ? [`src/${folder}/*.tsx`] : [])],
       rules: {
         'import/no-cycle': ['error', { ignoreTypes: false }],
         // Where no room is above there is nothing to forbid.
@@ -304,7 +311,7 @@ function lintOverrides() {
 /** What the linter is told by hand stays; one line for each override. */
 function lintText() {
   const { overrides, ...rest } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8'));
-  const others = overrides.filter(({ files }) => !files.every((path) => /^src\/.*\*\.ts$/.test(path)));
+  const others = overrides.filter(({ files }) => !files.every((path) => /^src\/.*\*\.tsx?$/.test(path)));
   const lines = [...others, ...lintOverrides()].map((each) => `    ${JSON.stringify(each)}`);
   return `${JSON.stringify(rest, null, 2).slice(0, -2)},\n  "overrides": [\n${lines.join(',\n')}\n  ]\n}\n`;
 }

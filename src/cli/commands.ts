@@ -24,6 +24,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'what is configured, where each value comes from, and what is wrong with a file',
     load: async () => (await import('./config/command.ts')).config,
   },
+  dashboard: {
+    summary: 'health, waits, circuits, sessions and events of all gateways on a database, in a browser',
+    load: async () => (await import('./dashboard/command.ts')).dashboard,
+  },
   demo: {
     summary: 'crash, hang and throttle real counterparties and watch every call end',
     load: async () => (await import('./demoCommand.ts')).demo,

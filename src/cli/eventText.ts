@@ -1,6 +1,6 @@
 import { type EventRow, wentWrong } from '../store/events.ts';
 import { fitText, textWidth } from '../policy/textWidth.ts';
-import { instanceName } from './integrationView.ts';
+import { instanceName } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';

@@ -6,9 +6,10 @@ import { systemClock } from '../runtime/systemClock.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
-import { instanceName } from './integrationView.ts';
+import { instanceName } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
-import { askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
+import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 
 export const restart = defineCommand({

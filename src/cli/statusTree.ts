@@ -3,7 +3,8 @@ import { treeText } from '../supervisor/treeText.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
-import { askRuntimes, problemLines, runtimeText } from './liveRuntimes.ts';
+import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { createStyle } from './style.ts';
 

@@ -4,9 +4,9 @@ import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../policy/clock.ts';
 import { endUpgrade, noTrace, startLoopbackServer } from '../server/loopbackServer.ts';
 import { inspectorPage } from './page/inspectorPage.ts';
-import type { Page } from './page/page.ts';
+import type { Page } from '../server/page.ts';
 import { statelyPage } from './page/statelyPage.ts';
-import { sendEvents } from './serverSentEvents.ts';
+import { sendEvents } from '../server/sendEvents.ts';
 import { acceptWebSocket } from './webSocket.ts';
 
 /** The official inspector. */

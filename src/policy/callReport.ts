@@ -41,6 +41,8 @@ export interface ReportStep {
   readonly from: number;
   readonly calls: number;
   readonly successRate?: number | undefined;
+  /** Of the calls that succeeded. */
+  readonly took?: Quantiles | undefined;
 }
 
 export interface ReportEntry extends ReportLine {
@@ -122,6 +124,7 @@ function stepsOf(rows: readonly CallFiguresRow[], { from, until }: ReportSpan): 
     from: Math.round(from + index * stepMs),
     calls: callsIn(sum),
     successRate: successRate(sum),
+    took: quantilesOf(sum.took),
   }));
 }
 

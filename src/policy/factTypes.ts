@@ -27,6 +27,8 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'integration.restart_failed': true,
   'integration.restarted': true,
   'operator.restarted': true,
+  'operator.isolated': true,
+  'operator.reset': true,
   'breaker.opened': true,
   'breaker.half_opened': true,
   'breaker.closed': true,

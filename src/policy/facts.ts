@@ -151,7 +151,14 @@ export interface FactMap {
     /** What was started anew: the process behind it, the actor of the session, or nothing but calls and circuit. */
     what: 'server' | 'session' | 'calls';
     calls: number;
+    /** Who asked for it, and why, where they said so. */
+    by?: string | undefined;
+    why?: string | undefined;
   };
+  /** An operator holds the circuit of an integration open: its calls are refused until it is reset. */
+  'operator.isolated': { integration: string; by?: string | undefined; why?: string | undefined };
+  /** An operator had the circuit of an integration closed. */
+  'operator.reset': { integration: string; by?: string | undefined; why?: string | undefined };
 
   /** A session is ready to take messages, for the first time or after a restart. */
   'session.started': { session: string; incarnation: number };

@@ -11,6 +11,7 @@ import type { LiveRun } from './keptSessions.ts';
 import type { StoreTuning } from './lateStore.ts';
 import { noSession } from './knownNames.ts';
 import { createLiveRuntime, liveStatus, nameIn, sessionIn } from './liveRuntime.ts';
+import { isolateNamed, noteIn, type OrderNote, resetNamed } from './operatorOrders.ts';
 import { restartNamed } from './restartNamed.ts';
 import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
 import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
@@ -142,7 +143,7 @@ export class Registry {
   }
 
   /** @throws RangeError that lists the known names when there is none of this one. */
-  restart(name: string): void {
+  restart(name: string, note: OrderNote = {}): void {
     const { root, bus } = this.runtime;
     const restartable = Array.from(this.#entries, ([key, { path, onRestart }]) => {
       const restarts = (): void => {
@@ -151,7 +152,17 @@ export class Registry {
       };
       return [key, { name: path.name, stats: path.stats, restart: restarts }] as const;
     });
-    restartNamed(name, { root, paths: new Map(restartable), sessions: this.#sessions, facts: bus });
+    restartNamed(name, { root, paths: new Map(restartable), sessions: this.#sessions, facts: bus, note });
+  }
+
+  /** Holds the circuit of an integration open until it is reset. @throws as {@link restart} */
+  isolate(name: string, note: OrderNote = {}): void {
+    isolateNamed(name, note, { paths: this.paths, facts: this.runtime.bus });
+  }
+
+  /** Closes the circuit of an integration. @throws as {@link restart} */
+  reset(name: string, note: OrderNote = {}): void {
+    resetNamed(name, note, { paths: this.paths, facts: this.runtime.bus });
   }
 
   /** @throws TypeError or RangeError when there is no session of this id; it says what tells of an integration. */
@@ -189,7 +200,9 @@ export class Registry {
     const usual: Methods = {
       tree: () => redactAnswer(this.tree()),
       status: () => this.status(),
-      restart: (params) => this.restart(nameIn(params)),
+      restart: (params) => this.restart(nameIn(params), noteIn(params)),
+      isolate: (params) => this.isolate(nameIn(params), noteIn(params)),
+      reset: (params) => this.reset(nameIn(params), noteIn(params)),
       why: (params) => redactAnswer(this.why(sessionIn(params))),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);

@@ -2,6 +2,7 @@ import type { Facts } from '../policy/facts.ts';
 import { checkName } from '../policy/options.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { knownNames } from './knownNames.ts';
+import type { OrderNote } from './operatorOrders.ts';
 
 /** What can be restarted by name. */
 export interface Restartable {
@@ -11,6 +12,8 @@ export interface Restartable {
   readonly sessions: ReadonlyMap<string, unknown>;
   /** Is told `operator.restarted`. */
   readonly facts: Pick<Facts, 'tell'>;
+  /** Who asked for it, and why. @defaultValue not said */
+  readonly note?: OrderNote | undefined;
 }
 
 interface RestartablePath {
@@ -25,26 +28,26 @@ interface RestartablePath {
  * the names of the tree.
  * @throws TypeError for what is no name, RangeError that lists the known names when there is none of this one.
  */
-export function restartNamed(given: string, { root, paths, sessions, facts }: Restartable): void {
+export function restartNamed(given: string, { root, paths, sessions, facts, note }: Restartable): void {
   const name = checkName('name', given);
   const path = paths.get(name) ?? paths.get(name.replace(/^(?:mcp|integration):/, ''));
   const session = path === undefined ? [name, name.replace(/^session:/, '')].find((id) => sessions.has(id)) : undefined;
   const found = path ?? (session === undefined ? paths.get(`hook:${name}`) : undefined);
-  if (found !== undefined) restartIntegration(found, { root, facts });
+  if (found !== undefined) restartIntegration(found, { root, facts, note });
   else if (session === undefined) {
     throw new RangeError(`No integration \`${name}\` and no session of that name; known: ${known(paths, sessions)}`);
   } else if (root.has(`session:${session}`)) {
-    facts.tell({ type: 'operator.restarted', session, what: 'session', calls: 0 });
+    facts.tell({ type: 'operator.restarted', session, what: 'session', calls: 0, ...note });
     root.restartChild(`session:${session}`);
   }
   // A session is not a child before the start; there is nothing to restart then.
 }
 
 /** Told before it is done, so that what comes of it is on record behind its reason. */
-function restartIntegration(path: RestartablePath, { root, facts }: Pick<Restartable, 'root' | 'facts'>): void {
+function restartIntegration(path: RestartablePath, { root, facts, note }: Pick<Restartable, 'root' | 'facts' | 'note'>): void {
   const server = `mcp:${path.name}`;
   const what = root.has(server) ? 'server' : 'calls';
-  facts.tell({ type: 'operator.restarted', integration: path.name, what, calls: path.stats.attempts });
+  facts.tell({ type: 'operator.restarted', integration: path.name, what, calls: path.stats.attempts, ...note });
   if (what === 'server') root.restartChild(server);
   else path.restart();
 }

@@ -79,6 +79,8 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'integration.restart_failed': ['integration', 'restart_failed', asTold],
   'integration.restarted': ['integration', 'restarted', asTold],
   'operator.restarted': ['operator', 'restarted', asTold],
+  'operator.isolated': ['operator', 'isolated', asTold],
+  'operator.reset': ['operator', 'reset', asTold],
   'breaker.opened': ['breaker', 'opened', ({ cause, ...fact }) => ({ ...asTold(fact), error: cause })],
   'breaker.half_opened': ['breaker', 'half_opened', asTold],
   'breaker.closed': ['breaker', 'closed', asTold],

@@ -3,7 +3,8 @@ import type { JudgedRuntime } from '../../store/runtimes.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { askRuntimes, problemLines, runtimeText } from '../liveRuntimes.ts';
+import { askRuntimes } from '../../runtime/askRuntimes.ts';
+import { problemLines, runtimeText } from '../liveRuntimes.ts';
 import { quoted, sanitize } from '../sanitize.ts';
 
 /** Which runtime is meant. */

@@ -7,6 +7,7 @@ import type { LeftOut } from '../../mcpHub/hubNames.ts';
 import { McpHub } from '../../mcpHub/mcpHub.ts';
 import { McpSessions } from '../../mcpProxy/mcpSessions.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
+import { noteIn } from '../../runtime/operatorOrders.ts';
 import { nameIn, sessionIn } from '../../runtime/liveRuntime.ts';
 import { ownVersion } from '../ownVersion.ts';
 import type { PreparedMcp } from './prepareMcp.ts';
@@ -74,7 +75,7 @@ function groupMethods(registry: PreparedMcp['registry'], all: readonly McpSessio
       const name = nameIn(params);
       const names = all.find((sessions) => sessions.name === name)?.names ?? [name];
       if (names.length === 0) throw new RangeError(`${name} has no clients at the moment: there is nothing to restart`);
-      for (const each of names) registry.restart(each);
+      for (const each of names) registry.restart(each, noteIn(params));
     },
   };
 }

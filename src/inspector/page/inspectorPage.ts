@@ -1,7 +1,7 @@
 import { text as style } from '../browser/inspector.css?text';
 import { text as body } from '../browser/inspector.html?text';
 import { script } from '../browser/inspector.ts?script';
-import { buildPage, type Page } from './page.ts';
+import { buildPage, type Page } from '../../server/page.ts';
 
 let page: Page | undefined;
 

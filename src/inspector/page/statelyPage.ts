@@ -1,7 +1,7 @@
 import { text as style } from '../browser/stately.css?text';
 import { text as body } from '../browser/stately.html?text';
 import { script } from '../browser/stately.ts?script';
-import { buildPage, type Page } from './page.ts';
+import { buildPage, type Page } from '../../server/page.ts';
 
 /**
  * The official inspector in a frame. Nothing is loaded from there, and no data goes there, before the person has agreed.

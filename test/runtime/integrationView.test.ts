@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { instancesOf, viewOf } from '../../src/cli/integrationView.ts';
-import type { AskedRuntime } from '../../src/cli/liveRuntimes.ts';
+import { instancesOf, viewOf } from '../../src/runtime/integrationView.ts';
+import type { AskedRuntime } from '../../src/runtime/askRuntimes.ts';
 import type { LiveIntegration, LiveStatus } from '../../src/control/answers.ts';
 
 const figures = { state: 'idle', inFlight: 0, waiting: 0 };

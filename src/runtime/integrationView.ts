@@ -1,7 +1,7 @@
 import type { LiveIntegration, LiveStatus } from '../control/answers.ts';
 import type { ReportLine } from '../policy/callReport.ts';
 import type { IntegrationStatus } from '../store/storeReader.ts';
-import type { AskedRuntime } from './liveRuntimes.ts';
+import type { AskedRuntime } from './askRuntimes.ts';
 
 /** An integration as the records and the live runtimes together show it. */
 export interface IntegrationView extends Omit<IntegrationStatus, 'circuit'> {

@@ -1,0 +1,18 @@
+import { defineCommand } from '../command.ts';
+
+/** The dashboard; only its options are here, so that asking for help loads no server. */
+export const dashboard = defineCommand({
+  name: 'dashboard',
+  summary: 'health, waits, circuits, sessions and events of all gateways on a database, in a browser',
+  usage: 'dashboard [--port N] [--read-only] [--json] [--db FILE]',
+  details: [
+    'Prints the address of a page on this machine, and serves it until Ctrl-C. The token in the address is good for one browser; once it was',
+    'used the next one is printed. The page shows every gateway and proxy that runs on the database, and what is on record without one.',
+    'It can isolate and reset circuits and restart integrations and sessions: each asks twice, and is recorded with who did it and why.',
+  ].join('\n'),
+  options: {
+    port: { kind: 'count', max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
+    'read-only': { kind: 'flag', help: 'a page that shows and does nothing' },
+  },
+  run: async (args, io) => (await import('./dashboardCommand.ts')).run(args, io),
+});

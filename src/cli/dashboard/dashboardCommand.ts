@@ -1,0 +1,54 @@
+import { userInfo } from 'node:os';
+import { DatabaseSource } from '../../dashboard/databaseSource.ts';
+import { type DashboardServer, startDashboardServer } from '../../dashboard/server.ts';
+import { messageOf } from '../../policy/thrown.ts';
+import { systemClock } from '../../runtime/systemClock.ts';
+import { readDatabase } from '../database.ts';
+import { CommandError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { sanitize, toJson } from '../sanitize.ts';
+
+/** What `unwedge dashboard` is given. */
+export interface DashboardArgs {
+  /** 0 for a free one. */
+  readonly port: number;
+  readonly 'read-only': boolean;
+  readonly json: boolean;
+  readonly db: string | undefined;
+}
+
+/** Serves the dashboard until the command is told to end. @throws CommandError when the database cannot be read, or the port not be had. */
+export async function run(args: DashboardArgs, io: Io): Promise<number> {
+  // A database that cannot be read says so now, not in the browser.
+  const database = await readDatabase(args.db, io, async ({ path }) => path);
+  const source = new DatabaseSource({ clock: systemClock, read: (work) => readDatabase(args.db, io, work) });
+  const server = await startDashboardServer({
+    ...{ clock: systemClock, source, port: args.port, holdsProcess: true, by: whoRuns() },
+    ...(args['read-only'] && { right: 'read' }),
+    used: (url) => io.stderr.write(`unwedge: the address was used; for another browser: ${url}\n`),
+  }).catch((error: unknown) => {
+    throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });
+  });
+  say(server, database, args, io);
+  await new Promise<void>((resolve) => {
+    io.signal.addEventListener('abort', () => resolve(), { once: true });
+    if (io.signal.aborted) resolve();
+  });
+  await server.close();
+  return 0;
+}
+
+function say({ url }: DashboardServer, database: string, { json }: DashboardArgs, io: Io): void {
+  io.stdout.write(json ? toJson({ url, database }) : `${sanitize(database)}: ${url}\n`);
+  io.stderr.write('unwedge: Ctrl-C ends it. Keep the address to yourself: its token opens the page, once.\n');
+}
+
+/** As orders are recorded. */
+function whoRuns(): string {
+  try {
+    return `${userInfo().username} (dashboard)`;
+  } catch {
+    // A user without an entry, as in some containers.
+    return 'dashboard';
+  }
+}

@@ -1,0 +1,132 @@
+import { type LiveStatus, readStatusAnswer, readTreeAnswer, readWhyAnswer } from '../control/answers.ts';
+import { askRuntime } from '../control/client.ts';
+import type { CallFiguresRow } from '../policy/callFigures.ts';
+import type { Clock } from '../policy/clock.ts';
+import { messageOf } from '../policy/thrown.ts';
+import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
+import type { SessionWhy } from '../sessions/why.ts';
+import type { EventQuery, EventRow } from '../store/events.ts';
+import type { StoreReader } from '../store/storeReader.ts';
+import { assemble, runtimeLine } from './assemble.ts';
+import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
+import type { DashboardSource, Order, OrderResult } from './source.ts';
+import { SteadyTimes } from './steadyTimes.ts';
+
+export interface DatabaseSourceOptions {
+  readonly clock: Clock;
+  /** Reads from the database, which is opened for it. */
+  readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
+}
+
+/** Figures reach the database every 10 s: to look more often shows nothing new. */
+const figuresEveryMs = 10_000;
+/** Sessions that are asked what they wait for at one look. */
+const mostAsked = 50;
+
+/** Every live gateway of a database, through their control sockets, and what the database says without them. */
+export class DatabaseSource implements DashboardSource {
+  readonly #clock: Clock;
+  readonly #read: DatabaseSourceOptions['read'];
+  readonly #times = new SteadyTimes();
+  readonly #figures = new Map<number, { readonly at: number; readonly rows: readonly CallFiguresRow[] }>();
+
+  constructor({ clock, read }: DatabaseSourceOptions) {
+    this.#clock = clock;
+    this.#read = read;
+  }
+
+  async snapshot(spanMs: number): Promise<Snapshot> {
+    const at = Math.round(this.#clock.wallNow());
+    const kept = this.#figures.get(spanMs);
+    const isFresh = kept !== undefined && Math.abs(at - kept.at) < figuresEveryMs;
+    const found = await this.#read(async (reader) => ({
+      database: reader.path,
+      rows: await reader.runtimes(),
+      status: await reader.status(at),
+      alerts: await reader.alerts(at),
+      figures: isFresh ? kept : { at, rows: await reader.statistics(at - spanMs) },
+    }));
+    this.#figures.set(spanMs, found.figures);
+    const asked = await this.#ask(found.rows, 'status', readStatusAnswer);
+    const [trees, whys] = await Promise.all([
+      this.#ask(found.rows, 'tree', readTreeAnswer),
+      this.#askSessions(asked),
+    ]);
+    const { rows, at: figuresAt } = found.figures;
+    return assemble({ ...found, at, spanMs, asked, trees, whys, figures: rows, figuresAt, times: this.#times });
+  }
+
+  async session(id: string): Promise<SessionDetail | undefined> {
+    const { rows, records } = await this.#read(async (reader) => ({
+      rows: await reader.runtimes(),
+      records: await reader.session(id),
+    }));
+    const asked = await this.#ask(rows, 'why', readWhyAnswer, { session: id });
+    const why = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere)?.answer;
+    if (why === undefined && records === undefined) return undefined;
+    return { session: id, at: Math.round(this.#clock.wallNow()), why, records };
+  }
+
+  events(query: EventQuery): Promise<readonly EventRow[]> {
+    return this.#read((reader) => reader.events(query));
+  }
+
+  async trees(): Promise<readonly RuntimeTree[]> {
+    const rows = await this.#read((reader) => reader.runtimes());
+    const asked = await this.#ask(rows, 'tree', readTreeAnswer);
+    const at = Math.round(this.#clock.wallNow());
+    return asked.map((each) => ({ runtime: runtimeLine(each), at, tree: each.answer }));
+  }
+
+  async order({ order, name, ...note }: Order): Promise<OrderResult> {
+    try {
+      const rows = await this.#read((reader) => reader.runtimes());
+      const asked = await this.#ask(rows, 'status', readStatusAnswer);
+      const having = asked.filter(({ answer }) => answer !== undefined && has(answer, name));
+      if (having.length === 0) return { ok: false, text: 'No live gateway has it: nothing was done.' };
+      const said = await Promise.all(
+        having.map(({ runtime }) =>
+          askRuntime(runtime.socket ?? '', order, { name, ...note }, { clock: this.#clock }),
+        ),
+      );
+      const refused = said.find((each) => !each.ok);
+      if (refused !== undefined && !refused.ok) return { ok: false, text: `It was not done: ${refused.message}.` };
+      return { ok: true, text: said.length === 1 ? 'Done.' : `Done in ${said.length} gateways.` };
+    } catch (error) {
+      return { ok: false, text: messageOf(error) };
+    }
+  }
+
+  #ask<T>(
+    rows: Parameters<typeof askRuntimes>[0],
+    method: string,
+    read: (value: unknown) => T | undefined,
+    params?: unknown,
+  ): Promise<readonly AskedRuntime<T>[]> {
+    return askRuntimes(rows, { now: () => this.#clock.wallNow() }, method, read, params);
+  }
+
+  /** What the sessions wait for that do something now. */
+  async #askSessions(asked: readonly AskedRuntime<LiveStatus>[]): Promise<readonly SessionWhy[]> {
+    const busy = asked.flatMap(({ runtime, answer }) =>
+      (answer?.sessions ?? [])
+        .filter(({ state }) => !state.startsWith('idle') && state !== 'stopped')
+        .map(({ session }) => ({ socket: runtime.socket ?? '', session })),
+    );
+    const said = await Promise.all(
+      busy.slice(0, mostAsked).map(async ({ socket, session }) => {
+        const answer = await askRuntime(socket, 'why', { session }, { clock: this.#clock });
+        return answer.ok ? readWhyAnswer(answer.value) : undefined;
+      }),
+    );
+    return said.filter((why) => why !== undefined);
+  }
+}
+
+function has({ integrations, sessions, groups = [] }: LiveStatus, name: string): boolean {
+  return (
+    integrations.some(({ integration }) => integration === name) ||
+    sessions.some(({ session }) => session === name) ||
+    groups.some(({ group }) => group === name)
+  );
+}

@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../policy/clock.ts';
+import { messageOf } from '../policy/thrown.ts';
+import { noTrace, startLoopbackServer } from '../server/loopbackServer.ts';
+import { sendEvents } from '../server/sendEvents.ts';
+import { Doorkeeper, type Right, type Visitor } from './doorkeeper.ts';
+import { Feed } from './feed.ts';
+import { dashboardPage } from './page/dashboardPage.ts';
+import { readEventQuery, readLogin, readOrder, readSpan } from './requests.ts';
+import { readBody } from './requestBody.ts';
+import type { DashboardSource } from './source.ts';
+
+export interface DashboardServerOptions {
+  readonly clock: Clock;
+  readonly source: DashboardSource;
+  /** @defaultValue 0, a free one */
+  readonly port?: number | undefined;
+  /** Who asks, and what they may do. @defaultValue `right` for a browser that was opened with the address, nothing for others */
+  readonly access?: ((request: IncomingMessage) => Visitor | Promise<Visitor>) | undefined;
+  /** What a browser may do that was opened with the address, where there is no `access`. @defaultValue `all` */
+  readonly right?: 'all' | 'read' | undefined;
+  /** Who orders then, as it is recorded. @defaultValue `dashboard` */
+  readonly by?: string | undefined;
+  /** Told the next address when one was used. @defaultValue nobody is told */
+  readonly used?: ((url: string) => void) | undefined;
+  /** Whether it keeps the process alive. @defaultValue false */
+  readonly holdsProcess?: boolean | undefined;
+  /** Pages that watch at a time. @defaultValue 16 */
+  readonly maxViewers?: number | undefined;
+}
+
+export interface DashboardServer {
+  readonly port: number;
+  /** Where the page is; its token, behind the `#`, is good for one browser. */
+  readonly url: string;
+  /** Stops listening and lets every viewer go. Never rejects. */
+  close(): Promise<void>;
+}
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+  readonly visitor: Visitor;
+}
+
+/**
+ * Serves the dashboard on the loopback address. The page itself holds no data; all data need a right, and every order the right to
+ * everything. A request from another site, or without a right, gets 403.
+ *
+ * @throws Error when the port cannot be had.
+ */
+export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
+  const { clock, source, access, right = 'all', by = 'dashboard', used, maxViewers = 16 } = options;
+  const feed = new Feed({ clock, source });
+  const door = new Doorkeeper();
+  const routes: Readonly<Record<string, Route>> = {
+    '/api/snapshot': { method: 'GET', right: 'read', answer: snapshot },
+    '/api/stream': { method: 'GET', right: 'read', answer: stream },
+    '/api/session': { method: 'GET', right: 'read', answer: session },
+    '/api/events': { method: 'GET', right: 'read', answer: events },
+    '/api/trees': { method: 'GET', right: 'read', answer: trees },
+    '/api/order': { method: 'POST', right: 'all', answer: order },
+  };
+
+  const server = await startLoopbackServer({
+    ...{ clock, port: options.port, holdsProcess: options.holdsProcess, answer },
+    // A link to the page gives nothing away: it shows nothing without the cookie.
+    isLinked: true,
+  });
+  const urlNow = (): string => `${server.origin}/${access === undefined ? `#token=${door.token}` : ''}`;
+  return {
+    port: server.port,
+    get url() {
+      return urlNow();
+    },
+    async close() {
+      feed.close();
+      await server.close();
+    },
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
+    const method = request.method ?? 'GET';
+    if (pathname === '/') return method === 'GET' ? sendPage(response) : refuse(response, 405, 'Method Not Allowed');
+    if (pathname === '/login' && method === 'POST') return login(request, response);
+    const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
+    if (route === undefined) return refuse(response, 404, 'Not Found');
+    if (route.method !== method) return refuse(response, 405, 'Method Not Allowed');
+    const visitor = await visitorOf(request);
+    if (visitor.right !== 'all' && visitor.right !== route.right) {
+      const reason = visitor.right === 'read' ? 'You may look, and not act.' : 'Open the address with its token first.';
+      return refuse(response, 403, reason);
+    }
+    try {
+      await route.answer({ request, response, query, visitor });
+    } catch (error) {
+      const isMisuse = error instanceof TypeError || error instanceof RangeError;
+      if (!response.headersSent) refuse(response, isMisuse ? 400 : 502, messageOf(error));
+      else response.destroy();
+    }
+  }
+
+  async function visitorOf(request: IncomingMessage): Promise<Visitor> {
+    if (access === undefined) return { right: door.knows(request, server.port) ? right : 'none', by };
+    // What the host throws, or says that is no right, opens nothing.
+    const none: Visitor = { right: 'none', by: '' };
+    return Promise.resolve(request)
+      .then(access)
+      .catch(() => none);
+  }
+
+  async function login(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const token = await readBody(request).then(readLogin, () => '');
+    const cookie = access === undefined ? door.admit(token, server.port) : undefined;
+    if (cookie === undefined) return refuse(response, 403, 'The token is not good, or was used.');
+    response.setHeader('Set-Cookie', cookie);
+    sendJson(response, {});
+    used?.(urlNow());
+  }
+
+  async function snapshot({ response, query }: Asked): Promise<void> {
+    sendJson(response, await source.snapshot(readSpan(query)));
+  }
+
+  async function events({ response, query }: Asked): Promise<void> {
+    sendJson(response, await source.events(readEventQuery(query)));
+  }
+
+  async function trees({ response }: Asked): Promise<void> {
+    sendJson(response, await source.trees());
+  }
+
+  function stream({ response, query, visitor }: Asked): void {
+    if (feed.viewers >= maxViewers) return refuse(response, 503, `${maxViewers} pages watch already.`);
+    sendEvents(feed.open(readSpan(query), visitor.right === 'all' ? 'all' : 'read'), response);
+  }
+
+  async function order({ request, response, visitor }: Asked): Promise<void> {
+    const asked = readOrder(await readBody(request));
+    const result = await source.order({ ...asked, by: visitor.by });
+    feed.look();
+    sendJson(response, result);
+  }
+
+  async function session({ response, query }: Asked): Promise<void> {
+    const found = await source.session(query.get('id') ?? '');
+    if (found === undefined) return refuse(response, 404, 'Nobody knows this session.');
+    sendJson(response, found);
+  }
+}
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly right: Exclude<Right, 'none'>;
+  readonly answer: (asked: Asked) => void | Promise<void>;
+}
+
+function sendPage(response: ServerResponse): void {
+  const { html, policy } = dashboardPage();
+  response.writeHead(200, {
+    ...noTrace,
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy,
+    'X-Frame-Options': 'DENY',
+  });
+  response.end(html);
+}
+
+function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { ...noTrace, 'Content-Type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(value));
+}
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { ...noTrace, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
+  response.end(`${text}\n`);
+}

@@ -1,0 +1,128 @@
+import type { LiveIntegration } from '../control/answers.ts';
+import type { BreakerCause } from '../policy/breakerCause.ts';
+import type { ReportEntry } from '../policy/callReport.ts';
+import type { Liveness } from '../actors/process/processWorld.ts';
+import type { SessionWhy } from '../sessions/why.ts';
+import type { SessionRecords } from '../store/storeReader.ts';
+import type { TreeNode } from '../supervisor/tree.ts';
+
+/** What the page shows, of all gateways that run on one database. Times are wall time in ms since the epoch. */
+export interface Snapshot {
+  /** When it was made. */
+  readonly at: number;
+  /** What is looked at: the name of the gateway, or of the database where none or several run. */
+  readonly title: string;
+  readonly database: string;
+  /** How far the figures look back, in ms. */
+  readonly spanMs: number;
+  /** All integrations together. */
+  readonly total?: ReportEntry | undefined;
+  readonly runtimes: readonly RuntimeLine[];
+  readonly integrations: readonly IntegrationLine[];
+  readonly sessions: readonly SessionLine[];
+  readonly waits: readonly Wait[];
+  readonly alerts: readonly AlertLine[];
+}
+
+/** The lists of a snapshot: their rows are told apart by `key`. */
+export const lists = ['runtimes', 'integrations', 'sessions', 'waits', 'alerts'] as const;
+
+export interface RuntimeLine {
+  readonly key: string;
+  readonly name: string;
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly liveness: Liveness;
+  /** Why it does not answer. @defaultValue it does */
+  readonly problem?: string | undefined;
+}
+
+/** The last that went wrong. */
+export interface LastError {
+  readonly at: number;
+  readonly kind?: string | undefined;
+  readonly error: string;
+}
+
+export interface IntegrationLine {
+  /** Its name. */
+  readonly key: string;
+  readonly circuit: LiveIntegration['circuit'];
+  /** The state of its machine; undefined where no live gateway has it. */
+  readonly state?: string | undefined;
+  readonly inFlight: number;
+  readonly waiting: number;
+  /** Keys of the live gateways that have it. */
+  readonly runtimes: readonly string[];
+  readonly openedAt?: number | undefined;
+  readonly probeAt?: number | undefined;
+  readonly cause?: BreakerCause | undefined;
+  readonly failures10m: number;
+  readonly crashes10m: number;
+  readonly lastError?: LastError | undefined;
+  readonly report?: ReportEntry | undefined;
+}
+
+export interface SessionLine {
+  /** Its id. */
+  readonly key: string;
+  /** The state of its machine; undefined where no live gateway has it. */
+  readonly state?: string | undefined;
+  /** Messages in its mailbox. */
+  readonly waiting: number;
+  readonly lastSeenAt?: number | undefined;
+  readonly failedTurns24h: number;
+  readonly lastError?: LastError | undefined;
+}
+
+/** What an operator can order from the page. */
+export type OrderName = 'restart' | 'isolate' | 'reset';
+
+/** Something that waits: who, for what, and what ends it. */
+export interface Wait {
+  readonly key: string;
+  /** Whether no rule can mend it, so that a person has to. */
+  readonly needsPerson: boolean;
+  readonly sign: 'asks' | 'quarantined' | 'alert' | 'open' | 'isolated' | 'crashed' | 'backoff' | 'calling';
+  /** Of the integration or session. */
+  readonly name: string;
+  readonly of: 'integration' | 'session';
+  /** One sentence. */
+  readonly text: string;
+  /** The last error, in the words of the other side. */
+  readonly error?: string | undefined;
+  /** What ends it, such as `Next probe`. @defaultValue nothing */
+  readonly rule?: string | undefined;
+  readonly endsAt?: number | undefined;
+  readonly since?: number | undefined;
+  /** What helps. @defaultValue a look at it */
+  readonly order?: OrderName | undefined;
+}
+
+export interface AlertLine {
+  readonly key: string;
+  readonly integration: string;
+  readonly state: 'open' | 'unwatched' | 'cleared';
+  readonly raisedAt?: number | undefined;
+  readonly clearedAt?: number | undefined;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly lastFailureAt: number;
+  readonly text: string;
+}
+
+/** A session as a live gateway sees it, and as it is on record. */
+export interface SessionDetail {
+  readonly session: string;
+  /** When it was asked. */
+  readonly at: number;
+  readonly why?: SessionWhy | undefined;
+  readonly records?: SessionRecords | undefined;
+}
+
+/** The supervision tree of a live gateway. */
+export interface RuntimeTree {
+  readonly runtime: RuntimeLine;
+  readonly at: number;
+  readonly tree?: TreeNode | undefined;
+}

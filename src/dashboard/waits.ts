@@ -1,0 +1,177 @@
+import type { AskedRuntime } from '../runtime/askRuntimes.ts';
+import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
+import type { TreeNode } from '../supervisor/tree.ts';
+import type { AlertLine, IntegrationLine, Wait } from './snapshot.ts';
+import type { SteadyTimes } from './steadyTimes.ts';
+
+/** What waits are made of. Times are wall time in ms since the epoch. */
+export interface WaitSources {
+  readonly at: number;
+  readonly integrations: readonly IntegrationLine[];
+  readonly alerts: readonly AlertLine[];
+  readonly trees: readonly AskedRuntime<TreeNode>[];
+  readonly whys: readonly SessionWhy[];
+  readonly times: SteadyTimes;
+}
+
+/** A turn without a call that takes longer is worth a line, in ms. */
+const longTurnMs = 60_000;
+/** The same of a call that shows no sign of life. */
+const longSilenceMs = 10_000;
+
+/** What waits now, for a person or for a rule. What a rule will end soonest stands first among its kind. */
+export function waitsOf(sources: WaitSources): readonly Wait[] {
+  const children = sources.trees.flatMap(({ answer }) => (answer === undefined ? [] : [...childrenOf(answer)]));
+  const waits = [
+    ...sources.integrations.flatMap((each) => circuitWait(each) ?? []),
+    ...children.flatMap((child) => childWait(child, sources) ?? []),
+    ...sources.whys.flatMap((why) => sessionWaits(why, sources)),
+  ];
+  const told = new Set(waits.filter(({ of }) => of === 'integration').map(({ name }) => name));
+  const alerts = sources.alerts.filter(({ state, integration }) => state !== 'cleared' && !told.has(integration));
+  return [...waits, ...alerts.map(alertWait)];
+}
+
+function circuitWait({ key, circuit, cause, probeAt, openedAt, waiting, lastError }: IntegrationLine): Wait | undefined {
+  const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
+  const base = {
+    ...{ key: `circuit ${key}`, name: key, of: 'integration' as const, since: openedAt },
+    error: error && `${error.kind === undefined ? '' : `${error.kind}: `}${error.message}`,
+  };
+  const behind = waiting === 0 ? '' : ` ${waiting} ${waiting === 1 ? 'call waits' : 'calls wait'}.`;
+  switch (circuit) {
+    case 'isolated':
+      return {
+        ...base,
+        needsPerson: true,
+        sign: 'isolated',
+        text: `An operator holds the circuit open: calls are refused.${behind}`,
+        order: 'reset',
+      };
+    case 'open': {
+      const count = cause?.failures.length ?? 0;
+      const after = count < 2 ? 'Circuit open' : `Circuit open after ${count} failures`;
+      return {
+        ...{ ...base, needsPerson: false, sign: 'open', text: `${after}: calls are refused.${behind}` },
+        ...{ rule: 'Next probe', endsAt: probeAt },
+      };
+    }
+    case 'half-open':
+      return {
+        ...{ ...base, needsPerson: false, sign: 'open', text: `A probe tries the open circuit.${behind}` },
+        rule: 'The probe decides',
+      };
+    case 'closed':
+    case 'crashed':
+      return undefined;
+  }
+}
+
+function* childrenOf(node: TreeNode): Generator<TreeNode> {
+  for (const child of node.children ?? []) {
+    yield child;
+    yield* childrenOf(child);
+  }
+}
+
+function childWait(child: TreeNode, { at, times }: WaitSources): Wait | undefined {
+  const isQuarantined = child.state === 'quarantined';
+  if (!isQuarantined && child.nextRestartInMs === undefined) return undefined;
+  const session = /^session:(.*)$/s.exec(child.id)?.[1];
+  const name = session ?? child.id.replace(/^(?:mcp|integration):/, '');
+  const crashes = `${child.restarts} ${child.restarts === 1 ? 'restart' : 'restarts'} so far`;
+  const base = {
+    key: `child ${child.id}`,
+    ...{ name, of: session === undefined ? ('integration' as const) : ('session' as const), error: child.lastError },
+  };
+  return isQuarantined
+    ? {
+        ...{ ...base, needsPerson: true, sign: 'quarantined', order: 'restart' },
+        text: `In quarantine: it crashed too often (${crashes}). No restart is planned.`,
+      }
+    : {
+        ...{ ...base, needsPerson: false, sign: 'crashed', text: `Crashed; it is started again (${crashes}).` },
+        ...{ rule: 'Next restart', endsAt: times.of(base.key, at + (child.nextRestartInMs ?? 0)) },
+      };
+}
+
+function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wait[] {
+  const { session: name, turn, questions, calls, next } = why;
+  const asks = questions.map((question, index): Wait => {
+    const key = `question ${name} ${index}`;
+    return {
+      ...{ key, name, of: 'session', needsPerson: true, sign: 'asks', text: `Asks a person: ${question.what}` },
+      ...{ rule: 'Given up', endsAt: times.of(key, at + question.deadlineInMs) },
+      since: times.of(`since ${key}`, at - question.sinceMs),
+    };
+  });
+  if (asks.length > 0 || turn === undefined || next === undefined) return asks;
+  const slow = calls.filter(isInTrouble);
+  if (slow.length === 0 && (calls.length > 0 || turn.sinceMs < longTurnMs)) return [];
+  const key = `session ${name}`;
+  const [first] = slow;
+  const failure = first?.progress?.lastFailure;
+  return [
+    {
+      ...{ key, name, of: 'session', needsPerson: false, sign: first === undefined ? 'calling' : 'backoff' },
+      text: first === undefined ? 'Its turn goes on without a call.' : callText(first, slow.length),
+      error: failure && `${failure.kind}: ${failure.message}`,
+      ...{ rule: ruleText(next.rule), endsAt: times.of(key, at + next.inMs) },
+      since: times.of(`since ${key}`, at - turn.sinceMs),
+    },
+  ];
+}
+
+function isInTrouble({ progress }: ToolCallWhy): boolean {
+  if (progress === undefined) return false;
+  return progress.phase !== 'in_flight' || progress.attempt > 1 || (progress.silentMs ?? 0) >= longSilenceMs;
+}
+
+function callText({ integration, tool, progress }: ToolCallWhy, count: number): string {
+  const others = count > 1 ? `, and ${count - 1} more` : '';
+  const { phase = 'in_flight', attempt = 0, maxAttempts = 0 } = progress ?? {};
+  return `${tool} in ${integration} ${phases[phase]}, attempt ${attempt} of ${maxAttempts}${others}.`;
+}
+
+const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], string>> = {
+  in_flight: 'is in flight',
+  backoff: 'backs off',
+  pause: 'waits for the end of a pause that the server asked for',
+  restart: 'waits for a restart',
+  permit: 'waits for a permit',
+  probe: 'waits for a probe of the circuit',
+  scope: 'waits for the run of its scope to end',
+  suspect: 'waits for a sign of life of the server',
+  rate: 'waits for its rate limit',
+};
+
+/** What the end of a wait is called, as the page shows it before the time. */
+function ruleText(rule: NonNullable<SessionWhy['next']>['rule']): string {
+  const name = named[rule];
+  return name ?? rule.replaceAll('_', ' ');
+}
+
+const named: Readonly<Partial<Record<NonNullable<SessionWhy['next']>['rule'], string>>> = {
+  tool_call: 'Watchdog ends the call',
+  turn: 'Watchdog ends the turn',
+  question: 'Given up',
+  next_attempt: 'Next attempt',
+  restart_wait: 'Waits no longer',
+  rate_limit: 'Room in the limit',
+  idle_timeout: 'Idle limit',
+  attempt_timeout: 'Limit of the attempt',
+  overall_timeout: 'Limit of the call',
+};
+
+function alertWait({ key, integration, state, text, failures, crashes, raisedAt }: AlertLine): Wait {
+  const counts = [count(failures, 'failure'), count(crashes, 'crash', 'es')].filter((each) => each !== '').join(', ');
+  return {
+    ...{ key: `alert ${key}`, name: integration, of: 'integration', needsPerson: true, sign: 'alert' },
+    text: `${state === 'open' ? 'Alert' : 'Alert, with nobody to watch'}: ${counts}.`,
+    ...{ error: text, since: raisedAt },
+  };
+}
+
+function count(number: number, word: string, plural = 's'): string {
+  return number === 0 ? '' : `${number} ${word}${number === 1 ? '' : plural}`;
+}

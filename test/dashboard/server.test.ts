@@ -1,0 +1,206 @@
+import { request as httpRequest } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Frame } from '../../src/dashboard/changes.ts';
+import type { DashboardServerOptions } from '../../src/dashboard/server.ts';
+import type { Snapshot } from '../../src/dashboard/snapshot.ts';
+import { hasSqlite } from '../store/startStore.ts';
+import { startDashboard, startGateway } from './startDashboard.ts';
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+type Send = (path: string, given?: { headers?: Record<string, string>; body?: unknown }) => Promise<Answer>;
+
+/** Asks as a program does, that sends what headers it likes. */
+function sender(port: number): Send {
+  return (path, { headers = {}, body } = {}) =>
+    new Promise((resolve, reject) => {
+      const method = body === undefined ? 'GET' : 'POST';
+      const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+      const request = httpRequest({ port, path, method, headers: { ...type, ...headers } }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => (text += String(chunk)));
+        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body: text }));
+      });
+      request.on('error', reject);
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+}
+
+async function start(options: Partial<DashboardServerOptions> = {}, names?: readonly string[]) {
+  const gateway = await startGateway(names);
+  const server = await startDashboard(gateway.path, options);
+  const send = sender(server.port);
+  const token = new URL(server.url).hash.replace('#token=', '');
+  const login = async (): Promise<string> => {
+    const { headers } = await send('/login', { body: { token } });
+    return String((headers['set-cookie'] as string[])[0]).split(';', 1)[0] ?? '';
+  };
+  return { ...gateway, server, send, token, login };
+}
+
+const paths = ['/api/snapshot', '/api/stream', '/api/session?id=agent:main', '/api/events', '/api/trees'];
+
+describe.skipIf(!hasSqlite)('who the dashboard answers', () => {
+  it('[O-13] is nobody without the cookie, whatever is asked', async () => {
+    const { send } = await start();
+    for (const path of paths) expect([path, (await send(path)).status]).toEqual([path, 403]);
+    const body = { order: 'restart', name: 'search', confirm: 'search' };
+    expect((await send('/api/order', { body })).status).toBe(403);
+  });
+
+  it('[O-13] is who has shown the token, which is good once, and gets a cookie that scripts and other sites cannot use', async () => {
+    const { send, token, server } = await start();
+    const first = await send('/login', { body: { token } });
+    expect([first.status, String(first.headers['set-cookie'])]).toEqual([
+      200,
+      expect.stringMatching(/^unwedge_dashboard_\d+=[\w-]{24}; Path=\/; HttpOnly; SameSite=Strict$/),
+    ]);
+    expect((await send('/login', { body: { token } })).status).toBe(403);
+    expect(server.url).not.toContain(token);
+  });
+
+  it.each(['', 'AAAAAAAAAAAAAAAAAAAAAAAA', 'x'])('[O-13] is not who shows the token %j', async (token) => {
+    const { send } = await start();
+    const { status, headers } = await send('/login', { body: { token } });
+    expect([status, headers['set-cookie']]).toEqual([403, undefined]);
+  });
+
+  it('[O-13] is no page of another site and no other host, though the cookie is right', async () => {
+    const { send, login, server } = await start();
+    const cookie = await login();
+    for (const path of paths.slice(2)) {
+      const at = (headers: Record<string, string>) => send(path, { headers: { cookie, ...headers } });
+      expect((await at({})).status).toBe(200);
+      expect((await at({ origin: 'http://evil.test' })).status).toBe(403);
+      expect((await at({ origin: 'null' })).status).toBe(403);
+      expect((await at({ host: `evil.test:${server.port}` })).status).toBe(403);
+      expect((await at({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    }
+  });
+
+  it('[O-13] is whom the host allows: to look, to act, or nothing', async () => {
+    const access = ({ headers }: { headers: NodeJS.Dict<string | string[]> }) =>
+      ({ right: headers['x-right'] === 'read' ? 'read' : 'none', by: 'kim' }) as const;
+    const { send, server } = await start({ access });
+    expect(server.url).not.toContain('token');
+    expect((await send('/api/trees')).status).toBe(403);
+    const headers = { 'x-right': 'read' };
+    expect((await send('/api/trees', { headers })).status).toBe(200);
+    const body = { order: 'isolate', name: 'search', confirm: 'search' };
+    const { status, body: text } = await send('/api/order', { headers, body });
+    expect([status, text]).toEqual([403, 'You may look, and not act.\n']);
+  });
+
+  it('[O-13] is nobody where the host cannot say', async () => {
+    const { send } = await start({ access: () => Promise.reject(new Error('no directory')) });
+    expect((await send('/api/trees')).status).toBe(403);
+  });
+});
+
+describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
+  it('[O-13] serves a page without data that may load nothing from elsewhere and is kept nowhere', async () => {
+    const { send, token } = await start();
+    const { status, headers, body } = await send('/');
+    expect(status).toBe(200);
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-/,
+    );
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
+    expect(body).not.toContain(token);
+    expect(body).not.toMatch(/search|agent:main/);
+  });
+
+  it('[O-13] [O-9] says what waits and why: the open circuit with its cause and its next probe', async () => {
+    const { send, login, call } = await start();
+    const headers = { cookie: await login() };
+    await call('gateway closed (1012)');
+    await expect
+      .poll(async () => (JSON.parse((await send('/api/snapshot?span=15m', { headers })).body) as Snapshot).waits)
+      .toMatchObject([
+        { name: 'search', sign: 'open', needsPerson: false, rule: 'Next probe', error: 'transient: gateway closed (1012)' },
+      ]);
+    const snapshot = JSON.parse((await send('/api/snapshot', { headers })).body) as Snapshot;
+    const [search] = snapshot.integrations;
+    expect(search).toMatchObject({ key: 'search', circuit: 'open', cause: { message: 'gateway closed (1012)' } });
+    expect((search?.probeAt ?? 0) - snapshot.at).toBeGreaterThan(500_000);
+    expect(snapshot.sessions).toMatchObject([{ key: 'agent:main', state: 'idle' }]);
+  });
+
+  it.each([
+    ['/api/snapshot?span=2h', 'Expected `span` to be one of 15m, 1h, 24h, 7d'],
+    ['/api/events?limit=x', 'limit'],
+  ])('[O-13] refuses %s, and says why', async (path, reason) => {
+    const { send, login } = await start();
+    const { status, body } = await send(path, { headers: { cookie: await login() } });
+    expect([status, body]).toEqual([400, expect.stringContaining(reason)]);
+  });
+
+  it('[O-13] does an order that was confirmed, and records who gave it and why', async () => {
+    const { send, login } = await start({ by: 'kim (dashboard)' });
+    const headers = { cookie: await login() };
+    const order = { order: 'isolate', name: 'search', why: 'the vendor works on it' };
+    const unsure = await send('/api/order', { headers, body: order });
+    expect([unsure.status, unsure.body]).toEqual([400, expect.stringContaining('asked twice')]);
+    const done = await send('/api/order', { headers, body: { ...order, confirm: 'search' } });
+    expect(JSON.parse(done.body)).toEqual({ ok: true, text: 'Done.' });
+    const live = async () => (JSON.parse((await send('/api/snapshot', { headers })).body) as Snapshot).integrations[0];
+    expect(await live()).toMatchObject({ circuit: 'isolated' });
+    await send('/api/order', { headers, body: { order: 'reset', name: 'search', confirm: 'search' } });
+    expect(await live()).toMatchObject({ circuit: 'closed' });
+    const by = 'kim (dashboard)';
+    await expect
+      .poll(async () => JSON.parse((await send('/api/events?category=operator', { headers })).body) as unknown)
+      .toMatchObject([
+        { type: 'isolated', metadata: { integration: 'search', by, why: 'the vendor works on it' } },
+        { type: 'reset', metadata: { integration: 'search', by } },
+      ]);
+  });
+
+  it('[O-13] says of an order that nobody could do that nothing was done', async () => {
+    const { send, login } = await start();
+    const body = { order: 'restart', name: 'nobody', confirm: 'nobody' };
+    const { body: text } = await send('/api/order', { headers: { cookie: await login() }, body });
+    expect(JSON.parse(text)).toEqual({ ok: false, text: 'No live gateway has it: nothing was done.' });
+  });
+
+  it('[O-8] shows none of the planted secrets in any of its answers', async () => {
+    const { send, login, call } = await start();
+    const headers = { cookie: await login() };
+    const secret = 'sk-ant-api03-PLANTEDplantedPLANTEDplanted0123456789';
+    await call(`Authorization: Bearer ${secret}`);
+    await expect.poll(async () => (await send('/api/events', { headers })).body).toContain('failure');
+    for (const path of [...paths.filter((each) => each !== '/api/stream'), '/']) {
+      const { status, body } = await send(path, { headers });
+      expect([path, status, body.includes(secret)]).toEqual([path, 200, false]);
+    }
+  });
+
+  it('[O-13] streams how things are, then only what changes', async () => {
+    const { login, call, server } = await start({}, ['search', 'mail']);
+    const cookie = await login();
+    const frames: Frame[] = [];
+    const request = httpRequest({ port: server.port, path: '/api/stream', headers: { cookie } }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += String(chunk);
+        const whole = text.split('\n\n');
+        text = whole.pop() ?? '';
+        frames.push(...whole.map((each) => JSON.parse(each.replace(/^data: /, '')) as Frame));
+      });
+      response.on('error', () => undefined);
+    });
+    request.on('error', () => undefined);
+    onTestFinished(() => void request.destroy());
+    request.end();
+    await expect.poll(() => frames.length).toBe(1);
+    expect(frames[0]).toMatchObject({ type: 'all', right: 'all', snapshot: { waits: [] } });
+    await call('down');
+    await expect.poll(() => JSON.stringify(frames.slice(1))).toContain('transient: down');
+    expect(frames.slice(1).every(({ type }) => type === 'change')).toBe(true);
+    expect(JSON.stringify(frames.slice(1))).not.toContain('agent:main');
+  });
+});
