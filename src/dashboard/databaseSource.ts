@@ -48,10 +48,7 @@ export class DatabaseSource implements DashboardSource {
     }));
     this.#figures.set(spanMs, found.figures);
     const asked = await this.#ask(found.rows, 'status', readStatusAnswer);
-    const [trees, whys] = await Promise.all([
-      this.#ask(found.rows, 'tree', readTreeAnswer),
-      this.#askSessions(asked),
-    ]);
+    const [trees, whys] = await Promise.all([this.#ask(found.rows, 'tree', readTreeAnswer), this.#askSessions(asked)]);
     const { rows, at: figuresAt } = found.figures;
     return assemble({ ...found, at, spanMs, asked, trees, whys, figures: rows, figuresAt, times: this.#times });
   }
@@ -85,9 +82,7 @@ export class DatabaseSource implements DashboardSource {
       const having = asked.filter(({ answer }) => answer !== undefined && has(answer, name));
       if (having.length === 0) return { ok: false, text: 'No live gateway has it: nothing was done.' };
       const said = await Promise.all(
-        having.map(({ runtime }) =>
-          askRuntime(runtime.socket ?? '', order, { name, ...note }, { clock: this.#clock }),
-        ),
+        having.map(({ runtime }) => askRuntime(runtime.socket ?? '', order, { name, ...note }, { clock: this.#clock })),
       );
       const refused = said.find((each) => !each.ok);
       if (refused !== undefined && !refused.ok) return { ok: false, text: `It was not done: ${refused.message}.` };

@@ -43,7 +43,8 @@ const orders: readonly OrderName[] = ['restart', 'isolate', 'reset'];
 export function readOrder(body: unknown): Omit<Order, 'by'> {
   const { order, name, why, confirm } = fieldsOf(body);
   const known = orders.find((each) => each === order);
-  if (known === undefined) throw new RangeError(`Expected \`order\` to be one of ${orders.join(', ')}, got ${show(order)}`);
+  if (known === undefined)
+    throw new RangeError(`Expected \`order\` to be one of ${orders.join(', ')}, got ${show(order)}`);
   const whom = checkName('name', name);
   if (confirm !== whom) throw new RangeError('Expected `confirm` to be the name again: orders are asked twice');
   const reason = why === undefined ? '' : checkText('why', why).trim();

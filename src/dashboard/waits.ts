@@ -32,7 +32,15 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
   return [...waits, ...alerts.map(alertWait)];
 }
 
-function circuitWait({ key, circuit, cause, probeAt, openedAt, waiting, lastError }: IntegrationLine): Wait | undefined {
+function circuitWait({
+  key,
+  circuit,
+  cause,
+  probeAt,
+  openedAt,
+  waiting,
+  lastError,
+}: IntegrationLine): Wait | undefined {
   const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
   const base = {
     ...{ key: `circuit ${key}`, name: key, of: 'integration' as const, since: openedAt },

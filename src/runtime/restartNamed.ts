@@ -44,7 +44,10 @@ export function restartNamed(given: string, { root, paths, sessions, facts, note
 }
 
 /** Told before it is done, so that what comes of it is on record behind its reason. */
-function restartIntegration(path: RestartablePath, { root, facts, note }: Pick<Restartable, 'root' | 'facts' | 'note'>): void {
+function restartIntegration(
+  path: RestartablePath,
+  { root, facts, note }: Pick<Restartable, 'root' | 'facts' | 'note'>,
+): void {
   const server = `mcp:${path.name}`;
   const what = root.has(server) ? 'server' : 'calls';
   facts.tell({ type: 'operator.restarted', integration: path.name, what, calls: path.stats.attempts, ...note });

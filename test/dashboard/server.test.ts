@@ -121,7 +121,13 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     await expect
       .poll(async () => (JSON.parse((await send('/api/snapshot?span=15m', { headers })).body) as Snapshot).waits)
       .toMatchObject([
-        { name: 'search', sign: 'open', needsPerson: false, rule: 'Next probe', error: 'transient: gateway closed (1012)' },
+        {
+          name: 'search',
+          sign: 'open',
+          needsPerson: false,
+          rule: 'Next probe',
+          error: 'transient: gateway closed (1012)',
+        },
       ]);
     const snapshot = JSON.parse((await send('/api/snapshot', { headers })).body) as Snapshot;
     const [search] = snapshot.integrations;

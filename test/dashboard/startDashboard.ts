@@ -28,7 +28,7 @@ export async function startGateway(names: readonly string[] = ['search']) {
     world.trouble = trouble;
     for (const each of integrations) await each.call(undefined);
   };
-  return { gateway, path, call };
+  return { gateway, integrations, path, call };
 }
 
 /** What shows the database of a gateway. */

@@ -1,0 +1,39 @@
+import { useEffect, useState } from 'preact/hooks';
+import { get } from './api.ts';
+import { isStale, paused } from './live.ts';
+
+/** What is known of something that was asked for: the last answer, and why there is none. */
+export interface Asked<T> {
+  readonly answer: T | undefined;
+  readonly error: string;
+}
+
+/** Asks for a path, now and again while the page is live. @param everyMs - how long after an answer, in ms. */
+export function useAsked<T>(path: string, everyMs: number): Asked<T> {
+  const [state, setState] = useState<Asked<T> & { readonly path: string }>({ path, answer: undefined, error: '' });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
+    const ask = async (): Promise<void> => {
+      if (!paused.value && !isStale.value) {
+        const next = await get<T>(path).then(
+          (answer) => ({ path, answer, error: '' }),
+          (error: unknown) => ({
+            path,
+            answer: undefined,
+            error: error instanceof Error ? error.message : String(error),
+          }),
+        );
+        if (!isOver) setState(next);
+      }
+      if (!isOver) timer = setTimeout(() => void ask(), everyMs);
+    };
+    void ask();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [path, everyMs]);
+  // What was answered about something else is no answer.
+  return state.path === path ? state : { answer: undefined, error: '' };
+}

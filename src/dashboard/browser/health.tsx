@@ -1,0 +1,150 @@
+import type { IntegrationLine } from '../snapshot.ts';
+import { State } from './glyph.tsx';
+import { head, tables } from './live.ts';
+import { href, span } from './route.ts';
+import { Line, SuccessBars } from './spark.tsx';
+import { useSteady } from './steady.ts';
+import { count, failureText, latency, percent } from './words.ts';
+
+/** What people expect of calls: below it a figure has a colour. */
+const goal = 0.99;
+
+/** How well the calls work: all together, then each integration, the worst first. */
+export function Health() {
+  const { total, spanMs = 1 } = head.value ?? {};
+  return (
+    <section class="box" aria-label="Health">
+      <div class="sh">
+        <h2>Health</h2>
+        <span class="faint">last {span}, worst first</span>
+      </div>
+      <dl class="stats">
+        <Figure
+          name="Success"
+          value={percent(total?.successRate)}
+          note={isLow(total?.successRate) ? 'below 99 %' : ''}
+          bad={isLow(total?.successRate)}
+        />
+        <Figure
+          name="p95"
+          value={total?.took === undefined ? '–' : latency(total.took.p95Ms)}
+          note={total?.took === undefined ? '' : `p50 ${latency(total.took.p50Ms)}`}
+        />
+        <Figure
+          name="Calls"
+          value={count(total?.calls ?? 0)}
+          note={`${perMinute(total?.calls ?? 0, spanMs)} a minute`}
+        />
+        <InFlight />
+        <Figure name="Retried" value={count(total?.retries ?? 0)} note="further attempts" />
+        <Figure name="Refused" value={count(total?.refused ?? 0)} note="before anything was sent" />
+      </dl>
+      <div class="mult hd" aria-hidden="true">
+        <span>Integration</span>
+        <span class="m">
+          <i>Success</i>
+        </span>
+        <span class="m">
+          <i>p95</i>
+        </span>
+        <span class="m">
+          <i>Calls</i>
+        </span>
+        <span>Failures</span>
+      </div>
+      <HealthRows />
+    </section>
+  );
+}
+
+export const isLow = (rate: number | undefined): boolean => rate !== undefined && rate < goal;
+
+export function perMinute(calls: number, spanMs: number): string {
+  const rate = calls / (spanMs / 60_000);
+  return rate >= 10 ? count(Math.round(rate)) : rate.toFixed(rate >= 1 || rate === 0 ? 0 : 2);
+}
+
+interface FigureProps {
+  readonly name: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly bad?: boolean;
+}
+
+export function Figure({ name, value, note, bad = false }: FigureProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <b class={bad ? 'bad' : ''}>{value}</b>
+      </dd>
+      <dd>{note}</dd>
+    </div>
+  );
+}
+
+function InFlight() {
+  const rows = tables.integrations.all.value;
+  const sum = (figure: 'inFlight' | 'waiting'): number => rows.reduce((total, row) => total + row[figure], 0);
+  return <Figure name="In flight" value={count(sum('inFlight'))} note={`${count(sum('waiting'))} wait`} />;
+}
+
+function HealthRows() {
+  const sorted = [...tables.integrations.all.value].sort(worst);
+  const { rows, on } = useSteady(sorted);
+  if (rows.length === 0) return <p class="in dim">No integration is known yet.</p>;
+  return (
+    <div {...on}>
+      {rows.map(({ key }) => (
+        <HealthRow key={key} of={key} />
+      ))}
+    </div>
+  );
+}
+
+const severity = ['isolated', 'crashed', 'open', 'half-open', 'closed'];
+
+/** What is out of service first, then by its rate of success. */
+export function worst(one: IntegrationLine, other: IntegrationLine): number {
+  const rank = ({ circuit }: IntegrationLine): number => severity.indexOf(circuit);
+  const rate = ({ report }: IntegrationLine): number => report?.successRate ?? 2;
+  return rank(one) - rank(other) || rate(one) - rate(other) || (one.key < other.key ? -1 : 1);
+}
+
+/** The state of an integration in one word. */
+export function stateOf({ circuit, state }: IntegrationLine): string {
+  return circuit === 'closed' ? (state ?? 'not live') : circuit;
+}
+
+function HealthRow({ of: key }: { readonly of: string }) {
+  const row = tables.integrations.row(key);
+  if (row === undefined) return null;
+  const { report } = row;
+  const steps = report?.steps ?? [];
+  return (
+    <div class="mult" data-row>
+      <div>
+        <a href={href('integrations', key)}>
+          <b>
+            <bdi>{key}</bdi>
+          </b>
+        </a>
+        <br />
+        <State of={stateOf(row)} />
+      </div>
+      <div class="m" data-l="Success">
+        <span class={`nw ${isLow(report?.successRate) ? 'bad' : ''}`}>{percent(report?.successRate)}</span>
+        <SuccessBars steps={steps} />
+      </div>
+      <div class="m" data-l="p95">
+        <span class="nw">{report?.took === undefined ? '–' : latency(report.took.p95Ms)}</span>
+        <Line values={steps.map(({ took }) => took?.p95Ms)} />
+      </div>
+      <div class="m" data-l="Calls">
+        <span class="nw">{count(report?.calls ?? 0)}</span>
+        <Line values={steps.map(({ calls }) => calls)} />
+      </div>
+      <span class="faint">{failureText(report?.failures ?? {})}</span>
+    </div>
+  );
+}

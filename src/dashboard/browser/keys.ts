@@ -1,0 +1,32 @@
+import { pause, paused } from './live.ts';
+import { href, views } from './route.ts';
+import { absolute } from './times.tsx';
+
+/** Keys of the page; none of them acts while somebody types, or with a key of the browser held. */
+export function listenToKeys(): void {
+  addEventListener('keydown', (event) => {
+    const { target, key, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || document.querySelector('dialog[open]') !== null) return;
+    if (target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
+      if (key === 'Escape') target.blur();
+      return;
+    }
+    const view = views[Number(key) - 1];
+    if (view !== undefined) location.hash = href(view);
+    else if (key === '/') document.getElementById('find')?.focus();
+    else if (key === 'p') pause(!paused.value);
+    else if (key === 't') absolute.value = !absolute.value;
+    else if (key === 'j') step(1);
+    else if (key === 'k') step(-1);
+    else return;
+    event.preventDefault();
+  });
+}
+
+/** To the next row or the one before: the first thing in it that can be opened. */
+function step(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = rows[at < 0 ? (by === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))];
+  next?.querySelector<HTMLElement>('a, summary, button')?.focus();
+}

@@ -1,0 +1,117 @@
+import { batch, computed, signal } from '@preact/signals';
+import type { Change, Frame } from '../changes.ts';
+import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine, Snapshot, Wait } from '../snapshot.ts';
+import { Rows } from './rows.ts';
+
+type Head = NonNullable<Change['head']>;
+
+/** What the server has told last. */
+export const head = signal<Head | undefined>(undefined);
+export const right = signal<'all' | 'read'>('read');
+export const tables = {
+  runtimes: new Rows<RuntimeLine>(),
+  integrations: new Rows<IntegrationLine>(),
+  sessions: new Rows<SessionLine>(),
+  waits: new Rows<Wait>(),
+  alerts: new Rows<AlertLine>(),
+};
+
+/** `denied`: the browser has no cookie. `lost`: the server does not answer. */
+export const link = signal<'connecting' | 'live' | 'lost' | 'denied'>('connecting');
+/** Since when the link is lost: wall time of the server in ms. */
+export const lostAt = signal(0);
+/** Why the server cannot say how things are; empty while it can. */
+export const problem = signal('');
+export const paused = signal(false);
+/** Frames that came while the page was paused. */
+export const held = signal(0);
+export const isStale = computed(() => link.value !== 'live' || problem.value !== '');
+
+/** The server's time, by the second. */
+export const now = signal(Date.now());
+let offset = 0;
+const queue: Frame[] = [];
+let source: EventSource | undefined;
+let retry: ReturnType<typeof setTimeout> | undefined;
+const retryMs = 2000;
+
+setInterval(() => {
+  if (!paused.value && !isStale.value) now.value = Date.now() + offset;
+}, 1000);
+
+/** Listens to the server from now on, for figures of the span. Whatever it listened to before is over. */
+export function listen(span: string): void {
+  source?.close();
+  clearTimeout(retry);
+  const stream = new EventSource(`/api/stream?span=${encodeURIComponent(span)}`);
+  source = stream;
+  stream.onopen = () => {
+    link.value = 'live';
+  };
+  stream.onmessage = ({ data }) => take(JSON.parse(String(data)) as Frame);
+  stream.onerror = () => {
+    if (source !== stream) return;
+    if (link.value === 'live') lostAt.value = now.value;
+    link.value = link.value === 'denied' ? 'denied' : 'lost';
+    // A browser tries again by itself after a loss, and not after a refusal.
+    stream.close();
+    void explain().then(() => {
+      if (source === stream) retry = setTimeout(() => listen(span), retryMs);
+    });
+  };
+}
+
+async function explain(): Promise<void> {
+  const answer = await fetch('/api/trees').catch(() => undefined);
+  if (answer?.status === 403) link.value = 'denied';
+}
+
+export function pause(on: boolean): void {
+  paused.value = on;
+  if (on) return;
+  held.value = 0;
+  for (const frame of queue.splice(0)) apply(frame);
+}
+
+function take(frame: Frame): void {
+  if (paused.value && frame.type !== 'all') {
+    queue.push(frame);
+    held.value = queue.length;
+  } else {
+    if (frame.type === 'all') queue.length = 0;
+    apply(frame);
+  }
+}
+
+function apply(frame: Frame): void {
+  batch(() => {
+    switch (frame.type) {
+      case 'all':
+        problem.value = '';
+        right.value = frame.right;
+        head.value = frame.snapshot;
+        for (const name of names) tables[name].replace(frame.snapshot[name] as never);
+        return follow(frame.snapshot.at);
+      case 'change':
+        if (frame.change.head !== undefined) head.value = frame.change.head;
+        for (const name of names) {
+          const change = frame.change.lists[name];
+          if (change !== undefined) tables[name].apply(change);
+        }
+        return follow(frame.change.at);
+      case 'problem':
+        problem.value = frame.message;
+        return follow(frame.at);
+    }
+  });
+}
+
+const names = Object.keys(tables) as (keyof typeof tables & keyof Snapshot)[];
+/** The clocks of two machines, and a message on its way, differ by little all the time: nothing is to jump for it. */
+const sameMs = 1500;
+
+function follow(at: number): void {
+  if (Math.abs(at - Date.now() - offset) > sameMs) offset = at - Date.now();
+  now.value = Math.max(now.value, Date.now() + offset);
+  if (Math.abs(now.value - at) > sameMs) now.value = at;
+}

@@ -1,0 +1,67 @@
+import { Empty } from './empty.tsx';
+import { Health } from './health.tsx';
+import { head, tables } from './live.ts';
+import { lasting, counted } from './words.ts';
+import { now } from './live.ts';
+import { WaitList } from './waitList.tsx';
+
+/** Does it need me? What a person has to do, what ends by itself, how well it works. */
+export function Overview() {
+  const waits = tables.waits.all.value;
+  const person = waits.filter(({ needsPerson }) => needsPerson);
+  const rules = waits.filter(({ needsPerson }) => !needsPerson);
+  return (
+    <>
+      <div class="head">
+        <div>
+          <h1 tabIndex={-1}>{headline(person.length, rules.length)}</h1>
+          <Below />
+        </div>
+      </div>
+      <section class="box" aria-label="Needs a person">
+        <div class="sh">
+          <h2>Needs a person</h2>
+          <span class="faint">no rule can mend these</span>
+        </div>
+        {person.length === 0 ? <p class="in dim">Nothing.</p> : <WaitList waits={person} />}
+      </section>
+      <section class="box" aria-label="Ends by itself">
+        <div class="sh">
+          <h2>Ends by itself</h2>
+          <span class="faint">each with the rule that ends it</span>
+        </div>
+        {rules.length === 0 ? <p class="in dim">Nothing waits.</p> : <WaitList waits={rules} />}
+      </section>
+      <Health />
+      {tables.integrations.all.value.length + tables.runtimes.all.value.length === 0 && (
+        <Empty title="Nothing runs on this database yet">
+          A gateway, a proxy or <code>unwedge run</code> that uses <code>{head.value?.database}</code> shows up here by
+          itself.
+        </Empty>
+      )}
+    </>
+  );
+}
+
+function headline(person: number, rules: number): string {
+  if (person > 0) return `${counted(person, 'thing needs', 'things need')} a person`;
+  return rules > 0 ? 'Nothing needs a person' : 'All is well';
+}
+
+/** Apart, for it changes each second. */
+function Below() {
+  const ends = tables.waits.all.value.filter(({ needsPerson }) => !needsPerson);
+  const times = ends.flatMap(({ endsAt }) => endsAt ?? []);
+  const left = Math.min(...times) - now.value;
+  const first = times.length === 0 ? '' : left > 0 ? `, the first in ${lasting(left)}` : ', the first now';
+  const sessions = tables.sessions.all.value.filter(({ state }) => state !== undefined);
+  const waiting = new Set(tables.waits.all.value.filter(({ of }) => of === 'session').map(({ name }) => name));
+  const well = sessions.filter(({ key }) => !waiting.has(key)).length;
+  return (
+    <p class="dim">
+      {ends.length > 0 &&
+        `${counted(ends.length, 'wait ends', 'waits end')} by ${ends.length === 1 ? 'itself' : 'themselves'}${first}. `}
+      {sessions.length > 0 && `${well} of ${counted(sessions.length, 'session')} ${well === 1 ? 'is' : 'are'} well.`}
+    </p>
+  );
+}

@@ -1,0 +1,59 @@
+import { computed, signal } from '@preact/signals';
+
+export const views = ['overview', 'sessions', 'integrations', 'processes', 'events', 'alerts'] as const;
+export type ViewName = (typeof views)[number];
+
+/** What the address says: a view, what it is about, and its filters. */
+export interface Route {
+  readonly view: ViewName;
+  readonly subject: string | undefined;
+  readonly query: URLSearchParams;
+}
+
+const hash = signal(location.hash);
+addEventListener('hashchange', followAddress);
+
+/** Reads the address anew, where it was changed without an event. */
+export function followAddress(): void {
+  hash.value = location.hash;
+}
+
+export const route = computed((): Route => {
+  const [path = '', query = ''] = hash.value.replace(/^#\/?/, '').split('?');
+  const [view = '', subject] = path.split('/');
+  return {
+    view: views.find((each) => each === view) ?? 'overview',
+    subject: subject === undefined || subject === '' ? undefined : decode(subject),
+    query: new URLSearchParams(query),
+  };
+});
+
+/** How far the figures look back. */
+export const span = computed(() => route.value.query.get('span') ?? '1h');
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The address of a view; the span of time stays. */
+export function href(view: ViewName, subject?: string, query: Readonly<Record<string, string>> = {}): string {
+  const all = new URLSearchParams({ ...(span.value !== '1h' && { span: span.value }), ...query });
+  const end = all.size === 0 ? '' : `?${all}`;
+  return `#/${view}${subject === undefined ? '' : `/${encodeURIComponent(subject)}`}${end}`;
+}
+
+/** Sets filters of the view that is shown; an empty one is taken away. The browser's history does not grow by them. */
+export function narrow(change: Readonly<Record<string, string>>): void {
+  const { view, subject, query } = route.value;
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(change)) {
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  const end = next.size === 0 ? '' : `?${next}`;
+  location.replace(`#/${view}${subject === undefined ? '' : `/${encodeURIComponent(subject)}`}${end}`);
+}

@@ -1,0 +1,40 @@
+import { signal } from '@preact/signals';
+import { now } from './live.ts';
+import { clockTime, lasting } from './words.ts';
+
+/** Whether times are shown by the clock in place of how long ago. */
+export const absolute = signal(false);
+
+/** What is left until then. It is silent: a screen reader that read each second would say nothing else. */
+export function Countdown({ at }: { readonly at: number }) {
+  const left = at - now.value;
+  return (
+    <span class="cd" role="timer" aria-live="off" title={clockTime(at, now.value)}>
+      {left > 0 ? lasting(left) : 'due'}
+    </span>
+  );
+}
+
+/** `at 14:02:35` */
+export function At({ at }: { readonly at: number }) {
+  return <span class="nw">at {clockTime(at, now.value)}</span>;
+}
+
+/** How long ago; by the clock on hover, and where the reader chose so. */
+export function Ago({ at }: { readonly at: number }) {
+  const time = clockTime(at, now.value);
+  return (
+    <time class="nw" dateTime={new Date(at).toISOString()} title={time}>
+      {absolute.value ? time : `${lasting(Math.max(0, now.value - at - 999))} ago`}
+    </time>
+  );
+}
+
+/** How long it has been going on. */
+export function Since({ at }: { readonly at: number }) {
+  return (
+    <span class="nw" title={clockTime(at, now.value)}>
+      {lasting(Math.max(0, now.value - at - 999))}
+    </span>
+  );
+}

@@ -1,0 +1,213 @@
+import { useRef } from 'preact/hooks';
+import type { SessionWhy, ToolCallWhy } from '../../sessions/why.ts';
+import { Glyph, type GlyphName, State, type Tone } from './glyph.tsx';
+import { href } from './route.ts';
+import { Countdown, Since } from './times.tsx';
+import { counted } from './words.ts';
+
+interface WhyProps {
+  readonly why: SessionWhy;
+  /** When it was asked. */
+  readonly at: number;
+}
+
+/** Why a session waits: one sentence, the chain of what waits for what, and the rules that end it, in order. */
+export function Why({ why, at }: WhyProps) {
+  const steady = useSteadyTimes(at);
+  const { turn, calls, questions, waiting } = why;
+  const rules = rulesOf(why);
+  return (
+    <section class="box why" aria-label="Why it waits">
+      <div>
+        <h2>{turn === undefined ? 'What it does' : 'Why it waits'}</h2>
+        <p class="large">{sentence(why)}</p>
+        <ul class="chain">
+          {turn !== undefined && (
+            <li>
+              <Glyph name="run" tone="acc" />
+              <div>
+                Turn {turn.turn}, message <bdi class="mono">{turn.message}</bdi> ({turn.kind}){' '}
+                <span class="faint">
+                  for <Since at={steady('turn', -turn.sinceMs)} />
+                  {turn.delivery > 1 && `, begun for the ${turn.delivery}. time`}
+                </span>
+              </div>
+            </li>
+          )}
+          {calls.map((call) => (
+            <CallLine key={call.call} {...call} since={steady(`call ${call.call}`, -call.sinceMs)} />
+          ))}
+          {questions.map((question, index) => (
+            <li key={index}>
+              <Glyph name="ask" tone="wait" />
+              <div>
+                asks a person: {question.what}{' '}
+                <span class="faint">
+                  for <Since at={steady(`asked ${index}`, -question.sinceMs)} />
+                </span>
+              </div>
+            </li>
+          ))}
+          <li>
+            <Glyph name="idle" tone="faint" />
+            <div class="dim">{counted(waiting, 'message')} in the mailbox</div>
+          </li>
+        </ul>
+      </div>
+      <div>
+        <h2>What ends it, in order</h2>
+        {rules.length === 0 ? (
+          <p class="dim">Nothing has to.</p>
+        ) : (
+          <ol class="rules">
+            {rules.map(({ key, text, note, inMs }, index) => (
+              <li key={key} class={index === 0 ? 'next' : ''}>
+                <Countdown at={steady(key, inMs)} />
+                <div>
+                  <b>{text}</b>
+                  <p class="faint">{note}</p>
+                </div>
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function sentence({ turn, calls, questions, state, heldElsewhere }: SessionWhy): string {
+  if (turn === undefined)
+    return heldElsewhere
+      ? 'Another gateway has it.'
+      : state === 'idle'
+        ? 'It is ready for the next message.'
+        : `It is ${state}.`;
+  if (questions.length > 0) return 'It waits for the answer of a person.';
+  if (calls.length === 0) return 'No call is pending: its handler is at work.';
+  const [first] = calls;
+  return calls.length === 1 && first !== undefined
+    ? `It waits for ${first.tool} in ${first.integration}.`
+    : `It waits for ${calls.length} calls.`;
+}
+
+function CallLine({ integration, tool, progress, target, since }: ToolCallWhy & { readonly since: number }) {
+  const [glyph, tone] = signOf(progress);
+  return (
+    <li>
+      <Glyph name={glyph} tone={tone} />
+      <div>
+        waits for{' '}
+        <b>
+          <bdi>{tool}</bdi>
+        </b>{' '}
+        in{' '}
+        <a href={href('integrations', integration)}>
+          <bdi>{integration}</bdi>
+        </a>{' '}
+        <span class="faint">
+          {progress === undefined
+            ? 'being written to the store'
+            : `${phases[progress.phase]}, attempt ${progress.attempt} of ${progress.maxAttempts}`}
+          , for <Since at={since} />
+        </span>
+        {progress?.lastFailure !== undefined && (
+          <p class="ev wrap">
+            {progress.lastFailure.kind}: {progress.lastFailure.message}
+          </p>
+        )}
+        {target !== undefined && (
+          <p class="faint">
+            <State of={target.circuit === 'closed' ? target.state : target.circuit} />{' '}
+            {target.process?.pid !== undefined && `pid ${target.process.pid}`}
+          </p>
+        )}
+        {target?.process?.lastLine !== undefined && <p class="ev wrap">last line: “{target.process.lastLine}”</p>}
+      </div>
+    </li>
+  );
+}
+
+function signOf(progress: ToolCallWhy['progress']): readonly [GlyphName, Tone] {
+  return progress === undefined || progress.phase === 'in_flight' ? ['run', 'acc'] : ['clock', 'warn'];
+}
+
+const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], string>> = {
+  in_flight: 'in flight',
+  backoff: 'backs off',
+  pause: 'paused by the other side',
+  restart: 'waits for a restart',
+  permit: 'waits for a permit',
+  probe: 'waits for a probe of the circuit',
+  scope: 'waits for its scope',
+  suspect: 'waits for a sign of life',
+  rate: 'waits for its rate limit',
+};
+
+interface RuleLine {
+  readonly key: string;
+  readonly text: string;
+  readonly note: string;
+  readonly inMs: number;
+}
+
+/** Every rule that is known to end something, soonest first. */
+function rulesOf({ calls, questions, next }: SessionWhy): readonly RuleLine[] {
+  const lines = [
+    ...calls.flatMap(({ call, tool, integration, progress }) =>
+      progress === undefined
+        ? []
+        : [
+            {
+              key: `rule ${call}`,
+              ...ruleText(progress.next.rule, `${tool} in ${integration}`),
+              inMs: progress.next.inMs,
+            },
+          ],
+    ),
+    ...questions.map(({ what, deadlineInMs }, index) => ({
+      ...{ key: `question ${index}`, text: 'Nobody is waited for any more', note: what, inMs: deadlineInMs },
+    })),
+    ...(next !== undefined && (next.rule === 'tool_call' || next.rule === 'turn')
+      ? [
+          {
+            key: 'watchdog',
+            text: `The watchdog ends ${next.what}`,
+            note: 'with a synthetic result; the session goes on',
+            inMs: next.inMs,
+          },
+        ]
+      : []),
+  ];
+  return lines.sort((one, other) => one.inMs - other.inMs);
+}
+
+function ruleText(rule: string, what: string): Pick<RuleLine, 'text' | 'note'> {
+  switch (rule) {
+    case 'next_attempt':
+      return { text: `Next attempt of ${what}`, note: 'it is tried again' };
+    case 'restart_wait':
+      return { text: `${what} no longer waits for a restart`, note: 'the call ends without one' };
+    case 'rate_limit':
+      return { text: `The rate limit has room for ${what}`, note: 'the call goes out' };
+    case 'idle_timeout':
+      return { text: `Idle limit of ${what}`, note: 'the attempt ends where no sign of life comes' };
+    case 'attempt_timeout':
+      return { text: `Limit of the attempt of ${what}`, note: 'another attempt may follow' };
+    default:
+      return { text: `${what} ends`, note: rule.replaceAll('_', ' ') };
+  }
+}
+
+const hardlyMs = 1500;
+
+/** Times that are measured anew at each answer differ by little: what has hardly moved stays, so that no countdown jumps. */
+function useSteadyTimes(at: number): (key: string, inMs: number) => number {
+  const known = useRef(new Map<string, number>());
+  return (key, inMs) => {
+    const before = known.current.get(key);
+    const next = before !== undefined && Math.abs(before - at - inMs) < hardlyMs ? before : at + inMs;
+    known.current.set(key, next);
+    return next;
+  };
+}

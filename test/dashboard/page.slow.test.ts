@@ -1,0 +1,228 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasSqlite } from '../store/startStore.ts';
+import { chromiumPath, useBrowser } from '../support/browser.ts';
+import { startDashboard, startGateway } from './startDashboard.ts';
+
+if (chromiumPath === undefined) process.stderr.write('missing: chromium; the dashboard was looked at by nobody\n');
+
+const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
+const heading = (page: Page, text: string | RegExp) => page.locator('h1', { hasText: text }).waitFor();
+const isLive = (page: Page) => page.locator('.live[data-link=live]').waitFor();
+const views = [
+  'overview',
+  'sessions',
+  'sessions/agent%3Amain',
+  'integrations',
+  'integrations/search',
+  'processes',
+  'events',
+  'alerts',
+];
+
+describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashboard, in a browser', () => {
+  const open = useBrowser();
+
+  async function start(names?: readonly string[], options: Parameters<typeof startDashboard>[1] = {}) {
+    const gateway = await startGateway(names);
+    const server = await startDashboard(gateway.path, options);
+    return { ...gateway, server };
+  }
+
+  it('[O-13] says in its heading whether it needs a person, takes the token out of the address, and opens again by its cookie', async () => {
+    const { server } = await start();
+    const { page, troubles } = await open(server.url);
+    await heading(page, 'All is well');
+    expect(page.url()).toBe(`http://127.0.0.1:${server.port}/#/overview`);
+    await page.reload();
+    await heading(page, 'All is well');
+    expect(await page.evaluate('document.cookie')).toBe('');
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] says to a browser without access how to get it', async () => {
+    const { server } = await start();
+    const { page } = await open(`http://127.0.0.1:${server.port}/#token=AAAAAAAAAAAAAAAAAAAAAAAA`);
+    await page.locator('.bar', { hasText: 'This browser has no access' }).waitFor();
+  });
+
+  it('[O-13] [O-9] shows a circuit that opens by itself, with the cause and a countdown that runs', async () => {
+    const { server, call } = await start();
+    const { page, troubles } = await open(server.url);
+    await heading(page, 'All is well');
+    await call('gateway closed (1012)');
+    await page.locator('.need', { hasText: 'Circuit open: calls are refused.' }).waitFor();
+    expect(await texts(page, '.need .ev')).toEqual(['transient: gateway closed (1012)']);
+    const countdown = page.locator('.need .cd');
+    const first = await countdown.textContent();
+    await expect.poll(() => countdown.textContent()).not.toBe(first);
+    await page.locator('.need a.btn').click();
+    await heading(page, 'search');
+    expect(page.url()).toContain('#/integrations/search');
+    expect((await texts(page, '.large'))[0]).toBe('An attempt failed: transient: gateway closed (1012)');
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] isolates and resets a circuit, each time it was asked twice', async () => {
+    const { server } = await start();
+    const { page, troubles } = await open(server.url);
+    await heading(page, 'All is well');
+    await page.keyboard.press('3');
+    await page.getByRole('link', { name: 'search' }).click();
+    await page.getByRole('button', { name: 'Isolate…' }).click();
+    const act = page.getByRole('dialog').getByRole('button', { name: 'Isolate' });
+    expect(await act.getAttribute('aria-disabled')).toBe('true');
+    // Enter alone does nothing.
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Reason').fill('the vendor works on it');
+    await page.getByLabel('Type search to confirm').fill('search');
+    await act.click();
+    await page.locator('.toast', { hasText: 'Isolate search: Done.' }).waitFor();
+    await page.locator('main .st', { hasText: 'isolated' }).waitFor();
+    await page.keyboard.press('1');
+    await heading(page, '1 thing needs a person');
+    await page.getByRole('button', { name: 'Reset…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
+    await heading(page, 'All is well');
+    await page.keyboard.press('5');
+    await page.locator('.event', { hasText: 'operator/isolated' }).waitFor();
+    expect((await texts(page, '.event .mono')).join()).toContain('the vendor works on it');
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] locks what may not be done', async () => {
+    const { server } = await start(undefined, { right: 'read' });
+    const { page } = await open(server.url);
+    await heading(page, 'All is well');
+    await page.locator('.bar', { hasText: 'You may look, and not act' }).waitFor();
+    await page.evaluate("location.hash = '#/integrations/search'");
+    const button = page.getByRole('button', { name: 'Restart…' });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await button.click({ force: true });
+    expect(await page.locator('dialog').count()).toBe(0);
+  });
+
+  it('[O-13] keeps what is shown while it is paused, and catches up', async () => {
+    const { server, call } = await start();
+    const { page } = await open(server.url);
+    await heading(page, 'All is well');
+    await page.keyboard.press('p');
+    await call('down');
+    await page.locator('.live', { hasText: /Paused, \d+ new/ }).waitFor();
+    await heading(page, 'All is well');
+    await page.keyboard.press('p');
+    await page.locator('.need').waitFor();
+  });
+
+  it('[O-13] says that the connection is lost, and goes on by itself when it is back', async () => {
+    const { server, path, call } = await start();
+    const { page } = await open(server.url);
+    await isLive(page);
+    await server.close();
+    await page.locator('.bar', { hasText: 'No connection' }).waitFor();
+    await call('down');
+    // Another server knows no cookies of the first: here it is the host that lets in.
+    await startDashboard(path, { port: server.port, access: () => ({ right: 'all', by: 'kim' }) });
+    await isLive(page);
+    await page.locator('.need').waitFor();
+    expect(await page.locator('.bar').count()).toBe(0);
+  });
+
+  it('[O-13] is worked by the keyboard alone', async () => {
+    const { server } = await start(['search', 'mail']);
+    const { page } = await open(server.url);
+    await heading(page, 'All is well');
+    for (const [index, name] of ['Overview', 'Sessions', 'Integrations', 'Processes', 'Events', 'Alerts'].entries()) {
+      await page.keyboard.press(String(index + 1));
+      await page.locator(`nav [aria-current=page]`, { hasText: name }).waitFor();
+    }
+    await page.keyboard.press('3');
+    await heading(page, 'Integrations');
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await heading(page, 'search');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await page.keyboard.press('/');
+    await page.keyboard.type('agent');
+    await page.keyboard.press('Enter');
+    await heading(page, 'agent:main');
+  });
+
+  it('[O-13] filters events, and keeps the filters in the address', async () => {
+    const { server, call } = await start(['search', 'mail']);
+    const { page } = await open(server.url);
+    await isLive(page);
+    await call('down');
+    await page.keyboard.press('5');
+    await page.locator('.event', { hasText: 'breaker/opened' }).first().waitFor();
+    await page.getByLabel('Integration', { exact: true }).selectOption('mail');
+    await page.getByLabel('only failures').check();
+    await expect.poll(async () => new Set(await texts(page, '.event .who'))).toEqual(new Set(['mail']));
+    expect(page.url()).toMatch(/#\/events\?integration=mail&failed=1$/);
+    await page.locator('.event summary').first().click();
+    expect(JSON.parse((await texts(page, '.event pre'))[0] ?? '')).toMatchObject({ integration: 'mail' });
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.locator('.event', { hasText: 'search' }).first().waitFor();
+  });
+
+  it('[O-8] takes names and errors for text, whatever is in them', async () => {
+    const name = '<img src=x onerror="document.title=1">';
+    const { server, call } = await start([name]);
+    const { page, troubles } = await open(server.url);
+    await isLive(page);
+    await call('<script>document.title=2</script>');
+    await page.locator('.need', { hasText: name }).waitFor();
+    for (const view of [...views, `integrations/${encodeURIComponent(name)}`]) {
+      await page.evaluate(`location.hash = '#/${view}'`);
+      await page.locator('h1').waitFor();
+    }
+    await heading(page, name);
+    expect([await page.locator('img').count(), await page.locator('main script').count(), troubles]).toEqual([
+      0,
+      0,
+      [],
+    ]);
+  });
+
+  it.each([
+    [390, 'light'],
+    [390, 'dark'],
+    [820, 'dark'],
+    [1600, 'light'],
+    [1600, 'dark'],
+  ] as const)('[O-13] has room for every view at %i px, in %s', async (width, colorScheme) => {
+    const { server, call } = await start(['search', 'a-long-name-of-an-integration-that-somebody-was-proud-of']);
+    await call(
+      'connect ECONNREFUSED 10.0.3.7:7700, which is a long error that somebody wrote, and it does not end soon',
+    );
+    const { page, troubles } = await open(server.url, { viewport: { width, height: 900 }, colorScheme });
+    await isLive(page);
+    for (const view of views) {
+      await page.evaluate(`location.hash = '#/${view}'`);
+      await page.locator('main .box').first().waitFor();
+      const over = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      expect([view, over]).toEqual([view, 0]);
+    }
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] draws a row again only when that row has changed', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `tool-${index}`);
+    const { server, integrations } = await start(names);
+    const { page } = await open(server.url);
+    await page.keyboard.press('3');
+    await page.locator('tbody tr').nth(299).waitFor();
+    await page.evaluate(`
+      globalThis.changed = new Set();
+      new MutationObserver((all) => {
+        for (const { target } of all) changed.add((target.nodeType === 1 ? target : target.parentElement).closest('tr')?.textContent);
+      }).observe(document.querySelector('tbody'), { subtree: true, childList: true, characterData: true, attributes: true });
+    `);
+    // Its place in the list stays while the pointer is on the list.
+    await page.locator('tbody tr').first().hover();
+    integrations[7]?.breaker.isolate();
+    await page.locator('tbody .st', { hasText: 'isolated' }).waitFor();
+    expect(await page.evaluate('changed.size')).toBe(1);
+  });
+});
