@@ -206,7 +206,7 @@ function Event({ at, category, type, metadata }: EventRow) {
   const [isOpen, setOpen] = useState(false);
   const tone = bad.test(type) ? 'bad' : warn.test(type) ? 'warn' : 'faint';
   const { integration, session, error, message, by, why } = metadata;
-  const words = [error, message, by === undefined ? undefined : `by ${String(by)}`, why].filter(
+  const words = [error, message, typeof by === 'string' ? `by ${by}` : undefined, why].filter(
     (each) => typeof each === 'string',
   );
   return (

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { hasSqlite } from '../store/startStore.ts';
-import { chromiumPath, useBrowser } from '../support/browser.ts';
-import { startDashboard, startGateway } from './startDashboard.ts';
+import { hasSqlite } from '../../store/startStore.ts';
+import { chromiumPath, useBrowser } from '../../support/browser.ts';
+import { startDashboard, startGateway } from '../startDashboard.ts';
 
 if (chromiumPath === undefined) process.stderr.write('missing: chromium; the dashboard was looked at by nobody\n');
 
@@ -44,6 +44,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     const { server } = await start();
     const { page } = await open(`http://127.0.0.1:${server.port}/#token=AAAAAAAAAAAAAAAAAAAAAAAA`);
     await page.locator('.bar', { hasText: 'This browser has no access' }).waitFor();
+    expect(page.url()).not.toContain('token');
   });
 
   it('[O-13] [O-9] shows a circuit that opens by itself, with the cause and a countdown that runs', async () => {
@@ -110,6 +111,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     await call('down');
     await page.locator('.live', { hasText: /Paused, \d+ new/ }).waitFor();
     await heading(page, 'All is well');
+    expect(await page.locator('.need').count()).toBe(0);
     await page.keyboard.press('p');
     await page.locator('.need').waitFor();
   });
