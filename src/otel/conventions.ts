@@ -20,6 +20,7 @@ export const standard = {
   agent: 'gen_ai.agent.name',
   conversation: 'gen_ai.conversation.id',
   tool: 'gen_ai.tool.name',
+  workflow: 'gen_ai.workflow.name',
   mcpMethod: 'mcp.method.name',
   rpcStatus: 'rpc.response.status_code',
   httpMethod: 'http.request.method',
@@ -55,15 +56,20 @@ export const own = {
 } as const;
 
 /** Operations of `gen_ai.operation.name`, and methods of `mcp.method.name`, that calls are told as. */
-export const operations = { agent: 'invoke_agent', tool: 'execute_tool' } as const;
+export const operations = { agent: 'invoke_agent', tool: 'execute_tool', workflow: 'invoke_workflow' } as const;
 export const mcpMethods = { call: 'tools/call', list: 'tools/list' } as const;
 
 /** Methods of HTTP by their names; every other one is `_OTHER`. */
 const httpMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
 
+/** The integrations of a workflow: its backends, and the items of each. */
+const workflowName = /^workflow:(.+?):[^:]+(:items)?$/;
+/** The name of an item's span; which item it is, its label says. */
+const itemName = 'workflow item';
+
 /** What a call is told as. */
 export interface CallShape {
-  readonly kind: 'agent' | 'mcp' | 'http' | 'tool' | 'other';
+  readonly kind: 'agent' | 'mcp' | 'http' | 'tool' | 'workflow' | 'other';
   /** The name of its span. */
   readonly name: string;
   readonly spanKind: SpanKind;
@@ -104,6 +110,19 @@ export function shapeOf(call: TracedCall): CallShape {
       name: `${operations.agent} ${integration}`,
       spanKind: SpanKind.INTERNAL,
       attributes: { ...base, ...ofAgent, ...ofModel },
+    };
+  }
+  const [, workflow, items] = type === 'workflow' ? (workflowName.exec(integration) ?? []) : [];
+  if (workflow !== undefined) {
+    const ofWorkflow = { ...base, [standard.workflow]: workflow };
+    if (items !== undefined) {
+      return { kind: 'other', name: itemName, spanKind: SpanKind.INTERNAL, attributes: ofWorkflow };
+    }
+    return {
+      kind: 'workflow',
+      name: `${operations.workflow} ${workflow}`,
+      spanKind: SpanKind.INTERNAL,
+      attributes: { ...ofWorkflow, [standard.operation]: operations.workflow },
     };
   }
   if (tool !== undefined) {

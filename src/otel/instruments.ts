@@ -11,6 +11,7 @@ export const durations = [
   ['gen_ai.client.operation.duration', genAiBounds, ['agent']],
   ['gen_ai.invoke_agent.duration', genAiBounds, ['agent']],
   ['gen_ai.execute_tool.duration', genAiBounds, ['tool']],
+  ['gen_ai.workflow.duration', genAiBounds, ['workflow']],
   ['mcp.client.operation.duration', mcpBounds, ['mcp']],
   ['http.client.request.duration', httpBounds, ['http']],
 ] as const satisfies readonly (readonly [string, readonly number[], readonly CallShape['kind'][]])[];

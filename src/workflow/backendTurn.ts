@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import * as refusal from '../calls/refusal.ts';
@@ -47,6 +48,8 @@ export function createBackendTurn<I, R, S>(
   let table: ItemTable<R> | undefined;
   let work: ItemWork<I, R, S> | undefined;
   let summary: S | undefined;
+  /** Runs what belongs to the call that the turn is: the machine that asks for it stands elsewhere. */
+  let within: ReturnType<typeof AsyncLocalStorage.snapshot> = (run, ...given) => run(...given);
   /** The step of the backend that is under way. */
   let step: Promise<unknown> = Promise.resolve();
 
@@ -61,7 +64,7 @@ export function createBackendTurn<I, R, S>(
 
   /** What a backend does may throw at once, or be no promise. */
   async function taken<T>(begin: () => T | PromiseLike<T>): Promise<T> {
-    const answer = Promise.resolve().then(begin);
+    const answer = Promise.resolve().then(() => within(begin));
     step = answer.catch(() => undefined);
     return await answer;
   }
@@ -103,7 +106,8 @@ export function createBackendTurn<I, R, S>(
         type: 'workflow_planned',
         data: { backend: backend.name, items: items.map(plannedItem), ...said },
       });
-      const begun = new ItemWork(run, supervised, table, stepContext, changed);
+      const ofTurn = table;
+      const begun = within(() => new ItemWork(run, supervised, ofTurn, stepContext, changed));
       begun.begin();
       work = begun;
       return () => begun.stop();
@@ -120,6 +124,7 @@ export function createBackendTurn<I, R, S>(
     const whole: Work = (attempt) =>
       new Promise((resolve, reject) => {
         context = attempt;
+        within = AsyncLocalStorage.snapshot();
         const { signal } = attempt;
         close = (failed, error) => (failed ? reject(error as Error) : resolve(undefined));
         // A step that goes on after its abort is watched as the work of every other call is.

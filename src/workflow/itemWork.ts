@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Call } from '../calls/call.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import type { AttemptContext } from '../calls/operation.ts';
@@ -37,6 +38,8 @@ export class ItemWork<I, R, S> {
   readonly #attempts = new Map<number, number>();
   readonly #calls = new Map<number, Call<Work, unknown>>();
   readonly #abandonedWork: ReturnType<typeof createAbandonedWork>;
+  /** Items belong to where they were planned, whichever item's end begins them. */
+  readonly #within = AsyncLocalStorage.snapshot();
   #isPumping = false;
   #isPumpQueued = false;
   #isStopped = false;
@@ -175,10 +178,12 @@ export class ItemWork<I, R, S> {
         begun.ended();
       }
     };
-    const call = this.#path.start(work, settings, (outcome) => {
-      own?.givenUp();
-      this.#settled(place, item, outcome);
-    });
+    const call = this.#within(() =>
+      this.#path.start(work, settings, (outcome) => {
+        own?.givenUp();
+        this.#settled(place, item, outcome);
+      }),
+    );
     if (!call.settled) this.#calls.set(place, call);
   }
 

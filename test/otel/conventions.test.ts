@@ -45,6 +45,8 @@ const shapes = {
   http: shapeOf({ ...call, type: 'http', method: 'post', server: { host: 'api.example', port: 443 } }),
   agent: shapeOf({ ...call, type: 'claude', provider: 'anthropic', model: 'opus' }),
   command: shapeOf({ ...call, type: 'subprocess', provider: 'openai' }),
+  workflow: shapeOf({ ...call, type: 'workflow', integration: 'workflow:deploy:primary' }),
+  item: shapeOf({ ...call, type: 'workflow', integration: 'workflow:deploy:primary:items' }),
   tool: shapeOf({ ...call, tool: 'find' }),
   other: shapeOf(call),
 };
@@ -78,6 +80,8 @@ describe('the names of spans, attributes and metrics', () => {
       ['http', 'POST', SpanKind.CLIENT],
       ['agent', `${operations.agent} it`, SpanKind.INTERNAL],
       ['command', `${operations.agent} it`, SpanKind.INTERNAL],
+      ['workflow', `${operations.workflow} deploy`, SpanKind.INTERNAL],
+      ['item', 'workflow item', SpanKind.INTERNAL],
       ['tool', `${operations.tool} find`, SpanKind.INTERNAL],
       ['other', 'call it', SpanKind.INTERNAL],
     ]);

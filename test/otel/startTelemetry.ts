@@ -48,6 +48,14 @@ export async function startTelemetry(
 ): Promise<Telemetry> {
   const clock = new SimulatedClock();
   const gateway = createGateway({ clock, random: () => 0.5, ...options });
+  const telemetry = telemetryOf(gateway, clock);
+  declare(gateway);
+  await gateway.start();
+  return telemetry;
+}
+
+/** Puts telemetry on a gateway; both end with the test. */
+export function telemetryOf(gateway: Gateway, clock: SimulatedClock): Telemetry {
   const exported = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exported)] });
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -61,8 +69,6 @@ export async function startTelemetry(
     await stopped;
     await Promise.all([tracerProvider.shutdown(), meterProvider.shutdown()]);
   });
-  declare(gateway);
-  await gateway.start();
 
   const metrics = async (): Promise<readonly ResourceMetrics[]> => {
     exporter.reset();

@@ -1,0 +1,60 @@
+import { context, trace } from '@opentelemetry/api';
+import { describe, expect, it } from 'vitest';
+import { agentKind } from '../../../src/agents/index.ts';
+import { createGateway, unwrap } from '../../../src/index.ts';
+import { SimulatedClock } from '../../../src/testing/index.ts';
+import { workflowKind } from '../../../src/workflow/index.ts';
+// What is imported at the first use takes real time, which a simulated clock does not wait for.
+import '../../../src/workflow/planSchema.ts';
+import { scriptedQuery } from '../../agents/scriptedQuery.ts';
+import { registerContext, telemetryOf } from '../startTelemetry.ts';
+
+describe('the spans of a workflow', () => {
+  it('[O-5] are its run, in it its items, and in these the turns of agents that do them', async () => {
+    registerContext();
+    const clock = new SimulatedClock();
+    const gateway = createGateway({ kinds: [agentKind, workflowKind], clock, random: () => 0.5 });
+    const { span, points, tracerProvider } = telemetryOf(gateway, clock);
+    const sdk = scriptedQuery();
+    const coder = gateway.agent('coder', { backend: 'claude', model: 'opus', claude: { query: sdk.query } });
+    const deploy = gateway.workflow('deploy', {
+      backends: [
+        {
+          name: 'primary',
+          plan: () => ({ success: true, items: [{ id: 'write', action: 'write it' }] }),
+          async item() {
+            const conversation = unwrap(await coder.start());
+            return unwrap(await conversation.send('write it').outcome).text;
+          },
+        },
+      ],
+    });
+    await gateway.start();
+    const request = tracerProvider.getTracer('host').startSpan('request');
+    const run = context.with(trace.setSpan(context.active(), request), () => deploy.run('today'));
+    request.end();
+    // What an agent is made of is loaded with its first turn.
+    while (sdk.queries.length === 0) await clock.settle();
+    sdk.at(0).answer('done');
+    await clock.settle();
+    expect(await run.outcome).toMatchObject({ status: 'succeeded' });
+
+    const [whole, item, turn] = [span('invoke_workflow deploy'), span('workflow item'), span('invoke_agent coder')];
+    expect([whole, item, turn].map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(
+      [request, whole, item].map((each) => each.spanContext().spanId),
+    );
+    expect(whole.attributes).toMatchObject({
+      'gen_ai.operation.name': 'invoke_workflow',
+      'gen_ai.workflow.name': 'deploy',
+    });
+    expect(item.attributes['unwedge.call.label']).toContain('write');
+    expect(turn.attributes).toMatchObject({
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': 'coder',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.request.model': 'opus',
+    });
+    for (const name of ['gen_ai.workflow.duration', 'gen_ai.invoke_agent.duration', 'gen_ai.client.operation.duration'])
+      expect(await points(name)).toHaveLength(1);
+  });
+});
