@@ -18,6 +18,7 @@ export class CallCounter {
   #fellBack = 0;
   #refused = 0;
   #retries = 0;
+  #restarts = 0;
   #failed: Partial<Record<FailureKind, number>> = {};
   readonly #took = new Latencies();
   #firstChunk: Latencies | undefined = undefined;
@@ -63,6 +64,11 @@ export class CallCounter {
     if (!this.#isCounting) this.#begin();
   }
 
+  restarted(): void {
+    this.#restarts++;
+    if (!this.#isCounting) this.#begin();
+  }
+
   firstChunkCame(afterMs: number): void {
     this.#firstChunk ??= new Latencies();
     this.#firstChunk.add(afterMs);
@@ -82,6 +88,7 @@ export class CallCounter {
       fellBack: this.#fellBack,
       refused: this.#refused,
       retries: this.#retries,
+      restarts: this.#restarts,
       took: this.#took.take(),
       firstChunk: this.#firstChunk?.take() ?? [],
     };
@@ -91,6 +98,7 @@ export class CallCounter {
     this.#fellBack = 0;
     this.#refused = 0;
     this.#retries = 0;
+    this.#restarts = 0;
     return [own, ...taken];
   }
 

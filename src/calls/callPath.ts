@@ -49,6 +49,12 @@ export class CallPath<I, O> implements Drainable {
     };
   }
 
+  /** Pending calls that were told of: half of a limit that ends them has passed. */
+  get pendingLong(): number {
+    const { inFlight, waiting } = this.#conductor.state;
+    return [...inFlight.list(), ...waiting.list()].filter(({ progress }) => progress.isPendingTold).length;
+  }
+
   /** The rate limit that the call waits for which has waited longest; undefined where none waits for one. */
   get rateWait(): RateWait | undefined {
     const { waiting, options } = this.#conductor.state;

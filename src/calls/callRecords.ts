@@ -194,6 +194,7 @@ export class CallRecords<I, O> {
   }
 
   restarted(downMs: number): void {
+    this.#options.statistics?.restarted();
     this.#queue.tell({ type: 'integration.restarted', integration: this.#integration, downMs });
   }
 

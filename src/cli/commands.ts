@@ -52,6 +52,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'stand between a client and its MCP server, and keep the server alive',
     load: async () => (await import('./mcp/command.ts')).mcp,
   },
+  metrics: {
+    summary: 'figures of every integration as Prometheus reads them',
+    load: async () => (await import('./metrics.ts')).metrics,
+  },
   repair: {
     summary: 'make a transcript well-formed: every tool call has exactly one result',
     load: async () => (await import('./repair/command.ts')).repair,

@@ -13,6 +13,8 @@ export interface LiveIntegration {
   readonly inFlight: number;
   /** Accepted calls without one: in backoff, paused, or waiting for a place or a restart. */
   readonly waiting: number;
+  /** Of all of these calls, those past half of a limit that ends them. @defaultValue 0 */
+  readonly pendingLong?: number | undefined;
   /** Of an open circuit, when the next call probes it, in ms from now; absent while it is held open. */
   readonly probeInMs?: number | undefined;
   /** The rate limit that its calls wait for. */
@@ -64,8 +66,9 @@ export function readWhyAnswer(value: unknown): SessionWhy | undefined {
 }
 
 function isIntegration(value: unknown): value is LiveIntegration {
-  const { integration, state, circuit, inFlight, waiting, probeInMs, rate } = fieldsOf(value);
-  const isKnown = areTexts(integration, state, circuit) && areNumbers(inFlight, waiting, probeInMs ?? 0);
+  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, rate } = fieldsOf(value);
+  const isKnown =
+    areTexts(integration, state, circuit) && areNumbers(inFlight, waiting, pendingLong ?? 0, probeInMs ?? 0);
   return isKnown && (rate === undefined || isRateWait(rate));
 }
 

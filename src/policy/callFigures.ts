@@ -12,17 +12,23 @@ export interface CallFigures {
   readonly refused: number;
   /** Further attempts of calls, however these ended. */
   readonly retries: number;
+  /** How often what is behind the integration was there again after it was lost. */
+  readonly restarts: number;
   /** How long calls took that succeeded, from the first attempt's wait to the answer. */
   readonly took: LatencyCounts;
   /** How long it was to the first chunk of those that were read as a stream. */
   readonly firstChunk: LatencyCounts;
 }
 
-/** Figures of one minute. */
-export interface CallFiguresRow extends CallFigures {
+/** Figures of an integration or a tool since they were first counted. */
+export interface CallTotals extends CallFigures {
   readonly integration: string;
   /** Undefined for all calls of the integration together. */
   readonly tool: string | undefined;
+}
+
+/** Figures of one minute. */
+export interface CallFiguresRow extends CallTotals {
   /** When the minute began: wall time in ms since the epoch. */
   readonly minute: number;
 }
@@ -33,6 +39,7 @@ export const noFigures: CallFigures = Object.freeze({
   fellBack: 0,
   refused: 0,
   retries: 0,
+  restarts: 0,
   took: [],
   firstChunk: [],
 });
@@ -47,6 +54,7 @@ export function addFigures(one: CallFigures, other: CallFigures): CallFigures {
     fellBack: one.fellBack + other.fellBack,
     refused: one.refused + other.refused,
     retries: one.retries + other.retries,
+    restarts: one.restarts + other.restarts,
     took: addLatencies(one.took, other.took),
     firstChunk: addLatencies(one.firstChunk, other.firstChunk),
   };

@@ -70,6 +70,20 @@ export function countOf(counts: LatencyCounts): number {
   return counts.reduce((sum, count, at) => (at % 2 === 1 ? sum + count : sum), 0);
 }
 
+/** How many took less than this. @param ms - a power of two, from 1/8 on: where a bucket begins. */
+export function atMost(counts: LatencyCounts, ms: number): number {
+  const end = bucketOf(Math.min(ms * unitsPerMs, longest));
+  return counts.reduce((sum, count, at) => (at % 2 === 1 && (counts[at - 1] ?? 0) < end ? sum + count : sum), 0);
+}
+
+/** What all took together, in ms, right to 6 %. Grows with what is counted. */
+export function estimatedSumMs(counts: LatencyCounts): number {
+  return counts.reduce((sum, count, at) => {
+    const index = counts[at - 1] ?? 0;
+    return at % 2 === 1 ? sum + (count * (beginOf(index) + beginOf(index + 1))) / 2 : sum;
+  }, 0);
+}
+
 /** @param share - from 0 to 1. @returns the time that this share of all took at most, in ms; undefined where nothing was counted. */
 export function quantile(counts: LatencyCounts, share: number): number | undefined {
   const wanted = countOf(counts) * share;

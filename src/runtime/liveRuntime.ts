@@ -127,11 +127,11 @@ export function seeRuns(clock: Clock, pids: readonly number[]): Promise<ProcessW
 
 /** What `status` answers for these integrations and sessions. */
 export function liveStatus(
-  paths: Iterable<Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait'>>,
+  paths: Iterable<Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong'>>,
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'>>,
   clock: Clock,
 ): LiveStatus {
-  const integrations = [...paths].map(({ name, link, stats, rateWait }) => {
+  const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong }) => {
     const circuit = circuitOf(link);
     return {
       integration: name,
@@ -139,6 +139,7 @@ export function liveStatus(
       circuit,
       inFlight: stats.attempts,
       waiting: stats.waiting,
+      ...(pendingLong > 0 && { pendingLong }),
       ...(rateWait !== undefined && { rate: { ...rateWait, waitMs: Math.round(rateWait.waitMs) } }),
       ...(circuit === 'open' && { probeInMs: Math.max(0, Math.round(link.openUntil - clock.now())) }),
     };

@@ -1,4 +1,4 @@
-import type { CallFiguresRow } from '../policy/callFigures.ts';
+import type { CallFiguresRow, CallTotals } from '../policy/callFigures.ts';
 import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
@@ -24,6 +24,8 @@ export interface StoreReader {
    * @param of - `whole` leaves out the rows of single tools. @defaultValue 'tools'
    */
   statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]>;
+  /** How all calls ended that were ever counted, by integration and tool. */
+  totals(): Promise<readonly CallTotals[]>;
   /** Runs that are entered, oldest first; none in a store that never had a runtime of this version. */
   runtimes(): Promise<readonly RuntimeRow[]>;
   /** Ids of the sessions that are kept, at most 1000. */

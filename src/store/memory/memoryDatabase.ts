@@ -1,4 +1,4 @@
-import type { CallFiguresRow } from '../../policy/callFigures.ts';
+import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
 import type { ChildRecord } from '../../policy/childRecord.ts';
 import type { OpenAlert } from '../../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
@@ -50,6 +50,8 @@ export class MemoryDatabase {
   readonly rates = new Map<string, { readonly levels: RateLevels; readonly at: number }>();
   /** By minute, integration and tool. */
   readonly statistics = new Map<string, CallFiguresRow>();
+  /** By integration and tool. */
+  readonly totals = new Map<string, CallTotals>();
   readonly runtimes = new Map<string, RuntimeRow>();
   /** By pid and start. */
   readonly children = new Map<string, ChildRecord>();

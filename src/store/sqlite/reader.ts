@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import type { CallFiguresRow } from '../../policy/callFigures.ts';
+import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type { AlertView, SessionRecords, StoreReader, StoreStatus } from '../storeReader.ts';
@@ -12,7 +12,7 @@ import { findEventTable, isOurs } from './schema.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { readSessionIds, readSessionRecords } from './sessionRecords.ts';
 import { readRuntimes } from './sqliteRuntimes.ts';
-import { selectStatistics } from './sqliteStatistics.ts';
+import { selectStatistics, selectTotals } from './sqliteStatistics.ts';
 import { readStatus } from './status.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
@@ -49,6 +49,10 @@ class SqliteReader implements StoreReader {
 
   async statistics(since: number, of: 'tools' | 'whole' = 'tools'): Promise<readonly CallFiguresRow[]> {
     return selectStatistics(this.#database, since, of);
+  }
+
+  async totals(): Promise<readonly CallTotals[]> {
+    return selectTotals(this.#database);
   }
 
   async runtimes(): Promise<readonly RuntimeRow[]> {

@@ -125,6 +125,14 @@ const createStatistics = `CREATE TABLE unwedge_statistics (
   PRIMARY KEY (minute, integration, tool)
 ) STRICT, WITHOUT ROWID;`;
 
+/** The same of all minutes ever: what was counted once stays counted when its minute is deleted. */
+const createTotals = `CREATE TABLE unwedge_totals (
+  integration TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  figures TEXT NOT NULL,
+  PRIMARY KEY (integration, tool)
+) STRICT, WITHOUT ROWID;`;
+
 /** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
 const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
   (database, events) => {
@@ -161,6 +169,7 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_at INTEGER');
     database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_until INTEGER');
     database.exec(createStatistics);
+    database.exec(createTotals);
   },
 ];
 

@@ -1,4 +1,10 @@
-import { addFigures, type CallFigures, type CallFiguresRow, noFigures } from '../../policy/callFigures.ts';
+import {
+  addFigures,
+  type CallFigures,
+  type CallFiguresRow,
+  type CallTotals,
+  noFigures,
+} from '../../policy/callFigures.ts';
 import type { CallStatisticsRecords } from '../statistics.ts';
 import type { Database, SqlRow } from './database.ts';
 import { hasTable } from './schema.ts';
@@ -16,13 +22,20 @@ export class SqliteStatistics implements CallStatisticsRecords {
     if (rows.length === 0) return;
     this.#file.write({
       run(database) {
-        for (const row of rows) addRow(database, row);
+        for (const row of rows) {
+          addRow(database, row);
+          addToTotal(database, row);
+        }
       },
     });
   }
 
   async read(since: number): Promise<readonly CallFiguresRow[]> {
     return this.#file.ask((database) => selectStatistics(database, since), []);
+  }
+
+  async totals(): Promise<readonly CallTotals[]> {
+    return this.#file.ask((database) => selectTotals(database), []);
   }
 }
 
@@ -34,7 +47,30 @@ export function selectStatistics(database: Database, since: number, of: 'tools' 
       `SELECT * FROM unwedge_statistics WHERE minute >= ? AND (tool = '' OR ?) ORDER BY minute, integration, tool`,
     )
     .all(Math.round(since), of === 'tools' ? 1 : 0)
-    .map((row) => ({ ...where(row), ...readFigures(row['figures']) }));
+    .map((row) => ({ ...ownerOf(row), minute: Number(row['minute']), ...readFigures(row['figures']) }));
+}
+
+/** Of a database of before: none. */
+export function selectTotals(database: Database): CallTotals[] {
+  if (!hasTable(database, 'unwedge_totals')) return [];
+  return database
+    .prepare('SELECT * FROM unwedge_totals ORDER BY integration, tool')
+    .all()
+    .map((row) => ({ ...ownerOf(row), ...readFigures(row['figures']) }));
+}
+
+function addToTotal(database: Database, row: CallFiguresRow): void {
+  const { integration, tool = '' } = row;
+  const known = database
+    .prepare('SELECT figures FROM unwedge_totals WHERE integration = ? AND tool = ?')
+    .get(integration, tool)?.['figures'];
+  const sum = addFigures(known === undefined ? noFigures : readFigures(known), row);
+  database
+    .prepare(
+      `INSERT INTO unwedge_totals (integration, tool, figures) VALUES (?, ?, ?)
+       ON CONFLICT (integration, tool) DO UPDATE SET figures = excluded.figures`,
+    )
+    .run(integration, tool, JSON.stringify(sum));
 }
 
 /** One read and one write, in the transaction of the commit: nobody comes between. */
@@ -51,19 +87,16 @@ function addRow(database: Database, { integration, tool = '', minute, ...figures
     .run(minute, integration, tool, JSON.stringify(sum));
 }
 
-function where(row: SqlRow): Pick<CallFiguresRow, 'integration' | 'tool' | 'minute'> {
+function ownerOf(row: SqlRow): Pick<CallTotals, 'integration' | 'tool'> {
   const tool = String(row['tool']);
-  return {
-    integration: String(row['integration']),
-    tool: tool === '' ? undefined : tool,
-    minute: Number(row['minute']),
-  };
+  return { integration: String(row['integration']), tool: tool === '' ? undefined : tool };
 }
 
 /** A row that somebody damaged counts for nothing. */
 function readFigures(text: unknown): CallFigures {
   try {
-    const figures = JSON.parse(String(text)) as Partial<CallFigures>;
+    // Those of before have counted no restarts.
+    const figures = { restarts: 0, ...(JSON.parse(String(text)) as Partial<CallFigures>) };
     return isWhole(figures) ? figures : noFigures;
   } catch {
     return noFigures;
@@ -73,7 +106,7 @@ function readFigures(text: unknown): CallFigures {
 function isWhole(figures: Partial<CallFigures> | null): figures is CallFigures {
   const { failed, took, firstChunk, ...counts } = figures ?? {};
   return (
-    ['succeeded', 'fellBack', 'refused', 'retries'].every((name) =>
+    ['succeeded', 'fellBack', 'refused', 'retries', 'restarts'].every((name) =>
       Number.isFinite(counts[name as keyof typeof counts]),
     ) &&
     typeof failed === 'object' &&

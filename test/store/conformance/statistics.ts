@@ -34,6 +34,20 @@ export function keepsStatistics(engine: Engine): void {
       expect(rows.find(({ tool }) => tool === 'read')).toEqual({ ...row, tool: 'read' });
     });
 
+    it('[O-12] add up to totals, over all minutes and runtimes', async () => {
+      const { one, two } = await engine.start();
+      one.statistics.add([row, { ...row, tool: 'read' }]);
+      await one.flush();
+      two.statistics.add([{ ...row, minute: minute + 60_000, restarts: 1 }]);
+      await two.flush();
+      const { integration, tool, succeeded, failed, fellBack, refused, retries, restarts, took, firstChunk } = row;
+      const total = { integration, tool, succeeded, failed, fellBack, refused, retries, restarts, took, firstChunk };
+      expect(await one.statistics.totals()).toEqual([
+        { ...total, succeeded: 4, failed: { timeout: 2 }, took: [10, 4], restarts: 1 },
+        { ...total, tool: 'read' },
+      ]);
+    });
+
     it('[O-10] are read from a minute on', async () => {
       const { one } = await engine.start();
       one.statistics.add([row, { ...row, minute: minute + 60_000 }]);

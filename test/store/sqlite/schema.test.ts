@@ -43,7 +43,7 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     await store.close();
     const database = openDatabase(path);
     database.exec(
-      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics; PRAGMA user_version = 1',
+      'DROP TABLE unwedge_runtimes; DROP TABLE unwedge_children; DROP TABLE unwedge_sessions; DROP TABLE unwedge_messages; DROP TABLE unwedge_calls; DROP TABLE unwedge_alerts; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics; DROP TABLE unwedge_totals; PRAGMA user_version = 1',
     );
     database.exec('ALTER TABLE unwedge_breakers DROP COLUMN failures; ALTER TABLE unwedge_breakers DROP COLUMN cause');
     dropPauses(database);
@@ -72,7 +72,7 @@ describe.skipIf(!hasSqlite)('a database of our own', () => {
     database.exec('ALTER TABLE unwedge_alerts DROP COLUMN because; ALTER TABLE unwedge_alerts DROP COLUMN crashes');
     database.exec('ALTER TABLE unwedge_messages DROP COLUMN stops; ALTER TABLE unwedge_breakers DROP COLUMN cause');
     database.exec(
-      'DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics',
+      'DROP INDEX unwedge_calls_pending_by_session; DROP INDEX unwedge_messages_unprocessed; DROP TABLE unwedge_rates; DROP TABLE unwedge_statistics; DROP TABLE unwedge_totals',
     );
     dropPauses(database);
     database.exec('PRAGMA user_version = 4');
@@ -192,6 +192,7 @@ describe.skipIf(!hasSqlite)('a database that is not ours', () => {
       'unwedge_runtimes',
       'unwedge_sessions',
       'unwedge_statistics',
+      'unwedge_totals',
     ]);
   });
 

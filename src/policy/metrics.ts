@@ -1,0 +1,169 @@
+import type { CallTotals } from './callFigures.ts';
+import { atMost, countOf, estimatedSumMs, type LatencyCounts } from './latencies.ts';
+
+/** What the Prometheus text is served as. */
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** What metrics are made of. */
+export interface MetricsSource {
+  /** Of all time that the store has seen: they never go down. */
+  readonly totals: readonly CallTotals[];
+  readonly integrations: readonly {
+    readonly integration: string;
+    readonly circuit: (typeof circuits)[number];
+    /** Of live runtimes; undefined where none knows it. */
+    readonly inFlight?: number | undefined;
+    readonly waiting?: number | undefined;
+    readonly pendingLong?: number | undefined;
+  }[];
+  readonly openAlerts: readonly { readonly integration: string; readonly because: string }[];
+}
+
+export interface MetricSample {
+  /** Of a histogram: `_bucket`, `_sum`, `_count`. @defaultValue '' */
+  readonly suffix?: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface MetricFamily {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly samples: readonly MetricSample[];
+}
+
+const circuits = ['closed', 'open', 'half-open', 'isolated', 'crashed'] as const;
+
+/** Upper bounds of the histograms: 1 ms, and each twice the one before, up to 17 min. They are bounds of what is counted, so that no call is between. */
+const boundsMs = Array.from({ length: 21 }, (_, doublings) => 2 ** doublings);
+
+type About = readonly [name: string, type: MetricFamily['type'], help: string];
+type Samples<T> = (of: T) => readonly MetricSample[];
+
+/** The names of what is counted, each of integrations as a whole (`unwedge_…`) and of their tools (`unwedge_tool_…`), so that sums count nothing twice. */
+const ofCalls: readonly (readonly [...About, Samples<CallTotals>])[] = [
+  [
+    'calls_total',
+    'counter',
+    'Calls that ended after something was sent, by how: success, or the kind of the failure.',
+    results,
+  ],
+  ['fallbacks_total', 'counter', 'Failed calls that a fallback answered.', (each) => one(each, each.fellBack)],
+  ['refusals_total', 'counter', 'Calls that ended before anything was sent.', (each) => one(each, each.refused)],
+  ['retries_total', 'counter', 'Further attempts of calls.', (each) => one(each, each.retries)],
+  [
+    'restarts_total',
+    'counter',
+    'Returns of what is behind an integration after it was lost.',
+    (each) => one(each, each.restarts),
+  ],
+  ['call_duration_seconds', 'histogram', 'How long calls took that succeeded.', (each) => histogram(each, each.took)],
+  [
+    'first_chunk_seconds',
+    'histogram',
+    'How long it was to the first chunk of streams.',
+    (each) => histogram(each, each.firstChunk),
+  ],
+];
+
+const ofIntegrations: readonly (readonly [...About, Samples<MetricsSource['integrations'][number]>])[] = [
+  ['circuit_state', 'gauge', 'Whether the circuit is in this state: 1, else 0.', states],
+  ['calls_in_flight', 'gauge', 'Attempts in flight, in the live runtimes.', (each) => known(each, each.inFlight)],
+  [
+    'calls_waiting',
+    'gauge',
+    'Accepted calls without an attempt in flight, in the live runtimes.',
+    (each) => known(each, each.waiting),
+  ],
+  [
+    'calls_pending_long',
+    'gauge',
+    'Pending calls past half of a limit that ends them, in the live runtimes.',
+    (each) => known(each, each.pendingLong),
+  ],
+];
+
+/** All that is told of, by name. Families without a sample are left out. */
+export function metricsOf({ totals, integrations, openAlerts }: MetricsSource): readonly MetricFamily[] {
+  const whole = totals.filter(({ tool }) => tool === undefined);
+  const tools = totals.filter(({ tool }) => tool !== undefined);
+  const alerts = openAlerts.map(({ integration, because }) => ({ labels: { integration, because }, value: 1 }));
+  return [
+    ...ofCalls.map(([name, type, help, samples]) => ({ name, type, help, samples: whole.flatMap(samples) })),
+    ...ofCalls.map(([name, type, help, samples]) => ({
+      name: `tool_${name}`,
+      type,
+      help: `The same of single tools. ${help}`,
+      samples: name === 'restarts_total' ? [] : tools.flatMap(samples),
+    })),
+    ...ofIntegrations.map(([name, type, help, samples]) => ({
+      name,
+      type,
+      help,
+      samples: integrations.flatMap(samples),
+    })),
+    { name: 'alert_open', type: 'gauge' as const, help: 'Open alerts, by what raised them.', samples: alerts },
+  ]
+    .filter(({ samples }) => samples.length > 0)
+    .map((family) => ({ ...family, name: `unwedge_${family.name}` }));
+}
+
+/** The families as Prometheus reads them, in the text format 0.0.4. */
+export function metricsText(families: readonly MetricFamily[]): string {
+  return families
+    .flatMap(({ name, type, help, samples }) => [
+      `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`,
+      `# TYPE ${name} ${type}\n`,
+      ...samples.map((sample) => `${name}${sample.suffix ?? ''}${labelsText(sample.labels)} ${sample.value}\n`),
+    ])
+    .join('');
+}
+
+function labelsText(labels: MetricSample['labels']): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/["\\\n]/g, escaped)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(character: string): string {
+  return character === '\n' ? '\\n' : `\\${character}`;
+}
+
+function labelsOf({ integration, tool }: Pick<CallTotals, 'integration' | 'tool'>): Record<string, string> {
+  return tool === undefined ? { integration } : { integration, tool };
+}
+
+function one(each: CallTotals, value: number): readonly MetricSample[] {
+  return [{ labels: labelsOf(each), value }];
+}
+
+function results(each: CallTotals): readonly MetricSample[] {
+  return Object.entries({ success: each.succeeded, ...each.failed }).map(([result, value]) => ({
+    labels: { ...labelsOf(each), result },
+    value,
+  }));
+}
+
+function histogram(each: CallTotals, counts: LatencyCounts): readonly MetricSample[] {
+  const labels = labelsOf(each);
+  const count = countOf(counts);
+  if (count === 0) return [];
+  return [
+    ...boundsMs.map((boundMs) => ({
+      suffix: '_bucket',
+      labels: { ...labels, le: String(boundMs / 1000) },
+      value: atMost(counts, boundMs),
+    })),
+    { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: count },
+    { suffix: '_sum', labels, value: estimatedSumMs(counts) / 1000 },
+    { suffix: '_count', labels, value: count },
+  ];
+}
+
+function known({ integration }: { readonly integration: string }, value: number | undefined): readonly MetricSample[] {
+  return value === undefined ? [] : [{ labels: { integration }, value }];
+}
+
+function states({ integration, circuit }: MetricsSource['integrations'][number]): readonly MetricSample[] {
+  return circuits.map((state) => ({ labels: { integration, state }, value: state === circuit ? 1 : 0 }));
+}

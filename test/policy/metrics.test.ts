@@ -1,0 +1,134 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { type CallTotals, noFigures } from '../../src/policy/callFigures.ts';
+import { Latencies } from '../../src/policy/latencies.ts';
+import { metricsOf, type MetricsSource, metricsText } from '../../src/policy/metrics.ts';
+
+interface Parsed {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly metrics: readonly {
+    readonly value?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly buckets?: Readonly<Record<string, string>>;
+  }[];
+}
+
+const parseLines = createRequire(import.meta.url)('parse-prometheus-text-format') as (text: string) => Parsed[];
+
+/** The parser leaves out the last line, whatever it is. */
+const parse = (text: string): Parsed[] => parseLines(`${text}# A comment\n`);
+
+function textOf(source: Partial<MetricsSource>): string {
+  return metricsText(metricsOf({ totals: [], integrations: [], openAlerts: [], ...source }));
+}
+
+/** By name. */
+function parsed(source: Partial<MetricsSource>): Readonly<Record<string, Parsed>> {
+  return Object.fromEntries(parse(textOf(source)).map((family) => [family.name, family]));
+}
+
+const search: CallTotals = { ...noFigures, integration: 'search', tool: undefined };
+
+function took(...times: readonly number[]) {
+  const latencies = new Latencies();
+  for (const ms of times) latencies.add(ms);
+  return latencies.take();
+}
+
+describe('the Prometheus text', () => {
+  it('[O-12] has calls by result, retries, refusals, fallbacks and restarts as counters', () => {
+    const totals = [
+      { ...search, succeeded: 90, failed: { timeout: 7, auth: 3 }, fellBack: 2, refused: 4, retries: 11, restarts: 1 },
+    ];
+    const families = parsed({ totals });
+    expect(families['unwedge_calls_total']).toMatchObject({
+      type: 'COUNTER',
+      metrics: [
+        { value: '90', labels: { integration: 'search', result: 'success' } },
+        { value: '7', labels: { integration: 'search', result: 'timeout' } },
+        { value: '3', labels: { integration: 'search', result: 'auth' } },
+      ],
+    });
+    const values = ['fallbacks', 'refusals', 'retries', 'restarts'].map(
+      (name) => families[`unwedge_${name}_total`]?.metrics[0]?.value,
+    );
+    expect(values).toEqual(['2', '4', '11', '1']);
+  });
+
+  it('[O-12] has durations as histograms in seconds, whose buckets hold all that is below', () => {
+    const source = { totals: [{ ...search, took: took(0.5, 3, 3, 100, 7_200_000) }] };
+    const { unwedge_call_duration_seconds: family } = parsed(source);
+    const { buckets = {} } = family?.metrics[0] ?? {};
+    expect(family?.type).toBe('HISTOGRAM');
+    expect([buckets['0.001'], buckets['0.002'], buckets['0.004'], buckets['0.064'], buckets['0.128']]).toEqual([
+      '1',
+      '1',
+      '3',
+      '3',
+      '4',
+    ]);
+    expect([buckets['1048.576'], buckets['+Inf']]).toEqual(['4', '5']);
+    // The parser keeps the buckets alone.
+    const text = textOf(source);
+    expect(text).toContain('unwedge_call_duration_seconds_count{integration="search"} 5\n');
+    expect(Number(/_sum\{.*\} (.*)/.exec(text)?.[1]) / 7200.1065).toBeCloseTo(1, 1);
+    const counts = Object.values(buckets).map(Number);
+    expect(counts).toEqual(counts.toSorted((first, second) => first - second));
+  });
+
+  it('[O-12] has the tools apart, so that no sum counts a call twice', () => {
+    const families = parsed({
+      totals: [
+        { ...search, succeeded: 3 },
+        { ...search, tool: 'read', succeeded: 3 },
+      ],
+    });
+    expect(families['unwedge_calls_total']?.metrics).toHaveLength(1);
+    expect(families['unwedge_tool_calls_total']?.metrics).toEqual([
+      { value: '3', labels: { integration: 'search', tool: 'read', result: 'success' } },
+    ]);
+    expect(families['unwedge_tool_restarts_total']).toBeUndefined();
+  });
+
+  it('[O-12] has circuits, open alerts, and what live runtimes have in hand', () => {
+    const families = parsed({
+      integrations: [
+        { integration: 'search', circuit: 'open', inFlight: 3, waiting: 2, pendingLong: 1 },
+        { integration: 'kept', circuit: 'closed' },
+      ],
+      openAlerts: [{ integration: 'search', because: 'rate' }],
+    });
+    const states = families['unwedge_circuit_state']?.metrics.filter(({ value }) => value === '1');
+    expect(states?.map(({ labels }) => [labels?.['integration'], labels?.['state']])).toEqual([
+      ['search', 'open'],
+      ['kept', 'closed'],
+    ]);
+    expect(families['unwedge_circuit_state']?.metrics).toHaveLength(10);
+    expect(families['unwedge_calls_pending_long']?.metrics).toEqual([
+      { value: '1', labels: { integration: 'search' } },
+    ]);
+    expect(families['unwedge_alert_open']?.metrics[0]?.labels).toEqual({ integration: 'search', because: 'rate' });
+  });
+
+  it('[O-12] escapes label values', () => {
+    const name = 'a "quoted"\\path\nline';
+    const text = textOf({ totals: [{ ...search, integration: name, succeeded: 1 }] });
+    expect(text).toContain('unwedge_calls_total{integration="a \\"quoted\\"\\\\path\\nline",result="success"} 1\n');
+    expect(parse(text)[0]?.metrics[0]?.labels?.['integration']).toBe(name);
+  });
+
+  it('[O-12] names its metrics as Prometheus asks, each once, and ends with a line', () => {
+    const totals = [{ ...search, succeeded: 1, took: took(1), firstChunk: took(1) }];
+    const text = textOf({
+      totals,
+      integrations: [{ integration: 'search', circuit: 'closed', inFlight: 0, waiting: 0, pendingLong: 0 }],
+    });
+    const named = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
+    expect(new Set(named.map(({ name }) => name)).size).toBe(named.length);
+    for (const { name, type } of named) expect(name.endsWith('_total')).toBe(type === 'counter');
+    expect(text.endsWith('\n')).toBe(true);
+    expect(textOf({})).toBe('');
+  });
+});
