@@ -5,7 +5,7 @@ import type { OrderName } from './snapshot.ts';
 import type { Order } from './source.ts';
 
 /** How far figures may look back, in ms. */
-export const spans = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
+const spans = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
 /** @throws RangeError for a span that is none. */
 export function readSpan(query: URLSearchParams): number {

@@ -120,7 +120,7 @@ export function IntegrationPage({ name }: { readonly name: string }) {
         <div>
           <Crumb name={name} />
           <p class="dim">
-            <State of={stateOf(row)} /> <Now {...row} />
+            <State of={stateOf(row)} /> · <Now {...row} />
           </p>
         </div>
         <div class="acts">

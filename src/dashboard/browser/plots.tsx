@@ -37,6 +37,7 @@ export function LatencyPlot({ steps }: { readonly steps: readonly ReportStep[] }
       </figure>
     );
   }
+  const isShort = steps.filter(({ took }) => took !== undefined).length < 3;
   const of = (name: 'p50Ms' | 'p95Ms' | 'p99Ms') => steps.map(({ took }) => took?.[name] ?? null);
   return (
     <figure>
@@ -46,7 +47,12 @@ export function LatencyPlot({ steps }: { readonly steps: readonly ReportStep[] }
         data={[steps.map(({ from }) => from / 1000), of('p50Ms'), of('p95Ms'), of('p99Ms')]}
         label="Duration of successful calls over time"
         options={(colour) => ({
-          series: [{}, line(colour('--text')), line(colour('--text2'), [6, 4]), line(colour('--text3'), [2, 3])],
+          series: [
+            {},
+            line(colour('--text'), isShort),
+            line(colour('--text2'), isShort, [6, 4]),
+            line(colour('--text3'), isShort, [2, 3]),
+          ],
           axes: [timeAxis(colour), valueAxis(colour, latency)],
           scales: {
             y: {
@@ -119,8 +125,9 @@ function bars(fill: string): Options['series'][number] {
   return { fill, stroke: fill, width: 0, points: { show: false }, ...(paths !== undefined && { paths }) };
 }
 
-function line(stroke: string, dash: number[] = []): Options['series'][number] {
-  return { stroke, dash, width: 1.5, spanGaps: true, points: { show: false } };
+/** @param isShort - there are too few values to make a line that is seen. */
+function line(stroke: string, isShort: boolean, dash: number[] = []): Options['series'][number] {
+  return { stroke, dash, width: 1.5, spanGaps: true, points: { show: isShort, size: 6, fill: stroke } };
 }
 
 const font = '11px system-ui, sans-serif';

@@ -85,8 +85,8 @@ function Child({ node, depth, at }: { readonly node: TreeNode; readonly depth: n
   const [, kind, name] = /^(mcp|integration|session):(.*)$/s.exec(id) ?? [];
   const of = kind === 'session' ? 'session' : 'integration';
   return (
-    <tr data-row>
-      <td class="tn nw" style={{ '--d': depth }}>
+    <tr data-row style={{ '--d': depth }}>
+      <td class="tn nw">
         {name === undefined ? (
           <bdi>{id}</bdi>
         ) : (

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { IntegrationLine } from '../../src/dashboard/snapshot.ts';
+import { SteadyTimes } from '../../src/dashboard/steadyTimes.ts';
+import { waitsOf, type WaitSources } from '../../src/dashboard/waits.ts';
+import type { AskedRuntime } from '../../src/runtime/askRuntimes.ts';
+import type { SessionWhy } from '../../src/sessions/why.ts';
+import type { TreeNode } from '../../src/supervisor/tree.ts';
+
+const at = 1_000_000;
+
+function waits(given: Partial<WaitSources>) {
+  const none = { integrations: [], alerts: [], trees: [], whys: [] };
+  return waitsOf({ at, times: new SteadyTimes(), ...none, ...given });
+}
+
+const integration = (given: Partial<IntegrationLine>): IntegrationLine => ({
+  ...{ key: 'kb', circuit: 'closed', inFlight: 0, waiting: 0, runtimes: ['r1'], failures10m: 0, crashes10m: 0 },
+  ...given,
+});
+
+function tree(child: Partial<TreeNode>): AskedRuntime<TreeNode> {
+  const node = { type: 'worker', state: 'running', incarnation: 1, restarts: 0, restart: 'permanent' } as const;
+  const children = [{ ...node, id: 'mcp:browser', ...child }];
+  const answer = { ...node, id: 'root', type: 'supervisor' as const, children };
+  return { runtime: {} as AskedRuntime<TreeNode>['runtime'], answer, problem: undefined };
+}
+
+const busy: SessionWhy = {
+  ...{ session: 'agent:main', state: 'processing', waiting: 0, heldElsewhere: false, calls: [], questions: [] },
+  turn: { turn: 1, message: 'm-1', kind: 'user', delivery: 1, sinceMs: 5000 },
+  next: { rule: 'turn', inMs: 295_000, what: 'the turn' },
+};
+
+const call = (phase: 'in_flight' | 'backoff', attempt: number, silentMs?: number): SessionWhy['calls'][number] => ({
+  ...{ call: 'c1', integration: 'kb', tool: 'search', sinceMs: 4000 },
+  progress: { phase, attempt, maxAttempts: 4, silentMs, next: { rule: 'next_attempt', inMs: 4000 } },
+});
+
+describe('what waits', () => {
+  it('[O-13] is nothing where all goes well', () => {
+    expect(waits({ integrations: [integration({})], trees: [tree({})], whys: [busy] })).toEqual([]);
+    expect(waits({ whys: [{ ...busy, calls: [call('in_flight', 1, 9999)] }] })).toEqual([]);
+  });
+
+  it('[O-13] is for a person where no rule ends it: a circuit that is held open, quarantine, a question', () => {
+    const questions = [{ what: 'delete 3 files?', sinceMs: 1000, deadlineInMs: 228_000 }];
+    const found = waits({
+      integrations: [integration({ circuit: 'isolated' })],
+      trees: [tree({ state: 'quarantined', lastError: 'exit 127' })],
+      whys: [{ ...busy, questions }],
+    });
+    expect(found.map(({ name, sign, needsPerson, order }) => ({ name, sign, needsPerson, order }))).toEqual([
+      { name: 'kb', sign: 'isolated', needsPerson: true, order: 'reset' },
+      { name: 'browser', sign: 'quarantined', needsPerson: true, order: 'restart' },
+      { name: 'agent:main', sign: 'asks', needsPerson: true, order: undefined },
+    ]);
+    expect(found[2]).toMatchObject({ rule: 'Given up', endsAt: at + 228_000, since: at - 1000 });
+  });
+
+  it('[O-13] names the rule that ends it, and when: a probe, a restart, an attempt', () => {
+    const found = waits({
+      integrations: [integration({ circuit: 'open', probeAt: at + 41_000, waiting: 2 })],
+      trees: [tree({ state: 'restarting', nextRestartInMs: 800 })],
+      whys: [{ ...busy, calls: [call('backoff', 2)], next: { rule: 'next_attempt', inMs: 4000, what: 'search' } }],
+    });
+    expect(found).toMatchObject([
+      { rule: 'Next probe', endsAt: at + 41_000, text: 'Circuit open: calls are refused. 2 calls wait.' },
+      { rule: 'Next restart', endsAt: at + 800 },
+      { rule: 'Next attempt', endsAt: at + 4000, text: 'search in kb backs off, attempt 2 of 4.' },
+    ]);
+    expect(found.some(({ needsPerson }) => needsPerson)).toBe(false);
+  });
+
+  it('[O-13] is a call that gives no sign of life for 10 s, and a turn that goes on without a call for a minute', () => {
+    expect(waits({ whys: [{ ...busy, calls: [call('in_flight', 1, 10_000)] }] })).toHaveLength(1);
+    const turn = { turn: 1, message: 'm-1', kind: 'user', delivery: 1, sinceMs: 59_999 };
+    expect(waits({ whys: [{ ...busy, turn }] })).toEqual([]);
+    expect(waits({ whys: [{ ...busy, turn: { ...turn, sinceMs: 60_000 } }] })).toHaveLength(1);
+  });
+
+  it('[O-13] tells an alert of what is told already no second time', () => {
+    const alert = {
+      ...{ key: 'a1', integration: 'kb', state: 'open' as const, raisedAt: at - 5000, failures: 5, crashes: 0 },
+      ...{ lastFailureAt: at, text: 'auth: 401' },
+    };
+    expect(waits({ alerts: [alert] })).toMatchObject([
+      { sign: 'alert', needsPerson: true, text: 'Alert: 5 failures.' },
+    ]);
+    const open = integration({ circuit: 'open', probeAt: at + 1000 });
+    expect(waits({ alerts: [alert], integrations: [open] }).map(({ sign }) => sign)).toEqual(['open']);
+    expect(waits({ alerts: [{ ...alert, state: 'cleared' }] })).toEqual([]);
+  });
+});
+
+describe('a time that is measured anew at each look', () => {
+  it('[O-13] stays while it has hardly moved', () => {
+    const times = new SteadyTimes();
+    expect([times.of('a', 1000.4), times.of('a', 1699), times.of('a', 1701), times.of('b', 5)]).toEqual([
+      1000, 1000, 1701, 5,
+    ]);
+  });
+});
