@@ -60,6 +60,9 @@ export function observe(
       [own.integration]: integration,
       [own.failureKind]: kind,
     })),
+    counted('call.pending', 'unwedge.call.pending', 'Calls that hung past half of a limit.', ({ integration }) => ({
+      [own.integration]: integration,
+    })),
     counted('child.restarting', 'unwedge.supervisor.restarts', 'Restarts of supervised children.', ({ child }) => ({
       [own.child]: child,
     })),

@@ -73,7 +73,10 @@ describe('metrics', () => {
     expect(await byAttribute(started, 'unwedge.call.in_flight', 'unwedge.integration')).toEqual({ kb: 1 });
     expect((await started.points('unwedge.mailbox.messages')).map(({ value }) => value)).toEqual([1]);
     expect((await started.points('unwedge.mailbox.oldest_age')).map(({ value }) => value)).toEqual([4]);
-    await clock.advance(6000);
+    expect(await byAttribute(started, 'unwedge.call.pending', 'unwedge.integration')).toEqual({});
+    await clock.advance(2000);
+    expect(await byAttribute(started, 'unwedge.call.pending', 'unwedge.integration')).toEqual({ kb: 1 });
+    await clock.advance(4000);
     expect(await byAttribute(started, 'unwedge.watchdog.fired', 'unwedge.watchdog.rule')).toEqual({ tool_call: 1 });
     expect(await byAttribute(started, 'unwedge.turn.duration', 'unwedge.message.kind')).toEqual({
       user: expect.objectContaining({ sum: 10 }) as unknown,
