@@ -13,6 +13,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   supervisor: async () => (await import('./supervisor/suite.ts')).supervisorSuite,
   ledger: async () => (await import('./ledger/suite.ts')).ledgerSuite,
   events: async () => (await import('./events/suite.ts')).eventsSuite,
+  statistics: async () => (await import('./statistics/suite.ts')).statisticsSuite,
   streams: async () => (await import('./streams/suite.ts')).streamsSuite,
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
   api: async () => (await import('./api/suite.ts')).apiSuite,

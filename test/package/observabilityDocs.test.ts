@@ -24,8 +24,8 @@ describe('docs/observability.md', () => {
     expect(stored.sort()).toEqual([...storedTypes].sort());
   });
 
-  it('[U-3] shows what its program prints', async () => {
-    expect(snippets).toHaveLength(3);
+  it('[U-3] [O-11] shows what its program prints', async () => {
+    expect(snippets).toHaveLength(4);
     for (const [, code = '', output] of snippets) {
       const { stdout } = await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root });
       expect(`${stdout}\n`).toBe(output);
