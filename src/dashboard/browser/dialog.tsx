@@ -75,7 +75,7 @@ function Question({ order, name, of }: Wish) {
         <h2 id="dialog-title">
           {verbs[order]} <bdi>{name}</bdi>?
         </h2>
-        <p>{cuts ? 'This cannot be undone. ' : ''}It is recorded with your name.</p>
+        <p>{order === 'restart' ? 'This cannot be undone. ' : ''}It is recorded with your name.</p>
         <ul class="after">
           {consequences({ order, name, of }).map(([glyph, tone, text]) => (
             <li key={text}>
@@ -124,30 +124,33 @@ type Consequence = readonly [GlyphName, Tone, string];
 function consequences({ order, name, of }: Wish): readonly Consequence[] {
   const integration = of === 'integration' ? tables.integrations.row(name) : undefined;
   const session = of === 'session' ? tables.sessions.row(name) : undefined;
-  const inFlight = counted(integration?.inFlight ?? 0, 'call');
-  const waiting = counted(integration?.waiting ?? 0, 'call');
+  const { inFlight = 0, waiting = 0 } = integration ?? {};
+  const goesOn =
+    waiting === 0 ? 'No call waits.' : `${counted(waiting, 'call waits and goes', 'calls wait and go')} on after it.`;
   const places = integration?.runtimes.length ?? 0;
   const where: readonly Consequence[] = places > 1 ? [['warn', 'warn', `It is done in ${places} gateways.`]] : [];
   switch (order) {
     case 'reset':
-      return [
-        ...where,
-        ['ok', 'ok', 'The circuit closes; what was counted is forgotten.'],
-        ['run', 'acc', `${waiting} that wait may go on.`],
-      ];
+      return [...where, ['ok', 'ok', 'The circuit closes; what was counted is forgotten.'], ['run', 'acc', goesOn]];
     case 'isolate':
       return [
         ...where,
         ['held', 'bad', 'Calls are refused at once, until somebody resets the circuit.'],
-        ['run', 'acc', `${inFlight} in flight may end.`],
+        ['run', 'acc', inFlight === 0 ? 'No call is in flight.' : `${counted(inFlight, 'call')} in flight may end.`],
         ['warn', 'warn', 'No probe tries the circuit while it is held open.'],
       ];
     case 'restart':
       return session === undefined
         ? [
             ...where,
-            ['cross', 'bad', `${inFlight} in flight are cut off; what may be sent again is.`],
-            ['clock', 'warn', `${waiting} that wait go on after it.`],
+            [
+              'cross',
+              'bad',
+              inFlight === 0
+                ? 'No call is in flight.'
+                : `${counted(inFlight, 'call is', 'calls are')} cut off; what may be sent again is.`,
+            ],
+            ['clock', 'warn', goesOn],
             ['ok', 'ok', 'The circuit closes.'],
           ]
         : [
