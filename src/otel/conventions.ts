@@ -8,7 +8,7 @@ import type { Failure } from '../policy/failure.ts';
  */
 export const conventions = {
   'open-telemetry/semantic-conventions-genai': '004902b8cb70aa5ae6ca4ae07132b7daabcd3e10',
-  'open-telemetry/semantic-conventions': '1.42.0',
+  '@opentelemetry/semantic-conventions': '1.45.0',
 } as const;
 
 /** Names of attributes that the conventions have. */
