@@ -170,9 +170,9 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^unwedge: No live runtime answers for .*: its supervision tree, .* cannot be shown; .*\n$/);
     expect((await runBuilt(['status', '--db', home.db])).stdout).toContain('No gateway runs on it');
-    expect((await json('status', '--db', home.db)).integrations).toMatchObject([
-      { integration: 'flaky', circuit: 'open', live: [] },
-    ]);
+    expect((await json('status', '--db', home.db)).integrations).toContainEqual(
+      expect.objectContaining({ integration: 'flaky', circuit: 'open', live: [] }),
+    );
     expect((await runBuilt(['restart', 'flaky', '--db', home.db])).stderr).toMatch(/^unwedge: No live runtime answers/);
   });
 
