@@ -1,9 +1,6 @@
 import type { CallTotals } from './callFigures.ts';
 import { atMost, countOf, estimatedSumMs, type LatencyCounts } from './latencies.ts';
 
-/** What the Prometheus text is served as. */
-export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
-
 /** What metrics are made of. */
 export interface MetricsSource {
   /** Of all time that the store has seen: they never go down. */
