@@ -9,6 +9,7 @@ import {
 import { formatDuration } from '../policy/duration.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
+import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
@@ -36,6 +37,7 @@ export const report = defineCommand({
   async run(args, io) {
     const until = io.now();
     const sinceMs = args.since ?? dayMs;
+    if (sinceMs === 0) throw new UsageError('Expected `--since` to be a duration above 0, got 0');
     const from = until - sinceMs;
     const { path, rows } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,

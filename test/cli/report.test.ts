@@ -66,6 +66,10 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
     expect((await call(['report', '--since', '2d', '--db', db])).stdout).toContain('old');
     const one = await call(['report', '--since', '2d', '--integration', 'old', '--db', db]);
     expect(one.stdout).not.toContain('search');
+    expect(await call(['report', '--since', '0s', '--db', db])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('`--since` to be a duration above 0') as string,
+    });
     expect((await call(['report', '--integration', 'none', '--db', db])).stdout).toContain('No call of none');
   });
 
