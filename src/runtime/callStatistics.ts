@@ -13,6 +13,8 @@ export class CallStatistics {
   readonly #store: () => Store | undefined;
   readonly #counters = new Map<string, CallCounter>();
   readonly #listeners = new Set<(rows: readonly CallFiguresRow[]) => void>();
+  /** Integrations that are gone, with figures that are not in the store yet. */
+  readonly #left = new Set<string>();
   #timer: Timer | undefined = undefined;
   /** The minute that is being counted: its beginning, in wall time. */
   #minute = 0;
@@ -22,11 +24,23 @@ export class CallStatistics {
     this.#store = store;
   }
 
+  /** Integrations that are counted. */
+  get size(): number {
+    return this.#counters.size;
+  }
+
   /** The counter of an integration. One of the same name goes on with it. */
   of(integration: string): CallCounter {
     const counter = this.#counters.get(integration) ?? new CallCounter(this);
     this.#counters.set(integration, counter);
+    this.#left.delete(integration);
     return counter;
+  }
+
+  /** An integration is gone: what was counted of it is kept with the rest, and then it is forgotten. */
+  left(integration: string): void {
+    this.#left.add(integration);
+    if (this.#timer === undefined) this.#forget();
   }
 
   counted(): void {
@@ -51,6 +65,12 @@ export class CallStatistics {
     for (const [integration, counter] of this.#counters)
       for (const figures of counter.take()) rows.push({ integration, minute, ...figures });
     this.#store()?.statistics.add(rows);
+    this.#forget();
     for (const hear of this.#listeners) hear(rows);
+  }
+
+  #forget(): void {
+    for (const integration of this.#left) this.#counters.delete(integration);
+    this.#left.clear();
   }
 }

@@ -80,6 +80,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     claimProbe: shares === 'nothing' ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
     onStop() {
       runtime.sharedBreakers.unfollow(name);
+      runtime.statistics.left(name);
       kept.stop();
     },
   });

@@ -154,3 +154,50 @@ it('works without a store, for this process alone', () => {
   expect(kept.restored()).toBeUndefined();
   kept.stop();
 });
+
+describe.skipIf(!hasSqlite)('a pause that the other side asked for', () => {
+  it('[E-7] is told to others once, and to the process that was asked never', async () => {
+    const { store, clock, keep } = await start('own');
+    const [one, two] = [keep(), keep()];
+    one.paused(20_000);
+    await clock.settle();
+    const kept = store.breakers.load('kb') ?? neverOpened;
+    expect(two.heard(kept)).toEqual({ pausedUntil: clock.now() + 20_000 });
+    expect(two.heard(kept)).toEqual({});
+    expect(one.heard(kept)).toEqual({});
+  });
+
+  it('[E-7] is written anew only where its end moves by a quarter of a second', async () => {
+    const { store, clock, keep } = await start('own');
+    const { paused } = keep();
+    paused(20_000);
+    await clock.settle();
+    const until = store.breakers.load('kb')?.pausedUntil ?? 0;
+    await clock.advance(100);
+    paused(20_000);
+    await clock.settle();
+    expect(store.breakers.load('kb')?.pausedUntil).toBe(until);
+    await clock.advance(200);
+    paused(20_000);
+    await clock.settle();
+    expect(store.breakers.load('kb')?.pausedUntil).toBe(until + 300);
+  });
+
+  it('[E-7] [M-12] is never longer than it was, whatever the wall clock does', async () => {
+    const { clock, keep } = await start('own');
+    const wallNow = clock.wallNow();
+    const ahead = { ...neverOpened, pausedAt: wallNow + 3_600_000, pausedUntil: wallNow + 3_605_000 };
+    expect(keep().heard(ahead)).toEqual({ pausedUntil: clock.now() + 5000 });
+  });
+
+  it('[E-7] [M-11] of an older circuit changes nothing of a newer one', async () => {
+    const { store, clock, keep } = await start('own');
+    const kept = keep();
+    kept.changed(opened, 1);
+    await clock.settle();
+    const row = store.breakers.load('kb') ?? neverOpened;
+    kept.changed({ type: 'breaker.closed' }, 0);
+    expect(kept.heard(row)).toEqual({});
+    expect(kept.restored()).toBeUndefined();
+  });
+});
