@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AttemptError, createGateway } from '../../../src/index.ts';
+import { openReader } from '../../../src/store/openReader.ts';
 import { SimulatedClock } from '../../../src/testing/index.ts';
+import { hasSqlite, openDatabase, temporaryDirectory } from '../../store/startStore.ts';
 
 /** A gateway with one integration that does what it is asked to. */
 async function start() {
@@ -106,4 +109,21 @@ describe('the report of a gateway', () => {
     expect(clock.pending).toBe(before);
     expect(await gateway.store?.statistics.read(0)).toHaveLength(1);
   });
+
+  it.skipIf(!hasSqlite)(
+    '[O-10] has what was counted up to the stop in its file, and reads a damaged row as nothing',
+    async () => {
+      const path = join(temporaryDirectory(), 'report.sqlite');
+      const gateway = createGateway({ store: path, control: false });
+      const kb = gateway.integration('kb', {}, () => 'answer');
+      await gateway.start();
+      await kb.call(undefined);
+      await gateway.stop();
+      const reader = await openReader(path);
+      onTestFinished(() => reader.close());
+      expect(await reader.statistics(0)).toMatchObject([{ integration: 'kb', succeeded: 1 }]);
+      openDatabase(path).exec(`UPDATE unwedge_statistics SET figures = '{"succeeded":"many"}'`);
+      expect(await reader.statistics(0)).toMatchObject([{ integration: 'kb', succeeded: 0, took: [] }]);
+    },
+  );
 });
