@@ -3,7 +3,7 @@ import { type Admission, admissionFailure, admit } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import type { AttemptLifecycle } from './attemptLifecycle.ts';
 import { Call, type CallWatcher } from './call.ts';
-import type { Waiting } from './callProgress.ts';
+import type { Waiting } from './callTrail.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { Fence } from './fence.ts';
 import type { PathState } from './pathState.ts';

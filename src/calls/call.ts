@@ -1,7 +1,8 @@
 import type { Effect } from '../policy/effects.ts';
 import type { EffectOutcome, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
-import { CallProgress, noProgress, type Waiting } from './callProgress.ts';
+import { CallProgress, noProgress } from './callProgress.ts';
+import { type CallStep, CallTrail, type Waiting } from './callTrail.ts';
 import type { CallSettings } from './callSettings.ts';
 import type { Deadline } from './deadlineQueue.ts';
 import type { RatePlace } from './ratePlace.ts';
@@ -115,6 +116,15 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     const progress = this.ownProgress();
     progress.lastFailure = facts;
     if (progress.effect !== 'unknown' && facts.outcome !== 'not_started') progress.effect = facts.outcome;
+    this.noteStep('attempt', facts);
+  }
+
+  /** An attempt or a wait is over. Noted of a session's calls alone: people look at those one by one. */
+  noteStep(state: CallStep['state'], facts?: FailureFacts): void {
+    if (this.settings.session === undefined) return;
+    const progress = this.ownProgress();
+    progress.trail ??= new CallTrail(this.startedAt);
+    progress.trail.ended(state, this.now(), facts);
   }
 
   /** What is known of its effect when it ends for this reason. */

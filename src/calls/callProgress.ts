@@ -1,10 +1,8 @@
 import type { Effect } from '../policy/effects.ts';
 import type { RatePlace } from './ratePlace.ts';
 import type { EffectOutcome, FailureFacts } from '../policy/failure.ts';
+import type { CallTrail, Waiting } from './callTrail.ts';
 import type { CallTrace } from './tracing.ts';
-
-/** What a call without an attempt in flight waits for: `suspect` is the answer whether the server lives. */
-export type Waiting = 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'scope' | 'suspect' | 'rate';
 
 /**
  * What a call went through besides one attempt that succeeds. A call has one of its own only when something of this is to be kept: these
@@ -33,6 +31,8 @@ export class CallProgress {
   rate: RatePlace | undefined = undefined;
   /** Aborts the fallback that runs. */
   fallback: AbortController | undefined = undefined;
+  /** Of a session's call that waited, or failed an attempt: what it went through. */
+  trail: CallTrail | undefined = undefined;
   /** Follows it, where the host asks for telemetry. */
   trace: CallTrace | undefined = undefined;
 }

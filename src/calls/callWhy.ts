@@ -1,8 +1,8 @@
 import type { FailureKind, FailureReason } from '../policy/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
+import { type CallStepWhy, stepsOf, type Waiting } from './callTrail.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
-import type { Waiting } from './callProgress.ts';
 import type { RateWait } from './rateBucket.ts';
 
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
@@ -12,6 +12,10 @@ export interface CallWhy {
   /** The attempt in flight, or the last one made; 0 before the first. */
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** How long it has been in this phase. */
+  readonly phaseMs?: number | undefined;
+  /** Of a session's call: attempts that failed and waits that are over, oldest first, the last 40. @defaultValue none */
+  readonly trail?: readonly CallStepWhy[] | undefined;
   /** How long the attempt in flight has shown no sign of life. */
   readonly silentMs?: number | undefined;
   /** What happens next if nothing else does. */
@@ -29,11 +33,13 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
   if (call.settled) return undefined;
   const now = clock.now();
   const { attempt, settings, attempts, waiting = 'permit' } = call;
-  const { lastFailure } = call.progress;
+  const { lastFailure, trail } = call.progress;
   const overall = { rule: 'overall_timeout' as const, inMs: call.overallDue - now };
   const shared = {
     attempt: attempts,
     maxAttempts: settings.retry.maxAttempts,
+    phaseMs: now - (trail?.since ?? call.startedAt),
+    ...(trail !== undefined && { trail: stepsOf(trail.steps, now) }),
     ...(lastFailure !== undefined && { lastFailure: { kind: lastFailure.kind, message: lastFailure.message } }),
   };
   if (attempt === undefined) {

@@ -5,7 +5,7 @@ import type { Attempt } from './attempt.ts';
 import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
-import type { Waiting } from './callProgress.ts';
+import type { Waiting } from './callTrail.ts';
 import { overallHalfOf } from './limits.ts';
 import { type PathWatcher, PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';

@@ -1,5 +1,5 @@
 import type { Call } from './call.ts';
-import type { Waiting } from './callProgress.ts';
+import type { Waiting } from './callTrail.ts';
 import { overallHalfOf } from './limits.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { EffectQueue } from './effectQueue.ts';
@@ -61,6 +61,7 @@ export class WaitingCalls<I, O> {
     const progress = call.ownProgress();
     if (progress.waiting === 'permit') this.#forPermit.delete(call);
     if (progress.waiting === 'rate') progress.rate?.leave();
+    call.noteStep(call.waiting);
     progress.waiting = undefined;
     this.#calls.delete(call);
     this.#deadlines.remove(call);

@@ -67,7 +67,11 @@ export function createToolPort(
       let attempts = (): number => 0;
       const call = target.path.start(target.request(tool, input), settings, (outcome) => settled(outcome, attempts()));
       attempts = () => call.attempts;
-      return { end: (facts) => target.path.end(call, judged(facts)), why: () => whyOf(call, clock) };
+      return {
+        end: (facts) => target.path.end(call, judged(facts)),
+        why: () => whyOf(call, clock),
+        steps: () => call.progress.trail?.steps ?? [],
+      };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     effect(integration, tool, input) {

@@ -13,7 +13,7 @@ import type { CallTool, StreamTool, ToolStream } from './toolRequest.ts';
 import { checkToolCall, checkToolStream, type ToolCallOptions } from './toolCallOptions.ts';
 import type { QuestionOptions, Turn } from './turn.ts';
 import { type ToolAnswered, TurnCalls } from './turnCalls.ts';
-import type { QuestionWhy, WatchedCall } from './why.ts';
+import type { EndedCallWhy, QuestionWhy, WatchedCall } from './why.ts';
 
 /** @throws TypeError or RangeError when the integration has no name, or the tool is none. */
 function nameOf(integration: string | { readonly name: string }, tool: string): string {
@@ -110,6 +110,11 @@ export class SessionTurn implements Turn {
   /** The calls that are pending, and when the watchdog ends each. */
   pendingCalls(): readonly WatchedCall[] {
     return this.#calls.pending();
+  }
+
+  /** The calls that have their result. */
+  endedCalls(): readonly EndedCallWhy[] {
+    return this.#calls.ended();
   }
 
   /** The questions that wait for a person. */

@@ -1,4 +1,5 @@
 import type { StreamReader } from '../calls/callSettings.ts';
+import type { CallStep } from '../calls/callTrail.ts';
 import type { CallWhy } from '../calls/callWhy.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
@@ -10,6 +11,8 @@ export interface PendingCall {
   end(facts: FailureFacts): void;
   /** What it waits for as of now; undefined once it is settled. */
   why(): CallWhy | undefined;
+  /** Attempts that failed and waits that are over, also once it is settled. */
+  steps(): readonly CallStep[];
 }
 
 /** A tool whose answer is a stream. */

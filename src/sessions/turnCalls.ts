@@ -1,3 +1,4 @@
+import { type CallStep, stepsOf } from '../calls/callTrail.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import type { Kept } from './sessionStore.ts';
@@ -6,7 +7,7 @@ import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
 import { CallWatch } from './watch.ts';
-import type { WatchedCall } from './why.ts';
+import type { EndedCallWhy, WatchedCall } from './why.ts';
 import { messageOf } from '../policy/thrown.ts';
 
 interface OpenCall {
@@ -21,6 +22,15 @@ interface OpenCall {
   readonly resolve: ToolAnswered;
 }
 
+interface EndedCall extends Omit<EndedCallWhy, 'sinceMs' | 'endedAgoMs' | 'trail'> {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly steps: readonly CallStep[];
+}
+
+/** Calls that have their result and are told of, of one turn. */
+const mostEnded = 50;
+
 /** Told the one result of a call, and the failure it stands for. */
 export type ToolAnswered = (result: ToolResult, failure: Failure | undefined) => void;
 
@@ -29,6 +39,7 @@ export class TurnCalls {
   readonly #turn: TurnScope;
   readonly #scope: SessionScope;
   readonly #open = new Map<string, OpenCall>();
+  readonly #ended: EndedCall[] = [];
   #lastCall = 0;
   #over = false;
 
@@ -51,6 +62,15 @@ export class TurnCalls {
         target: tools.why(integration),
       },
       watchdogInMs: watch.due - now,
+    }));
+  }
+
+  /** The calls that have their result, as of now. */
+  ended(): readonly EndedCallWhy[] {
+    const now = this.#scope.clock.now();
+    return this.#ended.map(({ startedAt, endedAt, steps, ...call }) => ({
+      ...call,
+      ...{ sinceMs: now - startedAt, endedAgoMs: now - endedAt, trail: stepsOf(steps, now) },
     }));
   }
 
@@ -227,11 +247,27 @@ export class TurnCalls {
     deadlines.remove(call.watch);
     watch.pendingCalls--;
     watch.progressed();
+    this.#keep(call, result, failure);
     const at = clock.wallNow();
     const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
     if (seq !== undefined) void ledger?.settle(call.id, result, seq, at);
     call.resolve(result, failure);
+  }
+
+  #keep(
+    { id, integration, tool, startedAt, pending }: OpenCall,
+    result: ToolResult,
+    failure: Failure | undefined,
+  ): void {
+    this.#ended.push({
+      ...{ call: id, integration, tool, startedAt, endedAt: this.#scope.clock.now(), ok: result.status === 'ok' },
+      ...('synthetic' in result && { synthetic: true }),
+      ...(failure !== undefined && { failure: { kind: failure.kind, message: failure.message } }),
+      attempts: failure?.attempts ?? result.retries + 1,
+      steps: pending?.steps() ?? [],
+    });
+    if (this.#ended.length > mostEnded) this.#ended.shift();
   }
 
   #failure(integration: string, facts: FailureFacts): Failure {

@@ -6,7 +6,7 @@ import type { SessionWhy } from './why.ts';
 /** A turn that has begun. */
 export interface TurnUnderWay {
   readonly turn: SessionTurn;
-  readonly envelope: Pick<Envelope, 'id' | 'message'>;
+  readonly envelope: Pick<Envelope, 'id' | 'message' | 'acceptedAt'>;
   readonly watch: TurnWatch;
   readonly startedAt: number;
 }
@@ -15,7 +15,7 @@ export interface TurnUnderWay {
 export function whyTurn(
   running: TurnUnderWay | undefined,
   now: number,
-): Pick<SessionWhy, 'turn' | 'calls' | 'questions' | 'next'> {
+): Pick<SessionWhy, 'turn' | 'calls' | 'ended' | 'questions' | 'next'> {
   if (running === undefined) return { calls: [], questions: [] };
   const { turn, envelope, watch, startedAt } = running;
   const calls = turn.pendingCalls();
@@ -36,7 +36,9 @@ export function whyTurn(
       kind: envelope.message.kind,
       delivery: turn.delivery,
       sinceMs: now - startedAt,
+      waitedMs: startedAt - envelope.acceptedAt,
     },
+    ended: turn.endedCalls(),
     calls: calls.map(({ call }) => call),
     questions,
     next: rules.reduce((first, rule) => (rule.inMs < first.inMs ? rule : first)),

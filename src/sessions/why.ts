@@ -1,4 +1,6 @@
+import type { CallStepWhy } from '../calls/callTrail.ts';
 import type { CallWhy } from '../calls/callWhy.ts';
+import type { FailureKind } from '../policy/failure.ts';
 
 /** What a tool's integration says of itself: why a call takes so long. */
 export interface TargetWhy {
@@ -21,6 +23,18 @@ export interface ToolCallWhy {
   /** Absent while the call is being written to the ledger. */
   readonly progress?: CallWhy | undefined;
   readonly target?: TargetWhy | undefined;
+}
+
+/** A tool call of the turn under way that has its result. */
+export interface EndedCallWhy extends Pick<ToolCallWhy, 'call' | 'integration' | 'tool' | 'sinceMs'> {
+  readonly endedAgoMs: number;
+  readonly ok: boolean;
+  /** Whether unwedge made the result, for want of an answer. @defaultValue false */
+  readonly synthetic?: boolean | undefined;
+  /** What the agent was told of a failure. */
+  readonly failure?: { readonly kind: FailureKind; readonly message: string } | undefined;
+  readonly attempts: number;
+  readonly trail: readonly CallStepWhy[];
 }
 
 /** A tool call that is pending, and when the watchdog ends it. */
@@ -53,9 +67,13 @@ export interface SessionWhy {
         /** How often the message has been begun. */
         readonly delivery: number;
         readonly sinceMs: number;
+        /** How long the message had waited in the mailbox before. */
+        readonly waitedMs?: number | undefined;
       }
     | undefined;
   readonly calls: readonly ToolCallWhy[];
+  /** Calls of the turn that are over, oldest first, the last 50. @defaultValue none */
+  readonly ended?: readonly EndedCallWhy[] | undefined;
   readonly questions: readonly QuestionWhy[];
   /** What happens next if nothing else does: the earliest of the watchdog's limits and of the limits and waits of the pending calls. */
   readonly next?:

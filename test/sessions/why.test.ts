@@ -84,6 +84,76 @@ describe('why a session waits', () => {
     ]);
   });
 
+  it('[O-13] tells of a pending call its attempts that failed, its waits, and how long it has been at this one', async () => {
+    const { session, clock, tool } = startSession({ onMessage: (_message, turn) => turn.tool('kb', 'query') });
+    let attempt = 0;
+    tool('kb', () => {
+      attempt += 1;
+      return attempt === 1 ? Promise.reject(new Error('HTTP 503')) : new Promise(() => undefined);
+    });
+    void session.send({ kind: 'user' });
+    await clock.advance(1000);
+    expect(session.why().calls[0]?.progress).toMatchObject({
+      phase: 'in_flight',
+      attempt: 2,
+      phaseMs: 900,
+      trail: [
+        { state: 'attempt', tookMs: 0, endedAgoMs: 1000, failure: { kind: 'transient', message: 'HTTP 503' } },
+        { state: 'backoff', tookMs: 100, endedAgoMs: 900 },
+      ],
+    });
+  });
+
+  it('[O-13] tells of the calls of the turn that have their result: how they ended, after which attempts, and how long ago', async () => {
+    const { session, clock, tool } = startSession({
+      async onMessage(_message, turn) {
+        await turn.tool('kb', 'query');
+        await turn.tool('kb', 'refuse');
+        await new Promise(() => undefined);
+      },
+    });
+    let attempts = 0;
+    tool('kb', ({ tool: called }: { tool: string }) => {
+      if (called === 'refuse') throw Object.assign(new Error('bad request'), { status: 400 });
+      attempts += 1;
+      return attempts < 3 ? Promise.reject(new Error('HTTP 503')) : Promise.resolve('found');
+    });
+    void session.send({ kind: 'user' });
+    await clock.advance(10_000);
+    const [found, refused] = session.why().ended ?? [];
+    expect(found).toMatchObject({ integration: 'kb', tool: 'query', ok: true, attempts: 3 });
+    expect(found?.trail.map(({ state }) => state)).toEqual(['attempt', 'backoff', 'attempt', 'backoff']);
+    expect(refused).toMatchObject({ ok: false, attempts: 1, failure: { kind: 'permanent', message: 'bad request' } });
+    expect(session.why().calls).toEqual([]);
+  });
+
+  it('[O-13] tells of at most 50 calls that are over, the last ones', async () => {
+    const { session, clock, tool } = startSession({
+      async onMessage(_message, turn) {
+        for (let call = 0; call < 60; call++) await turn.tool('kb', `query-${call}`);
+        await new Promise(() => undefined);
+      },
+    });
+    tool('kb', () => Promise.resolve('found'));
+    void session.send({ kind: 'user' });
+    await clock.advance(1000);
+    const ended = session.why().ended ?? [];
+    expect([ended.length, ended[0]?.tool, ended[49]?.tool]).toEqual([50, 'query-10', 'query-59']);
+  });
+
+  it('[O-13] tells how long the message had waited for its turn', async () => {
+    const { session, clock } = startSession({
+      onMessage: ({ text }) =>
+        text === 'slow'
+          ? new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), 3000))
+          : new Promise(() => undefined),
+    });
+    void session.send({ kind: 'user', text: 'slow' });
+    void session.send({ kind: 'user', text: 'next' });
+    await clock.advance(4000);
+    expect(session.why().turn).toMatchObject({ turn: 2, waitedMs: 3000, sinceMs: 1000 });
+  });
+
   it('[L-5] is a circuit that is open, and when it may be tried', async () => {
     const { session, clock, tool } = startSession({ onMessage: (_message, turn) => turn.tool('slow', 'query') });
     const path = tool('slow', () => new Promise(() => undefined));

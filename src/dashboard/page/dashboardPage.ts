@@ -1,5 +1,5 @@
 import { buildPage, type Page } from '../../server/page.ts';
-import { text as style } from '../browser/dashboard.css?text';
+import { style } from './styles.ts';
 import { script } from '../browser/dashboard.tsx?script';
 
 let page: Page | undefined;

@@ -1,0 +1,14 @@
+import { text as base } from '../browser/styles/base.css?text';
+import { text as boxes } from '../browser/styles/boxes.css?text';
+import { text as controls } from '../browser/styles/controls.css?text';
+import { text as dialog } from '../browser/styles/dialog.css?text';
+import { text as events } from '../browser/styles/events.css?text';
+import { text as overview } from '../browser/styles/overview.css?text';
+import { text as plots } from '../browser/styles/plots.css?text';
+import { text as shell } from '../browser/styles/shell.css?text';
+import { text as tables } from '../browser/styles/tables.css?text';
+import { text as tokens } from '../browser/styles/tokens.css?text';
+import { text as why } from '../browser/styles/why.css?text';
+
+/** One file a concept; the later wins where two say something of the same. */
+export const style = [tokens, base, controls, shell, boxes, tables, overview, plots, why, events, dialog].join(' ');
