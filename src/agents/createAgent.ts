@@ -1,6 +1,7 @@
 import { checkGatewayOptions, type GatewayOptions } from '../runtime/runtimeOptions.ts';
 import { checkObject } from '../policy/options.ts';
 import { Registry } from '../runtime/registry.ts';
+import { withRegistry } from '../runtime/registryOf.ts';
 import { logToHost } from '../telemetry/hostLog.ts';
 import { checkId, checkStart, superviseAgent } from './agent.ts';
 import type { Agent, AgentOptions } from './agentTypes.ts';
@@ -41,7 +42,7 @@ export function createAgent(options: CreateAgentOptions): Agent {
     return work();
   }
 
-  return {
+  return withRegistry(registry, {
     name: agent.name,
     backend: agent.backend,
     start(startOptions = {}) {
@@ -57,7 +58,7 @@ export function createAgent(options: CreateAgentOptions): Agent {
       stopping ??= stop();
       return stopping;
     },
-  };
+  });
 
   async function stop(): Promise<void> {
     await agent.stop();

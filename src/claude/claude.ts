@@ -13,6 +13,7 @@ import { type Failure, type FailureKind, failureKinds } from '../policy/failure.
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { boundedClaudeRetries, claudeRetriesName } from '../protocol/claudeRetries.ts';
 import type { RunRequest } from '../integrations/subprocess/subprocessOptions.ts';
+import { registryOf, withRegistry } from '../runtime/registryOf.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { messageOf } from '../policy/thrown.ts';
 
@@ -157,7 +158,7 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
     return { success: false, output: null, error, attempts, totalWaitTime, errorType };
   }
 
-  return {
+  const claude: Claude = {
     async invokeClaude(prompt, callOptions = {}) {
       try {
         if (typeof prompt !== 'string') throw new TypeError('Expected `prompt` to be a string');
@@ -180,6 +181,8 @@ export function createClaude(options: ClaudeOptions = {}): Claude {
       await log?.flush();
     },
   };
+  const registry = registryOf(gateway);
+  return registry === undefined ? claude : withRegistry(registry, claude);
 }
 
 /**

@@ -2,6 +2,7 @@ import { checkGatewayOptions, type GatewayOptions } from '../runtime/runtimeOpti
 import type { Outcome } from '../policy/failure.ts';
 import { checkName, checkObject } from '../policy/options.ts';
 import { Registry } from '../runtime/registry.ts';
+import { withRegistry } from '../runtime/registryOf.ts';
 import { logToHost } from '../telemetry/hostLog.ts';
 import { superviseCodex } from './codex.ts';
 import type { CodexOptions } from './codexOptions.ts';
@@ -40,7 +41,7 @@ export async function connectCodex(options: ConnectCodexOptions = {}): Promise<O
   const codex = superviseCodex(runtime, name, own, { logger: checked.logger, close });
   await registry.start();
   const connected = await codex.connect();
-  if (connected.ok) return { ok: true, value: codex };
+  if (connected.ok) return { ok: true, value: withRegistry(registry, codex) };
   await close();
   return connected;
 }

@@ -1,15 +1,10 @@
 import { type MeterProvider, metrics, trace, type TracerProvider } from '@opentelemetry/api';
 import { read } from '../policy/errorChain.ts';
 import { type KeysOf, test } from '../policy/optionKeys.ts';
-import { say } from '../policy/logger.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { show } from '../policy/showValue.ts';
-import { messageOf } from '../policy/thrown.ts';
 import { registryOf } from '../runtime/registryOf.ts';
-import { Instruments } from './instruments.ts';
-import { observe } from './gauges.ts';
-import { RedactedTexts } from './redactedTexts.ts';
-import { SpanTracer } from './spanTracer.ts';
+import { attachTelemetry } from './attachTelemetry.ts';
 
 /** Where spans and metrics go. */
 export interface TelemetryOptions {
@@ -19,10 +14,8 @@ export interface TelemetryOptions {
   readonly meterProvider?: MeterProvider | undefined;
 }
 
-/** A gateway, as `createGateway` makes it. */
-export interface Traced {
-  start(): Promise<void>;
-}
+/** What has calls of its own: a gateway, an agent of `createAgent`, a connection of `connectCodex`, a Claude of `createClaude`. */
+export type Traced = { start(...given: never[]): unknown } | { close(): unknown } | { stop(): unknown };
 
 const has = (method: string) => (value: unknown) => typeof read(value, method) === 'function';
 
@@ -34,6 +27,7 @@ const telemetryKeys = {
 /**
  * Has a gateway tell OpenTelemetry of itself: a span of each call and each turn, durations and counts as metrics, and the trace context handed
  * on to MCP servers, HTTP APIs and commands. Nothing of inputs, results or prompts is told, and no secret. It ends with the gateway.
+ * An agent, a connection to Codex and a Claude of one's own are told of in the same way.
  *
  * @returns how to take it off; what is under way is still told to its end.
  * @throws TypeError when an option is wrong, the gateway is none, or it has telemetry already.
@@ -50,38 +44,7 @@ export function withTelemetry(gateway: Traced, options: TelemetryOptions = {}): 
   );
   const observed = typeof gateway === 'object' && gateway !== null ? registryOf(gateway) : undefined;
   if (observed === undefined) throw new TypeError(`Expected \`gateway\` to be a gateway, got ${show(gateway)}`);
-  const { runtime } = observed;
-  const { tracing, clock, logger } = runtime;
-  if (tracing.tracer !== undefined)
+  if (observed.runtime.tracing.tracer !== undefined)
     throw new TypeError('Expected a gateway without telemetry: this one has it already');
-  if (runtime.stopped) return () => undefined;
-
-  let said = false;
-  const safely = (run: () => void): void => {
-    try {
-      run();
-    } catch (error) {
-      // Said once: it would be so for every call.
-      if (!said) say(logger, 'warn', `OpenTelemetry failed: ${messageOf(error)}`);
-      said = true;
-    }
-  };
-  const texts = new RedactedTexts(runtime.redactAnswer);
-  const meter = meterProvider.getMeter(scopeName);
-  const instruments = new Instruments(meter);
-  const tracer = new SpanTracer(tracerProvider.getTracer(scopeName), { clock, texts, instruments, safely });
-  const ended = observe({ runtime, paths: () => observed.paths, sessions: () => observed.sessions }, meter, texts);
-  tracing.tracer = tracer;
-
-  const off = (): void => {
-    if (tracing.tracer !== tracer) return;
-    tracing.tracer = undefined;
-    leave();
-    safely(ended);
-  };
-  const leave = runtime.join({ afterChildren: off });
-  return off;
+  return attachTelemetry(observed, { tracerProvider, meterProvider });
 }
-
-/** The instrumentation scope. */
-const scopeName = 'unwedge';

@@ -17,6 +17,7 @@ import { createTextRedactor } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { EndedBySignal, Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
+import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { failureLine } from '../run/lastWords.ts';
@@ -59,7 +60,7 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const isTerminal = io.isTTY && process.stderr.isTTY;
   const streams = args.stream || io.isTTY;
   const printer = createPrinter(own, { json: plan.json, streams, isTerminal, hide });
-  const end = await ask(plan, prompt, io, own, (event) => printer.show(event));
+  const end = await ask(plan, prompt, io, own, (event) => printer.show(event), args.otel);
   const { outcome, id } = end;
   printer.end(outcome.ok ? outcome.value.text : undefined);
 
@@ -94,7 +95,14 @@ async function promptOf({ prompt }: AgentPlan, signal: AbortSignal): Promise<str
 }
 
 /** One conversation of one turn, on a runtime of its own. Resolves when nothing of it is left. */
-async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show: Printer['show']): Promise<TurnEnd> {
+async function ask(
+  plan: AgentPlan,
+  prompt: string,
+  io: Io,
+  own: OwnOutput,
+  show: Printer['show'],
+  isTold: boolean,
+): Promise<TurnEnd> {
   const logger = createOwnLogger((line) => own.say(sanitize(line)));
   const registry = new Registry(
     checkGatewayOptions({
@@ -106,6 +114,7 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
       records: tellsOfTrouble,
     },
   );
+  const telemetry = await startTelemetry(isTold, registry, io);
   const agents: Agent[] = [];
   const supervise = async (backend: AgentName, more: Partial<AgentOptions>): Promise<Agent> => {
     const options = { ...(await optionsOf(plan, backend)), ...more };
@@ -125,7 +134,7 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
     const started = (await inTime(starting, { clock, limitMs: plan.overallMs })) ?? notStarted(plan);
     if (!started.ok) return { outcome: started, id: plan.resume, elapsedMs: clock.now() - startedAt, missed: 0 };
     const conversation = started.value;
-    const turn = conversation.send(prompt, { signal: io.signal, overallMs: plan.overallMs });
+    const turn = telemetry.within(() => conversation.send(prompt, { signal: io.signal, overallMs: plan.overallMs }));
     const aborted = untilAborted(io.signal);
     for await (const event of turn) {
       const shown = show(event);
@@ -138,6 +147,7 @@ async function ask(plan: AgentPlan, prompt: string, io: Io, own: OwnOutput, show
   } finally {
     await Promise.all(agents.map((each) => each.stop()));
     await registry.stop();
+    await telemetry.end();
   }
 }
 

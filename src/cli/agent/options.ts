@@ -1,5 +1,6 @@
 import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
+import { otelOption } from '../otel.ts';
 
 /** The options of `unwedge agent`. */
 export const agentOptions = {
@@ -28,6 +29,7 @@ export const agentOptions = {
   'no-output-timeout': { kind: 'duration', help: 'limit on silence; else 2m for claude, 5m for codex' },
   stream: { kind: 'flag', help: 'show the answer as it comes also where stdout is no terminal' },
   'prompt-file': { kind: 'text', value: 'FILE', help: 'the prompt, in place of PROMPT; - is stdin' },
+  otel: otelOption,
 } as const satisfies OptionSpecs;
 
 /** What `unwedge agent` is given. */

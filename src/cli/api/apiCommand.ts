@@ -8,6 +8,7 @@ import { storePath } from '../../store/paths.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
+import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import type { ApiArgs } from './options.ts';
@@ -28,6 +29,7 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   const { registry } = prepared;
   const { runtime } = registry;
   const proxy = made(() => new ApiProxy(runtime, options));
+  const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start();
   const server = await startApiServer(proxy, { clock: runtime.clock, port: args.port }).catch(
     async (error: unknown) => {
@@ -52,6 +54,7 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   const closed = server.close(drainMs + lastMs);
   await registry.stop({ drainMs });
   await closed;
+  await telemetry.end();
   return 0;
 }
 

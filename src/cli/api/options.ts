@@ -1,5 +1,6 @@
 import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
+import { otelOption } from '../otel.ts';
 
 /** The options of `unwedge api`. */
 export const apiOptions = {
@@ -27,6 +28,7 @@ export const apiOptions = {
   'whole-timeout': { kind: 'duration', help: 'limit on an answer that is no stream, without a byte; else 5m' },
   drain: { kind: 'duration', help: 'how long answers may take to end when it is told to stop; else 10s' },
   config: configOption,
+  otel: otelOption,
 } as const satisfies OptionSpecs;
 
 /** What `unwedge api` is given. */

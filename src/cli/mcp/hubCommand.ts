@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts';
 import { exitCodes } from '../run/exitCode.ts';
+import { startTelemetry } from '../otel.ts';
 import type { McpArgs } from './options.ts';
 import { prepareMcp } from './prepareMcp.ts';
 import { openServed, type Served } from './serving.ts';
@@ -12,6 +13,7 @@ export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise
   const prepared = await prepareMcp(args, io, served.config);
   const { registry, log } = prepared;
   const { open, methods } = openServed(served, prepared, true);
+  const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start({ storeLater: true });
   const ended = open({ input: process.stdin, output: process.stdout });
   const live = registry.show({
@@ -28,6 +30,7 @@ export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise
   await Promise.race([ended, aborted]);
   const hurried = io.signal.aborted;
   await registry.stop({ recordsEarly: true });
+  await telemetry.end();
   await log?.flush();
   process.stdin.destroy();
   // A client that does not read what is left must not keep this process.

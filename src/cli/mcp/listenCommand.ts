@@ -7,6 +7,7 @@ import type { Io } from '../io.ts';
 import { ownVersion } from '../ownVersion.ts';
 import { listenPort } from './listenAddress.ts';
 import { type ListenToken, listenToken } from './listenToken.ts';
+import { startTelemetry } from '../otel.ts';
 import type { McpArgs } from './options.ts';
 import { aboveZero } from './plan.ts';
 import { prepareMcp } from './prepareMcp.ts';
@@ -30,6 +31,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   // It is in the headers of clients; a child of theirs may print it.
   checked.secrets.learn({ UNWEDGE_MCP_TOKEN: token?.value });
   const { open, methods } = openServed(served, prepared, false);
+  const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start({ storeLater: true });
   const refusals = new Refusals(runtime.clock, (status, requests) =>
     runtime.bus.tell({ type: 'mcp.http_refused', server: name, status, requests }),
@@ -76,6 +78,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   await registry.stop({ drainMs, recordsEarly: true });
   http.close();
   await server.close(lingerMs);
+  await telemetry.end();
   await log?.flush();
   return 0;
 }

@@ -4,6 +4,7 @@ import { mayHaveOrphans } from '../../store/unopened.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { exitCodes } from '../run/exitCode.ts';
+import { startTelemetry } from '../otel.ts';
 import type { McpArgs } from './options.ts';
 import { whatToServe } from './whatToServe.ts';
 import { prepareMcp } from './prepareMcp.ts';
@@ -33,6 +34,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const { registry, storePath, voice, log } = prepared;
   const { runtime } = registry;
 
+  const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start({ storeLater: !mayHaveOrphans(storePath) });
   const proxy = superviseMcpProxy(runtime, options, {
     input: process.stdin,
@@ -56,6 +58,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   await Promise.race([proxy.ended, aborted]);
   const hurried = io.signal.aborted;
   await registry.stop({ recordsEarly: true });
+  await telemetry.end();
   await log?.flush();
   process.stdin.destroy();
   // A client that does not read what is left must not keep this process.

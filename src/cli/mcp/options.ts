@@ -2,6 +2,7 @@ import { durationText } from '../../policy/durationText.ts';
 import { presets } from '../../policy/presets.ts';
 import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
+import { otelOption } from '../otel.ts';
 
 const { idleMs, attemptMs, overallMs } = presets.mcp.limits;
 
@@ -97,6 +98,7 @@ export const mcpOptions = {
   },
   'max-sessions': { kind: 'count', max: 10_000, defaultValue: 32, help: 'with --listen: clients at a time; else 32' },
   config: configOption,
+  otel: otelOption,
   log: { kind: 'text', value: 'FILE', help: 'log each message as a line of JSON, without what is in it' },
 } as const satisfies OptionSpecs;
 

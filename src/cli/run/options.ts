@@ -1,6 +1,7 @@
 import type { PresetName } from '../../policy/presets.ts';
 import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
+import { otelOption } from '../otel.ts';
 
 /** All of them, without what they are: help loads none. */
 const presetNames: Readonly<Record<PresetName, true>> = {
@@ -46,6 +47,7 @@ export const runOptions = {
     help: 'whose output it is: claude, codex, none, or auto to tell by the command',
   },
   stream: { kind: 'flag', help: 'show the output of each attempt as it comes' },
+  otel: otelOption,
 } as const satisfies OptionSpecs;
 
 /** What `unwedge run` is given. */

@@ -4,6 +4,7 @@ import type { Outcome } from '../../policy/failure.ts';
 import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
+import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { exitCodeOf, exitCodes } from './exitCode.ts';
@@ -35,6 +36,7 @@ export async function runCommand(args: RunArgs, io: Io, rest: readonly string[])
     : own;
   const end = await superviseRun(plan, request, {
     env: io.env,
+    telemetry: (registry) => startTelemetry(args.otel, registry, io),
     signal: io.signal,
     isInterrupted,
     outputOf(attempt) {

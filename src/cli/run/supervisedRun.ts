@@ -17,9 +17,11 @@ import { canBeKept, mayHaveOrphans } from '../../store/unopened.ts';
 import { storePath } from '../../store/paths.ts';
 import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
 import { runProcess } from '../../integrations/subprocess/subprocessRun.ts';
+import { traceVariables } from '../../integrations/subprocess/traceVariables.ts';
 import { loopClock } from '../../runtime/systemClock.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 import type { Environment } from '../../store/paths.ts';
+import type { Telemetry } from '../otel.ts';
 import { circuitTrace } from './circuitTrace.ts';
 import { asRun } from './outcome.ts';
 import type { Sink } from './output.ts';
@@ -38,6 +40,8 @@ const lightClock = loopClock(() => process.uptime() * 1000);
 /** What a run is given. */
 export interface RunSurroundings {
   readonly env: Environment;
+  /** Has the run told of from here on. Rejects when that cannot be. */
+  readonly telemetry: (registry: Registry) => Promise<Telemetry>;
   /** Ends the run; a reason with a `signal` has that signal passed on. */
   readonly signal: AbortSignal;
   /** Whether Ctrl-C has come, where it is the command's own. @defaultValue never */
@@ -62,7 +66,8 @@ export interface RunEnd {
 
 /**
  * Runs a command as the one call of the one integration of a runtime, whose breaker is shared with other runs of the same name.
- * Resolves when nothing of it is left. Never rejects.
+ * Resolves when nothing of it is left.
+ * @throws what `given.telemetry` rejects with.
  */
 export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
   const { env, signal, logger } = given;
@@ -72,6 +77,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const { runtime } = registry;
   const { clock, bus } = runtime;
   runtime.secrets.learn(env);
+  const telemetry = await given.telemetry(registry);
   const trace = circuitTrace(path, plan.name);
   const agent = agentCommand(plan.command, plan.args, plan.agent);
   const calledAs = nameOfCommand(plan.command, agent);
@@ -129,7 +135,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
 
   const startedAt = clock.now();
   await registry.start({ storeLater: !trace.isThere() && !mayHaveOrphans(path) });
-  const outcome = await new CallableIntegration(call).call(request, { signal });
+  const outcome = await telemetry.within(() => new CallableIntegration(call).call(request, { signal }));
   const elapsedMs = clock.now() - startedAt;
   // Opening it says what is wrong with a store that was asked for.
   const isNamed = plan.db !== undefined || Boolean(env['UNWEDGE_DB']);
@@ -137,6 +143,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   trace.update(runtime.store(), outcome.ok);
   await registry.stop();
   process.off('exit', giveBack);
+  await telemetry.end();
   return { outcome, exit, attempts, notRepeated, elapsedMs };
 }
 
@@ -150,6 +157,7 @@ function inputOf(
   const { limits } = plan.policy;
   return {
     ...prepared,
+    env: { ...traceVariables(context.traceContext), ...prepared.env },
     command: plan.command,
     inherit: [
       ...(plan.inheritsStdin ? (['stdin'] as const) : []),

@@ -7,6 +7,7 @@ import { type CommandHookAnswer, commandHookInput, judgeCommandHook } from '../.
 import type { Runtime } from '../../runtime/runtime.ts';
 import { nameOfCommand } from '../subprocess/commandName.ts';
 import { runProcess } from '../subprocess/subprocessRun.ts';
+import { traceVariables } from '../subprocess/traceVariables.ts';
 
 /** A hook that is a command, as Claude Code's hooks are: JSON on stdin, exit 2 blocks, JSON on stdout is honoured. */
 export type HookCommand = Pick<
@@ -27,6 +28,7 @@ export function commandHookHandler(
     const stdin = inputOf(event, command.cwd ?? process.cwd());
     const input: SubprocessInput = {
       ...command,
+      env: { ...traceVariables(context.traceContext), ...command.env },
       envMode: command.envMode ?? runtime.environment,
       stdin,
       graceMs,

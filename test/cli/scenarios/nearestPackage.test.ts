@@ -25,7 +25,7 @@ const args = {
   'env-allow': [],
   config: undefined,
   log: undefined,
-  ...{ servers: undefined, listen: undefined, shared: false, 'token-file': undefined, 'no-token': false },
+  ...{ servers: undefined, listen: undefined, shared: false, otel: false, 'token-file': undefined, 'no-token': false },
   ...{ 'session-timeout': undefined, 'max-sessions': 32, url: undefined, transport: undefined, 'sign-in': false },
   ...{ 'header-env': [], 'header-file': undefined, 'client-id': undefined, 'client-secret-env': undefined },
   ...{ scope: undefined, 'callback-port': undefined },
