@@ -1,6 +1,7 @@
 import { createActor } from 'xstate';
 import { CallCounter } from '../../src/calls/callCounter.ts';
 import { CallPath } from '../../src/calls/callPath.ts';
+import { FlightRecorder } from '../../src/calls/flightRecorder.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
 import { CallableIntegration, type Integration } from '../../src/calls/integration.ts';
 import { SignalFanout } from '../../src/calls/signalFanout.ts';
@@ -11,7 +12,7 @@ import { createBus } from '../../src/telemetry/bus.ts';
 import { roomForAll } from '../harness/probe.ts';
 import type { Case } from '../harness/suite.ts';
 
-/** Whether the calls are counted: not at all, or of an integration, or of a tool as well. */
+/** Whether the calls are counted, and the last of them held: not at all, or of an integration, or of a tool as well. */
 export type Counted = 'not' | 'whole' | 'tool';
 
 /** Parts of a case, so that what disturbs the machine disturbs both sides. */
@@ -60,9 +61,10 @@ interface Started {
 }
 
 function start(counted: Counted): Started {
+  const policy = resolvePolicy('work', {});
   const path = new CallPath<number, number>({
     name: 'work',
-    policy: resolvePolicy('work', {}),
+    policy,
     operation: async (input) => input,
     clock: systemClock,
     random: Math.random,
@@ -70,7 +72,10 @@ function start(counted: Counted): Started {
     deadlines: new DeadlineQueue(systemClock),
     signals: new SignalFanout(),
     ...(counted === 'tool' && { toolOf: () => 'read' }),
-    ...(counted !== 'not' && { statistics: new CallCounter({ counted: () => undefined }) }),
+    ...(counted !== 'not' && {
+      statistics: new CallCounter({ counted: () => undefined }),
+      recorder: new FlightRecorder(policy),
+    }),
   });
   const ref = createActor(integrationMachine, { input: { name: 'work', breaker: path.policy.breaker } });
   path.attach(ref);

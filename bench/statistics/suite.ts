@@ -1,11 +1,11 @@
 import { defineSuite } from '../harness/suite.ts';
 import { allocates, inTurn } from './cases.ts';
 
-/** What it costs to count how calls end. */
+/** What it costs to count how calls end, and to hold the last of them. */
 export const statisticsSuite = defineSuite({
   name: 'statistics',
   about:
-    'A call that succeeds at once, counted with its latency, of an integration alone and of one of its tools as well, in turn with the same call that nobody ' +
+    'A call that succeeds at once, counted with its latency and held by the flight recorder, of an integration alone and of one of its tools as well, in turn with the same call that nobody ' +
     'counts. Nobody listens to events.',
   baseline: 'uncounted',
   subjects: [

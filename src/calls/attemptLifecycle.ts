@@ -69,6 +69,8 @@ export class AttemptLifecycle<I, O> {
     const judged: FailureFacts = isInStallWake(attempt.startedAt, facts, clock)
       ? { ...facts, breaker: 'ignored', alerts: false }
       : facts;
+    const end = attempt.ended ? 'threw' : isLimit && facts.kind !== 'watchdog' ? 'limit' : 'ended';
+    this.#state.records.attemptFailed(attempt, judged, end);
     // While the attempt is still in the table: the machine takes failures of a closed circuit only while something is in flight.
     this.recorder.failed(attempt, judged, isLimit);
     if (attempt.ended) this.#leave(attempt);
@@ -90,6 +92,7 @@ export class AttemptLifecycle<I, O> {
 
   /** The server of an attempt is gone: all that it took with it counts as one incident, not as a failure each. */
   lose(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
+    this.#state.records.attemptFailed(attempt, facts, 'lost');
     this.recorder.lost(attempt);
     this.#giveUp(attempt, facts);
   }

@@ -80,7 +80,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
       this.admission.fillPermits();
       if (call.attempts === 1) budget.succeededAtFirst();
       else budget.succeededAfter(call.progress.retries);
-      this.settlement.succeed(call, value);
+      this.settlement.succeed(call, value, attempt);
     }
     queue.leave();
   }
@@ -104,9 +104,10 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
   }
 
   #workEnded(attempt: Attempt<Call<I, O>>): void {
-    const { permits, abandoned, scopes, outage, queue, stopped } = this.#state;
+    const { permits, abandoned, scopes, outage, queue, stopped, options } = this.#state;
     const { givenUp } = attempt;
     attempt.end();
+    if (givenUp !== undefined) options.recorder?.workEnded(attempt.call, attempt.number, options.clock.now());
     if (givenUp === undefined) permits.release();
     else if (givenUp.abandoned) {
       if (permits.reclaim() && !stopped && outage.overwhelmed) this.endOutage();
@@ -135,9 +136,10 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
     const { link } = circuit;
     const now = options.clock.now();
     const ofTool = tools.size > 0 && !link.isOpen ? tools.refusalOf(call, now, facts) : undefined;
+    let draw: number | undefined;
     const decision = decideRetry(call, facts, {
       now,
-      random: options.random,
+      random: () => (draw = options.random()),
       open: link.isOpen || ofTool !== undefined,
       crashed: link.lastState === 'crashed',
       cutAt: draining.cutAt,
@@ -153,6 +155,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
         undefined,
       );
     }
+    if (decision.step !== 'end') options.recorder?.waits(call, delayMs, draw);
     if (decision.step === 'end') this.settlement.fail(call, decision.facts);
     else this.#retry(call, facts, delayMs, now);
   }

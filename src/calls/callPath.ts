@@ -2,16 +2,19 @@ import type { IntegrationRef } from '../machines/integration.ts';
 import type { IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { Flight } from '../policy/flight.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
-import type { Beginning, CallPathOptions, CallStats, Learnt } from './callPathOptions.ts';
+import type { Beginning, CallPathOptions, CallStats, Learnt, OpenCircuit } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
 import { Conductor } from './conductor.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './machineLink.ts';
 import type { RateWait } from './rateBucket.ts';
 import * as refusal from './refusal.ts';
+import { recordedFailure } from './settingsBrief.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
+import { toolName } from './toolName.ts';
 import { traceOf } from './traceOf.ts';
 
 /**
@@ -53,6 +56,17 @@ export class CallPath<I, O> implements Drainable {
   get pendingLong(): number {
     const { inFlight, waiting } = this.#conductor.state;
     return [...inFlight.list(), ...waiting.list()].filter(({ progress }) => progress.isPendingTold).length;
+  }
+
+  /** What its recorder holds that was not taken before, and the calls under way. */
+  takeFlight(): Flight | undefined {
+    const { inFlight, waiting, fallingBack, options } = this.#conductor.state;
+    const { clock, recorder } = options;
+    const calls = [...inFlight.list(), ...waiting.list(), ...fallingBack].filter(
+      ({ settings }) => settings.isPart !== true,
+    );
+    const pending = calls.map((call) => ({ call, tool: toolName(options, call.input) }));
+    return recorder?.take(pending, { now: clock.now(), wallNow: clock.wallNow() });
   }
 
   /** The rate limit that the call waits for which has waited longest; undefined where none waits for one. */
@@ -103,6 +117,7 @@ export class CallPath<I, O> implements Drainable {
   crashed(facts: FailureFacts, quietly = false): void {
     const { state } = this.#conductor;
     if (state.stopped) return;
+    this.#conductor.befell({ input: 'crashed', failure: recordedFailure(facts), quietly });
     this.#step(() => {
       // A restart takes it back into service from here on, not the end of work that was abandoned.
       state.outage.overwhelmed = false;
@@ -115,6 +130,7 @@ export class CallPath<I, O> implements Drainable {
   restarted(): void {
     const { state, steps } = this.#conductor;
     if (state.stopped) return;
+    this.#conductor.befell({ input: 'restarted' });
     this.#step(() => {
       state.permits.forgive();
       state.tools.restarted();
@@ -125,8 +141,13 @@ export class CallPath<I, O> implements Drainable {
 
   /** Closes the circuit, forgets what was counted, and takes a crashed function back into service. */
   reset(): void {
+    if (this.#conductor.state.stopped) return;
+    this.#conductor.befell({ input: 'reset' });
+    this.#reset();
+  }
+
+  #reset(): void {
     const { state, steps } = this.#conductor;
-    if (state.stopped) return;
     this.#step(() => {
       state.permits.forgive();
       this.link.reset();
@@ -169,10 +190,11 @@ export class CallPath<I, O> implements Drainable {
     const { state, steps } = this.#conductor;
     if (state.stopped) return;
     const calls = state.inFlight.list();
+    this.#conductor.befell({ input: 'restart' });
     this.#step(() => {
       // The reset comes first: the failures of the calls that end then belong to an old generation and count for nothing, and calls that
       // wait for a probe are not refused when that probe ends.
-      this.reset();
+      this.#reset();
       state.queue.each(calls, (call) => steps.end(call, refusal.restarted(this.name)));
     });
   }
@@ -181,6 +203,7 @@ export class CallPath<I, O> implements Drainable {
   attach(ref: IntegrationRef, { open, pausedUntil, down = false }: Beginning = {}): void {
     const { state, steps } = this.#conductor;
     if (state.stopped) return;
+    this.#conductor.befell({ input: 'attached', down, ...this.#inMs(open, pausedUntil) });
     this.#step(() => {
       const { outage, inFlight, circuit } = state;
       outage.overwhelmed = false;
@@ -206,6 +229,9 @@ export class CallPath<I, O> implements Drainable {
   adopt({ circuit, pausedUntil }: Learnt): void {
     const { state } = this.#conductor;
     if (state.stopped) return;
+    const learnt = circuit === 'closed' ? ({ closed: true } as const) : undefined;
+    const times = this.#inMs(circuit === 'closed' ? undefined : circuit, pausedUntil);
+    this.#conductor.befell({ input: 'adopted', ...learnt, ...times });
     this.#step(() => {
       const integration = this.name;
       const now = this.#conductor.now();
@@ -251,6 +277,7 @@ export class CallPath<I, O> implements Drainable {
   /** Ends every call and every wait. Nothing is left in the queue of deadlines afterwards. */
   stop(): void {
     const { state, steps } = this.#conductor;
+    if (!state.stopped) this.#conductor.befell({ input: 'stopped' });
     state.stopped = true;
     this.#step(() => {
       state.abandoned.clear();
@@ -260,6 +287,14 @@ export class CallPath<I, O> implements Drainable {
       this.link.retire();
     });
     state.options.onStop?.();
+  }
+
+  #inMs(open: OpenCircuit | undefined, pausedUntil: number | undefined) {
+    const now = this.#conductor.now();
+    return {
+      ...(open !== undefined && { openForMs: open.openUntil - now, openings: open.openings }),
+      ...(pausedUntil !== undefined && { pausedForMs: pausedUntil - now }),
+    };
   }
 
   #enterScope(call: Call<I, O>, scope: string, now: number): void {

@@ -10,6 +10,7 @@ import type { RetryBudget } from '../policy/retryBudget.ts';
 import type { AttemptContext, Operation } from './operation.ts';
 import type { CallCounter } from './callCounter.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
+import type { FlightRecorder } from './flightRecorder.ts';
 import type { IntegrationRates } from './integrationRates.ts';
 import type { FailureStreak } from './failureStreak.ts';
 import type { SignalFanout } from './signalFanout.ts';
@@ -45,6 +46,8 @@ export interface CallPathOptions<I, O> {
   readonly streak?: FailureStreak | undefined;
   /** Counts how its calls end. @defaultValue nobody does */
   readonly statistics?: CallCounter | undefined;
+  /** Holds its last attempts. @defaultValue nobody does */
+  readonly recorder?: FlightRecorder | undefined;
   /** Who follows its calls. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
   /** Its rate limits. @defaultValue none */

@@ -1,6 +1,7 @@
 import { causeText, type CountedFailure } from '../policy/breakerCause.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { CallFact } from '../policy/facts.ts';
+import type { AttemptEnd } from '../policy/flight.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
@@ -58,8 +59,10 @@ export class CallRecords<I, O> {
    * Refusals come in floods: the first of an episode is told with the number of those before it that were not.
    * @returns whether somebody hears of this one.
    */
-  callRefused(call: Call<I, O>, { kind, message, retryAfterMs }: FailureFacts, episode = this.#episode): boolean {
+  callRefused(call: Call<I, O>, facts: FailureFacts, episode = this.#episode): boolean {
+    const { kind, message, retryAfterMs } = facts;
     this.refused++;
+    this.#ended(call, facts, 'refused');
     this.#options.statistics?.refused();
     this.#ofTool(call)?.refused();
     if (kind === episode.kind) {
@@ -86,16 +89,33 @@ export class CallRecords<I, O> {
     this.#queue.tell({ type: 'call.first_chunk', ...this.#about(call), attempt: call.attempts, afterMs });
   }
 
-  callSucceeded(call: Call<I, O>): void {
+  /** @param attempt - which was answered. */
+  callSucceeded(call: Call<I, O>, attempt: Attempt<Call<I, O>>): void {
     this.succeeded++;
-    const { statistics } = this.#options;
+    const { recorder, statistics, toolOf } = this.#options;
     const isWanted = this.#queue.wants('call.succeeded');
-    if (call.settings.isPart === true || (statistics === undefined && !isWanted)) return;
-    const elapsedMs = this.#clock.now() - call.startedAt;
+    if (call.settings.isPart === true || (statistics === undefined && recorder === undefined && !isWanted)) return;
+    const now = this.#clock.now();
+    const elapsedMs = now - call.startedAt;
+    const tool = toolOf === undefined ? undefined : toolName(this.#options, call.input);
     statistics?.succeeded(elapsedMs);
-    this.#ofTool(call)?.succeeded(elapsedMs);
+    statistics?.ofTool(tool)?.succeeded(elapsedMs);
+    recorder?.answered(call, attempt, now, tool);
     if (!isWanted) return;
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
+  }
+
+  /** The integration's own harmless probe was answered. */
+  probeAnswered(call: Call<I, O>, attempt: Attempt<Call<I, O>>): void {
+    this.#options.recorder?.answered(call, attempt, this.#clock.now(), undefined);
+  }
+
+  /** An attempt ended without an answer. */
+  attemptFailed(attempt: Attempt<Call<I, O>>, facts: FailureFacts, end: AttemptEnd): void {
+    const { recorder } = this.#options;
+    const { call } = attempt;
+    if (recorder === undefined || call.settings.isPart === true) return;
+    recorder.failed(call, attempt, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
   }
 
   /** Half of a limit has passed: told once for each call. */
@@ -124,6 +144,7 @@ export class CallRecords<I, O> {
     if (call.settings.isPart === true) return;
     const { about, failed, policy, statistics } = this.#options;
     const { input, settings } = call;
+    this.#ended(call, failure, 'failed');
     statistics?.failed(failure.kind);
     this.#ofTool(call)?.failed(failure.kind);
     this.#queue.tell({
@@ -142,8 +163,10 @@ export class CallRecords<I, O> {
     if (call.attempts > 0 && failed !== undefined) this.#queue.call(() => failed(input, failure), undefined);
   }
 
-  callFellBack(call: Call<I, O>, kind: FailureKind): void {
+  callFellBack(call: Call<I, O>, failure: Failure): void {
+    const { kind } = failure;
     this.succeeded++;
+    this.#ended(call, failure, 'fell_back');
     this.#options.statistics?.fellBack(kind);
     this.#ofTool(call)?.fellBack(kind);
     this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
@@ -196,6 +219,12 @@ export class CallRecords<I, O> {
   restarted(downMs: number): void {
     this.#options.statistics?.restarted();
     this.#queue.tell({ type: 'integration.restarted', integration: this.#integration, downMs });
+  }
+
+  #ended(call: Call<I, O>, facts: FailureFacts, end: 'failed' | 'refused' | 'fell_back'): void {
+    const { recorder } = this.#options;
+    if (recorder === undefined || call.settings.isPart === true) return;
+    recorder.ended(call, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
   }
 
   /** What counts the calls of its tool, beside those of the integration. */

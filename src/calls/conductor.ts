@@ -1,6 +1,7 @@
 import type { IntegrationState } from '../machines/integration.ts';
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { FailureFacts } from '../policy/failure.ts';
+import type { Befell } from '../policy/flight.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
@@ -29,6 +30,11 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   now(): number {
     return this.state.options.clock.now();
+  }
+
+  /** Notes what comes from outside, for a replay. */
+  befell(what: Befell): void {
+    this.state.options.recorder?.befell(what, this.now());
   }
 
   callAborted(call: Call<I, O>, reason: unknown): void {
@@ -79,6 +85,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     const { queue, waiting } = this.state;
     queue.enter();
     if (this.steps.lifecycle.recorder.inquiryEnded(alive)) {
+      this.befell({ input: 'inquired', alive });
       this.resume('suspect');
       if (waiting.queued > 0) queue.step(() => this.steps.admission.fillPermits(), undefined);
     }

@@ -1,4 +1,5 @@
 import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
+import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import { callFailure } from './callFailure.ts';
 import type { RefusalEpisode } from './callRecords.ts';
@@ -16,9 +17,12 @@ export class Settlement<I, O> {
     this.#state = state;
   }
 
-  succeed(call: Call<I, O>, value: O): void {
+  /** @param attempt - which was answered. */
+  succeed(call: Call<I, O>, value: O, attempt: Attempt<Call<I, O>>): void {
     this.#settle(call, { ok: true, value });
-    if (call.settings.isProbe !== true) this.#state.records.callSucceeded(call);
+    const { records } = this.#state;
+    if (call.settings.isProbe === true) records.probeAnswered(call, attempt);
+    else records.callSucceeded(call, attempt);
   }
 
   /**
@@ -89,12 +93,12 @@ export class Settlement<I, O> {
     }, undefined);
   }
 
-  #fellBack(call: Call<I, O>, { kind }: Failure, value: O): void {
+  #fellBack(call: Call<I, O>, failure: Failure, value: O): void {
     if (call.settled) return;
     const { queue, records } = this.#state;
     queue.enter();
     this.#settle(call, { ok: true, value });
-    records.callFellBack(call, kind);
+    records.callFellBack(call, failure);
     queue.leave();
   }
 

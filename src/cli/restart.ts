@@ -24,7 +24,6 @@ export const restart = defineCommand({
   ].join('\n'),
   options: {},
   operands: ['NAME'],
-  choices: 'integrations or sessions',
   async run(args, io) {
     const [given = ''] = args.operands;
     const { name, runtimes } = await find(given, args.db, io);

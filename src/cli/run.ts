@@ -15,7 +15,7 @@ import { sanitize, toJson } from './sanitize.ts';
 export async function runCommandLine(words: readonly string[], io: Io): Promise<number> {
   try {
     if (words.length > 0) return await dispatch(words, io);
-    io.stderr.write(overview({ json: false, columns: io.columns }));
+    io.stderr.write(overview(false));
     return 2;
   } catch (error) {
     io.stderr.write(`unwedge: ${report(error)}\n`);
@@ -44,7 +44,7 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   const hint = takesCommand(command) ? '; the command comes after --' : '';
   const parsed = parseWords(command.options, own, `unwedge ${command.name} --help`, command.operands, hint);
   if (!parsed.help) return command.run(parsed.args, io, rest);
-  io.stdout.write(commandHelp(command, { json: parsed.json, columns: io.columns }));
+  io.stdout.write(commandHelp(command, parsed.json));
   return 0;
 }
 
@@ -58,12 +58,11 @@ function splitCommand(command: Command, words: readonly string[]): Record<'own' 
 
 const takesCommand = (command: Command): boolean => (command.takesCommand ?? false) !== false;
 
-/** Of `unwedge` without a command. */
-export const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
+const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
 
 function runBare(words: readonly string[], io: Io): number {
   const parsed = parseWords(bareOptions, words, 'unwedge --help');
-  if (parsed.help) io.stdout.write(overview({ json: parsed.json, columns: io.columns }));
+  if (parsed.help) io.stdout.write(overview(parsed.json));
   else if (parsed.args.version)
     io.stdout.write(parsed.args.json ? toJson({ version: ownVersion() }) : `${ownVersion()}\n`);
   else throw new UsageError('No command given; see `unwedge --help`');
@@ -75,8 +74,7 @@ async function runHelp(words: readonly string[], io: Io): Promise<number> {
   const topic = words[at];
   const parsed = parseWords({}, words.toSpliced(at, 1), 'unwedge --help');
   const json = parsed.help ? parsed.json : parsed.args.json;
-  const style = { json, columns: io.columns };
-  io.stdout.write(topic === undefined ? overview(style) : commandHelp(await loadCommand(topic), style));
+  io.stdout.write(topic === undefined ? overview(json) : commandHelp(await loadCommand(topic), json));
   return 0;
 }
 

@@ -83,6 +83,7 @@ function coreGateway(scope: GatewayScope): Gateway {
       };
       const session = new SupervisedSession(about, withSessionDefaults(sessionOptions, checked.sessions));
       registry.addSession(session);
+      runtime.flights.session(id, session.limits);
       kept.add(session);
       runtime.supervise({
         id: `session:${id}`,

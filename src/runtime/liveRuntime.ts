@@ -155,6 +155,11 @@ export function sessionIn(params: unknown): string {
   return checkName('session', (params as { session?: unknown } | null | undefined)?.session);
 }
 
+/** The session in the params of `flight`, which may have none. @throws as {@link sessionIn} */
+export function flightOf(params: unknown): string | undefined {
+  return (params as { session?: unknown } | null | undefined)?.session === undefined ? undefined : sessionIn(params);
+}
+
 /** The name in the params of `restart`. @throws TypeError or RangeError when there is none. */
 export function nameIn(params: unknown): string {
   return checkName('name', (params as { name?: unknown } | null | undefined)?.name);

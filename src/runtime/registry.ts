@@ -10,7 +10,7 @@ import { Drain } from './drain.ts';
 import type { LiveRun } from './keptSessions.ts';
 import type { StoreTuning } from './lateStore.ts';
 import { noSession } from './knownNames.ts';
-import { createLiveRuntime, liveStatus, nameIn, sessionIn } from './liveRuntime.ts';
+import { createLiveRuntime, flightOf, liveStatus, nameIn, sessionIn } from './liveRuntime.ts';
 import { isolateNamed, noteIn, type OrderNote, resetNamed } from './operatorOrders.ts';
 import { restartNamed } from './restartNamed.ts';
 import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
@@ -203,6 +203,7 @@ export class Registry {
       restart: (params) => this.restart(nameIn(params), noteIn(params)),
       isolate: (params) => this.isolate(nameIn(params), noteIn(params)),
       reset: (params) => this.reset(nameIn(params), noteIn(params)),
+      flight: async (params) => ({ kept: await this.runtime.flights.keep('asked', flightOf(params)) }),
       why: (params) => redactAnswer(this.why(sessionIn(params))),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);

@@ -10,6 +10,7 @@ import type { Logger } from '../policy/logger.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { KnownSecrets } from '../store/knownSecrets.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
+import type { Flights } from './flights.ts';
 import type { CallStatistics } from './callStatistics.ts';
 import type { SharedBreakers } from './sharedBreakers.ts';
 import type { Store } from '../store/store.ts';
@@ -73,6 +74,8 @@ export interface Runtime {
   readonly sharedBreakers: SharedBreakers;
   /** How calls end. */
   readonly statistics: CallStatistics;
+  /** The last attempts of its integrations. */
+  readonly flights: Flights;
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;

@@ -13,6 +13,7 @@ import { LateStore, type StoreTuning } from './lateStore.ts';
 import type { Runtime } from './runtime.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
 import { CallStatistics } from './callStatistics.ts';
+import { Flights } from './flights.ts';
 import { SharedBreakers } from './sharedBreakers.ts';
 import { inSlices } from './slices.ts';
 
@@ -56,12 +57,25 @@ export class RuntimeLife {
     const rates = new RateBuckets(new StoredRates(clock, () => this.#store.current));
     const sharedBreakers = new SharedBreakers(clock, () => this.#store.current);
     const statistics = new CallStatistics(clock, () => this.#store.current);
+    const flights = new Flights({ clock, bus, store: () => this.#store.current, redact: redactAnswer });
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;
     this.#children = children;
     this.#store = new LateStore(options, tuning, bus, children);
     const given = { clock, random, policies, secrets, redactAnswer, environment, logger };
-    this.parts = { ...given, bus, deadlines, signals, tracing, rates, sharedBreakers, statistics, root, register };
+    this.parts = {
+      ...given,
+      bus,
+      deadlines,
+      signals,
+      tracing,
+      rates,
+      sharedBreakers,
+      statistics,
+      flights,
+      root,
+      register,
+    };
   }
 
   get running(): boolean {

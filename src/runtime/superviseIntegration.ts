@@ -4,6 +4,7 @@ import type { CallPathOptions } from '../calls/callPathOptions.ts';
 import { IntegrationRates, type RateFunctions } from '../calls/integrationRates.ts';
 import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';
 import { integrationMachine, type IntegrationRef } from '../machines/integration.ts';
+import type { IntegrationTraits } from '../policy/flight.ts';
 import type { IntegrationAbout } from '../policy/integrationAbout.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { isRated } from '../policy/ratePolicy.ts';
@@ -21,6 +22,7 @@ export type IntegrationRuntime = Pick<
   | 'rates'
   | 'sharedBreakers'
   | 'statistics'
+  | 'flights'
   | 'logger'
   | 'store'
   | 'supervise'
@@ -60,6 +62,19 @@ export type IntegrationParts<I, O> = Pick<
     readonly startsDown?: (() => boolean) | undefined;
   };
 
+function traitsOf({
+  onSilence,
+  whenAlive = 'end',
+  probe,
+  startsDown,
+}: Pick<IntegrationParts<never, never>, 'onSilence' | 'whenAlive' | 'probe' | 'startsDown'>): IntegrationTraits {
+  return {
+    ...(onSilence !== undefined && { asks: whenAlive }),
+    ...(probe !== undefined && { probes: true }),
+    ...(startsDown !== undefined && { startsDown: true }),
+  };
+}
+
 /** Enters an integration in its registry: its machine is a permanent child of the root supervisor, its breaker is kept in the store. */
 export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: IntegrationParts<I, O>): CallPath<I, O> {
   const { name, policy, streak = 'own', shares = 'probe' } = parts;
@@ -74,6 +89,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     tracing: runtime.tracing,
     streak: kept.streak,
     statistics: runtime.statistics.of(name),
+    recorder: runtime.flights.of(name, policy, traitsOf(parts)),
     rate: isRated(policy.rate) ? new IntegrationRates(name, policy.rate, parts.rate ?? {}, runtime) : undefined,
     onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
     onPause: (pauseMs) => kept.paused(pauseMs),
@@ -81,9 +97,11 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     onStop() {
       runtime.sharedBreakers.unfollow(name);
       runtime.statistics.left(name);
+      runtime.flights.left(name);
       kept.stop();
     },
   });
+  runtime.flights.follow(path);
 
   runtime.supervise({
     id: `integration:${name}`,

@@ -1,6 +1,7 @@
 import type { Drainable, DrainOrder } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
 import { inWholeMs } from '../policy/duration.ts';
+import type { SessionLimits } from '../policy/flight.ts';
 import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -97,7 +98,7 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   /** The input of the session's machine. */
-  get limits(): { readonly releaseMs: number; readonly recoveryMs: number } {
+  get limits(): SessionLimits {
     return this.#options.watchdog;
   }
 

@@ -5,6 +5,7 @@ import type { SessionStore } from '../sessions/sessionStore.ts';
 import type { BreakerStates } from './breakers.ts';
 import type { EventQuery, EventRow } from './events.ts';
 import type { RateStates } from './rates.ts';
+import type { FlightRecords } from './flights.ts';
 import type { CallStatisticsRecords } from './statistics.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
 
@@ -35,6 +36,8 @@ export interface Store {
   readonly rates: RateStates;
   /** How calls ended, of all runtimes that share the store. */
   readonly statistics: CallStatisticsRecords;
+  /** The last attempts of integrations, of all runtimes that share the store. */
+  readonly flights: FlightRecords;
   readonly runtimes: Runtimes;
   /** The live children of all runtimes that share the store. */
   readonly children: ChildRecords;

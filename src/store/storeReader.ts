@@ -3,6 +3,8 @@ import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
 import type { EventQuery, EventRow } from './events.ts';
+import type { FlightQuery } from './flights.ts';
+import type { FlightRecord, PolicyRow } from '../policy/flight.ts';
 import type { RuntimeRow } from './runtimes.ts';
 
 /** A store of other processes, opened for reading: nothing is created or changed. All of it rejects where the store cannot be read. */
@@ -26,6 +28,10 @@ export interface StoreReader {
   statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]>;
   /** How all calls ended that were ever counted, by integration and tool. */
   totals(): Promise<readonly CallTotals[]>;
+  /** The last attempts of integrations, oldest first; none in a store of before. */
+  flights(query: FlightQuery): Promise<readonly FlightRecord[]>;
+  /** The policies that were in force, those seen last at the end. */
+  policies(): Promise<readonly PolicyRow[]>;
   /** Runs that are entered, oldest first; none in a store that never had a runtime of this version. */
   runtimes(): Promise<readonly RuntimeRow[]>;
   /** Ids of the sessions that are kept, at most 1000. */

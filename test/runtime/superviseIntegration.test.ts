@@ -6,6 +6,7 @@ import type { IntegrationRef } from '../../src/machines/integration.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { createRootSupervisor } from '../../src/supervisor/supervisor.ts';
 import type { Store } from '../../src/store/store.ts';
+import { Flights } from '../../src/runtime/flights.ts';
 import { CallStatistics } from '../../src/runtime/callStatistics.ts';
 import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
 import { superviseIntegration } from '../../src/runtime/superviseIntegration.ts';
@@ -34,6 +35,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       tracing: { tracer: undefined },
       rates: ownRates(clock),
       statistics: new CallStatistics(clock, () => undefined),
+      flights: new Flights({ clock, bus, store: () => undefined, redact: (fact) => fact }),
       sharedBreakers: new SharedBreakers(clock, () => store),
       store: () => store,
       supervise: (spec) => void root.startChild(spec),

@@ -7,6 +7,7 @@ import type { IntegrationRuntime } from '../../src/runtime/superviseIntegration.
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
 import type { ChildSpec } from '../../src/supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../src/supervisor/supervisor.ts';
+import { Flights } from '../../src/runtime/flights.ts';
 import { CallStatistics } from '../../src/runtime/callStatistics.ts';
 import { SharedBreakers } from '../../src/runtime/sharedBreakers.ts';
 import { createBus } from '../../src/telemetry/bus.ts';
@@ -84,6 +85,7 @@ export class World {
       tracing: { tracer: undefined },
       rates: ownRates(clock),
       statistics: new CallStatistics(clock, () => undefined),
+      flights: new Flights({ clock, bus, store: () => undefined, redact: (fact) => fact }),
       sharedBreakers: new SharedBreakers(clock, () => undefined),
       store: () => undefined,
       supervise: (spec) => void this.#pending.push(this.#watchedSpec(spec)),

@@ -1,5 +1,6 @@
 import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
 import type { ChildRecord } from '../../policy/childRecord.ts';
+import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import type { OpenAlert } from '../../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { EventRow } from '../events.ts';
@@ -52,6 +53,9 @@ export class MemoryDatabase {
   readonly statistics = new Map<string, CallFiguresRow>();
   /** By integration and tool. */
   readonly totals = new Map<string, CallTotals>();
+  /** By integration. */
+  readonly flights = new Map<string, readonly FlightRecord[]>();
+  readonly policies = new Map<string, PolicyRow>();
   readonly runtimes = new Map<string, RuntimeRow>();
   /** By pid and start. */
   readonly children = new Map<string, ChildRecord>();

@@ -13,6 +13,7 @@ import { MemoryAlerts } from './memoryAlerts.ts';
 import { MemoryBreakers } from './memoryBreakers.ts';
 import { MemoryDatabase } from './memoryDatabase.ts';
 import type { MemoryWrite } from './memoryLedger.ts';
+import { MemoryFlights } from './memoryFlights.ts';
 import { MemoryRates } from './memoryRates.ts';
 import { MemoryStatistics } from './memoryStatistics.ts';
 import { MemorySessions } from './memorySessions.ts';
@@ -36,6 +37,7 @@ export class MemoryStore implements Store {
   readonly breakers: MemoryBreakers;
   readonly rates: MemoryRates;
   readonly statistics: MemoryStatistics;
+  readonly flights: MemoryFlights;
   readonly runtimes: Runtimes;
   readonly children: ChildRecords;
   readonly alerts: MemoryAlerts;
@@ -53,6 +55,7 @@ export class MemoryStore implements Store {
     this.breakers = new MemoryBreakers(database, redact);
     this.rates = new MemoryRates(database);
     this.statistics = new MemoryStatistics(database);
+    this.flights = new MemoryFlights(database);
     this.runtimes = memoryRuntimes(database);
     this.children = memoryChildren(database);
     this.alerts = new MemoryAlerts(database, (fact) => this.record(fact));

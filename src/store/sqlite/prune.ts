@@ -46,6 +46,20 @@ export function pruneStatistics(database: Database, before: number, limit: numbe
   return { rows, more: rows === limit };
 }
 
+/** Deletes up to `limit` records of attempts that were written before, and policies that were last in force then. */
+export function pruneFlights(database: Database, before: number, limit: number): Pruned {
+  const rows = database
+    .prepare('DELETE FROM unwedge_flights WHERE id IN (SELECT id FROM unwedge_flights WHERE at < ? LIMIT ?)')
+    .run(before, limit);
+  const policies = database
+    .prepare(
+      `DELETE FROM unwedge_policies WHERE (name, policy) IN
+         (SELECT name, policy FROM unwedge_policies WHERE seen_at < ? LIMIT ?)`,
+    )
+    .run(before, limit);
+  return { rows: rows + policies, more: rows === limit || policies === limit };
+}
+
 /**
  * Looks at the first `limit` calls and messages of the next session after `after`, and deletes those that ended before. The limit bounds
  * the time, however long the session is. A session that a runtime owns keeps its last message, and counts on from it. A session without

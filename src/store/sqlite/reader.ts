@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
+import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import type { EventQuery, EventRow } from '../events.ts';
+import type { FlightQuery } from '../flights.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type { AlertView, SessionRecords, StoreReader, StoreStatus } from '../storeReader.ts';
 import { readAlerts } from './alertView.ts';
@@ -11,6 +13,7 @@ import { identityOf } from './fileMarks.ts';
 import { findEventTable, isOurs } from './schema.ts';
 import { openQueryOnly } from './queryOnly.ts';
 import { readSessionIds, readSessionRecords } from './sessionRecords.ts';
+import { selectFlights, selectPolicies } from './sqliteFlights.ts';
 import { readRuntimes } from './sqliteRuntimes.ts';
 import { selectStatistics, selectTotals } from './sqliteStatistics.ts';
 import { readStatus } from './status.ts';
@@ -53,6 +56,14 @@ class SqliteReader implements StoreReader {
 
   async totals(): Promise<readonly CallTotals[]> {
     return selectTotals(this.#database);
+  }
+
+  async flights(query: FlightQuery): Promise<readonly FlightRecord[]> {
+    return selectFlights(this.#database, query);
+  }
+
+  async policies(): Promise<readonly PolicyRow[]> {
+    return selectPolicies(this.#database);
   }
 
   async runtimes(): Promise<readonly RuntimeRow[]> {

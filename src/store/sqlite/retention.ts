@@ -2,7 +2,15 @@ import type { Clock, Timer } from '../../policy/clock.ts';
 import type { FactOf, Facts } from '../../policy/facts.ts';
 import type { Retention } from '../../policy/retention.ts';
 import type { Database } from './database.ts';
-import { pruneAlerts, pruneEvents, pruneSession, pruneStatistics, type Pruned, usedBytes } from './prune.ts';
+import {
+  pruneAlerts,
+  pruneEvents,
+  pruneFlights,
+  pruneSession,
+  pruneStatistics,
+  type Pruned,
+  usedBytes,
+} from './prune.ts';
 import type { Schema } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -78,6 +86,7 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
     const events: Step = (database, schema, limit) => pruneEvents(database, schema, before, limit);
     const alerts: Step = (database, _schema, limit) => pruneAlerts(database, before, limit);
     const statistics: Step = (database, _schema, limit) => pruneStatistics(database, before, limit);
+    const flights: Step = (database, _schema, limit) => pruneFlights(database, before, limit);
     let after = '';
     const sessions: Step = (database, _schema, limit) => {
       const { rows, next } = pruneSession(database, after, before, limit);
@@ -85,7 +94,7 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
       return { rows, more: next !== undefined };
     };
     let rows = 0;
-    for (const step of sessionsToo ? [events, alerts, statistics, sessions] : [events, statistics])
+    for (const step of sessionsToo ? [events, alerts, statistics, flights, sessions] : [events, statistics, flights])
       rows += await repeat(step);
     return rows;
   }

@@ -133,6 +133,27 @@ const createTotals = `CREATE TABLE unwedge_totals (
   PRIMARY KEY (integration, tool)
 ) STRICT, WITHOUT ROWID;`;
 
+/** The last attempts of integrations, written when something went wrong, as JSON: they are read as one. */
+const createFlights = `CREATE TABLE unwedge_flights (
+  id INTEGER PRIMARY KEY,
+  integration TEXT NOT NULL,
+  run TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  because TEXT NOT NULL,
+  record TEXT NOT NULL
+) STRICT;
+CREATE INDEX unwedge_flights_by_integration ON unwedge_flights (integration);`;
+
+/** What was in force for an integration or a session, once for each content, as JSON. */
+const createPolicies = `CREATE TABLE unwedge_policies (
+  name TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  PRIMARY KEY (name, policy)
+) STRICT, WITHOUT ROWID;`;
+
 /** Forward only; the version of a file is the number of steps it has seen. Each gets the name of the table of events. */
 const migrations: readonly ((database: Database, events: EventTable) => void)[] = [
   (database, events) => {
@@ -170,6 +191,10 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec('ALTER TABLE unwedge_breakers ADD COLUMN paused_until INTEGER');
     database.exec(createStatistics);
     database.exec(createTotals);
+  },
+  (database) => {
+    database.exec(createFlights);
+    database.exec(createPolicies);
   },
 ];
 

@@ -16,6 +16,7 @@ import { type Pruner, startPruner } from './retention.ts';
 import { SqliteAlerts } from './sqliteAlerts.ts';
 import { SqliteBreakers } from './sqliteBreakers.ts';
 import { SqliteChildren } from './sqliteChildren.ts';
+import { SqliteFlights } from './sqliteFlights.ts';
 import { SqliteRates } from './sqliteRates.ts';
 import { SqliteRuntimes } from './sqliteRuntimes.ts';
 import { type SessionScope, SqliteSessions } from './sqliteSessions.ts';
@@ -72,6 +73,7 @@ class SqliteStore implements Store {
   readonly breakers: SqliteBreakers;
   readonly rates: SqliteRates;
   readonly statistics: SqliteStatistics;
+  readonly flights: SqliteFlights;
   readonly runtimes: SqliteRuntimes;
   readonly children: SqliteChildren;
   readonly alerts: SqliteAlerts;
@@ -96,6 +98,7 @@ class SqliteStore implements Store {
     this.breakers = new SqliteBreakers(file, redact);
     this.rates = new SqliteRates(file);
     this.statistics = new SqliteStatistics(file);
+    this.flights = new SqliteFlights(file);
     this.runtimes = new SqliteRuntimes(file, left);
     this.children = new SqliteChildren(file);
     this.alerts = new SqliteAlerts(file, this.#log);

@@ -4,6 +4,7 @@ import { keepsBreakers } from '../conformance/breakers.ts';
 import { keepsChildren } from '../conformance/children.ts';
 import { memory, sqlite } from '../conformance/engine.ts';
 import { keepsEvents } from '../conformance/events.ts';
+import { keepsFlights } from '../conformance/flights.ts';
 import { keepsStatistics } from '../conformance/statistics.ts';
 import { keepsRates } from '../conformance/rates.ts';
 import { keepsRuntimes } from '../conformance/runtimes.ts';
@@ -15,6 +16,7 @@ describe.each(hasSqlite ? [memory, sqlite] : [memory])('the engine $name', (engi
   keepsBreakers(engine);
   keepsRates(engine);
   keepsStatistics(engine);
+  keepsFlights(engine);
   keepsAlerts(engine);
   keepsChildren(engine);
   keepsRuntimes(engine);

@@ -1,0 +1,190 @@
+import type { AttemptEnd, Befell, Flight, FlightOfCall, FlightRow, PendingRow } from '../policy/flight.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import { AnsweredAttempts } from './answeredAttempts.ts';
+import type { Call } from './call.ts';
+import type { CallSettings } from './callSettings.ts';
+import { LastRows } from './lastRows.ts';
+import { briefOf, recordedFailure, type SettingsBrief, SettingsTable } from './settingsBrief.ts';
+
+/** Failed attempts, and ends of calls without an answer, that are held. */
+const mostFailures = 512;
+/** Refused calls that are held: they come in floods, and are not to push attempts out. */
+const mostRefusals = 128;
+/** What befell the integration from outside: most of it is rare, and what follows cannot be told without it. */
+const mostInputs = 128;
+/** Calls under way that one record tells of. */
+const mostPending = 200;
+
+/** A row in monotonic time, with settings that have no place yet. */
+type Held<R extends FlightRow> = R extends FlightOfCall
+  ? Omit<R, Exclude<keyof FlightOfCall, 'call' | 'arrivedAt' | 'tool'>> & { readonly settings: SettingsBrief }
+  : R;
+type HeldRow = Held<Exclude<FlightRow, PendingRow>>;
+/** Its place in the order of all that happened. */
+interface Ordered {
+  readonly order: number;
+  readonly row: HeldRow;
+}
+
+/** An attempt, as far as it is asked: it began at a time in monotonic ms. */
+interface Started {
+  readonly startedAt: number;
+}
+
+/** When and why an attempt or a call ended. */
+export interface Ended<E> {
+  readonly facts: FailureFacts;
+  readonly end: E;
+  readonly tool: string | undefined;
+  /** Monotonic ms. */
+  readonly now: number;
+}
+
+/**
+ * Holds the last attempts of an integration, and how its calls ended, so that they can be played again. Of a fixed size: a new entry takes
+ * the place of the oldest. An attempt that is answered allocates nothing.
+ */
+export class FlightRecorder {
+  readonly #policy: IntegrationPolicy;
+  readonly #answered = new AnsweredAttempts();
+  readonly #failures = new LastRows<Ordered>(mostFailures);
+  readonly #refusals = new LastRows<Ordered>(mostRefusals);
+  readonly #inputs = new LastRows<Ordered>(mostInputs);
+  #order = 0;
+  #lastSettings: object | undefined = undefined;
+  #lastBrief: SettingsBrief | undefined = undefined;
+
+  constructor(policy: IntegrationPolicy) {
+    this.#policy = policy;
+  }
+
+  /** Whether it holds something that was not taken. */
+  get hasNews(): boolean {
+    return this.#answered.news + this.#failures.news + this.#refusals.news + this.#inputs.news > 0;
+  }
+
+  /** @param now - in monotonic ms, as it was read: another number would be allocated. */
+  answered<I, O>(call: Call<I, O>, attempt: Started, now: number, tool: string | undefined): void {
+    this.#answered.add(call, attempt, now, this.#order++, tool, this.#briefOf(call.settings));
+  }
+
+  failed<I, O>(
+    call: Call<I, O>,
+    { number: attempt, startedAt }: Started & { readonly number: number },
+    { facts, end, tool, now }: Ended<AttemptEnd>,
+  ): void {
+    const { stream } = call.settings;
+    const continuation = stream === undefined || stream.continuation === 'any' ? undefined : stream.continuation;
+    const how = { startedAt, endedAt: now, end, failure: recordedFailure(facts) };
+    this.#add(this.#failures, {
+      what: 'attempt',
+      ...this.#about(call, tool),
+      attempt,
+      ...how,
+      ...(continuation !== undefined && { continuation }),
+    });
+  }
+
+  /** What follows the attempt that failed last. @param draw - of chance, for the wait. */
+  waits({ number }: { readonly number: number }, delayMs: number | null, draw: number | undefined): void {
+    const { last } = this.#failures;
+    if (last?.row.what !== 'attempt' || last.row.call !== number) return;
+    this.#failures.last = { ...last, row: { ...last.row, delayMs, ...(draw !== undefined && { draw }) } };
+  }
+
+  /** A call ended without an answer of the integration. */
+  ended<I, O>(call: Call<I, O>, { facts, end, tool, now }: Ended<'failed' | 'refused' | 'fell_back'>): void {
+    const how = { attempts: call.attempts, endedAt: now, end, failure: recordedFailure(facts) };
+    const rows = end === 'refused' ? this.#refusals : this.#failures;
+    this.#add(rows, { what: 'end', ...this.#about(call, tool), ...how });
+  }
+
+  /** The work of an attempt has ended that was given up. */
+  workEnded({ number: call }: { readonly number: number }, attempt: number, now: number): void {
+    this.#add(this.#failures, { what: 'work', call, attempt, at: now });
+  }
+
+  befell(what: Befell, now: number): void {
+    this.#add(this.#inputs, { ...what, what: 'input', at: now });
+  }
+
+  /**
+   * @param pending - calls under way, with the tools they call.
+   * @param now - the time, monotonic and of the wall.
+   * @returns what it holds that was not taken before, oldest first, and then what is under way.
+   */
+  take<I, O>(
+    pending: readonly { readonly call: Call<I, O>; readonly tool: string | undefined }[],
+    now: { readonly now: number; readonly wallNow: number },
+  ): Flight {
+    const table = new SettingsTable(this.#policy);
+    const wall = (at: number): number => Math.round((now.wallNow - now.now + at) * 1000) / 1000;
+    const { rows: answered, missed } = this.#answered.take();
+    const taken = [this.#failures, this.#refusals, this.#inputs].map((part) => part.take());
+    const rows = [
+      ...taken.flatMap((part) => part.rows),
+      ...answered.map(({ order, ...each }) => ({ order, row: { what: 'attempt', end: 'answered', ...each } as const })),
+    ].toSorted((one, other) => one.order - other.order);
+    return {
+      rows: [
+        ...rows.map(({ row }) => asRow(row, table, wall)),
+        ...pending.slice(0, mostPending).map(({ call, tool }) => this.#pending(call, tool, now.wallNow, table, wall)),
+      ],
+      limits: table.limits,
+      retries: table.retries,
+      missed: missed + taken.reduce((sum, part) => sum + part.missed, 0),
+    };
+  }
+
+  #add(rows: LastRows<Ordered>, row: HeldRow): void {
+    rows.add({ order: this.#order++, row });
+  }
+
+  #pending<I, O>(
+    call: Call<I, O>,
+    tool: string | undefined,
+    at: number,
+    table: SettingsTable,
+    wall: (at: number) => number,
+  ): PendingRow {
+    const { settings, ...about } = this.#about(call, tool);
+    const startedAt = call.attempt?.startedAt;
+    return {
+      what: 'pending',
+      ...about,
+      ...table.of(settings),
+      arrivedAt: wall(call.startedAt),
+      attempt: call.attempts,
+      ...(startedAt !== undefined && { startedAt: wall(startedAt) }),
+      waitsFor: startedAt === undefined ? (call.waiting ?? 'fallback') : 'in_flight',
+      at: Math.round(at),
+    };
+  }
+
+  #about<I, O>(call: Call<I, O>, tool: string | undefined) {
+    const brief = this.#briefOf(call.settings);
+    const effect = call.expectedEffect;
+    const settings = effect === brief.effect ? brief : { ...brief, effect };
+    return { call: call.number, arrivedAt: call.startedAt, tool, settings };
+  }
+
+  /** That of calls without options of their own is made once. What belongs to one caller is not held on to. */
+  #briefOf<I, O>(settings: CallSettings<I, O>): SettingsBrief {
+    if (settings === this.#lastSettings && this.#lastBrief !== undefined) return this.#lastBrief;
+    const brief = briefOf(settings);
+    if (settings.signal === undefined && settings.fallback === undefined && settings.stream === undefined) {
+      this.#lastSettings = settings;
+      this.#lastBrief = brief;
+    }
+    return brief;
+  }
+}
+
+function asRow(row: HeldRow, table: SettingsTable, wall: (at: number) => number): FlightRow {
+  if (row.what === 'input' || row.what === 'work') return { ...row, at: wall(row.at) };
+  const { settings, tool, ...rest } = row;
+  const times = { arrivedAt: wall(row.arrivedAt), endedAt: wall(row.endedAt) };
+  const about = { ...(tool !== undefined && { tool }), ...table.of(settings), ...times };
+  return rest.what === 'attempt' ? { ...rest, ...about, startedAt: wall(rest.startedAt) } : { ...rest, ...about };
+}

@@ -1,0 +1,98 @@
+import type { Effect } from '../policy/effects.ts';
+import type { FlightOfCall, RecordedFailure } from '../policy/flight.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
+import type { CallSettings } from './callSettings.ts';
+
+/** What a recorder holds of the settings of a call: data alone, so that it keeps nothing of its caller alive. */
+export interface SettingsBrief {
+  readonly limits: Limits;
+  readonly ownLimits: Limits | undefined;
+  readonly retry: RetryPolicy;
+  readonly effect: Effect | undefined;
+  readonly label: string | undefined;
+  readonly session: string | undefined;
+  readonly scope: string | undefined;
+  readonly isStream: boolean;
+  readonly hasFallback: boolean;
+  readonly isProbe: boolean;
+}
+
+export function briefOf<I, O>(settings: CallSettings<I, O>): SettingsBrief {
+  const { retry, effect, label, session, scope, ownLimits } = settings;
+  return {
+    limits: limitsIn(settings),
+    ownLimits: ownLimits && limitsIn(ownLimits),
+    retry,
+    effect,
+    label,
+    session,
+    scope,
+    isStream: settings.stream !== undefined,
+    hasFallback: settings.fallback !== undefined,
+    isProbe: settings.isProbe === true,
+  };
+}
+
+function limitsIn({ idleMs, attemptMs, overallMs }: Limits): Limits {
+  return { idleMs, attemptMs, overallMs };
+}
+
+/** The facts without what was thrown, which may be anything. */
+export function recordedFailure(failure: FailureFacts): RecordedFailure {
+  const { kind, reason, message, outcome, retryAfterMs, probeAfterMs } = failure;
+  const { shouldRetry, resumable, status, code, breaker, alerts } = failure;
+  const given = { retryAfterMs, probeAfterMs, shouldRetry, resumable, status, code, breaker, alerts, reason };
+  return { kind, message, outcome, ...withoutMissing(given) };
+}
+
+function withoutMissing<T extends object>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** The limits and retry policies of calls that have others than their integration, each once, by their places. */
+export class SettingsTable {
+  readonly limits: Limits[] = [];
+  readonly retries: RetryPolicy[] = [];
+  readonly #policy: IntegrationPolicy;
+  readonly #places = new Map<string, number>();
+
+  constructor(policy: IntegrationPolicy) {
+    this.#policy = policy;
+  }
+
+  /** The settings of a call as its rows have them. */
+  of({ limits, ownLimits, retry, ...rest }: SettingsBrief): Omit<FlightOfCall, 'call' | 'arrivedAt' | 'tool'> {
+    const { effect, label, session, scope, isStream, hasFallback, isProbe } = rest;
+    const own = this.#placeOf(this.limits, limits, this.#policy.limits);
+    const other = this.#placeOf(this.retries, retry, this.#policy.retry);
+    return {
+      ...(label !== undefined && { label }),
+      ...(session !== undefined && { session }),
+      ...(scope !== undefined && { scope }),
+      ...(effect !== undefined && { effect }),
+      ...(own !== undefined && { limits: own }),
+      ...(ownLimits !== undefined && own !== undefined && { ownLimits: this.#placeOf(this.limits, ownLimits) }),
+      ...(other !== undefined && { retry: other }),
+      ...(isStream && { isStream }),
+      ...(hasFallback && { hasFallback }),
+      ...(isProbe && { isProbe }),
+    };
+  }
+
+  /** @param usual - what needs no place. */
+  #placeOf<T extends object>(table: T[], value: T, usual?: T): number | undefined {
+    if (value === usual) return undefined;
+    const key = keyOf(value);
+    if (usual !== undefined && key === keyOf(usual)) return undefined;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    this.#places.set(key, table.length);
+    return table.push(value) - 1;
+  }
+}
+
+/** The same for the same content. `Infinity` is no JSON. */
+function keyOf(value: object): string {
+  return JSON.stringify(value, (_, each: unknown) => (each === Number.POSITIVE_INFINITY ? 'Infinity' : each));
+}

@@ -1,0 +1,163 @@
+import type { Effect } from './effects.ts';
+import type { FailureFacts } from './failure.ts';
+import type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';
+
+/** What is kept of a failure: its facts without what was thrown. */
+export type RecordedFailure = Omit<FailureFacts, 'cause'>;
+
+/** What the rows of one call have in common. Times are wall time, in ms since the epoch. What is left out is as the policy has it. */
+export interface FlightOfCall {
+  /** Unique within the integration and the run of its process: `kb-12` is call 12 of `kb`. */
+  readonly call: number;
+  readonly arrivedAt: number;
+  readonly tool?: string | undefined;
+  readonly label?: string | undefined;
+  readonly session?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly effect?: Effect | undefined;
+  /** Its place in the `limits` of the record. */
+  readonly limits?: number | undefined;
+  /** The limits against which its own are short: their place. */
+  readonly ownLimits?: number | undefined;
+  /** Its place in the `retries` of the record. */
+  readonly retry?: number | undefined;
+  readonly isStream?: true | undefined;
+  readonly hasFallback?: true | undefined;
+  /** The integration's own harmless probe, which nobody called. */
+  readonly isProbe?: true | undefined;
+}
+
+/** How an attempt ended: it answered, it threw, a limit passed, its server was lost, or its caller ended it. */
+export type AttemptEnd = 'answered' | 'threw' | 'limit' | 'lost' | 'ended';
+
+/** An attempt that has ended. */
+export interface AttemptRow extends FlightOfCall {
+  readonly what: 'attempt';
+  /** From 1. */
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly end: AttemptEnd;
+  readonly failure?: RecordedFailure | undefined;
+  /** How long the call waited after it for its next attempt; `null`: for a restart. Absent where none followed. */
+  readonly delayMs?: number | null | undefined;
+  /** What chance drew for that wait, 0 to 1. */
+  readonly draw?: number | undefined;
+  /** Of a stream: what might follow it. */
+  readonly continuation?: 'resumes' | 'none' | undefined;
+}
+
+/** The end of a call that did not end with an answer of its integration. */
+export interface CallEndRow extends FlightOfCall {
+  readonly what: 'end';
+  readonly attempts: number;
+  readonly endedAt: number;
+  readonly end: 'failed' | 'refused' | 'fell_back';
+  readonly failure: RecordedFailure;
+}
+
+/** The work of an attempt that was given up has ended. */
+export interface WorkRow {
+  readonly what: 'work';
+  readonly call: number;
+  readonly attempt: number;
+  readonly at: number;
+}
+
+/** What befell an integration from outside. */
+export type Befell =
+  /** Its machine began, with what was known then. Times are in ms from now. */
+  | {
+      readonly input: 'attached';
+      readonly down: boolean;
+      readonly openForMs?: number | undefined;
+      readonly openings?: number | undefined;
+      readonly pausedForMs?: number | undefined;
+    }
+  /** Its server is gone. */
+  | { readonly input: 'crashed'; readonly failure: RecordedFailure; readonly quietly: boolean }
+  /** Its server is back; an operator closed its circuit, or had it restarted; it has stopped. */
+  | { readonly input: 'restarted' | 'reset' | 'restart' | 'stopped' }
+  /** Another process opened or closed the circuit they share, or was asked to pause. */
+  | {
+      readonly input: 'adopted';
+      readonly closed?: true | undefined;
+      readonly openForMs?: number | undefined;
+      readonly openings?: number | undefined;
+      readonly pausedForMs?: number | undefined;
+    }
+  /** Its server was asked for a sign of life, and that is what came of it. */
+  | { readonly input: 'inquired'; readonly alive: boolean };
+
+/** The same with its time. */
+export type InputRow = Befell & { readonly what: 'input'; readonly at: number };
+
+/** A call that had not ended when the record was written. */
+export interface PendingRow extends FlightOfCall {
+  readonly what: 'pending';
+  /** The attempt in flight, or the last one made; 0 before the first. */
+  readonly attempt: number;
+  /** When the attempt in flight started. */
+  readonly startedAt?: number | undefined;
+  /** An attempt is in flight, or what the call waits for. */
+  readonly waitsFor: string;
+  readonly at: number;
+}
+
+export type FlightRow = AttemptRow | CallEndRow | WorkRow | InputRow | PendingRow;
+
+/** What a flight recorder held that was not written before. */
+export interface Flight {
+  readonly rows: readonly FlightRow[];
+  /** Limits of calls that had others than the policy of their integration. */
+  readonly limits: readonly Limits[];
+  readonly retries: readonly RetryPolicy[];
+  /** Attempts and ends that the recorder had dropped before it was asked. */
+  readonly missed: number;
+}
+
+/** Why a record was written. */
+export type FlightReason = 'failure' | 'breaker' | 'crash' | 'watchdog' | 'alert' | 'stop' | 'asked';
+
+/** A record as it is kept. Times are wall time, in ms since the epoch. */
+export interface FlightRecord extends Flight {
+  readonly integration: string;
+  /** The run of a process: numbers of calls begin anew with each. */
+  readonly run: string;
+  readonly pid: number;
+  readonly at: number;
+  readonly because: FlightReason;
+}
+
+/** What an integration is beside its policy, as far as its calls go by it. */
+export interface IntegrationTraits {
+  /** Whether its server can be asked for a sign of life, and what becomes of a silent call meanwhile. */
+  readonly asks?: 'end' | 'wait' | undefined;
+  /** Whether a harmless request tries its circuit. */
+  readonly probes?: true | undefined;
+  /** Whether it has a process or connection that comes up after it was declared. */
+  readonly startsDown?: true | undefined;
+}
+
+/** Limits of a session's watchdog, in ms. */
+export interface SessionLimits {
+  readonly toolCallMs: number;
+  readonly turnMs: number;
+  readonly releaseMs: number;
+  readonly recoveryMs: number;
+}
+
+/** What was in force. */
+export type KeptPolicy =
+  | { readonly of: 'integration'; readonly policy: IntegrationPolicy; readonly traits: IntegrationTraits }
+  | { readonly of: 'session'; readonly watchdog: SessionLimits };
+
+/** A policy as it is kept: once for each name and content. Times are wall time, in ms since the epoch. */
+export interface PolicyRow {
+  /** Of the integration, or of the session. */
+  readonly name: string;
+  readonly kept: KeptPolicy;
+  readonly since: number;
+  /** When it was last seen in force. */
+  readonly seenAt: number;
+}

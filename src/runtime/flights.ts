@@ -1,0 +1,164 @@
+import type { CallPath } from '../calls/callPath.ts';
+import { FlightRecorder } from '../calls/flightRecorder.ts';
+import type { Clock, Timer } from '../policy/clock.ts';
+import type { FlightReason, FlightRecord, IntegrationTraits, PolicyRow, SessionLimits } from '../policy/flight.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
+import type { FactRedactor } from '../store/redactFact.ts';
+import type { Store } from '../store/store.ts';
+import type { Bus } from '../telemetry/bus.ts';
+
+/** How often the recorder of one integration is written while more goes wrong, in ms. */
+const writeEveryMs = 15_000;
+
+type RecordedPath = Pick<CallPath<unknown, unknown>, 'name' | 'takeFlight'>;
+
+interface Entry {
+  readonly recorder: FlightRecorder;
+  readonly policy: IntegrationPolicy;
+  readonly traits: IntegrationTraits;
+  /** Wall time in ms. */
+  readonly since: number;
+  path: RecordedPath | undefined;
+  /** Monotonic ms. */
+  writtenAt: number;
+  timer: Timer | undefined;
+}
+
+interface FlightsOptions {
+  readonly clock: Clock;
+  readonly bus: Pick<Bus, 'on'>;
+  readonly store: () => Store | undefined;
+  readonly redact: FactRedactor;
+}
+
+/**
+ * The flight recorders of a runtime: what they hold is written to its store when something goes wrong, at once and then now and then while it
+ * goes on, when an integration ends, and when somebody asks. Without a store it is dropped by the next entries. Keeps no process alive.
+ */
+export class Flights {
+  readonly #options: FlightsOptions;
+  readonly #run = crypto.randomUUID();
+  readonly #entries = new Map<string, Entry>();
+  readonly #sessions = new Map<string, { readonly watchdog: SessionLimits; readonly since: number }>();
+
+  constructor(options: FlightsOptions) {
+    const { bus } = options;
+    this.#options = options;
+    bus.on('call.failed', ({ integration, failure }) => {
+      if (failure.kind !== 'cancelled') this.#tripped(integration, 'failure');
+    });
+    bus.on('breaker.opened', ({ integration }) => this.#tripped(integration, 'breaker'));
+    bus.on('integration.crashed', ({ integration }) => this.#tripped(integration, 'crash'));
+    bus.on('alert.raised', ({ integration }) => this.#tripped(integration, 'alert'));
+    bus.on('session.watchdog_fired', ({ session }) => {
+      this.#keepSession(session);
+      for (const [name, { recorder }] of this.#entries) if (recorder.hasNews) this.#tripped(name, 'watchdog');
+    });
+  }
+
+  /** The recorder of an integration that enters the runtime. */
+  of(name: string, policy: IntegrationPolicy, traits: IntegrationTraits): FlightRecorder {
+    const recorder = new FlightRecorder(policy);
+    const since = this.#options.clock.wallNow();
+    const writtenAt = Number.NEGATIVE_INFINITY;
+    this.#entries.set(name, { recorder, policy, traits, since, path: undefined, writtenAt, timer: undefined });
+    return recorder;
+  }
+
+  /** Its calls under way belong to what is written. */
+  follow(path: RecordedPath): void {
+    const entry = this.#entries.get(path.name);
+    if (entry !== undefined) entry.path = path;
+  }
+
+  /** An integration is gone. */
+  left(name: string): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    this.#write(name, entry, 'stop');
+    this.#entries.delete(name);
+  }
+
+  /** A session enters the runtime. */
+  session(id: string, watchdog: SessionLimits): void {
+    this.#sessions.set(id, { watchdog, since: this.#options.clock.wallNow() });
+  }
+
+  /**
+   * Writes what all recorders hold, and what is under way. Never rejects.
+   * @param session - whose watchdog is written too.
+   * @returns how many integrations had something.
+   */
+  async keep(because: FlightReason, session?: string): Promise<number> {
+    if (session !== undefined) this.#keepSession(session);
+    let kept = 0;
+    for (const [name, entry] of this.#entries) if (this.#write(name, entry, because)) kept++;
+    await this.#options.store()?.flush();
+    return kept;
+  }
+
+  #tripped(name: string, because: FlightReason): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined || entry.timer !== undefined) return;
+    const { clock } = this.#options;
+    // A turn later at the earliest: what went wrong is to be among what is written.
+    const waitMs = Math.max(0, entry.writtenAt + writeEveryMs - clock.now());
+    entry.timer = clock.setTimeout(() => this.#write(name, entry, because), waitMs, { ref: false });
+  }
+
+  /** @returns whether there was something to write. */
+  #write(name: string, entry: Entry, because: FlightReason): boolean {
+    const { clock, store } = this.#options;
+    clock.clearTimeout(entry.timer);
+    entry.timer = undefined;
+    const kept = store()?.flights;
+    const flight = kept === undefined ? undefined : entry.path?.takeFlight();
+    if (kept === undefined || flight === undefined || flight.rows.length === 0) return false;
+    entry.writtenAt = clock.now();
+    const at = clock.wallNow();
+    const record = { integration: name, run: this.#run, pid: process.pid, at, because, ...flight };
+    kept.add(this.#redacted(record), [this.#policyRow(name, entry, at), ...this.#sessionRows(record, at)]);
+    return true;
+  }
+
+  #policyRow(name: string, { policy, traits, since }: Entry, seenAt: number): PolicyRow {
+    return { name, kept: { of: 'integration', policy, traits }, since, seenAt };
+  }
+
+  #sessionRows({ rows }: FlightRecord, seenAt: number): readonly PolicyRow[] {
+    const ids = new Set(rows.flatMap((row) => ('session' in row && row.session !== undefined ? [row.session] : [])));
+    return [...ids].flatMap((id) => this.#sessionRow(id, seenAt));
+  }
+
+  #sessionRow(name: string, seenAt: number): readonly PolicyRow[] {
+    const session = this.#sessions.get(name);
+    return session === undefined
+      ? []
+      : [{ name, kept: { of: 'session', watchdog: session.watchdog }, since: session.since, seenAt }];
+  }
+
+  #keepSession(id: string): void {
+    const { clock, store } = this.#options;
+    store()?.flights.keep(this.#sessionRow(id, clock.wallNow()));
+  }
+
+  /** The same with every text redacted. Most texts occur many times. */
+  #redacted(record: FlightRecord): FlightRecord {
+    const { redact } = this.#options;
+    const known = new Map<string, string>();
+    const clean = (text: string): string => {
+      const found = known.get(text) ?? redact({ text }).text;
+      known.set(text, found);
+      return found;
+    };
+    return withTexts(record, clean) as FlightRecord;
+  }
+}
+
+/** A copy of plain data with its texts as `clean` makes them. */
+function withTexts(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === 'string') return clean(value);
+  if (Array.isArray(value)) return value.map((each) => withTexts(each, clean));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withTexts(each, clean)]));
+}

@@ -1,0 +1,46 @@
+import type { FlightRecord, KeptPolicy, PolicyRow } from '../policy/flight.ts';
+import { parseMetadata } from './events.ts';
+
+/** Records of one integration that are kept; one more drops the oldest. */
+export const mostFlights = 100;
+
+/** Which records to read; what is left out does not narrow. */
+export interface FlightQuery {
+  readonly integration?: string | undefined;
+  /** Written at it or later; wall time in ms since the epoch. */
+  readonly since?: number | undefined;
+}
+
+/** The last attempts of integrations, as their recorders gave them, and the policies that were in force. Nothing here throws. */
+export interface FlightRecords {
+  /** Keeps a record and what was in force, with the commit of this turn. Both must be without secrets. */
+  add(record: FlightRecord, policies: readonly PolicyRow[]): void;
+  /** Keeps what is in force, likewise. */
+  keep(policies: readonly PolicyRow[]): void;
+  /** Oldest first. Rejects never; empty while the store cannot be read. */
+  read(query: FlightQuery): Promise<readonly FlightRecord[]>;
+  /** As {@link read}. */
+  policies(): Promise<readonly PolicyRow[]>;
+}
+
+/** `Infinity` is no JSON; what is a time or a limit may be that. */
+export function flightText(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (each === Number.POSITIVE_INFINITY ? 'Infinity' : each));
+}
+
+/** What {@link flightText} wrote; an empty object for what is none. */
+export function readFlightText(text: unknown): Readonly<Record<string, unknown>> {
+  return withInfinity(parseMetadata(text)) as Readonly<Record<string, unknown>>;
+}
+
+function withInfinity(value: unknown, key = ''): unknown {
+  if (value === 'Infinity' && key.endsWith('Ms')) return Number.POSITIVE_INFINITY;
+  if (Array.isArray(value)) return value.map((each) => withInfinity(each));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withInfinity(each, name)]));
+}
+
+/** The identity of a policy: the same name and content is the same row. */
+export function policyKey(kept: KeptPolicy): string {
+  return flightText(kept);
+}

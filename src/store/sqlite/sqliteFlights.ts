@@ -1,0 +1,108 @@
+import type { FlightReason, FlightRecord, KeptPolicy, PolicyRow } from '../../policy/flight.ts';
+import {
+  type FlightQuery,
+  type FlightRecords,
+  flightText,
+  mostFlights,
+  policyKey,
+  readFlightText,
+} from '../flights.ts';
+import type { Database } from './database.ts';
+import { hasTable } from './schema.ts';
+import type { StoreFile } from './storeFile.ts';
+
+/** The last attempts of integrations in the file. */
+export class SqliteFlights implements FlightRecords {
+  readonly #file: StoreFile;
+
+  constructor(file: StoreFile) {
+    this.#file = file;
+  }
+
+  add(record: FlightRecord, policies: readonly PolicyRow[]): void {
+    this.#file.write({
+      run(database) {
+        insertFlight(database, record);
+        for (const row of policies) upsertPolicy(database, row);
+      },
+    });
+  }
+
+  keep(policies: readonly PolicyRow[]): void {
+    if (policies.length === 0) return;
+    this.#file.write({
+      run(database) {
+        for (const row of policies) upsertPolicy(database, row);
+      },
+    });
+  }
+
+  async read(query: FlightQuery): Promise<readonly FlightRecord[]> {
+    return this.#file.ask((database) => selectFlights(database, query), []);
+  }
+
+  async policies(): Promise<readonly PolicyRow[]> {
+    return this.#file.ask((database) => selectPolicies(database), []);
+  }
+}
+
+/** Of a database of before, which has no such table: none. What somebody damaged is left out. */
+export function selectFlights(database: Database, { integration = '', since = 0 }: FlightQuery): FlightRecord[] {
+  if (!hasTable(database, 'unwedge_flights')) return [];
+  return database
+    .prepare(`SELECT * FROM unwedge_flights WHERE at >= ? AND (integration = ? OR ? = '') ORDER BY id`)
+    .all(Math.round(since), integration, integration)
+    .flatMap((row) => {
+      const { rows, limits, retries, missed } = readFlightText(row['record']);
+      if (![rows, limits, retries].every(Array.isArray)) return [];
+      const record = { rows, limits, retries, missed: Number(missed) || 0 } as Pick<
+        FlightRecord,
+        'rows' | 'limits' | 'retries' | 'missed'
+      >;
+      return [
+        {
+          ...record,
+          integration: String(row['integration']),
+          run: String(row['run']),
+          pid: Number(row['pid']),
+          at: Number(row['at']),
+          because: String(row['because']) as FlightReason,
+        },
+      ];
+    });
+}
+
+/** Of a database of before: none. */
+export function selectPolicies(database: Database): PolicyRow[] {
+  if (!hasTable(database, 'unwedge_policies')) return [];
+  return database
+    .prepare('SELECT * FROM unwedge_policies ORDER BY seen_at')
+    .all()
+    .map((row) => ({
+      name: String(row['name']),
+      kept: readFlightText(row['policy']) as unknown as KeptPolicy,
+      since: Number(row['since']),
+      seenAt: Number(row['seen_at']),
+    }));
+}
+
+function insertFlight(database: Database, { integration, run, pid, at, because, ...flight }: FlightRecord): void {
+  database
+    .prepare('INSERT INTO unwedge_flights (integration, run, pid, at, because, record) VALUES (?, ?, ?, ?, ?, ?)')
+    .run(integration, run, pid, Math.round(at), because, flightText(flight));
+  database
+    .prepare(
+      `DELETE FROM unwedge_flights WHERE integration = ? AND id <=
+         (SELECT id FROM unwedge_flights WHERE integration = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+    )
+    .run(integration, integration, mostFlights);
+}
+
+function upsertPolicy(database: Database, { name, kept, since, seenAt }: PolicyRow): void {
+  database
+    .prepare(
+      `INSERT INTO unwedge_policies (name, policy, since, seen_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (name, policy) DO UPDATE SET seen_at = excluded.seen_at`,
+    )
+    .run(name, policyKey(kept), Math.round(since), Math.round(seenAt));
+}
