@@ -5,12 +5,14 @@ import type { Clock } from '../policy/clock.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import type { SessionWhy } from '../sessions/why.ts';
-import type { EventQuery, EventRow } from '../store/events.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
+import { chainOf, type EventChain } from './eventChain.ts';
+import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
 import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 import type { DashboardSource, Order, OrderResult } from './source.ts';
 import { SteadyTimes } from './steadyTimes.ts';
+import { turnLines } from './turnLines.ts';
 
 export interface DatabaseSourceOptions {
   readonly clock: Clock;
@@ -22,6 +24,11 @@ export interface DatabaseSourceOptions {
 const figuresEveryMs = 10_000;
 /** Sessions that are asked what they wait for at one look. */
 const mostAsked = 50;
+
+/** Turns of a session that are told, events of it that are read for them, and those that are looked at. */
+const mostTurns = 20;
+const mostTold = 300;
+const mostLooked = 100_000;
 
 /** Every live gateway of a database, through their control sockets, and what the database says without them. */
 export class DatabaseSource implements DashboardSource {
@@ -54,18 +61,25 @@ export class DatabaseSource implements DashboardSource {
   }
 
   async session(id: string): Promise<SessionDetail | undefined> {
-    const { rows, records } = await this.#read(async (reader) => ({
+    const { rows, records, kept, told } = await this.#read(async (reader) => ({
       rows: await reader.runtimes(),
       records: await reader.session(id),
+      kept: await reader.turns(id, mostTurns),
+      told: await reader.events({ session: id, category: 'session', limit: mostTold, among: mostLooked }),
     }));
     const asked = await this.#ask(rows, 'why', readWhyAnswer, { session: id });
     const why = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere)?.answer;
-    if (why === undefined && records === undefined) return undefined;
-    return { session: id, at: Math.round(this.#clock.wallNow()), why, records };
+    const turns = turnLines(kept, told, mostTurns);
+    if (why === undefined && records === undefined && turns.length === 0) return undefined;
+    return { session: id, at: Math.round(this.#clock.wallNow()), why, records, turns };
   }
 
-  events(query: EventQuery): Promise<readonly EventRow[]> {
-    return this.#read((reader) => reader.events(query));
+  events(search: EventSearch): Promise<EventPage> {
+    return this.#read((reader) => findEvents(reader, search));
+  }
+
+  chain(event: number): Promise<EventChain | undefined> {
+    return this.#read((reader) => chainOf(reader, event));
   }
 
   async trees(): Promise<readonly RuntimeTree[]> {

@@ -1,6 +1,6 @@
-import { checkName, checkText } from '../policy/options.ts';
+import { checkInteger, checkName, checkText } from '../policy/options.ts';
 import { show } from '../policy/showValue.ts';
-import type { EventQuery } from '../store/events.ts';
+import type { EventSearch } from './eventPages.ts';
 import type { OrderName } from './snapshot.ts';
 import type { Order } from './source.ts';
 
@@ -18,23 +18,24 @@ export function readSpan(query: URLSearchParams): number {
 
 const mostEvents = 500;
 
-/** Which events are asked for; the newest 200 without a `limit`. */
-export function readEventQuery(query: URLSearchParams): EventQuery {
+/** Which events are asked for; the newest 100 without a `limit`. */
+export function readEventSearch(query: URLSearchParams): EventSearch {
   const number = (name: string): number | undefined => {
     const given = query.get(name);
-    return given === null ? undefined : Number(given);
+    return given === null || given === '' ? undefined : Number(given);
   };
-  const { category, integration } = { category: query.get('category'), integration: query.get('integration') };
+  const text = (name: string): string | undefined => query.get(name) || undefined;
   return {
-    since: number('since'),
-    category: category || undefined,
-    integration: integration || undefined,
+    ...{ since: number('since'), until: number('until'), after: number('after'), before: number('before') },
+    ...{ category: text('category'), integration: text('integration'), session: text('session'), text: text('text') },
     failed: query.get('failed') === '1',
-    after: number('after'),
-    limit: Math.min(mostEvents, number('limit') ?? 200),
-    // So that a rare name costs no look at all that is kept.
-    among: 100_000,
+    limit: Math.min(mostEvents, number('limit') ?? 100),
   };
+}
+
+/** @throws RangeError for what is no id of an event. */
+export function readEventId(query: URLSearchParams): number {
+  return checkInteger('id', Number(query.get('id') ?? Number.NaN));
 }
 
 const orders: readonly OrderName[] = ['restart', 'isolate', 'reset'];

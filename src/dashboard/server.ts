@@ -6,7 +6,7 @@ import { sendEvents } from '../server/sendEvents.ts';
 import { Doorkeeper, type Right, type Visitor } from './doorkeeper.ts';
 import { Feed } from './feed.ts';
 import { dashboardPage } from './page/dashboardPage.ts';
-import { readEventQuery, readLogin, readOrder, readSpan } from './requests.ts';
+import { readEventId, readEventSearch, readLogin, readOrder, readSpan } from './requests.ts';
 import { readBody } from './requestBody.ts';
 import type { DashboardSource } from './source.ts';
 
@@ -59,6 +59,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     '/api/stream': { method: 'GET', right: 'read', answer: stream },
     '/api/session': { method: 'GET', right: 'read', answer: session },
     '/api/events': { method: 'GET', right: 'read', answer: events },
+    '/api/chain': { method: 'GET', right: 'read', answer: chain },
     '/api/trees': { method: 'GET', right: 'read', answer: trees },
     '/api/order': { method: 'POST', right: 'all', answer: order },
   };
@@ -125,7 +126,13 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   }
 
   async function events({ response, query }: Asked): Promise<void> {
-    sendJson(response, await source.events(readEventQuery(query)));
+    sendJson(response, await source.events(readEventSearch(query)));
+  }
+
+  async function chain({ response, query }: Asked): Promise<void> {
+    const found = await source.chain(readEventId(query));
+    if (found === undefined) return refuse(response, 404, 'Nobody knows this event any more.');
+    sendJson(response, found);
   }
 
   async function trees({ response }: Asked): Promise<void> {

@@ -5,6 +5,7 @@ import type { Liveness } from '../actors/process/processWorld.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { SessionRecords } from '../store/storeReader.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
+import type { TurnLine } from './turnLines.ts';
 
 /** What the page shows, of all gateways that run on one database. Times are wall time in ms since the epoch. */
 export interface Snapshot {
@@ -118,6 +119,8 @@ export interface SessionDetail {
   readonly at: number;
   readonly why?: SessionWhy | undefined;
   readonly records?: SessionRecords | undefined;
+  /** Its last turns on record, newest first. */
+  readonly turns: readonly TurnLine[];
 }
 
 /** The supervision tree of a live gateway. */

@@ -1,4 +1,5 @@
-import type { EventQuery, EventRow } from '../store/events.ts';
+import type { EventChain } from './eventChain.ts';
+import type { EventPage, EventSearch } from './eventPages.ts';
 import type { OrderName, RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 
 /** What an operator orders. */
@@ -26,7 +27,9 @@ export interface DashboardSource {
   /** Undefined for a session that nobody knows. */
   session(id: string): Promise<SessionDetail | undefined>;
   /** @throws TypeError or RangeError for a wrong query. */
-  events(query: EventQuery): Promise<readonly EventRow[]>;
+  events(search: EventSearch): Promise<EventPage>;
+  /** What led to an event and what followed; undefined for an event that nobody knows. */
+  chain(event: number): Promise<EventChain | undefined>;
   trees(): Promise<readonly RuntimeTree[]>;
   /** Never rejects: what could not be done is said. */
   order(order: Order): Promise<OrderResult>;

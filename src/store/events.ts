@@ -4,16 +4,24 @@ import { checkInteger, checkNumber } from '../policy/options.ts';
 export interface EventQuery {
   /** Wall time in ms since the epoch; events at it or later. */
   readonly since?: number | undefined;
+  /** Wall time in ms since the epoch; events before it. */
+  readonly until?: number | undefined;
   readonly category?: string | undefined;
   /** Its name, or `NAME@PID` for what the process of this id has recorded of it. */
   readonly integration?: string | undefined;
+  /** Of this session, its supervision included. */
+  readonly session?: string | undefined;
+  /** Part of the type or the metadata, whether large letters (A to Z) or small. */
+  readonly text?: string | undefined;
   /** Only what went wrong: failures, errors and crashes. */
   readonly failed?: boolean | undefined;
   /** Most events to give. At least 1. */
   readonly limit: number;
   /** Only events after the one with this id: the next `limit` of them, where without it the newest `limit` are given. */
   readonly after?: number | undefined;
-  /** Only so many of the newest events are looked at, which bounds the time it takes. At least 1. @defaultValue all */
+  /** Only events before the one with this id: the newest `limit` of them. */
+  readonly before?: number | undefined;
+  /** Only the newest so many ids are looked at, from `before` down, which bounds the time it takes. At least 1. @defaultValue all */
   readonly among?: number | undefined;
 }
 
@@ -58,25 +66,47 @@ export function wentWrong({ category, type, metadata }: Omit<EventRow, 'id' | 'a
 }
 
 /** @throws TypeError or RangeError that names the option and the value. */
-export function checkQuery({ since, limit, after, among }: EventQuery): void {
+export function checkQuery({ since, until, limit, after, before, among }: EventQuery): void {
   checkInteger('limit', limit);
   if (since !== undefined) checkNumber('since', since);
+  if (until !== undefined) checkNumber('until', until);
   if (after !== undefined) checkInteger('after', after, 0);
+  if (before !== undefined) checkInteger('before', before, 0);
   if (among !== undefined) checkInteger('among', among);
 }
 
-/** Whether the query accepts the event, for an engine without SQL. `after`, `limit` and `among` are the caller's. */
-export function matches(event: EventRow, { since, category, integration, failed = false }: EventQuery): boolean {
+/** Whether the query accepts the event, for an engine without SQL. `after`, `before`, `limit` and `among` are the caller's. */
+export function matches(event: EventRow, query: EventQuery): boolean {
+  const { since, until, category, integration, session, text, failed = false } = query;
   const { integration: name, runtime_pid: pid } = event.metadata;
   return (
     (since === undefined || event.at >= since) &&
+    (until === undefined || event.at < until) &&
     (category === undefined || event.category === category) &&
     (!failed || wentWrong(event)) &&
+    (session === undefined || isOfSession(event, session)) &&
+    (text === undefined ||
+      lowered(`${event.category}/${event.type} ${JSON.stringify(event.metadata)}`).includes(searched(text))) &&
     (integration === undefined ||
       name === integration ||
       (typeof name === 'string' && typeof pid === 'number' && `${name}@${pid}` === integration))
   );
 }
+
+function isOfSession({ metadata }: EventRow, session: string): boolean {
+  return (
+    metadata['session'] === session || metadata['session_key'] === session || metadata['child'] === childOf(session)
+  );
+}
+
+/** The child of the supervision tree that a session is. */
+export const childOf = (session: string): string => `session:${session}`;
+
+/** As the text stands in JSON. */
+export const searched = (text: string): string => lowered(JSON.stringify(text).slice(1, -1));
+
+/** As SQLite does it: the letters A to Z alone. */
+const lowered = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** Metadata as an object; of text that is none, `{ text }`. */
 export function parseMetadata(stored: unknown): Readonly<Record<string, unknown>> {

@@ -17,6 +17,8 @@ export interface StoreReader {
   events(query: EventQuery): Promise<readonly EventRow[]>;
   /** The id of the newest event; 0 without any. */
   lastEventId(): Promise<number>;
+  /** The id of the oldest event that is kept; 0 without any. */
+  firstEventId(): Promise<number>;
   /** What the records say, as of `now`, wall time in ms since the epoch. @throws TypeError or RangeError for a wrong `now`. */
   status(now: number): Promise<StoreStatus>;
   /** What the store says of alerts, as of `now`, wall time in ms since the epoch. */
@@ -38,6 +40,8 @@ export interface StoreReader {
   sessionIds(): Promise<readonly string[]>;
   /** Undefined for a session that was never kept here. */
   session(id: string): Promise<SessionRecords | undefined>;
+  /** The last turns of a session that are kept, newest first; none of a session that was never kept here. @param limit - at least 1. */
+  turns(session: string, limit: number): Promise<readonly TurnRecord[]>;
   close(): void;
 }
 
@@ -143,4 +147,39 @@ export interface SessionRecords {
   }[];
   /** Messages that are not delivered any more, the last 100. */
   readonly deadLetters: readonly { readonly id: string; readonly reason: string }[];
+}
+
+/** A turn as it is kept. Times are wall time in ms since the epoch; texts are not told, they are not free of secrets. */
+export interface TurnRecord {
+  readonly turn: number;
+  /** Of the message that it processed. */
+  readonly message: string;
+  readonly kind: string;
+  /** As the row of the message has it: `taken` while it is under way, or was when its process ended. */
+  readonly state: string;
+  readonly deliveries: number;
+  readonly postedAt: number;
+  readonly takenAt?: number | undefined;
+  readonly endedAt?: number | undefined;
+  /** Why it failed. */
+  readonly error?: string | undefined;
+  /** Its tool calls, oldest first, the first 100. */
+  readonly calls: readonly CallRecord[];
+}
+
+/** A tool call as it is kept: when, and how it ended; of its attempts their number alone. */
+export interface CallRecord {
+  readonly call: string;
+  readonly integration: string;
+  readonly tool: string;
+  readonly startedAt: number;
+  /** Absent while it has no result. */
+  readonly settledAt?: number | undefined;
+  readonly ok?: boolean | undefined;
+  /** Whether unwedge made the result, for want of an answer. @defaultValue false */
+  readonly synthetic?: boolean | undefined;
+  /** 0 of one that was refused. */
+  readonly attempts?: number | undefined;
+  /** A result came when the call had one already. */
+  readonly lateAt?: number | undefined;
 }

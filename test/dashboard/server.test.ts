@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Frame } from '../../src/dashboard/changes.ts';
+import type { EventPage } from '../../src/dashboard/eventPages.ts';
 import type { DashboardServerOptions } from '../../src/dashboard/server.ts';
 import type { Snapshot } from '../../src/dashboard/snapshot.ts';
 import { hasSqlite } from '../store/startStore.ts';
@@ -42,7 +43,10 @@ async function start(options: Partial<DashboardServerOptions> = {}, names?: read
   return { ...gateway, server, send, token, login };
 }
 
-const paths = ['/api/snapshot', '/api/stream', '/api/session?id=agent:main', '/api/events', '/api/trees'];
+const paths = [
+  ...['/api/snapshot', '/api/stream', '/api/session?id=agent:main', '/api/events', '/api/trees'],
+  '/api/chain?id=1',
+];
 
 describe.skipIf(!hasSqlite)('who the dashboard answers', () => {
   it('[O-13] is nobody without the cookie, whatever is asked', async () => {
@@ -139,6 +143,8 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
   it.each([
     ['/api/snapshot?span=2h', 'Expected `span` to be one of 15m, 1h, 24h, 7d'],
     ['/api/events?limit=x', 'limit'],
+    ['/api/events?before=-2', 'before'],
+    ['/api/chain?id=x', 'id'],
   ])('[O-13] refuses %s, and says why', async (path, reason) => {
     const { send, login } = await start();
     const { status, body } = await send(path, { headers: { cookie: await login() } });
@@ -159,11 +165,13 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     expect(await live()).toMatchObject({ circuit: 'closed' });
     const by = 'kim (dashboard)';
     await expect
-      .poll(async () => JSON.parse((await send('/api/events?category=operator', { headers })).body) as unknown)
-      .toMatchObject([
-        { type: 'isolated', metadata: { integration: 'search', by, why: 'the vendor works on it' } },
-        { type: 'reset', metadata: { integration: 'search', by } },
-      ]);
+      .poll(async () => JSON.parse((await send('/api/events?category=operator', { headers })).body) as EventPage)
+      .toMatchObject({
+        events: [
+          { type: 'reset', metadata: { integration: 'search', by } },
+          { type: 'isolated', metadata: { integration: 'search', by, why: 'the vendor works on it' } },
+        ],
+      });
   });
 
   it('[O-13] says of an order that nobody could do that nothing was done', async () => {

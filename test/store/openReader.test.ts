@@ -190,6 +190,51 @@ describe.skipIf(!hasSqlite)('the status of a database', () => {
   });
 });
 
+describe.skipIf(!hasSqlite)('the turns of a session', () => {
+  it('[O-13] are read newest first, each with its calls, how they ended and when, without a word of what was said', async () => {
+    const { path } = await startStore();
+    const database = openDatabase(path);
+    const message = database.prepare(
+      `INSERT INTO unwedge_messages (session, number, body, state, deliveries, posted_at, turn, taken_at, ended_at, error)
+       VALUES ('s', ?, ?, ?, 1, CAST(? AS INTEGER), ?, CAST(? AS INTEGER), CAST(? AS INTEGER), ?)`,
+    );
+    const text = 'secret words';
+    message.run(1, JSON.stringify({ kind: 'user', text }), 'failed', now, 1, now + 5, now + 40, 'boom');
+    message.run(2, JSON.stringify({ kind: 'heartbeat' }), 'taken', now + 50, 2, now + 60, null, null);
+    message.run(3, JSON.stringify({ kind: 'user', text }), 'waiting', now + 55, null, null, null, null);
+    const call = database.prepare(
+      `INSERT INTO unwedge_calls (id, session, turn, integration, tool, input, runtime, started_at, deadline_at, seq, state, result, settled_at)
+       VALUES (?, 's', 1, 'kb', 'find', '"secret words"', 'run', CAST(? AS INTEGER), 0, ?, ?, ?, CAST(? AS INTEGER))`,
+    );
+    const found = JSON.stringify({ status: 'ok', value: text, retries: 2 });
+    const refused = JSON.stringify({ status: 'error', error: text, retries: 0, synthetic: true, attempts: 0 });
+    call.run('s-1-1', now + 10, 2, 'settled', found, now + 20);
+    call.run('s-1-2', now + 11, 3, 'settled', refused, now + 30);
+    call.run('s-1-3', now + 12, 4, 'pending', null, null);
+    const reader = await read(path);
+    const turns = await reader.turns('s', 10);
+    const of = { integration: 'kb', tool: 'find' };
+    expect(turns).toEqual([
+      {
+        ...{ turn: 2, message: 's-m2', kind: 'heartbeat', state: 'taken', deliveries: 1, postedAt: now + 50 },
+        ...{ takenAt: now + 60, calls: [] },
+      },
+      {
+        ...{ turn: 1, message: 's-m1', kind: 'user', state: 'failed', deliveries: 1, postedAt: now },
+        ...{ takenAt: now + 5, endedAt: now + 40, error: 'boom' },
+        calls: [
+          { call: 's-1-1', ...of, startedAt: now + 10, settledAt: now + 20, ok: true, attempts: 3 },
+          { call: 's-1-2', ...of, startedAt: now + 11, settledAt: now + 30, ok: false, synthetic: true, attempts: 0 },
+          { call: 's-1-3', ...of, startedAt: now + 12 },
+        ],
+      },
+    ]);
+    expect(JSON.stringify(turns)).not.toContain('secret');
+    expect((await reader.turns('s', 1)).map(({ turn }) => turn)).toEqual([2]);
+    expect(await reader.turns('nobody', 10)).toEqual([]);
+  });
+});
+
 describe('a reader', () => {
   it('names the path when there is no database, and makes none', async () => {
     const path = join(temporaryDirectory(), 'missing.sqlite');

@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OrderName } from '../snapshot.ts';
 import { give } from './api.ts';
-import { Glyph, type GlyphName, type Tone } from './glyph.tsx';
+import { Glyph } from './glyph.tsx';
+import type { GlyphName, Tone } from './glyphs.ts';
 import { isStale, right, tables } from './live.ts';
 import { counted } from './words.ts';
 

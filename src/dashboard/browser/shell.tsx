@@ -9,7 +9,8 @@ import { head, held, link, lostAt, now, pause, paused, problem, right, tables } 
 import { Overview } from './overview.tsx';
 import { Processes } from './processes.tsx';
 import { href, narrow, route, span, views, type ViewName } from './route.ts';
-import { SessionPage, Sessions } from './sessions.tsx';
+import { SessionPage } from './sessionPage.tsx';
+import { Sessions } from './sessions.tsx';
 import { nextTheme } from './theme.ts';
 import { clockTime, counted } from './words.ts';
 
@@ -142,7 +143,7 @@ function go(event: Event): void {
   const isExact = integration === typed;
   if (session !== undefined && !isExact) location.hash = href('sessions', session);
   else if (integration !== undefined) location.hash = href('integrations', integration);
-  else location.hash = href('events', undefined, { find: typed });
+  else location.hash = href('events', undefined, { text: typed });
   find.value = '';
   (document.activeElement as HTMLElement | null)?.blur();
 }

@@ -1,6 +1,7 @@
 import type { Wait } from '../snapshot.ts';
 import { OrderButton } from './dialog.tsx';
-import { Glyph, type GlyphName, type Tone } from './glyph.tsx';
+import { Glyph } from './glyph.tsx';
+import type { GlyphName, Tone } from './glyphs.ts';
 import { tables } from './live.ts';
 import { href } from './route.ts';
 import { useSteady } from './steady.ts';

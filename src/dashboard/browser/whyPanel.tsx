@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { SessionWhy, ToolCallWhy } from '../../sessions/why.ts';
-import { Glyph, type GlyphName, State, type Tone } from './glyph.tsx';
+import { Glyph, State } from './glyph.tsx';
+import type { GlyphName, Tone } from './glyphs.ts';
 import { href } from './route.ts';
 import { Countdown, Since } from './times.tsx';
 import { counted } from './words.ts';

@@ -7,8 +7,22 @@ import { text as overview } from '../browser/styles/overview.css?text';
 import { text as plots } from '../browser/styles/plots.css?text';
 import { text as shell } from '../browser/styles/shell.css?text';
 import { text as tables } from '../browser/styles/tables.css?text';
+import { text as timeline } from '../browser/styles/timeline.css?text';
 import { text as tokens } from '../browser/styles/tokens.css?text';
 import { text as why } from '../browser/styles/why.css?text';
 
 /** One file a concept; the later wins where two say something of the same. */
-export const style = [tokens, base, controls, shell, boxes, tables, overview, plots, why, events, dialog].join(' ');
+export const style = [
+  tokens,
+  base,
+  controls,
+  shell,
+  boxes,
+  tables,
+  overview,
+  plots,
+  why,
+  timeline,
+  events,
+  dialog,
+].join(' ');

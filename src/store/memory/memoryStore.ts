@@ -72,10 +72,13 @@ export class MemoryStore implements Store {
 
   async read(query: EventQuery): Promise<readonly EventRow[]> {
     checkQuery(query);
-    const { after, limit, among = Infinity } = query;
+    const { after = 0, before = Infinity, among = Infinity } = query;
     const { events } = this.#database;
-    const found = events.slice(-among).filter((event) => event.id > (after ?? 0) && matches(event, query));
-    return after === undefined ? found.slice(-limit) : found.slice(0, limit);
+    const first = Math.min(before, (events.at(-1)?.id ?? 0) + 1) - among;
+    const found = events.filter(
+      (event) => event.id > after && event.id < before && event.id >= first && matches(event, query),
+    );
+    return query.after === undefined ? found.slice(-query.limit) : found.slice(0, query.limit);
   }
 
   sessions(runtime: RuntimeIdentity): SessionStore {

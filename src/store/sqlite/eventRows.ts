@@ -1,4 +1,12 @@
-import { checkQuery, type EventQuery, type EventRow, failureTypes, parseMetadata } from '../events.ts';
+import {
+  checkQuery,
+  childOf,
+  type EventQuery,
+  type EventRow,
+  failureTypes,
+  parseMetadata,
+  searched,
+} from '../events.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
 
 /**
@@ -7,7 +15,7 @@ import type { Database, SqlRow, SqlValue } from './database.ts';
  */
 export function selectEvents(database: Database, table: string, query: EventQuery): EventRow[] {
   checkQuery(query);
-  const { since, category, integration, failed = false, limit, after, among } = query;
+  const { since, until, category, integration, session, text, failed = false, limit, after, before, among } = query;
   const conditions: string[] = ['1'];
   const values: SqlValue[] = [];
   const narrow = (condition: string, ...given: SqlValue[]) => {
@@ -15,7 +23,11 @@ export function selectEvents(database: Database, table: string, query: EventQuer
     values.push(...given);
   };
   if (after !== undefined) narrow('rowid > ?', after);
+  if (before !== undefined) narrow('rowid < ?', before);
+  if (among !== undefined)
+    narrow(`rowid >= coalesce(?, (SELECT max(rowid) + 1 FROM ${table})) - ?`, before ?? null, among);
   if (since !== undefined) narrow('timestamp >= ?', since);
+  if (until !== undefined) narrow('timestamp < ?', until);
   if (category !== undefined) narrow('category = ?', category);
   // As `wentWrong` says it.
   if (failed) {
@@ -25,10 +37,16 @@ export function selectEvents(database: Database, table: string, query: EventQuer
     );
   }
   if (integration !== undefined) narrow(`? IN (${field('integration')}, ${instance})`, integration);
-  const newest = `(SELECT rowid, timestamp, category, event_type, metadata FROM ${table} ORDER BY rowid DESC LIMIT ${among})`;
+  if (session !== undefined) {
+    // The text first, which costs less than to read the JSON of every row.
+    narrow('instr(metadata, ?) > 0', JSON.stringify(session).slice(1, -1));
+    narrow(`(? IN (${field('session')}, ${field('session_key')}) OR ${field('child')} = ?)`, session, childOf(session));
+  }
+  if (text !== undefined)
+    narrow("instr(lower(category || '/' || event_type || ' ' || metadata), ?) > 0", searched(text));
   const rows = database
     .prepare(
-      `SELECT rowid AS row, timestamp, category, event_type, metadata FROM ${among === undefined ? table : newest}
+      `SELECT rowid AS row, timestamp, category, event_type, metadata FROM ${table}
        WHERE ${conditions.join(' AND ')} ORDER BY rowid ${after === undefined ? 'DESC' : 'ASC'} LIMIT ?`,
     )
     .all(...values, limit);

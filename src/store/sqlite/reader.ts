@@ -4,7 +4,7 @@ import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { FlightQuery } from '../flights.ts';
 import type { RuntimeRow } from '../runtimes.ts';
-import type { AlertView, SessionRecords, StoreReader, StoreStatus } from '../storeReader.ts';
+import type { AlertView, SessionRecords, StoreReader, StoreStatus, TurnRecord } from '../storeReader.ts';
 import { readAlerts } from './alertView.ts';
 import type { Database, DriverLoader } from './database.ts';
 import { findDriver } from './driver.ts';
@@ -17,6 +17,7 @@ import { selectFlights, selectPolicies } from './sqliteFlights.ts';
 import { readRuntimes } from './sqliteRuntimes.ts';
 import { selectStatistics, selectTotals } from './sqliteStatistics.ts';
 import { readStatus } from './status.ts';
+import { readTurns } from './turnRecords.ts';
 import { messageOf } from '../../policy/thrown.ts';
 
 /** A database opened for reading. */
@@ -40,6 +41,10 @@ class SqliteReader implements StoreReader {
 
   async lastEventId(): Promise<number> {
     return Number(this.#database.prepare(`SELECT max(rowid) AS id FROM ${this.#eventTable}`).get()?.['id'] ?? 0);
+  }
+
+  async firstEventId(): Promise<number> {
+    return Number(this.#database.prepare(`SELECT min(rowid) AS id FROM ${this.#eventTable}`).get()?.['id'] ?? 0);
   }
 
   async status(now: number): Promise<StoreStatus> {
@@ -76,6 +81,10 @@ class SqliteReader implements StoreReader {
 
   async session(id: string): Promise<SessionRecords | undefined> {
     return readSessionRecords(this.#database, id);
+  }
+
+  async turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
+    return readTurns(this.#database, session, limit);
   }
 
   close(): void {

@@ -53,7 +53,8 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     await heading(page, 'All is well');
     await call('gateway closed (1012)');
     await page.locator('.need', { hasText: 'Circuit open: calls are refused.' }).waitFor();
-    expect(await texts(page, '.need .ev')).toEqual(['transient: gateway closed (1012)']);
+    // The cause comes with the record of the circuit, which may be a moment later.
+    await expect.poll(() => texts(page, '.need .ev')).toEqual(['transient: gateway closed (1012)']);
     const countdown = page.locator('.need .cd');
     const first = await countdown.textContent();
     await expect.poll(() => countdown.textContent()).not.toBe(first);

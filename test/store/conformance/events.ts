@@ -58,6 +58,41 @@ export function keepsEvents(engine: Engine): void {
       expect(await ids({ integration: 'kb', failed: true, among: 10 })).toEqual([2, 3, 4, 5]);
     });
 
+    it('[O-13] are read back from an id, each once, and narrowed by time', async () => {
+      const { ids } = await start();
+      expect(await ids({ limit: 4 })).toEqual([8, 9, 10, 11]);
+      expect(await ids({ limit: 4, before: 8 })).toEqual([4, 5, 6, 7]);
+      expect(await ids({ limit: 4, before: 4 })).toEqual([1, 2, 3]);
+      expect(await ids({ before: 1 })).toEqual([]);
+      expect(await ids({ integration: 'kb', before: 11, among: 8 })).toEqual([3, 4, 5]);
+      expect(await ids({ since: now + 2, until: now + 4 })).toEqual([3, 4]);
+    });
+
+    it('[O-13] are narrowed to a session, its supervision and its hooks included', async () => {
+      const { one, ids } = await start();
+      one.record(told({ type: 'session.started', session: 'agent:a', incarnation: 1 }));
+      one.record(told({ type: 'session.started', session: 'agent:ab', incarnation: 1 }));
+      one.record(told({ type: 'child.started', child: 'session:agent:a', incarnation: 1 }));
+      const hook = { hook: 'h', event: 'e', action: 'a', error: 'threw' };
+      one.record(told({ type: 'hook.failed', ...hook, session: 'agent:a' }));
+      await one.flush();
+      expect(await ids({ session: 'agent:a' })).toEqual([12, 14, 15]);
+      expect(await ids({ session: 'agent:a', category: 'child' })).toEqual([14]);
+    });
+
+    it.each([
+      ['an error text', 'SAYS "NO"', [12]],
+      ['what only looks like a pattern', '100%_', [13]],
+      ['a type', 'breaker/opened', [11]],
+      ['nothing that is there', 'zebra', []],
+    ])('[O-13] are found by %s', async (_what, text, found) => {
+      const { one, ids } = await start();
+      one.record(told({ type: 'integration.crashed', integration: 'kb', message: 'it says "no" today' }));
+      one.record(told({ type: 'integration.crashed', integration: 'kb', message: 'at 100%_ of memory' }));
+      await one.flush();
+      expect(await ids({ text })).toEqual(found);
+    });
+
     it('carry their time and metadata', async () => {
       const { one } = await start();
       expect((await one.read({ limit: 1, after: 2 }))[0]).toMatchObject({

@@ -1,0 +1,84 @@
+import { useRef } from 'preact/hooks';
+import type { SessionWhy } from '../../sessions/why.ts';
+import type { SessionDetail } from '../snapshot.ts';
+import { useAsked } from './asked.ts';
+import { OrderButton } from './dialog.tsx';
+import { Empty } from './empty.tsx';
+import { State } from './glyph.tsx';
+import { isStale, tables } from './live.ts';
+import { recordedRows } from './recordedRows.ts';
+import { href } from './route.ts';
+import { SessionHistory } from './sessionHistory.tsx';
+import { SessionRecords } from './sessionRecords.tsx';
+import { Timeline } from './timeline.tsx';
+import { liveRows } from './timelineRows.ts';
+import { Why } from './whyPanel.tsx';
+
+/** One session: why it waits and what ends that; what is on record. */
+export function SessionPage({ id }: { readonly id: string }) {
+  const row = tables.sessions.row(id);
+  const { answer, error } = useAsked<SessionDetail>(`/api/session?id=${encodeURIComponent(id)}`, 1000);
+  return (
+    <>
+      <div class="head">
+        <div>
+          <p class="faint">
+            <a href={href('sessions')}>Sessions</a> / <bdi>{id}</bdi>
+          </p>
+          <h1 tabIndex={-1}>
+            <bdi>{id}</bdi>
+          </h1>
+          <p class="dim">{row !== undefined && <State of={row.state ?? 'not live'} />}</p>
+        </div>
+        <div class="acts">
+          {row?.state !== undefined && <OrderButton order="restart" name={id} of="session" text="Restart…" />}
+        </div>
+      </div>
+      {answer === undefined && error !== '' && (
+        <section class="box">
+          <Empty title="Nothing is known of it">{error}</Empty>
+        </section>
+      )}
+      {answer?.why !== undefined && <Why why={answer.why} at={answer.at} />}
+      {answer !== undefined && <Turn {...answer} />}
+      {answer !== undefined && (
+        <div class="two">
+          <SessionHistory turns={answer.turns} />
+          <SessionRecords {...answer} />
+        </div>
+      )}
+      {answer !== undefined && (
+        <p>
+          <a href={href('events', undefined, { session: id })}>Events of this session</a>
+          {isStale.value && ' (not connected)'}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The turn under way, or else the last one on record. */
+function Turn({ why, at, turns }: SessionDetail) {
+  const begunAt = useBegunAt(why, at);
+  if (why?.turn !== undefined) {
+    const note = 'stretches without a change are folded';
+    return <Timeline title={`Turn ${why.turn.turn}`} note={note} rows={liveRows(why, begunAt)} isLive />;
+  }
+  const [last] = turns;
+  if (last === undefined) return null;
+  const note = 'from the record, which keeps when a call began and ended, and no times of its attempts';
+  return <Timeline title={`Last turn, ${last.turn}`} note={note} rows={recordedRows(last)} isLive={false} />;
+}
+
+const hardlyMs = 1500;
+
+/** When the turn began: it is told as so long ago, and would move by a few ms with each answer. */
+function useBegunAt(why: SessionWhy | undefined, at: number): number {
+  const known = useRef({ turn: 0, at: 0 });
+  const { turn } = why ?? {};
+  if (turn === undefined) return 0;
+  const begunAt = at - turn.sinceMs;
+  const isSame = known.current.turn === turn.turn && Math.abs(known.current.at - begunAt) < hardlyMs;
+  if (!isSame) known.current = { turn: turn.turn, at: begunAt };
+  return known.current.at;
+}

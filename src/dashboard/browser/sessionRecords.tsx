@@ -1,0 +1,94 @@
+import type { SessionDetail } from '../snapshot.ts';
+import { href } from './route.ts';
+import { Table } from './table.tsx';
+import { Ago, Countdown } from './times.tsx';
+
+/** What waits in a session as it is on record. */
+export function SessionRecords({ records, why }: Pick<SessionDetail, 'records' | 'why'>) {
+  if (records === undefined) return null;
+  const { messages, calls, deadLetters } = records;
+  const nothing = messages.length + calls.length + deadLetters.length === 0;
+  return (
+    <section class="box" aria-label="On record">
+      <div class="sh">
+        <h2>On record</h2>
+        <span class="faint">messages that wait, calls without a result, dead letters</span>
+      </div>
+      {nothing && <p class="in dim">Nothing waits and nothing is pending.</p>}
+      {messages.length > 0 && (
+        <Table
+          columns={[
+            { title: 'Message' },
+            { title: 'Kind' },
+            { title: 'State' },
+            { title: 'Begun', isNumber: true },
+            { title: 'Accepted' },
+          ]}
+        >
+          {messages.map(({ id, kind, state, deliveries, postedAt }) => (
+            <tr key={id}>
+              <td class="mono">
+                <bdi>{id}</bdi>
+              </td>
+              <td>
+                <bdi>{kind}</bdi>
+              </td>
+              <td>{state === 'taken' ? 'in its turn' : 'waits'}</td>
+              <td class="num" data-l="Begun">
+                {deliveries}
+              </td>
+              <td>
+                <Ago at={postedAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {why === undefined && calls.length > 0 && (
+        <Table
+          columns={[
+            { title: 'Call' },
+            { title: 'Integration' },
+            { title: 'Tool' },
+            { title: 'Started' },
+            { title: 'Due' },
+          ]}
+        >
+          {calls.map(({ call, integration, tool, startedAt, deadlineAt }) => (
+            <tr key={call}>
+              <td class="mono">
+                <bdi>{call}</bdi>
+              </td>
+              <td>
+                <a class="link" href={href('integrations', integration)}>
+                  <bdi>{integration}</bdi>
+                </a>
+              </td>
+              <td>
+                <bdi>{tool}</bdi>
+              </td>
+              <td>
+                <Ago at={startedAt} />
+              </td>
+              <td>
+                <Countdown at={deadlineAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {deadLetters.length > 0 && (
+        <Table columns={[{ title: 'Dead letter' }, { title: 'Why it is not delivered again' }]}>
+          {deadLetters.map(({ id, reason }) => (
+            <tr key={id}>
+              <td class="mono">
+                <bdi>{id}</bdi>
+              </td>
+              <td>{reason.replaceAll('_', ' ')}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
