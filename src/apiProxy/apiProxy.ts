@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../policy/clock.ts';
 import type { DrainOrder } from '../calls/draining.ts';
+import { inboundTrace } from '../calls/inboundTrace.ts';
 import type { Failure } from '../policy/failure.ts';
 import type { Part, Runtime } from '../runtime/runtime.ts';
 import { breakOff, mayFallBack, refuse, stopping } from './ending.ts';
@@ -57,7 +58,7 @@ export class ApiProxy {
     try {
       const body = await this.#bodies.read(request);
       try {
-        await this.#pass(request, response, body, closed);
+        await this.#traced(request, response, () => this.#pass(request, response, body, closed));
       } finally {
         this.#bodies.release(body);
       }
@@ -67,12 +68,31 @@ export class ApiProxy {
     }
   }
 
+  /** Has a request followed from here to the end of its answer, where the host asks for telemetry. */
+  async #traced(
+    { method = 'GET', url = '/', headers }: IncomingMessage,
+    response: ServerResponse,
+    pass: () => Promise<Failure | undefined>,
+  ): Promise<void> {
+    const { tracer } = this.#runtime.tracing;
+    const { path: route } = routeOf(method, url);
+    const from = inboundTrace((name) => headers[name]);
+    const trace = tracer?.requestBegins({ protocol: 'http', integration: this.name, method, route, from });
+    if (trace === undefined) await pass();
+    else {
+      const failure = await trace.run(pass);
+      const status = response.headersSent ? response.statusCode : undefined;
+      trace.ended(failure === undefined ? { ok: true, value: { status } } : { ok: false, failure });
+    }
+  }
+
+  /** @returns what broke an answer that had begun. */
   async #pass(
     request: IncomingMessage,
     response: ServerResponse,
     body: RequestBody,
     closed: Promise<void>,
-  ): Promise<void> {
+  ): Promise<Failure | undefined> {
     const { method = 'GET', url = '/', headers } = request;
     const route = routeOf(method, url);
     const credential = credentialOf(headers);
@@ -93,26 +113,33 @@ export class ApiProxy {
     if (delayMs > 0) await waitFor(this.#runtime.clock, delayMs, closed);
     let before: Failure | undefined;
     for (const [index, upstream] of this.#upstreams.entries()) {
-      if (response.destroyed) return;
+      if (response.destroyed) return undefined;
       const isLast = index === this.#upstreams.length - 1;
       const bucket = upstream.bucketOf(credential, asked.model);
-      if (this.#isStopping) return refuse(asked, undefined, bucket, stopping(this.name));
+      if (this.#isStopping) {
+        refuse(asked, undefined, bucket, stopping(this.name));
+        return undefined;
+      }
       const exchange = new Exchange(asked, upstream, bucket, this.#settings, this.#runtime.clock, isLast);
       this.#open.set(response, exchange);
       const outcome = await exchange.run();
       if (outcome.ok) {
         this.#repeats.ended(keys);
         if (before !== undefined) this.#tellFallback(exchange, before);
-        return;
+        return undefined;
       }
       if (exchange.isCommitted) {
         if (outcome.failure.reason !== 'reader_left') this.#repeats.broke(keys);
         if (!exchange.isDone) breakOff(asked, exchange, outcome.failure);
-        return;
+        return outcome.failure;
       }
-      if (isLast || !mayFallBack(outcome.failure, asked)) return refuse(asked, exchange, bucket, outcome.failure);
+      if (isLast || !mayFallBack(outcome.failure, asked)) {
+        refuse(asked, exchange, bucket, outcome.failure);
+        return undefined;
+      }
       before = outcome.failure;
     }
+    return undefined;
   }
 
   #closed(response: ServerResponse): void {

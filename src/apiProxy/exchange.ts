@@ -10,7 +10,7 @@ import type { StreamReader } from '../calls/callSettings.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
 import { ExchangeSettings } from './exchangeSettings.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
-import { type ForwardedRequest, Forwarding } from './forwarding.ts';
+import { type ForwardedAnswer, type ForwardedRequest, Forwarding } from './forwarding.ts';
 import { gone, type Passage } from './passage.ts';
 import type { AskedModel, RequestBody } from './requestBody.ts';
 import type { ClientKind, Route } from './route.ts';
@@ -37,6 +37,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly route: Route;
+  readonly model: string | undefined;
   readonly upstream: Upstream;
   readonly limits: ApiProxySettings;
   readonly clock: Clock;
@@ -72,11 +73,12 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     clock: Clock,
     isLast: boolean,
   ) {
-    const { request, response, body, route, streams, arrivedAt } = asked;
+    const { request, response, body, route, model, streams, arrivedAt } = asked;
     this.request = request;
     this.response = response;
     this.body = body;
     this.route = route;
+    this.model = model;
     this.upstream = upstream;
     this.limits = limits;
     this.clock = clock;
@@ -139,8 +141,8 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     return this.#mayWait(this.#lastFacts?.retryAfterMs ?? 0) ? 'any' : 'none';
   }
 
-  async read(context: unknown, attempt: StreamedAttempt): Promise<void> {
-    const { touch, rateLimit } = context as AttemptContext;
+  async read(context: unknown, attempt: StreamedAttempt): Promise<ForwardedAnswer> {
+    const { touch, rateLimit, traceContext } = context as AttemptContext;
     const passage = this.upstream.passage();
     this.passage = passage;
     this.#lastFacts = undefined;
@@ -156,7 +158,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     }
     this.settings.stage = 'headers';
     touch();
-    const forwarding = new Forwarding(this, attempt, { touch, rateLimit });
+    const forwarding = new Forwarding(this, attempt, { touch, rateLimit, traceContext });
     this.#forwarding = forwarding;
     try {
       forwarding.send();
@@ -164,7 +166,7 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
       forwarding.giveUp(this.judgedError(error));
     }
     try {
-      await forwarding.ended;
+      return await forwarding.ended;
     } catch (error) {
       this.#note(error instanceof AttemptError ? error.facts : undefined);
       throw error;

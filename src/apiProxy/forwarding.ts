@@ -5,6 +5,7 @@ import { formatDuration } from '../policy/duration.ts';
 import { readString } from '../policy/errorChain.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
+import { type AnswerFigures, AnswerReader } from './answerFigures.ts';
 import { ClientWriter } from './clientWriter.ts';
 import { ContentWatch } from './contentWatch.ts';
 import { EncodedBody } from './encodedBody.ts';
@@ -53,14 +54,20 @@ export interface ForwardedRequest {
   commit(answer: IncomingMessage, headers: readonly string[]): void;
 }
 
+/** What is known of an answer once it has passed; its figures where the host asks for telemetry. */
+export interface ForwardedAnswer extends AnswerFigures {
+  readonly status: number | undefined;
+}
+
 /** One attempt of a request: what goes to the upstream, and what comes back. */
 export class Forwarding {
-  /** Settles when all of the answer has been handed to the client, or the attempt has failed. */
-  readonly ended: Promise<void>;
+  /** Settles with what the answer says of itself when all of it has been handed to the client, or the attempt has failed. */
+  readonly ended: Promise<ForwardedAnswer>;
   readonly #exchange: ForwardedRequest;
   readonly #attempt: StreamedAttempt;
   readonly #touch: () => void;
   readonly #learn: AttemptContext['rateLimit'];
+  readonly #trace: AttemptContext['traceContext'];
   #request: ClientRequest | undefined = undefined;
   #answer: IncomingMessage | undefined = undefined;
   #scanner: EventScanner | undefined = undefined;
@@ -72,18 +79,21 @@ export class Forwarding {
   /** What the upstream says that its answer failed of, which passes to the client as it came. */
   #failure: FailureFacts | undefined = undefined;
   #isOver = false;
-  #resolve!: () => void;
+  /** Where the host asks for telemetry. */
+  #reader: AnswerReader | undefined = undefined;
+  #resolve!: (answer: ForwardedAnswer) => void;
   #reject!: (error: unknown) => void;
 
   constructor(
     exchange: ForwardedRequest,
     attempt: StreamedAttempt,
-    { touch, rateLimit }: Pick<AttemptContext, 'touch' | 'rateLimit'>,
+    { touch, rateLimit, traceContext }: Pick<AttemptContext, 'touch' | 'rateLimit' | 'traceContext'>,
   ) {
     this.#exchange = exchange;
     this.#attempt = attempt;
     this.#touch = touch;
     this.#learn = rateLimit;
+    this.#trace = traceContext;
     this.#watch = new ContentWatch(exchange.clock);
     this.#writer = new ClientWriter(exchange.response, () => this.#rest());
     this.ended = new Promise((resolve, reject) => {
@@ -115,6 +125,7 @@ export class Forwarding {
       bodyBytes: bytes?.length,
       isRead: route.dialect !== undefined,
       key: upstream.key,
+      trace: this.#trace,
     });
     const { method = 'GET', url = '/' } = asked;
     const request = upstream.request({ method, url: requestUrl(url, upstream.key), headers }, isFresh);
@@ -162,6 +173,8 @@ export class Forwarding {
     else if (scanner !== undefined || endsWithConnection(answer))
       this.#encoded = EncodedBody.of(encoding, (chunk) => scanner?.push(chunk));
     this.#watch.begin();
+    if (this.#trace !== undefined && dialect !== undefined && encoding === undefined)
+      this.#reader = new AnswerReader(isStream);
     answer.on('data', this.#took);
     const encoded = this.#encoded;
     answer.once('end', () => {
@@ -180,6 +193,7 @@ export class Forwarding {
     if (this.#isOver) return;
     this.#touch();
     this.#encoded?.push(chunk);
+    this.#reader?.push(chunk);
     const exchange = this.#exchange;
     const scanner = this.#scanner;
     if (scanner !== undefined) {
@@ -279,7 +293,7 @@ export class Forwarding {
       this.#reject(new AttemptError(failure));
     } else {
       exchange.passage?.ended(undefined);
-      this.#resolve();
+      this.#resolve({ status: this.#answer?.statusCode, ...this.#reader?.figures });
     }
   }
 

@@ -26,24 +26,27 @@ export interface RequestChanges {
   readonly isRead: boolean;
   /** The credential that takes the place of the client's. */
   readonly key: string | undefined;
+  /** The trace that the request belongs to, in place of what the client says. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The headers of a request for the upstream: all, as they came, but for those of the connection. */
 export function requestHeaders(
   raw: RawHeaders,
   headers: IncomingHttpHeaders,
-  { host, bodyBytes, isRead, key }: RequestChanges,
+  { host, bodyBytes, isRead, key, trace = {} }: RequestChanges,
 ): string[] {
   const dropped = droppedOf(headers);
   const passed = ['Host', host];
   for (const [name, value] of pairs(raw)) {
     const lower = name.toLowerCase();
-    if (lower === 'host' || dropped.has(lower)) continue;
+    if (lower === 'host' || dropped.has(lower) || lower in trace) continue;
     if (lower === 'accept-encoding' && isRead) continue;
     if (lower === 'content-length' && bodyBytes !== undefined) continue;
     if (key !== undefined && isOfAccount(lower)) continue;
     passed.push(name, key !== undefined && credentialNames.has(lower) ? replaced(lower, key) : value);
   }
+  for (const [name, value] of Object.entries(trace)) passed.push(name, value);
   if (isRead) passed.push('accept-encoding', 'identity');
   if (bodyBytes !== undefined && (bodyBytes > 0 || headers['content-length'] !== undefined))
     passed.push('content-length', String(bodyBytes));

@@ -12,15 +12,17 @@ export interface Route {
   /** Undefined where no event of an answer means anything to us: it passes blind. */
   readonly dialect: Dialect | undefined;
   readonly effect: Effect;
+  /** The pattern of its path, where it has a dialect. */
+  readonly path: string | undefined;
   /** Names it in records; never holds an id or a query. */
   readonly label: string;
 }
 
-const dialects: readonly (readonly [RegExp, Dialect])[] = [
+const dialects: readonly (readonly [shape: RegExp, dialect: Dialect, path: string])[] = [
   // A message of a thread of OpenAI's assistants is something else.
-  [/(?<!\/threads\/[^/]+)\/messages$/, 'messages'],
-  [/\/responses$/, 'responses'],
-  [/\/chat\/completions$/, 'chat'],
+  [/(?<!\/threads\/[^/]+)\/messages$/, 'messages', '/messages'],
+  [/\/responses$/, 'responses', '/responses'],
+  [/\/chat\/completions$/, 'chat', '/chat/completions'],
 ];
 
 /** Other requests that a model answers and that leave nothing behind. */
@@ -31,14 +33,14 @@ const harmless =
 export function routeOf(method: string, url: string): Route {
   const path = url.split('?', 1)[0] ?? '/';
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
-    return { dialect: undefined, effect: 'readOnly', label: method };
+    return { dialect: undefined, effect: 'readOnly', label: method, path: undefined };
   if (method === 'POST') {
-    const dialect = dialects.find(([shape]) => shape.test(path))?.[1];
-    if (dialect !== undefined) return { dialect, effect: 'idempotent', label: dialect };
-    if (harmless.test(path)) return { dialect: undefined, effect: 'idempotent', label: 'model' };
+    const [, dialect, known] = dialects.find(([shape]) => shape.test(path)) ?? [];
+    if (dialect !== undefined) return { dialect, effect: 'idempotent', label: dialect, path: known };
+    if (harmless.test(path)) return { dialect: undefined, effect: 'idempotent', label: 'model', path: undefined };
   }
   const effect = method === 'PUT' || method === 'DELETE' ? 'idempotent' : 'mutating';
-  return { dialect: undefined, effect, label: knownMethods.has(method) ? method : 'other' };
+  return { dialect: undefined, effect, label: knownMethods.has(method) ? method : 'other', path: undefined };
 }
 
 const knownMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);

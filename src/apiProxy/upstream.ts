@@ -1,16 +1,25 @@
 import { createHash } from 'node:crypto';
-import { Agent, type ClientRequest, request as requestPlain, type RequestOptions } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestPlain,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as SecureAgent, request as requestSecure } from 'node:https';
+import { serverOf } from '../integrations/http/serverOf.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { defaultSettings } from '../calls/callOptions.ts';
 import type { CallSettings } from '../calls/callSettings.ts';
 import { formatDuration } from '../policy/duration.ts';
+import type { InputNames } from '../policy/integrationAbout.ts';
 import { say } from '../policy/logger.ts';
 import { RetryBudget } from '../policy/retryBudget.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { FailedAnswer } from './failedAnswer.ts';
 import { Passage } from './passage.ts';
+import type { Route } from './route.ts';
 import { apiPolicy } from './settings.ts';
 
 /** Keys and models that have a bucket of their own; further ones share one. */
@@ -121,7 +130,7 @@ export class Upstream {
   bucketOf(credential: string, model: string | undefined): Bucket {
     const known = `${this.name}${model === undefined ? '' : `/${model}`}#${shortHash(credential)}`;
     const name = this.#buckets.has(known) || this.#buckets.size < mostBuckets ? known : `${this.name}/others`;
-    const bucket = this.#buckets.get(name) ?? this.#makeBucket(name, model);
+    const bucket = this.#buckets.get(name) ?? this.#makeBucket(name);
     this.#buckets.set(name, bucket);
     return bucket;
   }
@@ -136,12 +145,17 @@ export class Upstream {
     return ['anthropic', 'openai'].find((each) => this.#url.hostname.endsWith(`${each}.com`));
   }
 
-  #makeBucket(name: string, model: string | undefined): Bucket {
+  #makeBucket(name: string): Bucket {
     const runtime = this.#runtime;
     const policy = runtime.policies.policyOf(name, undefined, apiPolicy, this.name);
     const path = superviseIntegration<unknown, unknown>(runtime, {
       name,
-      about: { type: 'http', provider: this.#provider, modelOf: () => model },
+      about: {
+        ...{ type: 'http', provider: this.#provider, server: serverOf(this.#url) },
+        // One bucket may be that of several models.
+        modelOf: (request) => (request as AskedOf).model,
+        namesOf: (request) => namesOf(request as AskedOf),
+      },
       policy,
       shares: 'circuit',
       // The circuit of the upstream bounds what is tried again, and requests that it holds back are tries too.
@@ -155,6 +169,19 @@ export class Upstream {
     });
     return { path, lastRefusal: undefined };
   }
+}
+
+/** What of a request its records and its spans tell. */
+interface AskedOf {
+  readonly model: string | undefined;
+  readonly route: Pick<Route, 'dialect'>;
+  readonly request: Pick<IncomingMessage, 'method'>;
+}
+
+function namesOf({ request, route }: AskedOf): InputNames {
+  const { dialect } = route;
+  const modelApi = dialect === undefined ? undefined : dialect === 'messages' ? 'anthropic' : 'openai';
+  return { method: request.method, modelApi };
 }
 
 /** The path of a request below that of the upstream. A version that both of them have, such as `/v1`, stands there once. */

@@ -8,7 +8,12 @@ import type { CallTrace } from './tracing.ts';
 export function traceOf<I, O>(options: CallPathOptions<I, O>, call: Call<I, O>): CallTrace | undefined {
   const { name, about, tracing } = options;
   const { input, number, settings } = call;
-  return tracing?.tracer?.callBegins({
+  const tracer = tracing?.tracer;
+  // The call that it is part of is told of.
+  if (tracer === undefined || settings.isPart === true) return undefined;
+  const { method, ...names } = about?.namesOf?.(input) ?? {};
+  return tracer.callBegins({
+    ...names,
     integration: name,
     number,
     type: about?.type,
@@ -17,7 +22,7 @@ export function traceOf<I, O>(options: CallPathOptions<I, O>, call: Call<I, O>):
     model: about?.modelOf?.(input),
     label: settings.label,
     session: settings.session,
-    method: about?.type === 'http' ? (readString(input, 'method') ?? methodOf(input)) : undefined,
+    method: method ?? (about?.type === 'http' ? (readString(input, 'method') ?? methodOf(input)) : undefined),
     server: about?.server,
   });
 }

@@ -14,10 +14,31 @@ export interface TracedCall {
   readonly model: string | undefined;
   readonly label: string | undefined;
   readonly session: string | undefined;
-  /** The method of an HTTP request. */
+  /** The method of a request of HTTP or MCP. */
   readonly method: string | undefined;
+  /** The prompt that a request of MCP asks for. */
+  readonly prompt?: string | undefined;
+  /** The id that a request of JSON-RPC came with. */
+  readonly requestId?: string | undefined;
+  /** Of a request to a model: whose protocol it speaks. */
+  readonly modelApi?: 'anthropic' | 'openai' | undefined;
   /** The server of an HTTP API. */
   readonly server: { readonly host: string; readonly port: number } | undefined;
+}
+
+/** A request that came to this process, as a tracer is told of it; nothing of it but names. */
+export interface TracedRequest {
+  readonly protocol: 'mcp' | 'http';
+  /** The integration that answers it. */
+  readonly integration: string;
+  readonly method: string;
+  readonly tool?: string | undefined;
+  readonly prompt?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** The pattern of its path, where it is a known one. */
+  readonly route?: string | undefined;
+  /** What it belongs to on the side that asks. */
+  readonly from: TraceContext | undefined;
 }
 
 /** A turn of a session as a tracer is told of it. */
@@ -60,6 +81,8 @@ export interface Tracer {
   /** A call was made; asked where its caller stands. */
   callBegins(call: TracedCall): CallTrace;
   turnBegins(turn: TracedTurn): Trace;
+  /** A request came; its end is that of its answer. */
+  requestBegins(request: TracedRequest): Trace;
   /** What is under way where it is asked. */
   here(): unknown;
 }

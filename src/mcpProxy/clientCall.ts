@@ -1,5 +1,6 @@
 import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
+import type { Trace } from '../calls/tracing.ts';
 import type { Effect } from '../policy/effects.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import type { McpAnswer, McpParams, McpRequest } from '../protocol/mcp/message.ts';
@@ -13,6 +14,8 @@ export class ClientCall implements Asker {
   readonly request: Pick<McpRequest, 'id' | 'key' | 'method' | 'params'>;
   /** The tool it calls; undefined when it calls none. */
   readonly tool: string | undefined;
+  /** The prompt it asks for. */
+  readonly prompt: string | undefined;
   /** How it is called in records. */
   readonly label: string;
   readonly modern: boolean;
@@ -24,6 +27,8 @@ export class ClientCall implements Asker {
   /** Kept for as long as it may have to be written. */
   line: Uint8Array | undefined;
   row: Call<ClientCall, McpAnswer> | undefined = undefined;
+  /** Follows it, where the host asks for telemetry. */
+  trace: Trace | undefined = undefined;
   question: Question | undefined = undefined;
   /** Where it was written last. */
   wire: Wire | undefined = undefined;
@@ -52,6 +57,7 @@ export class ClientCall implements Asker {
     this.request = { id, key, method, params };
     const name = method === 'tools/call' ? params['name'] : undefined;
     this.tool = typeof name === 'string' ? name : undefined;
+    this.prompt = method === 'prompts/get' && typeof params['name'] === 'string' ? params['name'] : undefined;
     this.label = this.tool === undefined ? method : `${method} ${this.tool}`;
     this.modern = isModern(params);
     this.asTask = params['task'] !== undefined;

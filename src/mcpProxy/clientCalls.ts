@@ -1,6 +1,8 @@
 import type { CallSettings } from '../calls/callSettings.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
+import { inboundTrace } from '../calls/inboundTrace.ts';
+import type { Trace } from '../calls/tracing.ts';
 import { mayRepeat } from '../policy/repetition.ts';
 import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../policy/failure.ts';
 import { TurnoverMap } from './turnoverMap.ts';
@@ -81,8 +83,10 @@ export class ClientCalls {
     this.#size++;
     if (request.method === 'initialize') this.#initializing++;
     this.#retain(line.length);
-    const row = this.#host.path.start(call, this.#settingsOf(call), (outcome) => this.#settled(call, outcome));
-    call.row = row;
+    const begin = () => this.#host.path.start(call, this.#settingsOf(call), (outcome) => this.#settled(call, outcome));
+    const trace = this.#traceOf(call);
+    call.trace = trace;
+    call.row = trace === undefined ? begin() : trace.run(begin);
   }
 
   /**
@@ -136,6 +140,7 @@ export class ClientCalls {
         key: request.key,
         line,
         token,
+        meta: call.inBatch ? undefined : context.traceContext,
         addsToken: call.tool !== undefined && token === undefined && !asTask && !call.inBatch,
         again: call.wire === wire,
         asTask,
@@ -179,6 +184,7 @@ export class ClientCalls {
       );
     }
     this.#size--;
+    call.trace?.ended(outcome);
     if (method === 'initialize') this.#initializing--;
     this.#release(call);
     if (!outcome.ok && !call.delivered && !call.cancelled) {
@@ -186,6 +192,18 @@ export class ClientCalls {
       this.#host.refuse(call, outcome.failure, this.#scope.clock.now() - call.startedAt);
     }
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** It belongs to what the client says in its `_meta`. */
+  #traceOf({ request, tool, prompt }: ClientCall): Trace | undefined {
+    const { runtime, name: integration } = this.#scope;
+    const { tracer } = runtime.tracing;
+    if (tracer === undefined) return undefined;
+    const { id, method, params } = request;
+    const meta = fieldsOf(params['_meta']);
+    const from = inboundTrace((field) => meta[field]);
+    const names = { integration, method, tool, prompt, requestId: String(id) };
+    return tracer.requestBegins({ protocol: 'mcp', ...names, from });
   }
 
   #mayRepeat({ effect }: ClientCall): boolean {

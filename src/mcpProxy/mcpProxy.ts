@@ -151,7 +151,10 @@ export class McpProxy implements Part {
     const { runtime, settings, name } = this.#scope;
     return superviseIntegration<ClientCall, McpAnswer>(runtime, {
       name,
-      about: { type: 'mcp' },
+      about: {
+        type: 'mcp',
+        namesOf: ({ request, prompt }) => ({ method: request.method, prompt, requestId: String(request.id) }),
+      },
       policy: settings.policy,
       shares: 'nothing',
       toolOf: (call) => call.tool,

@@ -3,7 +3,7 @@ import { AttemptError, type FailureFacts } from '../policy/failure.ts';
 import { TurnoverMap } from './turnoverMap.ts';
 import { fieldsOf, idKey, type McpAnswer, type McpId, type McpParams } from '../protocol/mcp/message.ts';
 import { progressKey } from '../protocol/mcp/methods.ts';
-import { withId, withProgressToken } from '../protocol/mcp/rewrite.ts';
+import { withId, withMetaTexts, withProgressToken } from '../protocol/mcp/rewrite.ts';
 import { cancelledLine, requestLine } from '../protocol/mcp/syntheticAnswer.ts';
 import type { Line } from './outlet.ts';
 
@@ -31,6 +31,8 @@ export interface Asking {
   readonly addsToken?: boolean | undefined;
   /** Whether its id was used on this server before. */
   readonly again?: boolean | undefined;
+  /** Goes into its `_meta`. */
+  readonly meta?: Readonly<Record<string, string>> | undefined;
   /** Whether its progress token outlives its answer. */
   readonly asTask?: boolean | undefined;
 }
@@ -120,6 +122,7 @@ export class Wire {
     let token = asking.token;
     let ownToken = false;
     if (isTaken) line = withId(textOf(line), wireId);
+    if (asking.meta !== undefined) line = withMetaTexts(textOf(line), asking.meta);
     if (addsToken) {
       const added = this.#parts.nextId();
       const marked = withProgressToken(textOf(line), added);

@@ -1,9 +1,15 @@
 import { type Context, context, type Span, SpanStatusCode } from '@opentelemetry/api';
 import type { CallEnd, CallTrace, TraceContext } from '../calls/tracing.ts';
 import type { Clock } from '../policy/clock.ts';
-import { readInteger } from '../policy/errorChain.ts';
 import type { FailureFacts } from '../policy/failure.ts';
-import { attributesOfFailure, type CallShape, own, standard } from './conventions.ts';
+import {
+  attributesOfAnswer,
+  attributesOfFailure,
+  type CallShape,
+  figuresOfAnswer,
+  own,
+  standard,
+} from './conventions.ts';
 import type { Instruments } from './instruments.ts';
 import type { RedactedTexts } from './redactedTexts.ts';
 import { spanTime } from './spanTime.ts';
@@ -72,8 +78,10 @@ export class CallSpan implements CallTrace {
     safely(() => {
       const { span, wallStart, start } = this.#open;
       const elapsedMs = Math.max(0, clock.now() - start);
-      const ended = outcome.ok ? statusOf(kind, outcome.value) : attributesOfFailure(kind, outcome.failure);
+      const ended = outcome.ok ? attributesOfAnswer(kind, outcome.value) : attributesOfFailure(kind, outcome.failure);
       span.setAttributes({ ...ended, [own.attempts]: attempts });
+      if (standard.errorType in ended) span.setStatus({ code: SpanStatusCode.ERROR });
+      if (outcome.ok) span.setAttributes(texts.attributes(figuresOfAnswer(kind, outcome.value)));
       if (kind === 'http' && attempts > 1) span.setAttribute(standard.resendCount, attempts - 1);
       if (!outcome.ok) {
         span.setAttributes({ ...this.#failure(outcome.failure), [own.effect]: outcome.failure.outcome });
@@ -99,10 +107,4 @@ export class CallSpan implements CallTrace {
       [own.failureMessage]: texts.text(message),
     };
   }
-}
-
-/** The status of an answer that came. */
-function statusOf(kind: CallShape['kind'], value: unknown): Parameters<Span['setAttributes']>[0] {
-  const status = kind === 'http' ? readInteger(value, 'status') : undefined;
-  return status === undefined ? {} : { [standard.httpStatus]: status };
 }

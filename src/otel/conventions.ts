@@ -1,5 +1,6 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api';
-import type { TracedCall, TracedTurn } from '../calls/tracing.ts';
+import type { TracedCall, TracedRequest, TracedTurn } from '../calls/tracing.ts';
+import { read, readInteger, readString } from '../policy/errorChain.ts';
 import type { Failure } from '../policy/failure.ts';
 
 /**
@@ -17,13 +18,20 @@ export const standard = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
   model: 'gen_ai.request.model',
+  answerModel: 'gen_ai.response.model',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
   agent: 'gen_ai.agent.name',
   conversation: 'gen_ai.conversation.id',
   tool: 'gen_ai.tool.name',
+  prompt: 'gen_ai.prompt.name',
   workflow: 'gen_ai.workflow.name',
   mcpMethod: 'mcp.method.name',
+  requestId: 'jsonrpc.request.id',
   rpcStatus: 'rpc.response.status_code',
   httpMethod: 'http.request.method',
+  httpRoute: 'http.route',
+  urlScheme: 'url.scheme',
   httpStatus: 'http.response.status_code',
   resendCount: 'http.request.resend_count',
   serverAddress: 'server.address',
@@ -56,8 +64,38 @@ export const own = {
 } as const;
 
 /** Operations of `gen_ai.operation.name`, and methods of `mcp.method.name`, that calls are told as. */
-export const operations = { agent: 'invoke_agent', tool: 'execute_tool', workflow: 'invoke_workflow' } as const;
+export const operations = {
+  agent: 'invoke_agent',
+  chat: 'chat',
+  tool: 'execute_tool',
+  workflow: 'invoke_workflow',
+} as const;
 export const mcpMethods = { call: 'tools/call', list: 'tools/list' } as const;
+/** What an agent may make up is told as this. */
+const other = '_OTHER';
+/** `error.type` of a tool that says it failed. */
+const toolError = 'tool_error';
+
+/** Methods of requests of MCP by their names; every other one is `_OTHER`, since a client may make up methods for ever. */
+const knownMcpMethods: ReadonlySet<string> = new Set([
+  'completion/complete',
+  'initialize',
+  'logging/setLevel',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/templates/list',
+  'resources/unsubscribe',
+  'server/discover',
+  'tasks/cancel',
+  'tasks/get',
+  'tasks/list',
+  'tasks/result',
+  'tasks/update',
+  ...Object.values(mcpMethods),
+]);
 
 /** Methods of HTTP by their names; every other one is `_OTHER`. */
 const httpMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
@@ -69,7 +107,7 @@ const itemName = 'workflow item';
 
 /** What a call is told as. */
 export interface CallShape {
-  readonly kind: 'agent' | 'mcp' | 'http' | 'tool' | 'workflow' | 'other';
+  readonly kind: 'agent' | 'chat' | 'mcp' | 'mcpServer' | 'http' | 'httpServer' | 'tool' | 'workflow' | 'other';
   /** The name of its span. */
   readonly name: string;
   readonly spanKind: SpanKind;
@@ -82,23 +120,15 @@ export function shapeOf(call: TracedCall): CallShape {
   const { integration, type, tool, provider, model, method, server } = call;
   const base = { [own.integration]: integration, ...given(own.integrationType, type) };
   const ofModel = { ...given(standard.provider, provider), ...given(standard.model, model) };
-  if (type === 'mcp') {
-    const mcpMethod = tool === undefined ? mcpMethods.list : mcpMethods.call;
-    const ofTool = tool === undefined ? {} : { [standard.operation]: operations.tool, [standard.tool]: tool };
-    return {
-      kind: 'mcp',
-      name: tool === undefined ? mcpMethod : `${mcpMethod} ${tool}`,
-      spanKind: SpanKind.CLIENT,
-      attributes: { ...base, [standard.mcpMethod]: mcpMethod, ...ofTool },
-    };
-  }
+  if (type === 'mcp') return { kind: 'mcp', spanKind: SpanKind.CLIENT, ...mcpShape(base, call) };
   if (type === 'http') {
-    const known = httpMethods.has((method ?? '').toUpperCase()) ? (method ?? '').toUpperCase() : '_OTHER';
     const ofServer =
       server === undefined ? {} : { [standard.serverAddress]: server.host, [standard.serverPort]: server.port };
+    if (call.modelApi !== undefined) return chatShape({ ...base, ...ofServer }, call, call.modelApi);
+    const { name, known } = httpMethod(method);
     return {
       kind: 'http',
-      name: known === '_OTHER' ? 'HTTP' : known,
+      name,
       spanKind: SpanKind.CLIENT,
       attributes: { ...base, ...ofModel, [standard.httpMethod]: known, ...ofServer },
     };
@@ -137,10 +167,68 @@ export function shapeOf(call: TracedCall): CallShape {
   return { kind: 'other', name: `call ${integration}`, spanKind: SpanKind.INTERNAL, attributes: base };
 }
 
+/** What a request that came is told as; nothing of it has been redacted. */
+export function shapeOfRequest(request: TracedRequest): CallShape {
+  const base = { [own.integration]: request.integration };
+  const spanKind = SpanKind.SERVER;
+  if (request.protocol === 'mcp') return { kind: 'mcpServer', spanKind, ...mcpShape(base, request) };
+  const { name, known } = httpMethod(request.method);
+  const { route } = request;
+  return {
+    kind: 'httpServer',
+    name: route === undefined ? name : `${name} ${route}`,
+    spanKind,
+    attributes: {
+      ...base,
+      [standard.httpMethod]: known,
+      [standard.urlScheme]: 'http',
+      ...given(standard.httpRoute, route),
+    },
+  };
+}
+
+function mcpShape(
+  base: Attributes,
+  { method, tool, prompt }: Partial<Pick<TracedCall, 'method' | 'tool' | 'prompt'>>,
+): Pick<CallShape, 'name' | 'attributes'> {
+  const asked = method ?? (tool === undefined ? mcpMethods.list : mcpMethods.call);
+  const known = knownMcpMethods.has(asked) ? asked : other;
+  const target = tool ?? prompt;
+  const ofTool = tool === undefined ? {} : { [standard.operation]: operations.tool, [standard.tool]: tool };
+  return {
+    name: target === undefined ? known : `${known} ${target}`,
+    attributes: { ...base, [standard.mcpMethod]: known, ...ofTool, ...given(standard.prompt, prompt) },
+  };
+}
+
+function chatShape(
+  base: Attributes,
+  { provider, model }: TracedCall,
+  modelApi: NonNullable<TracedCall['modelApi']>,
+): CallShape {
+  const ofModel = { [standard.provider]: provider ?? modelApi, ...given(standard.model, model) };
+  return {
+    kind: 'chat',
+    name: model === undefined ? operations.chat : `${operations.chat} ${model}`,
+    spanKind: SpanKind.CLIENT,
+    attributes: { ...base, [standard.operation]: operations.chat, ...ofModel },
+  };
+}
+
+function httpMethod(method = ''): { readonly name: string; readonly known: string } {
+  const upper = method.toUpperCase();
+  return httpMethods.has(upper) ? { name: upper, known: upper } : { name: 'HTTP', known: other };
+}
+
 /** What a span says of a call beside its shape: of these there are many values. */
-export function particularsOf({ integration, number, label, session }: TracedCall): Attributes {
+export function particularsOf({ integration, number, label, session, requestId }: TracedCall): Attributes {
   const ofSession = session === undefined ? {} : { [own.session]: session, [standard.conversation]: session };
-  return { [own.call]: `${integration}-${number}`, ...given(own.label, label), ...ofSession };
+  return {
+    [own.call]: `${integration}-${number}`,
+    ...given(own.label, label),
+    ...given(standard.requestId, requestId),
+    ...ofSession,
+  };
 }
 
 export function attributesOfTurn({ session, turn, kind }: TracedTurn): Attributes {
@@ -153,13 +241,42 @@ export const turnName = 'session turn';
 /** What span and metrics say of a failure. An answer of the other side is told by its code, all else by its reason or kind. */
 export function attributesOfFailure(shape: CallShape['kind'], failure: Failure): Attributes {
   const { kind, reason, status, code } = failure;
-  const answer = shape === 'http' ? status : shape === 'mcp' && isRpcCode(code) ? code : undefined;
+  const answer = ofHttp.has(shape) ? status : ofMcp.has(shape) && isRpcCode(code) ? code : undefined;
   return {
     [standard.errorType]: String(answer ?? reason ?? kind),
-    ...(answer !== undefined && shape === 'http' && { [standard.httpStatus]: answer }),
-    ...(answer !== undefined && shape === 'mcp' && { [standard.rpcStatus]: String(answer) }),
+    ...(answer !== undefined && ofHttp.has(shape) && { [standard.httpStatus]: answer }),
+    ...(answer !== undefined && ofMcp.has(shape) && { [standard.rpcStatus]: String(answer) }),
   };
 }
+
+/** What span and metrics say of an answer that came; with `error.type` where it says no. */
+export function attributesOfAnswer(shape: CallShape['kind'], value: unknown): Attributes {
+  if (ofHttp.has(shape)) {
+    const status = readInteger(value, 'status');
+    if (status === undefined) return {};
+    // What a server answers with 4xx is a failure of who asked.
+    const isError = status >= (shape === 'httpServer' ? 500 : 400);
+    return { [standard.httpStatus]: status, ...(isError && { [standard.errorType]: String(status) }) };
+  }
+  if (!ofMcp.has(shape)) return {};
+  const code = readInteger(read(value, 'error'), 'code');
+  if (code !== undefined) return { [standard.errorType]: String(code), [standard.rpcStatus]: String(code) };
+  return read(read(value, 'result'), 'isError') === true ? { [standard.errorType]: toolError } : {};
+}
+
+/** What the span of a request to a model says of its answer: of these there are many values. */
+export function figuresOfAnswer(shape: CallShape['kind'], value: unknown): Attributes {
+  if (shape !== 'chat') return {};
+  const [input, output] = [readInteger(value, 'inputTokens'), readInteger(value, 'outputTokens')];
+  return {
+    ...given(standard.answerModel, readString(value, 'model')),
+    ...(input !== undefined && { [standard.inputTokens]: input }),
+    ...(output !== undefined && { [standard.outputTokens]: output }),
+  };
+}
+
+const ofHttp: ReadonlySet<CallShape['kind']> = new Set(['http', 'httpServer', 'chat']);
+const ofMcp: ReadonlySet<CallShape['kind']> = new Set(['mcp', 'mcpServer']);
 
 /** JSON-RPC has its codes below zero; exit codes and those of sockets are above. */
 function isRpcCode(code: string | number | undefined): code is number {

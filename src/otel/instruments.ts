@@ -8,12 +8,14 @@ const httpBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.
 
 /** Durations by the conventions: name, buckets, and calls of which kind they are of. */
 export const durations = [
-  ['gen_ai.client.operation.duration', genAiBounds, ['agent']],
+  ['gen_ai.client.operation.duration', genAiBounds, ['agent', 'chat']],
   ['gen_ai.invoke_agent.duration', genAiBounds, ['agent']],
   ['gen_ai.execute_tool.duration', genAiBounds, ['tool']],
   ['gen_ai.workflow.duration', genAiBounds, ['workflow']],
   ['mcp.client.operation.duration', mcpBounds, ['mcp']],
+  ['mcp.server.operation.duration', mcpBounds, ['mcpServer']],
   ['http.client.request.duration', httpBounds, ['http']],
+  ['http.server.request.duration', httpBounds, ['httpServer']],
 ] as const satisfies readonly (readonly [string, readonly number[], readonly CallShape['kind'][]])[];
 
 /** What is counted and measured as calls and turns end. */
@@ -44,6 +46,11 @@ export class Instruments {
 
   callEnded(kind: CallShape['kind'], elapsedMs: number, attributes: Attributes): void {
     this.#call.record(elapsedMs / 1000, attributes);
+    this.operationEnded(kind, elapsedMs, attributes);
+  }
+
+  /** By the conventions alone: a request that came is told as the call that it becomes as well. */
+  operationEnded(kind: CallShape['kind'], elapsedMs: number, attributes: Attributes): void {
     for (const histogram of this.#byKind.get(kind) ?? []) histogram.record(elapsedMs / 1000, attributes);
   }
 

@@ -8,11 +8,22 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type * as api from '@opentelemetry/api';
-import type { CallTrace, Trace, TracedCall, TracedTurn, Tracer } from '../calls/tracing.ts';
+import type { CallTrace, Trace, TracedCall, TracedRequest, TracedTurn, Tracer } from '../calls/tracing.ts';
 import type { Outcome } from '../policy/failure.ts';
 import { CallSpan, type OpenSpan, type SpanScope } from './callSpan.ts';
-import { attributesOfFailure, attributesOfTurn, own, particularsOf, shapeOf, turnName } from './conventions.ts';
+import {
+  attributesOfAnswer,
+  attributesOfFailure,
+  attributesOfTurn,
+  own,
+  particularsOf,
+  shapeOf,
+  shapeOfRequest,
+  standard,
+  turnName,
+} from './conventions.ts';
 import { spanTime } from './spanTime.ts';
+import { contextOf } from './traceContext.ts';
 
 /** Makes a span of each call and of each turn. What the SDK of the host throws ends nothing: that call goes on without one. */
 export class SpanTracer implements Tracer {
@@ -51,6 +62,31 @@ export class SpanTracer implements Tracer {
         instruments.turnEnded(elapsedMs, { [own.messageKind]: texts.text(turn.kind), ...failed });
       });
     };
+    return { run: (work) => context.with(opened.context, work), ended };
+  }
+
+  requestBegins(request: TracedRequest): Trace {
+    const { clock, texts, instruments, safely } = this.#scope;
+    const bare = shapeOfRequest(request);
+    const [name, attributes] = [texts.text(bare.name), texts.attributes(bare.attributes)];
+    const { requestId } = request;
+    const particulars = requestId === undefined ? {} : { [standard.requestId]: texts.text(requestId) };
+    const from = request.from === undefined ? context.active() : contextOf(request.from);
+    const opened = this.#open(name, bare.spanKind, { ...attributes, ...particulars }, from);
+    const ended = (outcome: Outcome<unknown>): void =>
+      safely(() => {
+        const { span, start, wallStart } = opened;
+        const elapsedMs = Math.max(0, clock.now() - start);
+        const { kind } = bare;
+        const said = outcome.ok ? attributesOfAnswer(kind, outcome.value) : attributesOfFailure(kind, outcome.failure);
+        span.setAttributes(said);
+        if (standard.errorType in said) {
+          const message = outcome.ok ? undefined : texts.text(outcome.failure.message);
+          span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+        }
+        span.end(spanTime(wallStart + elapsedMs));
+        instruments.operationEnded(kind, elapsedMs, { ...attributes, ...said });
+      });
     return { run: (work) => context.with(opened.context, work), ended };
   }
 

@@ -30,6 +30,7 @@ function startTraced(policy: Parameters<typeof startIntegration>[0] = {}): Trace
   const tracing: Tracing = {
     tracer: {
       callBegins: begins,
+      requestBegins: () => ({ run: (work) => work(), ended: () => undefined }),
       turnBegins: () => ({ run: (work) => work(), ended: () => undefined }),
       here: () => undefined,
     },

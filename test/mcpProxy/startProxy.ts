@@ -24,6 +24,7 @@ export interface StartedProxy {
   readonly proxy: McpProxy;
   /** Stops all of it. */
   stop(): Promise<void>;
+  readonly registry: Registry;
   readonly runtime: Runtime;
   readonly clock: SkippingClock;
   readonly input: PassThrough;
@@ -132,6 +133,7 @@ export async function startProxy({ env = {}, ...options }: Scripted = {}): Promi
   const started: StartedProxy = {
     proxy,
     stop: () => registry.stop(),
+    registry,
     runtime,
     clock,
     input,

@@ -16,12 +16,11 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/index.ts';
+import type { Providers } from '../../src/otel/attachTelemetry.ts';
 import { withTelemetry } from '../../src/otel/index.ts';
 import { SimulatedClock } from '../../src/testing/index.ts';
 
-export interface Telemetry {
-  readonly gateway: Gateway;
-  readonly clock: SimulatedClock;
+export interface Exported {
   readonly tracerProvider: BasicTracerProvider;
   /** Takes telemetry off. */
   readonly off: () => void;
@@ -33,6 +32,11 @@ export interface Telemetry {
   metrics(): Promise<readonly ResourceMetrics[]>;
   /** The points of one metric. */
   points(name: string): Promise<readonly DataPoint<unknown>[]>;
+}
+
+export interface Telemetry extends Exported {
+  readonly gateway: Gateway;
+  readonly clock: SimulatedClock;
 }
 
 /** A host with the SDK of OpenTelemetry: its context manager is registered for the test. */
@@ -56,17 +60,25 @@ export async function startTelemetry(
 
 /** Puts telemetry on a gateway; both end with the test. */
 export function telemetryOf(gateway: Gateway, clock: SimulatedClock): Telemetry {
+  const exported = exportedBy((providers) => withTelemetry(gateway, providers));
+  onTestFinished(async () => {
+    const stopped = gateway.stop();
+    await clock.advance(60_000);
+    await stopped;
+  });
+  return { gateway, clock, ...exported };
+}
+
+/** What a host exports that is given the providers. */
+export function exportedBy(attach: (providers: Providers) => () => void): Exported {
   const exported = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exported)] });
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   // It exports when it is told to, and not before the test has ended.
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 });
   const meterProvider = new MeterProvider({ readers: [reader] });
-  const off = withTelemetry(gateway, { tracerProvider, meterProvider });
+  const off = attach({ tracerProvider, meterProvider });
   onTestFinished(async () => {
-    const stopped = gateway.stop();
-    await clock.advance(60_000);
-    await stopped;
     await Promise.all([tracerProvider.shutdown(), meterProvider.shutdown()]);
   });
 
@@ -76,8 +88,6 @@ export function telemetryOf(gateway: Gateway, clock: SimulatedClock): Telemetry 
     return exporter.getMetrics();
   };
   return {
-    gateway,
-    clock,
     tracerProvider,
     off,
     spans: () => exported.getFinishedSpans(),

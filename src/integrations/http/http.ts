@@ -9,6 +9,7 @@ import { type HttpRequest, prepareRequest } from './httpRequest.ts';
 import { readAnswer } from './readAnswer.ts';
 import { variablesOf } from '../../store/requestSecrets.ts';
 import { sendRequest } from './sendRequest.ts';
+import { serverOf } from './serverOf.ts';
 
 /** An HTTP API: where its calls go, and what answers those whose answer is read as it comes. */
 export interface SupervisedHttp<P extends HttpParse> {
@@ -60,10 +61,4 @@ export function superviseHttp<P extends HttpParse>(
     streamed: streamedBy({}),
   });
   return { path, streamedBy };
-}
-
-/** Where an address leads; its port, where it names none, is that of its scheme. */
-function serverOf(baseUrl: string): { readonly host: string; readonly port: number } {
-  const { hostname: host, port, protocol } = new URL(baseUrl);
-  return { host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
 }

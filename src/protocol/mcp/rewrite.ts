@@ -25,6 +25,23 @@ export function withProgressToken(text: string, token: string): string | undefin
   return inserted(text, meta, member);
 }
 
+/** The request with members of its `_meta` that are texts, in place of those of their names, where it can hold any. */
+export function withMetaTexts(text: string, members: Readonly<Record<string, string>>): string {
+  let changed = text;
+  for (const [name, value] of Object.entries(members)) {
+    const params = memberSpan(changed, 'params');
+    if (params === undefined || changed[params.start] !== '{') return changed;
+    const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    const meta = memberSpan(changed, '_meta', params.start);
+    if (meta === undefined) changed = inserted(changed, params, `"_meta":{${member}}`);
+    else if (changed[meta.start] === '{') {
+      const known = memberSpan(changed, name, meta.start);
+      changed = known === undefined ? inserted(changed, meta, member) : replaced(changed, known, value);
+    }
+  }
+  return changed;
+}
+
 /** The progress notification with another token. */
 export function withNotifiedToken(text: string, token: McpId): string {
   const params = memberSpan(text, 'params');

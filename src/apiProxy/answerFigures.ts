@@ -1,0 +1,85 @@
+import { read, readInteger, readString } from '../policy/errorChain.ts';
+import { ServerSentEventParser } from '../streams/serverSentEvents.ts';
+
+/** What the answer of a model says of itself, as far as it does. */
+export interface AnswerFigures {
+  /** The model that has answered. */
+  readonly model?: string | undefined;
+  /** All of them, those that were read from a cache or written to one included. */
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+}
+
+/** A longer answer, or event, is not read for its figures, in bytes. */
+const mostRead = 4 * 1024 * 1024;
+
+/** Reads the figures of an answer that passes, for telemetry. It keeps no more of a stream than the event that has begun. Never throws. */
+export class AnswerReader {
+  readonly #parser: ServerSentEventParser | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #isLost = false;
+  #isFirst = true;
+  #figures: AnswerFigures = {};
+
+  /** @param isStream - whether it is a stream of events; else it is one object of JSON. */
+  constructor(isStream: boolean) {
+    const onEvent = ({ data }: { readonly data: string }): void => {
+      // The first event of a stream names the model.
+      if (this.#isFirst || data.includes('"usage"')) this.#take(data);
+      this.#isFirst = false;
+    };
+    this.#parser = isStream ? new ServerSentEventParser({ maxBytes: mostRead, onEvent }) : undefined;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#isLost) return;
+    try {
+      if (this.#parser !== undefined) this.#parser.push(chunk);
+      else if ((this.#bytes += chunk.length) <= mostRead) this.#chunks.push(chunk);
+      else this.#lose();
+    } catch {
+      // An event that is too long.
+      this.#lose();
+    }
+  }
+
+  /** What was said by now; of an answer that is no stream once all of it is there. */
+  get figures(): AnswerFigures {
+    if (this.#parser === undefined && this.#chunks.length > 0) {
+      this.#take(Buffer.concat(this.#chunks).toString('utf8'));
+      this.#chunks = [];
+    }
+    return this.#figures;
+  }
+
+  #take(json: string): void {
+    let said: unknown;
+    try {
+      said = JSON.parse(json);
+    } catch {
+      return;
+    }
+    const answer = read(said, 'message') ?? read(said, 'response') ?? said;
+    const usage = read(answer, 'usage') ?? read(said, 'usage');
+    const { model, inputTokens, outputTokens } = this.#figures;
+    this.#figures = {
+      model: readString(answer, 'model') ?? model,
+      inputTokens: inputOf(usage) ?? inputTokens,
+      outputTokens: readInteger(usage, 'output_tokens') ?? readInteger(usage, 'completion_tokens') ?? outputTokens,
+    };
+  }
+
+  #lose(): void {
+    this.#isLost = true;
+    this.#chunks = [];
+  }
+}
+
+/** Anthropic counts what it reads from a cache, or writes to one, apart from the rest. */
+function inputOf(usage: unknown): number | undefined {
+  const rest = readInteger(usage, 'input_tokens') ?? readInteger(usage, 'prompt_tokens');
+  if (rest === undefined) return undefined;
+  const apart = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
+  return apart.reduce((sum, name) => sum + (readInteger(usage, name) ?? 0), rest);
+}
