@@ -1,7 +1,10 @@
 import { inspect } from 'node:util';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { answer, inTurn, startServer } from '../../integrations/http/startHttp.ts';
-import { startTelemetry } from '../startTelemetry.ts';
+import { attachTelemetry } from '../../../src/otel/attachTelemetry.ts';
+import { startApiProxy } from '../../apiProxy/startApiProxy.ts';
+import { startProxy } from '../../mcpProxy/startProxy.ts';
+import { type Exported, exportedBy, registerContext, startTelemetry } from '../startTelemetry.ts';
 
 /** What must come out nowhere: by its shape, by the name it goes under, as a value of the environment, as a prompt, an input, a result. */
 const planted = {
@@ -22,6 +25,20 @@ function indiscreet(): Error {
   const error = new Error(`401 for ${shape}, with ${environment}`, { cause });
   return Object.assign(error, { code: 'ECONNRESET', config: { headers: { Authorization: named }, body: { prompt } } });
 }
+
+const asText = (value: unknown): string =>
+  inspect(value, { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null });
+const spansAsText = (spans: ReturnType<Exported['spans']>): string =>
+  asText(
+    spans.map(({ name, attributes, events, status, links, resource }) => ({
+      name,
+      attributes,
+      events,
+      status,
+      links,
+      resource,
+    })),
+  );
 
 it('[O-8] [O-5] planted secrets are in no span and no metric', async () => {
   vi.stubEnv('KB_PASSWORD', planted.environment);
@@ -68,18 +85,7 @@ it('[O-8] [O-5] planted secrets are in no span and no metric', async () => {
   const sent = await gateway.session('agent:main').send({ kind: 'user', text: prompt });
   if (sent.accepted) await sent.processed;
 
-  const asText = (value: unknown): string =>
-    inspect(value, { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null });
-  const exported = asText(
-    spans().map(({ name, attributes, events, status, links, resource }) => ({
-      name,
-      attributes,
-      events,
-      status,
-      links,
-      resource,
-    })),
-  );
+  const exported = spansAsText(spans());
   const measured = asText(await metrics());
   expect(spans().map(({ name }) => name)).toEqual(
     expect.arrayContaining([
@@ -94,4 +100,36 @@ it('[O-8] [O-5] planted secrets are in no span and no metric', async () => {
   expect(exported).toContain('401 for [redacted], with [redacted]');
   expect(measured).toContain('unwedge.call.duration');
   expect(Object.values(planted).filter((secret) => exported.includes(secret) || measured.includes(secret))).toEqual([]);
+});
+
+it('[O-8] [O-5] planted secrets of requests that pass a proxy are in no span, no metric and no log', async () => {
+  registerContext();
+  const { shape, named, prompt, header, query, result } = planted;
+  const logged: string[] = [];
+  const log = (line: string): void => void logged.push(line);
+  const proxy = await startProxy();
+  const api = await startApiProxy({
+    script: [{ text: result }, { do: 'refuse', status: 400, error: `bad key ${shape}` }],
+    gateway: { logger: { debug: log, info: log, warn: log, error: log } },
+  });
+  const exports = [proxy.registry, api.registry].map((registry) =>
+    exportedBy((providers) => attachTelemetry(registry, providers)),
+  );
+  await proxy.open();
+  await proxy.call('plain', { do: 'say', raw: result, apiKey: named, text: shape });
+  await proxy.call('fail', { prompt });
+  await proxy.ask('tools/call', { name: `ask ${shape}`, arguments: { prompt } }, `id-${shape}`);
+  await proxy.ask('resources/read', { uri: `file:///${query}?token=${named}` });
+  await proxy.ask(`made/up ${shape}`, { prompt });
+  const body = JSON.stringify({ model: 'opus', stream: true, system: prompt, messages: [{ content: shape }] });
+  const headers = { authorization: `Bearer ${named}`, 'x-api-key': header, baggage: `user=${named}` };
+  for (let count = 0; count < 2; count++) await api.ask({ body, headers, path: `/v1/messages?key=${query}` }).got;
+  await api.ask({ method: 'GET', path: `/v1/files/${query}?token=${shape}`, headers }).got;
+  await Promise.all([proxy.stop(), api.stop()]);
+
+  const told = exports.map(({ spans }) => spansAsText(spans()));
+  expect(told[0]).toContain('tools/call ask [redacted]');
+  expect(told[1]).toContain('chat opus');
+  const all = [...told, ...(await Promise.all(exports.map(async (each) => asText(await each.metrics())))), ...logged];
+  for (const text of all) expect(Object.values(planted).filter((secret) => text.includes(secret))).toEqual([]);
 });
