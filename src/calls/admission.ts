@@ -42,7 +42,8 @@ export function admit<I, O>(state: PathState<I, O>, call: Call<I, O>, now: numbe
   if (now >= call.overallDue) return 'fail_out_of_time';
   if (!link.closed) return link.isOpen ? admitWhileOpen(state, call, now) : 'await_restart';
   if (tools.size > 0 && tools.refuses(call, now)) return 'refuse_tool';
-  if (link.pausedUntil > now) return outlastsPause(state, call) ? 'await_pause' : 'fail_paused';
+  if (link.pausedUntil > now && !state.pauseProbe.isWanted(now))
+    return outlastsPause(state, call) ? 'await_pause' : 'fail_paused';
   if (suspicion.raised) return 'await_suspect';
   if (scopes.mustWait(call)) return 'await_scope';
   if (permits.free) return state.options.rate === undefined ? 'pass' : admitByRate(state, call, now);
@@ -65,7 +66,7 @@ function admitWhileOpen<I, O>(state: PathState<I, O>, call: Call<I, O>, now: num
 /** Last of all: what is there is promised to the first in line, and nothing else keeps that one back. */
 function admitByRate<I, O>({ draining }: PathState<I, O>, call: Call<I, O>, now: number): Admission {
   const { rate } = call.progress;
-  if (rate === undefined) return 'pass';
+  if (rate === undefined || call.progress.passesRate) return 'pass';
   const patienceMs = Math.min(call.overallDue, draining.cutAt) - now;
   const waitMs = rate.bucket.waitOf(rate, patienceMs);
   rate.waitMs = waitMs;

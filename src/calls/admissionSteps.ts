@@ -164,13 +164,18 @@ export class AdmissionSteps<I, O> {
 
   /** A call waits for the integration's own harmless probe, which is sent if one is due and none is under way. */
   #awaitProbe(call: Call<I, O>, now: number): void {
-    const { circuit, queue } = this.#state;
     const wait = (): void => this.#waitForProbe(call);
-    if (circuit.probe === undefined && circuit.requestProbe(now)) {
-      circuit.probe = this.#makeProbe(now);
-      this.#begin(circuit.probe, now);
-      queue.step(wait, undefined);
-    } else wait();
+    if (this.sendProbe(now)) this.#state.queue.step(wait, undefined);
+    else wait();
+  }
+
+  /** Sends the integration's own harmless probe, if one is due and none is under way. @returns whether it did. */
+  sendProbe(now: number): boolean {
+    const { circuit } = this.#state;
+    if (circuit.probe !== undefined || !circuit.requestProbe(now)) return false;
+    circuit.probe = this.#makeProbe(now);
+    this.#begin(circuit.probe, now);
+    return true;
   }
 
   #waitForProbe(call: Call<I, O>): void {

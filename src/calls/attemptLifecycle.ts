@@ -2,7 +2,16 @@ import type { FailureFacts } from '../policy/failure.ts';
 import { Attempt } from './attempt.ts';
 import { BreakerRecorder } from './breakerRecorder.ts';
 import type { Call } from './call.ts';
-import { dueOf, type ExpiredLimit, expiredLimit, firstDueOf, firstHalfOf, halfDueOf } from './limits.ts';
+import {
+  type AttemptLimit,
+  dueOf,
+  type ExpiredLimit,
+  expiredLimit,
+  firstDueOf,
+  firstHalfOf,
+  halfDueOf,
+  limitNamed,
+} from './limits.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 import { isInStallWake } from './stallWake.ts';
@@ -39,6 +48,7 @@ export class AttemptLifecycle<I, O> {
     inFlight.add(call);
     call.due = call.progress.isPendingTold ? firstDueOf(call, limitMs, now) : firstHalfOf(call, limitMs, now);
     options.deadlines.set(call);
+    if (link.pausedUntil > now) this.#state.pauseProbe.begun(attempt);
     if (!link.closed) circuit.probeDueAt = firstDueOf(call, limitMs, now);
     link.attemptStarted(now);
     if (triesTool) tools.tellProbe(call);
@@ -110,16 +120,31 @@ export class AttemptLifecycle<I, O> {
         return undefined;
       }
       const limit = expiredLimit(attempt, now, options.clock);
-      if (!this.#mayGoOn(limit)) {
-        const facts = this.#timedOut(attempt, limit);
-        // First of all: what follows for the call must find the server suspect.
-        if (this.#makesSuspect(attempt, limit, now)) suspicion.raise();
-        return this.fail(attempt, facts, true);
-      }
+      if (!this.#mayGoOn(limit)) return this.#limitPassed(attempt, limit, now);
       attempt.vouch(now);
       suspicion.raise();
       // Another of its limits may have passed as well.
     }
+  }
+
+  /**
+   * Ends an attempt as if the time of one of its limits had come.
+   * @returns what it failed of, judged; undefined when it goes on.
+   */
+  expireBy(attempt: Attempt<Call<I, O>>, rule: AttemptLimit, now: number): FailureFacts | undefined {
+    const isLease = rule === 'attempt_timeout' && attempt.limitMs < attempt.call.settings.attemptMs;
+    const limit = limitNamed(isLease ? 'lease_expired' : rule, attempt);
+    if (!this.#mayGoOn(limit)) return this.#limitPassed(attempt, limit, now);
+    attempt.vouch(now);
+    this.#state.suspicion.raise();
+    return this.expire(attempt, now);
+  }
+
+  #limitPassed(attempt: Attempt<Call<I, O>>, limit: ExpiredLimit, now: number): FailureFacts {
+    const facts = this.#timedOut(attempt, limit);
+    // First of all: what follows for the call must find the server suspect.
+    if (this.#makesSuspect(attempt, limit, now)) this.#state.suspicion.raise();
+    return this.fail(attempt, facts, true);
   }
 
   /** An attempt that showed a sign of life since, or has half of its time left; only now is its place in the queue worth moving. */

@@ -13,10 +13,12 @@ export class BreakerRecorder<I, O> {
   }
 
   /** An attempt was answered. */
-  answered({ call, fence }: Attempt<Call<I, O>>): void {
-    const { tools, circuit } = this.#state;
+  answered(attempt: Attempt<Call<I, O>>): void {
+    const { tools, circuit, pauseProbe } = this.#state;
+    const { call, fence } = attempt;
     if (tools.size > 0) tools.answered(call);
     circuit.answered(fence);
+    if (pauseProbe.attempt === attempt) this.#pauseTried(attempt, true);
   }
 
   /**
@@ -26,6 +28,7 @@ export class BreakerRecorder<I, O> {
   failed(attempt: Attempt<Call<I, O>>, facts: FailureFacts, isLimit: boolean): void {
     const { circuit, tools } = this.#state;
     const counts = breakerOutcome(facts);
+    this.#pauseTried(attempt, counts === 'alive');
     // Counted when it is known whether the server lives.
     if (isLimit && counts === 'failure' && this.#isSuspect(attempt)) {
       this.#state.suspicion.hold(attempt, facts);
@@ -52,9 +55,18 @@ export class BreakerRecorder<I, O> {
   }
 
   /** The attempt ended with its server, which counts as one incident. */
-  lost({ call }: Attempt<Call<I, O>>): void {
+  lost(attempt: Attempt<Call<I, O>>): void {
     const { tools } = this.#state;
-    if (tools.size > 0) tools.ignored(call);
+    this.#pauseTried(attempt, false);
+    if (tools.size > 0) tools.ignored(attempt.call);
+  }
+
+  /** An attempt has ended: it may have been let through to a server that asked not to be called. */
+  #pauseTried(attempt: Attempt<Call<I, O>>, isAnswered: boolean): void {
+    const { pauseProbe, options } = this.#state;
+    if (pauseProbe.attempt !== attempt) return;
+    options.releaseProbe?.();
+    pauseProbe.ended(isAnswered);
   }
 
   /**

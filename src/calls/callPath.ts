@@ -3,13 +3,16 @@ import type { IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Flight } from '../policy/flight.ts';
+import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
 import type { Beginning, CallPathOptions, CallStats, Learnt, OpenCircuit } from './callPathOptions.ts';
 import type { CallSettings } from './callSettings.ts';
+import { whyOf } from './callWhy.ts';
 import { Conductor } from './conductor.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './machineLink.ts';
+import { probeNow } from './probeNow.ts';
 import type { RateWait } from './rateBucket.ts';
 import * as refusal from './refusal.ts';
 import { recordedFailure } from './settingsBrief.ts';
@@ -101,6 +104,29 @@ export class CallPath<I, O> implements Drainable {
   /** Ends a call that has not ended yet, for the reason given. */
   end(call: Call<I, O>, facts: FailureFacts): void {
     this.#step(() => this.#conductor.steps.end(call, facts));
+  }
+
+  /**
+   * Has the rule act now that ends the wait of a call next, as if its time had come.
+   * @param rule - its id, as `whyOf` told it.
+   * @param announce - told before it acts, where it does.
+   */
+  fire(call: Call<I, O>, rule: string, announce: () => void): OrderResult {
+    const next = whyOf(call, this.#conductor.state.options.clock)?.next;
+    if (next === undefined) return notDone('The call has ended.');
+    if (next.id !== rule) return notDone(`Something else comes next by now: ${next.rule}.`);
+    return this.#step(() => this.#conductor.fire(call, next, announce));
+  }
+
+  /** Has no further attempt follow. @param announce - told before, where one could have. */
+  stopRetrying(call: Call<I, O>, announce: () => void): OrderResult {
+    return this.#step(() => this.#conductor.stopRetrying(call, announce));
+  }
+
+  /** Has an open circuit, or a server that asked not to be called, probed now. */
+  probe(note: OrderNote = {}): OrderResult {
+    const { state, steps } = this.#conductor;
+    return this.#step(() => probeNow(state, steps, note));
   }
 
   /** Ends the call that holds a scope. @returns false when none does. */
@@ -323,11 +349,11 @@ export class CallPath<I, O> implements Drainable {
     }, undefined);
   };
 
-  #step(run: () => void): void {
+  #step<T>(run: () => T): T {
     const { queue } = this.#conductor.state;
     queue.enter();
     try {
-      run();
+      return run();
     } finally {
       queue.leave();
     }

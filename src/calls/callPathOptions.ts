@@ -58,6 +58,8 @@ export interface CallPathOptions<I, O> {
   readonly onStop?: (() => void) | undefined;
   /** Asks whether this process may probe an open circuit that it shares with others. @defaultValue it may */
   readonly claimProbe?: ((leaseMs: number) => boolean) | undefined;
+  /** Gives back what {@link CallPathOptions.claimProbe} has given, where the circuit does not change by the probe. Must not throw. */
+  readonly releaseProbe?: (() => void) | undefined;
   /** The message of a call that ended by a limit. @defaultValue a neutral one */
   readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
   /** What is known of an attempt that ended by a limit beyond the limit itself; asked at the deadline. Must not throw. */

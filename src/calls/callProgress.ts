@@ -17,6 +17,10 @@ export class CallProgress {
   isPendingTold = false;
   /** It was let wait, and so is accepted: it is not refused any more for want of a permit. */
   accepted = false;
+  /** An operator lets it go without waiting for its rate limit. */
+  passesRate = false;
+  /** It is not tried again, whatever its attempt ends with. */
+  triesLast = false;
   /** How often it was tried again on the budget of retries. */
   retries = 0;
   /** How much longer it may wait for restarts so as to be repeated, in ms; undefined before the first. */

@@ -5,6 +5,14 @@ import { type CallStepWhy, stepsOf, type Waiting } from './callTrail.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
 import type { RateWait } from './rateBucket.ts';
 
+/** A rule that will end the wait of a call, unless something else does before. */
+export interface CallRule {
+  /** Tells it from the rules of every other wait of the call. */
+  readonly id: string;
+  readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit';
+  readonly inMs: number;
+}
+
 /** What a pending call waits for, and what will end its waiting. Times are in ms from now. */
 export interface CallWhy {
   /** An attempt is in flight, or the call waits: for its next attempt, the end of a pause, a restart, a permit, a probe, a sign of life, or its rate limit. */
@@ -19,10 +27,7 @@ export interface CallWhy {
   /** How long the attempt in flight has shown no sign of life. */
   readonly silentMs?: number | undefined;
   /** What happens next if nothing else does. */
-  readonly next: {
-    readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit';
-    readonly inMs: number;
-  };
+  readonly next: CallRule;
   /** The rate limit that it waits for. */
   readonly rate?: RateWait | undefined;
   readonly lastFailure?: { readonly kind: FailureKind; readonly message: string } | undefined;
@@ -33,11 +38,12 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
   if (call.settled) return undefined;
   const now = clock.now();
   const { attempt, settings, attempts, waiting = 'permit' } = call;
-  const { lastFailure, trail } = call.progress;
-  const overall = { rule: 'overall_timeout' as const, inMs: call.overallDue - now };
+  const { lastFailure, trail, triesLast } = call.progress;
+  // The same whatever the call waits for until then.
+  const overall = { id: 'overall_timeout', rule: 'overall_timeout' as const, inMs: call.overallDue - now };
   const shared = {
     attempt: attempts,
-    maxAttempts: settings.retry.maxAttempts,
+    maxAttempts: triesLast ? attempts : settings.retry.maxAttempts,
     phaseMs: now - (trail?.since ?? call.startedAt),
     ...(trail !== undefined && { trail: stepsOf(trail.steps, now) }),
     ...(lastFailure !== undefined && { lastFailure: { kind: lastFailure.kind, message: lastFailure.message } }),
@@ -45,16 +51,20 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
   if (attempt === undefined) {
     const rate = waiting === 'rate' ? call.rate?.heldBack : undefined;
     if (rate !== undefined) {
-      const turn = { rule: 'rate_limit' as const, inMs: rate.waitMs };
+      const turn = { id: `${attempts}:rate`, rule: 'rate_limit' as const, inMs: rate.waitMs };
       return { phase: waiting, ...shared, rate, next: soonest([turn, overall]) };
     }
     const rule = ruleOf(waiting);
-    const next = rule === undefined ? overall : { rule, inMs: call.progress.waitUntil - now };
+    const next =
+      rule === undefined ? overall : { id: `${attempts}:${waiting}`, rule, inMs: call.progress.waitUntil - now };
     return { phase: waiting, ...shared, next: soonest([next, overall]) };
   }
+  const limitOf = (rule: 'idle_timeout' | 'attempt_timeout', due: number): CallRule => {
+    return { id: `${attempts}:${rule}`, rule, inMs: due - now };
+  };
   const limits = [
-    { rule: 'idle_timeout' as const, inMs: idleDueOf(attempt, clock) - now },
-    { rule: 'attempt_timeout' as const, inMs: attemptDueOf(attempt, clock) - now },
+    limitOf('idle_timeout', idleDueOf(attempt, clock)),
+    limitOf('attempt_timeout', attemptDueOf(attempt, clock)),
     overall,
   ];
   return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, next: soonest(limits) };
@@ -67,7 +77,7 @@ function ruleOf(waiting: Waiting): 'next_attempt' | 'restart_wait' | undefined {
 }
 
 /** The inner limit names the reason where two tie, as it does when they fire. */
-function soonest(rules: readonly CallWhy['next'][]): CallWhy['next'] {
-  const [first, ...rest] = rules as [CallWhy['next'], ...CallWhy['next'][]];
+function soonest(rules: readonly CallRule[]): CallRule {
+  const [first, ...rest] = rules as [CallRule, ...CallRule[]];
   return rest.reduce((best, rule) => (rule.inMs < best.inMs ? rule : best), first);
 }

@@ -2,13 +2,16 @@ import type { IntegrationState } from '../machines/integration.ts';
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Befell } from '../policy/flight.ts';
+import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
+import type { CallRule } from './callWhy.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { Waiting } from './callTrail.ts';
-import { overallHalfOf } from './limits.ts';
+import { type AttemptLimit, overallHalfOf } from './limits.ts';
 import { type PathWatcher, PathState } from './pathState.ts';
+import { probePause } from './probeNow.ts';
 import * as refusal from './refusal.ts';
 
 /** So many calls that a crash took with it are repeated at once after the restart, and as many more every so often, in ms. */
@@ -56,13 +59,55 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     const { queue } = this.state;
     const { fallback, lastFailure } = call.progress;
     queue.enter();
-    if (fallback !== undefined && lastFailure !== undefined) {
-      const timedOut = refusal.timedOut('overall_timeout', call.settings.overallMs);
-      this.steps.settlement.cutShort(call, lastFailure, timedOut);
-    } else if (call.attempt !== undefined) {
+    if (fallback !== undefined && lastFailure !== undefined) this.#fallbackExpired(call, lastFailure);
+    else if (call.attempt !== undefined) {
       const facts = this.steps.lifecycle.expire(call.attempt, now);
       if (facts !== undefined) this.steps.retryOrEnd(call, facts);
     } else if (!this.#waitsOn(call, now)) this.#waitExpired(call, now);
+    queue.leave();
+  }
+
+  /**
+   * The rule that ends the wait of a call next acts now, as if its time had come.
+   * @param announce - told before it does.
+   */
+  fire(call: Call<I, O>, { rule }: CallRule, announce: () => void): OrderResult {
+    // Letting it go ends no pause: it is the probe that does.
+    if (call.waiting === 'pause' && rule === 'next_attempt') return probePause(this.state, this.steps, call, announce);
+    announce();
+    // A listener may have ended the call.
+    if (call.settled) return notDone('It ended at the same moment.');
+    const { fallback, lastFailure } = call.progress;
+    if (rule === 'overall_timeout') call.ownProgress().triesLast = true;
+    if (fallback !== undefined && lastFailure !== undefined) this.#fallbackExpired(call, lastFailure);
+    else if (call.attempt !== undefined) {
+      const facts = this.steps.lifecycle.expireBy(call.attempt, rule as AttemptLimit, this.now());
+      if (facts !== undefined) this.steps.retryOrEnd(call, facts);
+    } else this.#waitFired(call, rule);
+    return done;
+  }
+
+  /** No attempt of a call follows any more. @param announce - told before that is so. */
+  stopRetrying(call: Call<I, O>, announce: () => void): OrderResult {
+    const { triesLast, lastFailure } = call.progress;
+    if (call.settled || call.failed) return notDone('The call has ended.');
+    if (call.attempt === undefined && lastFailure === undefined)
+      return notDone('The call has not been tried yet: cancel it instead.');
+    if (call.attempt !== undefined && (triesLast || call.attempts >= call.settings.retry.maxAttempts))
+      return notDone('No further attempt follows anyway.');
+    announce();
+    if (call.settled || call.failed) return notDone('The call ended at the same moment.');
+    call.ownProgress().triesLast = true;
+    if (call.attempt !== undefined) return { ok: true, text: 'What the attempt in flight ends with is its end.' };
+    this.steps.settlement.fail(call, lastFailure ?? refusal.notStarted(call.settings.overallMs));
+    return { ok: true, text: 'It ended as its last attempt did.' };
+  }
+
+  pauseEnded(): void {
+    const { queue, circuit } = this.state;
+    queue.enter();
+    circuit.link.send({ type: 'integration.unpaused' });
+    this.resume('pause');
     queue.leave();
   }
 
@@ -234,6 +279,28 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     call.due = waitUntil;
     options.deadlines.set(call);
     return true;
+  }
+
+  #fallbackExpired(call: Call<I, O>, lastFailure: FailureFacts): void {
+    const timedOut = refusal.timedOut('overall_timeout', call.settings.overallMs);
+    this.steps.settlement.cutShort(call, lastFailure, timedOut);
+  }
+
+  /** The rule that ends a wait acts before its time. */
+  #waitFired(call: Call<I, O>, rule: CallRule['rule']): void {
+    const { waiting, options } = this.state;
+    const { settlement, admission } = this.steps;
+    const { lastFailure, rate } = call.progress;
+    if (rule === 'rate_limit') {
+      const progress = call.ownProgress();
+      progress.passesRate = true;
+      admission.resume(call, 'rate');
+      progress.passesRate = false;
+    } else if (rule !== 'overall_timeout') this.#waitExpired(call, this.now());
+    else if (call.waiting === 'rate') {
+      waiting.delete(call);
+      settlement.refuse(call, refusal.rateLimited(options.name, rate, lastFailure));
+    } else settlement.fail(call, lastFailure ?? refusal.notStarted(call.settings.overallMs));
   }
 
   /** The time of a waiting call has come. */

@@ -2,6 +2,7 @@ import type { IntegrationState } from '../machines/integration.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { Outcome } from '../policy/failure.ts';
 import { name } from '../policy/optionKeys.ts';
+import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { readValue } from '../policy/readOptions.ts';
 import type { KnownTool } from '../policy/toolOptions.ts';
@@ -34,6 +35,12 @@ export interface BreakerHandle {
   isolate(): () => void;
   /** Closes the circuit, whoever holds it open, and those of its tools, and forgets what was counted. */
   reset(): void;
+  /**
+   * Has an open circuit probed now and not when its time has come, or lets a call through to a server that asked not to be called: where it is
+   * answered, the rest may follow. One probe at a time, also of all processes on one store. Where there is nothing to probe the result says so.
+   * @throws TypeError when the note is none.
+   */
+  probe(note?: OrderNote): OrderResult;
   /**
    * The circuit of one tool beside that of the integration: calls of the tool that pass their limit while the integration answers others
    * count for it alone. A tool that was never in trouble has a closed one.
@@ -176,6 +183,7 @@ function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
     },
     isolate: () => path.link.isolate(),
     reset: () => path.reset(),
+    probe: (note) => path.probe(noteIn(note)),
     of(tool) {
       readValue('tool', tool, name);
       return {

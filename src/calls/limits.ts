@@ -67,16 +67,24 @@ export interface ExpiredLimit {
 
 /** Which limit of an attempt has run out; of two that tie the inner one. */
 export function expiredLimit(attempt: Attempt<AttemptedCall>, now: number, clock: StallClock): ExpiredLimit {
-  const { call, startedAt, limitMs, restedMs } = attempt;
-  const { idleMs, attemptMs, overallMs, ownLimits = call.settings } = call.settings;
-  const passed = (reason: FailureReason, limit: number, own: number): ExpiredLimit => {
-    return { reason, limitMs: limit, isShortened: limit < own };
-  };
-  if (now >= idleDueOf(attempt, clock)) return passed('idle_timeout', idleMs, ownLimits.idleMs);
+  const { call, startedAt, restedMs } = attempt;
+  const { attemptMs } = call.settings;
+  if (now >= idleDueOf(attempt, clock)) return limitNamed('idle_timeout', attempt);
   if (now >= startedAt + attemptMs + restedMs + stalledSince(clock, startedAt))
-    return passed('attempt_timeout', attemptMs, ownLimits.attemptMs);
-  if (now >= call.overallDue) return passed('overall_timeout', overallMs, ownLimits.overallMs);
-  return passed('lease_expired', limitMs, limitMs);
+    return limitNamed('attempt_timeout', attempt);
+  return limitNamed(now >= call.overallDue ? 'overall_timeout' : 'lease_expired', attempt);
+}
+
+/** A limit of an attempt. */
+export type AttemptLimit = 'idle_timeout' | 'attempt_timeout' | 'overall_timeout' | 'lease_expired';
+
+/** The same of one that is told by its name. */
+export function limitNamed(reason: AttemptLimit, { call, limitMs }: Attempt<AttemptedCall>): ExpiredLimit {
+  const { settings } = call;
+  const { ownLimits = settings } = settings;
+  const limit = limitOf[reason];
+  if (limit === undefined) return { reason, limitMs, isShortened: false };
+  return { reason, limitMs: settings[limit], isShortened: settings[limit] < ownLimits[limit] };
 }
 
 const limitOf: Readonly<Partial<Record<FailureReason, keyof Limits>>> = {

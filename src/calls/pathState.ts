@@ -10,6 +10,7 @@ import { Draining } from './draining.ts';
 import { EffectQueue } from './effectQueue.ts';
 import type { MachineWatcher } from './machineLink.ts';
 import { Outage } from './outage.ts';
+import { type PauseWatcher, PauseProbe } from './pauseProbe.ts';
 import { Permits } from './permits.ts';
 import { Scopes } from './scopes.ts';
 import { Suspicion, type SuspicionWatcher } from './suspicion.ts';
@@ -21,6 +22,7 @@ export interface PathWatcher<I, O>
   extends CallWatcher<I, O>,
     AbandonmentWatcher<Attempt<Call<I, O>>>,
     MachineWatcher,
+    PauseWatcher,
     SuspicionWatcher,
     ToolWatcher {}
 
@@ -51,6 +53,7 @@ export class PathState<I, O> {
   readonly suspicion: Suspicion<Attempt<Call<I, O>>>;
   readonly outage = new Outage();
   readonly draining = new Draining();
+  readonly pauseProbe: PauseProbe<Attempt<Call<I, O>>>;
 
   constructor(options: CallPathOptions<I, O>, watcher: PathWatcher<I, O>) {
     this.options = options;
@@ -64,5 +67,6 @@ export class PathState<I, O> {
     this.circuit = new Circuit(options, this, this.queue, watcher);
     this.tools = new ToolCircuits(options, this.queue, watcher);
     this.suspicion = new Suspicion(options, watcher);
+    this.pauseProbe = new PauseProbe(watcher);
   }
 }

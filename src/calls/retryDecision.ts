@@ -29,7 +29,8 @@ export interface Moment {
 /** Decides what follows a failed attempt. The order is the contract: the first rule that ends the call names the failure. */
 export function decideRetry<I, O>(call: Call<I, O>, facts: FailureFacts, moment: Moment): RetryDecision {
   const { retry, stream } = call.settings;
-  if (call.attempts >= retry.maxAttempts || stream?.continuation === 'none') return { step: 'end', facts };
+  const isLast = call.attempts >= retry.maxAttempts || call.progress.triesLast;
+  if (isLast || stream?.continuation === 'none') return { step: 'end', facts };
   const left: FailureFacts = stream?.continuation === 'resumes' ? { ...facts, resumable: true } : facts;
   if (!mayRetry(left, call.expectedEffect, retry)) return { step: 'end', facts };
   if (moment.now >= call.overallDue) return { step: 'end', facts };

@@ -1,5 +1,6 @@
 import type { BreakerHandle } from '../calls/integration.ts';
 import type { RateWait } from '../calls/rateBucket.ts';
+import { done, type OrderResult } from '../policy/operatorOrder.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 
@@ -17,6 +18,8 @@ export interface LiveIntegration {
   readonly pendingLong?: number | undefined;
   /** Of an open circuit, when the next call probes it, in ms from now; absent while it is held open. */
   readonly probeInMs?: number | undefined;
+  /** For how long its server asked not to be called, in ms from now. @defaultValue it did not */
+  readonly pausedForMs?: number | undefined;
   /** The rate limit that its calls wait for. */
   readonly rate?: RateWait | undefined;
 }
@@ -62,13 +65,23 @@ export function readTreeAnswer(value: unknown): TreeNode | undefined {
 export function readWhyAnswer(value: unknown): SessionWhy | undefined {
   const { session, state, waiting, calls, questions } = fieldsOf(value);
   const isWhy = areTexts(session, state) && areNumbers(waiting) && Array.isArray(calls) && Array.isArray(questions);
-  return isWhy ? (value as SessionWhy) : undefined;
+  if (!isWhy) return undefined;
+  // A runtime of before this version names no rules.
+  const { rules } = fieldsOf(value);
+  return { ...(value as SessionWhy), rules: Array.isArray(rules) ? (rules as SessionWhy['rules']) : [] };
+}
+
+/** An answer to an order: what became of it. The answer of one that says nothing is that it was done. */
+export function readOrderAnswer(value: unknown): OrderResult {
+  const { ok, text } = fieldsOf(value);
+  return typeof ok === 'boolean' && typeof text === 'string' ? { ok, text } : done;
 }
 
 function isIntegration(value: unknown): value is LiveIntegration {
-  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, rate } = fieldsOf(value);
+  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate } = fieldsOf(value);
   const isKnown =
-    areTexts(integration, state, circuit) && areNumbers(inFlight, waiting, pendingLong ?? 0, probeInMs ?? 0);
+    areTexts(integration, state, circuit) &&
+    areNumbers(inFlight, waiting, pendingLong ?? 0, probeInMs ?? 0, pausedForMs ?? 0);
   return isKnown && (rate === undefined || isRateWait(rate));
 }
 

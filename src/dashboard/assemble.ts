@@ -75,6 +75,7 @@ function integrationLine(view: IntegrationView, report: ReportEntry | undefined,
   const { integration, circuit, live, breaker, failures10m, crashes10m, lastError } = view;
   const states = live.map(({ state }) => state);
   const probes = live.flatMap(({ probeInMs }) => probeInMs ?? []);
+  const pauses = live.flatMap(({ pausedForMs }) => pausedForMs ?? []);
   const isOpen = circuit === 'open' || circuit === 'half-open';
   const kept = breaker === undefined ? 0 : breaker.openUntil;
   const probe = probes.length > 0 ? found.at + Math.min(...probes) : kept;
@@ -87,6 +88,7 @@ function integrationLine(view: IntegrationView, report: ReportEntry | undefined,
     runtimes: live.map(({ runtime }) => runtime),
     ...(circuit !== 'closed' && breaker !== undefined && breaker.openedAt > 0 && { openedAt: breaker.openedAt }),
     ...(circuit === 'open' && { probeAt: found.times.of(`probe ${integration}`, probe) }),
+    ...(pauses.length > 0 && { pausedUntil: found.times.of(`pause ${integration}`, found.at + Math.max(...pauses)) }),
     ...(isOpen && breaker?.cause !== undefined && { cause: breaker.cause }),
     failures10m,
     crashes10m,

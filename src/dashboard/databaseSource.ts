@@ -1,7 +1,14 @@
-import { type LiveStatus, readStatusAnswer, readTreeAnswer, readWhyAnswer } from '../control/answers.ts';
+import {
+  type LiveStatus,
+  readOrderAnswer,
+  readStatusAnswer,
+  readTreeAnswer,
+  readWhyAnswer,
+} from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
+import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -9,8 +16,8 @@ import type { StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
 import { chainOf, type EventChain } from './eventChain.ts';
 import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
-import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
-import type { DashboardSource, Order, OrderResult } from './source.ts';
+import type { OrderName, RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
+import type { DashboardSource, Order } from './source.ts';
 import { SteadyTimes } from './steadyTimes.ts';
 import { turnLines } from './turnLines.ts';
 
@@ -95,12 +102,11 @@ export class DatabaseSource implements DashboardSource {
       const asked = await this.#ask(rows, 'status', readStatusAnswer);
       const having = asked.filter(({ answer }) => answer !== undefined && has(answer, name));
       if (having.length === 0) return { ok: false, text: 'No live gateway has it: nothing was done.' };
-      const said = await Promise.all(
-        having.map(({ runtime }) => askRuntime(runtime.socket ?? '', order, { name, ...note }, { clock: this.#clock })),
-      );
-      const refused = said.find((each) => !each.ok);
-      if (refused !== undefined && !refused.ok) return { ok: false, text: `It was not done: ${refused.message}.` };
-      return { ok: true, text: said.length === 1 ? 'Done.' : `Done in ${said.length} gateways.` };
+      const give = async ({ runtime }: AskedRuntime<LiveStatus>): Promise<OrderResult> => {
+        const answer = await askRuntime(runtime.socket ?? '', order, { name, ...note }, { clock: this.#clock });
+        return answer.ok ? readOrderAnswer(answer.value) : notDone(`${answer.message}.`);
+      };
+      return forEach.has(order) ? await everywhere(having, give) : await anywhere(having, give);
     } catch (error) {
       return { ok: false, text: messageOf(error) };
     }
@@ -130,6 +136,29 @@ export class DatabaseSource implements DashboardSource {
     );
     return said.filter((why) => why !== undefined);
   }
+}
+
+/** Orders that every gateway carries out which has what they name; of the others one does. */
+const forEach: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'reset']);
+
+type Give<T> = (to: T) => Promise<OrderResult>;
+
+async function everywhere<T>(all: readonly T[], give: Give<T>): Promise<OrderResult> {
+  const results = await Promise.all(all.map(give));
+  const refused = results.find(({ ok }) => !ok);
+  if (refused !== undefined) return notDone(`It was not done: ${refused.text}`);
+  return results.length === 1 ? (results[0] ?? done) : { ok: true, text: `Done in ${results.length} gateways.` };
+}
+
+/** One after the other: what one of them did, another must not do as well. */
+async function anywhere<T>(all: readonly T[], give: Give<T>): Promise<OrderResult> {
+  let refused: OrderResult | undefined;
+  for (const each of all) {
+    const result = await give(each);
+    if (result.ok) return result;
+    refused ??= notDone(`It was not done: ${result.text}`);
+  }
+  return refused ?? done;
 }
 
 function has({ integrations, sessions, groups = [] }: LiveStatus, name: string): boolean {

@@ -1,7 +1,7 @@
 import { checkInteger, checkName, checkText } from '../policy/options.ts';
 import { show } from '../policy/showValue.ts';
 import type { EventSearch } from './eventPages.ts';
-import type { OrderName } from './snapshot.ts';
+import { type OrderName, orderNames } from './snapshot.ts';
 import type { Order } from './source.ts';
 
 /** How far figures may look back, in ms. */
@@ -38,18 +38,25 @@ export function readEventId(query: URLSearchParams): number {
   return checkInteger('id', Number(query.get('id') ?? Number.NaN));
 }
 
-const orders: readonly OrderName[] = ['restart', 'isolate', 'reset'];
+/** Orders about something of a session: its rule, its call, its message. */
+const targeted: ReadonlySet<OrderName> = new Set<OrderName>(['fire', 'stop_retrying', 'send_again', 'drop']);
 
 /** @throws TypeError or RangeError for what is no order, or was not confirmed. */
 export function readOrder(body: unknown): Omit<Order, 'by'> {
-  const { order, name, why, confirm } = fieldsOf(body);
-  const known = orders.find((each) => each === order);
+  const { order, name, target, why, confirm } = fieldsOf(body);
+  const known = orderNames.find((each) => each === order);
   if (known === undefined)
-    throw new RangeError(`Expected \`order\` to be one of ${orders.join(', ')}, got ${show(order)}`);
+    throw new RangeError(`Expected \`order\` to be one of ${orderNames.join(', ')}, got ${show(order)}`);
   const whom = checkName('name', name);
+  const what = targeted.has(known) || target !== undefined ? checkName('target', target) : undefined;
   if (confirm !== whom) throw new RangeError('Expected `confirm` to be the name again: orders are asked twice');
   const reason = why === undefined ? '' : checkText('why', why).trim();
-  return { order: known, name: whom, ...(reason !== '' && { why: reason }) };
+  return {
+    order: known,
+    name: whom,
+    ...(what !== undefined && { target: what }),
+    ...(reason !== '' && { why: reason }),
+  };
 }
 
 /** The token of a login; empty where there is none. */

@@ -57,6 +57,8 @@ export interface IntegrationLine {
   readonly runtimes: readonly string[];
   readonly openedAt?: number | undefined;
   readonly probeAt?: number | undefined;
+  /** Until when its server asked not to be called. */
+  readonly pausedUntil?: number | undefined;
   readonly cause?: BreakerCause | undefined;
   readonly failures10m: number;
   readonly crashes10m: number;
@@ -77,7 +79,19 @@ export interface SessionLine {
 }
 
 /** What an operator can order from the page. */
-export type OrderName = 'restart' | 'isolate' | 'reset';
+export const orderNames = [
+  'restart',
+  'isolate',
+  'reset',
+  'probe',
+  'fire',
+  'stop_retrying',
+  'cancel',
+  'send_again',
+  'drop',
+] as const;
+
+export type OrderName = (typeof orderNames)[number];
 
 /** Something that waits: who, for what, and what ends it. */
 export interface Wait {
@@ -97,7 +111,7 @@ export interface Wait {
   readonly endsAt?: number | undefined;
   readonly since?: number | undefined;
   /** What helps. @defaultValue a look at it */
-  readonly order?: OrderName | undefined;
+  readonly order?: 'restart' | 'reset' | 'probe' | undefined;
 }
 
 export interface AlertLine {

@@ -1,5 +1,6 @@
 import type { EventChain } from './eventChain.ts';
 import type { EventPage, EventSearch } from './eventPages.ts';
+import type { OrderResult } from '../policy/operatorOrder.ts';
 import type { OrderName, RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 
 /** What an operator orders. */
@@ -7,17 +8,12 @@ export interface Order {
   readonly order: OrderName;
   /** Of an integration or a session. */
   readonly name: string;
+  /** What of the session is meant: a rule, a call or a message, by its id. */
+  readonly target?: string | undefined;
   /** Why, in the words of who orders. */
   readonly why?: string | undefined;
   /** Who orders. */
   readonly by: string;
-}
-
-/** What became of an order. */
-export interface OrderResult {
-  readonly ok: boolean;
-  /** One sentence. */
-  readonly text: string;
 }
 
 /** What the dashboard shows and does, whatever it looks at. All of it rejects, with an error for people, where nothing can be read. */

@@ -71,6 +71,8 @@ export function createToolPort(
         end: (facts) => target.path.end(call, judged(facts)),
         why: () => whyOf(call, clock),
         steps: () => call.progress.trail?.steps ?? [],
+        fire: (rule, announce) => target.path.fire(call, rule, announce),
+        stopRetrying: (announce) => target.path.stopRetrying(call, announce),
       };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,

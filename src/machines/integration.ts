@@ -86,6 +86,10 @@ export const integrationMachine = setup({
       pausedUntil: Math.max(context.pausedUntil, until),
     })),
     unpause: assign({ pausedUntil: 0 }),
+    beDue: assign(({ context }, { at }: { at: number }) => ({
+      openUntil: Math.min(context.openUntil, at),
+      pausedUntil: Math.min(context.pausedUntil, at),
+    })),
     announceOpen: emit(({ context }, { at, kind }: AttemptFailed) => ({
       type: 'breaker.opened' as const,
       openForMs: context.openUntil - at,
@@ -116,6 +120,7 @@ export const integrationMachine = setup({
     'integration.lost': { target: '.crashed', actions: 'lose' },
     'breaker.reset': { actions: 'unpause' },
     'integration.paused': { actions: { type: 'pause', params: ({ event }) => event } },
+    'integration.unpaused': { actions: 'unpause' },
   },
   states: {
     idle: {
@@ -175,6 +180,7 @@ export const integrationMachine = setup({
     open: {
       on: {
         'breaker.restore': { actions: { type: 'restore', params: ({ event }) => event } },
+        'probe.due': { actions: { type: 'beDue', params: ({ event }) => event } },
         'breaker.closed_elsewhere': [
           { guard: 'isIsolated', actions: 'forgetOpenings' },
           { target: 'idle', actions: 'close' },

@@ -22,6 +22,8 @@ export type IntegrationEvent =
   | { readonly type: 'breaker.restore'; readonly openUntil: number; readonly openings: number }
   | { readonly type: 'breaker.closed_elsewhere' }
   | { readonly type: 'integration.paused'; readonly until: number }
+  | { readonly type: 'integration.unpaused' }
+  | { readonly type: 'probe.due'; readonly at: number }
   | { readonly type: 'integration.lost' }
   | { readonly type: 'integration.restarted' };
 

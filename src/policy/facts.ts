@@ -159,6 +159,56 @@ export interface FactMap {
   'operator.isolated': { integration: string; by?: string | undefined; why?: string | undefined };
   /** An operator had the circuit of an integration closed. */
   'operator.reset': { integration: string; by?: string | undefined; why?: string | undefined };
+  /** An operator asked for the next probe of an open circuit, or of a server that asked not to be called, now: `next_call` where a call has to be it. */
+  'operator.probed': {
+    integration: string;
+    how: 'probe' | 'waiting_call' | 'next_call';
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator had a rule that was to end a wait act at once, `inMs` before its time. What it ends is told as if it had come by itself. */
+  'operator.fired': {
+    session: string;
+    turn: number;
+    rule: string;
+    /** What the rule ends: a tool, a question, a turn. */
+    what: string;
+    call?: string | undefined;
+    integration?: string | undefined;
+    inMs: number;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator had a call not be tried again: what its attempt `attempt` ends with is its end. */
+  'operator.retries_stopped': {
+    session: string;
+    call: string;
+    integration: string;
+    tool: string;
+    attempt: number;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator ended a tool call, or without `call` the whole turn. The session goes on. */
+  'operator.cancelled': {
+    session: string;
+    turn: number;
+    call?: string | undefined;
+    integration?: string | undefined;
+    tool?: string | undefined;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator had a dead letter delivered again, as the new message `as`. */
+  'operator.sent_again': {
+    session: string;
+    message: string;
+    as: string;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator dropped a dead letter. */
+  'operator.dropped': { session: string; message: string; by?: string | undefined; why?: string | undefined };
 
   /** A session is ready to take messages, for the first time or after a restart. */
   'session.started': { session: string; incarnation: number };

@@ -19,6 +19,8 @@ export interface KeptBreaker {
   /** @param openings - in a row, as the machine has counted them. @param cause - why it opened. */
   changed(event: IntegrationEmitted, openings: number, cause?: BreakerCause): void;
   claimProbe(leaseMs: number): boolean;
+  /** Gives the lease of a probe back, if it has one. */
+  releaseProbe(): void;
   /** An open circuit of an earlier run, or of an earlier incarnation of the machine, which knows nothing of it. */
   restored(): Beginning['open'];
   /** The server asked not to be called. */
@@ -88,6 +90,11 @@ export function keepBreaker(
     return failures;
   }
 
+  function releaseProbe(): void {
+    if (claimed && owner !== undefined) store()?.breakers.releaseProbe(name, owner);
+    claimed = false;
+  }
+
   const streak: FailureStreak = {
     begin() {
       load();
@@ -154,6 +161,7 @@ export function keepBreaker(
     },
     claimProbe(leaseMs) {
       const opened = store();
+      load();
       // A store that cannot answer must not keep the circuit open for ever: then this process decides alone.
       if (opened === undefined || row === undefined || opened.degraded) return true;
       const { generation: known } = row;
@@ -163,6 +171,7 @@ export function keepBreaker(
       claimed ||= given;
       return given;
     },
+    releaseProbe,
     restored() {
       load();
       return row?.state === 'open' ? open(row) : undefined;
@@ -196,9 +205,8 @@ export function keepBreaker(
       if (breakers === undefined) return;
       if (unsaved && row !== undefined) breakers.save(name, row);
       for (; uncounted > 0; uncounted--) breakers.countFailure(name, generation());
-      if (claimed && owner !== undefined) breakers.releaseProbe(name, owner);
+      releaseProbe();
       unsaved = false;
-      claimed = false;
     },
   };
 }

@@ -131,6 +131,7 @@ export function liveStatus(
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'>>,
   clock: Clock,
 ): LiveStatus {
+  const now = clock.now();
   const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong }) => {
     const circuit = circuitOf(link);
     return {
@@ -141,7 +142,8 @@ export function liveStatus(
       waiting: stats.waiting,
       ...(pendingLong > 0 && { pendingLong }),
       ...(rateWait !== undefined && { rate: { ...rateWait, waitMs: Math.round(rateWait.waitMs) } }),
-      ...(circuit === 'open' && { probeInMs: Math.max(0, Math.round(link.openUntil - clock.now())) }),
+      ...(link.pausedUntil > now && { pausedForMs: Math.round(link.pausedUntil - now) }),
+      ...(circuit === 'open' && { probeInMs: Math.max(0, Math.round(link.openUntil - now)) }),
     };
   });
   return {

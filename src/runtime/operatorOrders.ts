@@ -1,26 +1,13 @@
-import { causeText } from '../policy/breakerCause.ts';
 import type { Facts } from '../policy/facts.ts';
-import { checkName, checkText } from '../policy/options.ts';
+import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
+import { checkName } from '../policy/options.ts';
 import { knownNames } from './knownNames.ts';
 import type { RegisteredPath } from './runtime.ts';
 
-/** Who gives an order, and why; each is one line of at most 300 characters. */
-export interface OrderNote {
-  readonly by?: string | undefined;
-  readonly why?: string | undefined;
-}
-
-/** The note in the params of an order. @throws TypeError for one that is no text. */
-export function noteIn(params: unknown): OrderNote {
-  const { by, why } = (params ?? {}) as Partial<Record<keyof OrderNote, unknown>>;
-  return {
-    ...(by !== undefined && { by: causeText(checkText('by', by)) }),
-    ...(why !== undefined && { why: causeText(checkText('why', why)) }),
-  };
-}
+type OrderedPath = Pick<RegisteredPath, 'name' | 'link' | 'reset' | 'probe'>;
 
 interface Orders {
-  readonly paths: ReadonlyMap<string, Pick<RegisteredPath, 'name' | 'link' | 'reset'>>;
+  readonly paths: ReadonlyMap<string, OrderedPath>;
   readonly facts: Pick<Facts, 'tell'>;
 }
 
@@ -41,7 +28,12 @@ export function resetNamed(given: string, note: OrderNote, { paths, facts }: Ord
   path.reset();
 }
 
-function pathOf(given: string, paths: Orders['paths']): Pick<RegisteredPath, 'name' | 'link' | 'reset'> {
+/** Has an open circuit, or a server that asked not to be called, probed now. @throws as {@link isolateNamed} */
+export function probeNamed(given: string, note: OrderNote, { paths }: Pick<Orders, 'paths'>): OrderResult {
+  return pathOf(given, paths).probe(note);
+}
+
+function pathOf(given: string, paths: Orders['paths']): OrderedPath {
   const found = paths.get(checkName('name', given)) ?? paths.get(`hook:${given}`);
   if (found !== undefined) return found;
   const names = [...paths.keys()].map((name) => name.replace(/^hook:/, ''));

@@ -2,6 +2,7 @@ import type { DrainOrder } from '../calls/draining.ts';
 import type { LiveStatus } from '../control/answers.ts';
 import type { Methods } from '../control/serveClient.ts';
 import { say } from '../policy/logger.ts';
+import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { checkName } from '../policy/options.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -11,8 +12,9 @@ import type { LiveRun } from './keptSessions.ts';
 import type { StoreTuning } from './lateStore.ts';
 import { noSession } from './knownNames.ts';
 import { createLiveRuntime, flightOf, liveStatus, nameIn, sessionIn } from './liveRuntime.ts';
-import { isolateNamed, noteIn, type OrderNote, resetNamed } from './operatorOrders.ts';
+import { isolateNamed, probeNamed, resetNamed } from './operatorOrders.ts';
 import { restartNamed } from './restartNamed.ts';
+import { sessionMethods } from './sessionMethods.ts';
 import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
 import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
@@ -165,11 +167,21 @@ export class Registry {
     resetNamed(name, note, { paths: this.paths, facts: this.runtime.bus });
   }
 
+  /** Has an open circuit, or a server that asked not to be called, probed now. @throws as {@link restart} */
+  probe(name: string, note: OrderNote = {}): OrderResult {
+    return probeNamed(name, note, { paths: this.paths });
+  }
+
   /** @throws TypeError or RangeError when there is no session of this id; it says what tells of an integration. */
-  why(id: string): SessionWhy {
+  session(id: string): SupervisedSession {
     const session = this.#sessions.get(id);
-    if (session !== undefined) return session.why();
+    if (session !== undefined) return session;
     throw noSession(id, this.#sessions, this.#entries);
+  }
+
+  /** @throws as {@link session} */
+  why(id: string): SessionWhy {
+    return this.session(id).why();
   }
 
   /**
@@ -204,6 +216,8 @@ export class Registry {
       isolate: (params) => this.isolate(nameIn(params), noteIn(params)),
       reset: (params) => this.reset(nameIn(params), noteIn(params)),
       flight: async (params) => ({ kept: await this.runtime.flights.keep('asked', flightOf(params)) }),
+      probe: (params) => this.probe(nameIn(params), noteIn(params)),
+      ...sessionMethods((id) => this.session(id)),
       why: (params) => redactAnswer(this.why(sessionIn(params))),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);

@@ -1,8 +1,8 @@
 import type { Facts } from '../policy/facts.ts';
+import type { OrderNote } from '../policy/operatorOrder.ts';
 import { checkName } from '../policy/options.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { knownNames } from './knownNames.ts';
-import type { OrderNote } from './operatorOrders.ts';
 
 /** What can be restarted by name. */
 export interface Restartable {

@@ -94,6 +94,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
     onPause: (pauseMs) => kept.paused(pauseMs),
     claimProbe: shares === 'nothing' ? undefined : (leaseMs) => kept.claimProbe(leaseMs),
+    releaseProbe: () => kept.releaseProbe(),
     onStop() {
       runtime.sharedBreakers.unfollow(name);
       runtime.statistics.left(name);

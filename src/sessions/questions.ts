@@ -1,5 +1,6 @@
 import { observe } from '../calls/observe.ts';
 import { markOfWork } from '../calls/workSignal.ts';
+import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { callback, duration, type KeysOf, name } from '../policy/optionKeys.ts';
@@ -13,6 +14,7 @@ import type { QuestionWhy } from './why.ts';
 const questionKeys = { overallMs: duration({ default: 3_600_000 }) } satisfies KeysOf<QuestionOptions>;
 
 interface OpenQuestion {
+  readonly id: string;
   readonly what: string;
   readonly askedAt: number;
   readonly watch: CallWatch;
@@ -25,6 +27,7 @@ export class Questions {
   readonly #turn: TurnScope;
   readonly #open = new Set<OpenQuestion>();
   #over = false;
+  #asked = 0;
 
   constructor(turn: TurnScope) {
     this.#turn = turn;
@@ -48,9 +51,19 @@ export class Questions {
     for (const question of this.#open) question.settle(facts);
   }
 
+  /** Ends the wait for an answer as if its time had come. @param announce - told before. */
+  fire(id: string, announce: () => void): OrderResult {
+    const question = [...this.#open].find((each) => each.id === id);
+    if (question === undefined) return notDone('The question was answered.');
+    announce();
+    question.watch.expire();
+    return done;
+  }
+
   pending(): readonly QuestionWhy[] {
     const now = this.#turn.session.clock.now();
-    return [...this.#open].map(({ what, askedAt, watch }) => ({
+    return [...this.#open].map(({ id: question, what, askedAt, watch }) => ({
+      question,
       what,
       sinceMs: now - askedAt,
       deadlineInMs: watch.due - now,
@@ -81,6 +94,7 @@ export class Questions {
       controller.abort(new Error(facts.message));
     };
     const question: OpenQuestion = {
+      id: `turn-${this.#turn.number}:question-${++this.#asked}`,
       what,
       askedAt,
       controller,

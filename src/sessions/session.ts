@@ -3,6 +3,7 @@ import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/sessi
 import { inWholeMs } from '../policy/duration.ts';
 import type { SessionLimits } from '../policy/flight.ts';
 import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
+import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { Acceptance } from './acceptance.ts';
 import { Intake } from './intake.ts';
@@ -14,6 +15,7 @@ import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } 
 import { type SessionScope, sessionScope, type SessionSurroundings } from './sessionScope.ts';
 import type { Past, Recovered, SessionStore } from './sessionStore.ts';
 import { turnEnds } from './turnEnds.ts';
+import { TurnOrders } from './turnOrders.ts';
 import { Turns } from './turns.ts';
 import { whyTurn } from './turnWhy.ts';
 import type { SessionWhy } from './why.ts';
@@ -60,6 +62,21 @@ export interface Session<Result = unknown> {
   heartbeat(): Promise<Acceptance<Result>>;
   /** What the session waits for, and which rule ends it when. */
   why(): SessionWhy;
+  /**
+   * Has a rule of {@link why} act now, exactly as if its time had come. A rule that has changed since it was shown is refused; the result says
+   * so. @throws TypeError or RangeError when `rule` is no text, or the note is none.
+   */
+  fire(rule: string, note?: OrderNote): OrderResult;
+  /**
+   * Has no further attempt of a pending call follow: what the attempt in flight ends with is the call's end.
+   * @throws TypeError or RangeError when `call` is no text, or the note is none.
+   */
+  stopRetrying(call: string, note?: OrderNote): OrderResult;
+  /**
+   * Ends a pending call, by its id of {@link why}; the agent gets a synthetic error result. Without one, ends the turn under way. The session
+   * goes on. @throws TypeError or RangeError when `call` is no text, or the note is none.
+   */
+  cancel(call?: string, note?: OrderNote): OrderResult;
 }
 
 /** A session, for the runtime it belongs to: outlives the incarnations of its actor; the mailbox and the history are its own. */
@@ -71,6 +88,7 @@ export class SupervisedSession implements Session, Drainable {
   readonly #intake: Intake;
   readonly #recovery: TurnRecovery;
   readonly #turns: Turns;
+  readonly #orders: TurnOrders;
   #ref: SessionRef | undefined = undefined;
   readonly #sent: (() => void) | undefined;
   #stopped = false;
@@ -95,6 +113,15 @@ export class SupervisedSession implements Session, Drainable {
     this.#intake = new Intake(scope, this.#persistence);
     this.#recovery = new TurnRecovery(scope);
     this.#turns = new Turns(scope, checked.onMessage, this.#persistence, this.#intake, this.#recovery);
+    this.#orders = new TurnOrders({
+      id: parts.id,
+      facts: scope.facts,
+      running: () => this.#turns.running,
+      isEnding: () => this.#turns.isEnding,
+      now: () => scope.clock.now(),
+      turnStalled: (turn) => this.#turns.stalled(turn),
+      cancelTurn: (turn) => this.#turns.cancel(turn),
+    });
   }
 
   /** The input of the session's machine. */
@@ -143,6 +170,21 @@ export class SupervisedSession implements Session, Drainable {
     const { id: session, state, waiting, heldElsewhere } = this;
     const turn = whyTurn(this.#turns.running, this.#scope.clock.now());
     return inWholeMs({ session, state, waiting, heldElsewhere, ...turn });
+  }
+
+  fire(rule: string, note: OrderNote = {}): OrderResult {
+    readValue('rule', rule, name);
+    return this.#orders.fire(rule, noteIn(note));
+  }
+
+  stopRetrying(call: string, note: OrderNote = {}): OrderResult {
+    readValue('call', call, name);
+    return this.#orders.stopRetrying(call, noteIn(note));
+  }
+
+  cancel(call?: string, note: OrderNote = {}): OrderResult {
+    if (call !== undefined) readValue('call', call, name);
+    return this.#orders.cancel(call, noteIn(note));
   }
 
   /**
@@ -239,7 +281,8 @@ export class SupervisedSession implements Session, Drainable {
 
   #hear(event: SessionEmitted): void {
     // Its machine is told to close by a restart by hand as well; only a watchdog releases.
-    const closing = this.state === 'closing' ? turnEnds.restartedByHand : turnEnds.stalled;
+    const released = this.#turns.isCancelled ? turnEnds.cancelled : turnEnds.stalled;
+    const closing = this.state === 'closing' ? turnEnds.restartedByHand : released;
     const why = this.#stopped ? turnEnds.stopped : closing;
     switch (event.type) {
       case 'turn.wanted':

@@ -1,6 +1,7 @@
 import { streamCancelled } from '../calls/startStream.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
+import type { OrderResult } from '../policy/operatorOrder.ts';
 import { read } from '../policy/errorChain.ts';
 import { name } from '../policy/optionKeys.ts';
 import { readValue } from '../policy/readOptions.ts';
@@ -115,6 +116,26 @@ export class SessionTurn implements Turn {
   /** The calls that have their result. */
   endedCalls(): readonly EndedCallWhy[] {
     return this.#calls.ended();
+  }
+
+  /** Has a rule of a pending call act now. @param rule - its id, that of the watchdog included. */
+  fireCall(call: string, rule: string, announce: () => void): OrderResult {
+    return this.#calls.fire(call, rule, announce);
+  }
+
+  /** Ends the wait for an answer as if its time had come. */
+  fireQuestion(question: string, announce: () => void): OrderResult {
+    return this.#questions.fire(question, announce);
+  }
+
+  /** Has no further attempt of a pending call follow. */
+  stopRetrying(call: string, announce: () => void): OrderResult {
+    return this.#calls.stopRetrying(call, announce);
+  }
+
+  /** Ends a pending call for an operator; the agent gets a synthetic result. */
+  cancelCall(call: string): OrderResult {
+    return this.#calls.cancel(call);
   }
 
   /** The questions that wait for a person. */

@@ -1,11 +1,13 @@
 import { type CallStep, stepsOf } from '../calls/callTrail.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
+import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import type { Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolCallOptions.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
+import { callRule, watchdogRule } from './turnWhy.ts';
 import { CallWatch } from './watch.ts';
 import type { EndedCallWhy, WatchedCall } from './why.ts';
 import { messageOf } from '../policy/thrown.ts';
@@ -30,6 +32,9 @@ interface EndedCall extends Omit<EndedCallWhy, 'sinceMs' | 'endedAgoMs' | 'trail
 
 /** Calls that have their result and are told of, of one turn. */
 const mostEnded = 50;
+
+const hasEnded = 'The call has ended.';
+const notDispatched = 'The call is still being written to the store: try again.';
 
 /** Told the one result of a call, and the failure it stands for. */
 export type ToolAnswered = (result: ToolResult, failure: Failure | undefined) => void;
@@ -72,6 +77,35 @@ export class TurnCalls {
       ...call,
       ...{ sinceMs: now - startedAt, endedAgoMs: now - endedAt, trail: stepsOf(steps, now) },
     }));
+  }
+
+  /** Has a rule of a pending call act now. @param announce - told before it does. */
+  fire(id: string, rule: string, announce: () => void): OrderResult {
+    const call = this.#open.get(id);
+    if (call === undefined) return notDone(hasEnded);
+    if (rule !== watchdogRule(id)) {
+      return call.pending?.fire(rule.slice(callRule(id, '').length), announce) ?? notDone(notDispatched);
+    }
+    announce();
+    // A listener may have ended it.
+    if (!this.#open.has(id)) return notDone(hasEnded);
+    call.watch.expire();
+    return done;
+  }
+
+  /** Has no further attempt of a pending call follow. @param announce - told before that is so. */
+  stopRetrying(id: string, announce: () => void): OrderResult {
+    const call = this.#open.get(id);
+    if (call === undefined) return notDone(hasEnded);
+    return call.pending?.stopRetrying(announce) ?? notDone(notDispatched);
+  }
+
+  /** Ends a pending call for an operator. */
+  cancel(id: string): OrderResult {
+    const call = this.#open.get(id);
+    if (call === undefined) return notDone(hasEnded);
+    this.#end(call, turnEnds.cancelled);
+    return done;
   }
 
   /** Ends every pending call and refuses new ones. */

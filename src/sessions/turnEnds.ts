@@ -4,6 +4,12 @@ import type { FailureFacts } from '../policy/failure.ts';
 export const turnEnds = {
   stopped: { kind: 'cancelled', reason: 'stopped', message: 'The session stops', outcome: 'cancelled' },
   stalled: { kind: 'watchdog', message: 'The turn made no progress', outcome: 'unknown' },
+  cancelled: {
+    kind: 'cancelled',
+    reason: 'by_operator',
+    message: 'Cancelled by an operator',
+    outcome: 'cancelled',
+  },
   restarted: { kind: 'crash', message: 'The session was restarted', outcome: 'unknown' },
   restartedByHand: {
     kind: 'cancelled',

@@ -16,6 +16,11 @@ export class TurnRecovery {
     facts.tell({ type: 'session.watchdog_fired', session, turn, rule: 'turn', limitMs });
   }
 
+  /** The same for an operator, who told of it. */
+  cancelled(): void {
+    this.#stalledAt = this.#scope.clock.now();
+  }
+
   recovered(turn: number): void {
     const { id: session, facts } = this.#scope;
     facts.tell({ type: 'session.recovered', session, turn, releasedAfterMs: this.#end() ?? 0 });

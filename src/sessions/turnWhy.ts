@@ -1,7 +1,7 @@
 import type { Envelope } from './acceptance.ts';
 import type { SessionTurn } from './sessionTurn.ts';
 import type { TurnWatch } from './watch.ts';
-import type { SessionWhy } from './why.ts';
+import type { QuestionWhy, RuleWhy, SessionWhy, WatchedCall } from './why.ts';
 
 /** A turn that has begun. */
 export interface TurnUnderWay {
@@ -15,20 +15,12 @@ export interface TurnUnderWay {
 export function whyTurn(
   running: TurnUnderWay | undefined,
   now: number,
-): Pick<SessionWhy, 'turn' | 'calls' | 'ended' | 'questions' | 'next'> {
-  if (running === undefined) return { calls: [], questions: [] };
-  const { turn, envelope, watch, startedAt } = running;
+): Pick<SessionWhy, 'turn' | 'calls' | 'ended' | 'questions' | 'rules' | 'next'> {
+  if (running === undefined) return { calls: [], questions: [], rules: [] };
+  const { turn, envelope, startedAt } = running;
   const calls = turn.pendingCalls();
   const questions = turn.pendingQuestions();
-  const rules: NonNullable<SessionWhy['next']>[] = [
-    ...calls.flatMap(({ call: { tool: what, progress }, watchdogInMs }) => [
-      ...(progress === undefined ? [] : [{ ...progress.next, what }]),
-      { rule: 'tool_call' as const, inMs: watchdogInMs, what },
-    ]),
-    ...questions.map(({ what, deadlineInMs }) => ({ rule: 'question' as const, inMs: deadlineInMs, what })),
-  ];
-  // Calls and questions have limits of their own; the turn's counts only while there are none.
-  if (rules.length === 0) rules.push({ rule: 'turn', inMs: watch.inMs(now), what: `turn ${turn.number}` });
+  const rules = rulesOf(running, calls, questions, now);
   return {
     turn: {
       turn: turn.number,
@@ -41,6 +33,47 @@ export function whyTurn(
     ended: turn.endedCalls(),
     calls: calls.map(({ call }) => call),
     questions,
-    next: rules.reduce((first, rule) => (rule.inMs < first.inMs ? rule : first)),
+    rules,
+    next: rules[0],
   };
 }
+
+function rulesOf(
+  { turn, watch }: TurnUnderWay,
+  calls: readonly WatchedCall[],
+  questions: readonly QuestionWhy[],
+  now: number,
+): readonly RuleWhy[] {
+  const rules: RuleWhy[] = [
+    ...calls.flatMap((call) => rulesOfCall(call)),
+    ...questions.map(({ question: id, what, deadlineInMs }) => ({
+      id,
+      rule: 'question' as const,
+      inMs: deadlineInMs,
+      what,
+    })),
+  ];
+  // Calls and questions have limits of their own; the turn's counts only while there are none.
+  if (rules.length === 0) {
+    const what = `turn ${turn.number}`;
+    rules.push({ id: turnRule(turn.number), rule: 'turn', inMs: watch.inMs(now), what });
+  }
+  // The inner limit names the reason where two tie, as it does when they fire.
+  return rules.toSorted((one, other) => one.inMs - other.inMs);
+}
+
+function rulesOfCall({ call: { call, tool: what, progress }, watchdogInMs }: WatchedCall): readonly RuleWhy[] {
+  const watchdog = { id: watchdogRule(call), rule: 'tool_call' as const, inMs: watchdogInMs, what, call };
+  // What comes after the watchdog comes never.
+  if (progress === undefined || progress.next.inMs > watchdogInMs) return [watchdog];
+  return [{ ...progress.next, id: callRule(call, progress.next.id), what, call }, watchdog];
+}
+
+/** The id of the watchdog's rule on a turn. */
+export const turnRule = (turn: number): string => `turn-${turn}`;
+
+/** The id of the watchdog's rule on a call. */
+export const watchdogRule = (call: string): string => `${call}:watchdog`;
+
+/** The id of a rule of a call, from the one that it has there. */
+export const callRule = (call: string, rule: string): string => `${call}:${rule}`;

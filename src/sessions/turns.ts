@@ -57,6 +57,16 @@ export class Turns {
     return this.#running;
   }
 
+  /** Whether the turn under way was told to end. */
+  get isEnding(): boolean {
+    return this.#running?.cutFor !== undefined;
+  }
+
+  /** Whether an operator cancelled the turn under way. */
+  get isCancelled(): boolean {
+    return this.#running?.cutFor === turnEnds.cancelled;
+  }
+
   isRunning(turn: number): boolean {
     return this.#running?.turn.number === turn;
   }
@@ -114,7 +124,7 @@ export class Turns {
     const session = this.#scope;
     const { clock, deadlines, watchdog, tracing } = session;
     const number = ++this.#lastTurn;
-    const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.#stalled(number));
+    const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.stalled(number));
     const { ledger } = this.#persistence;
     const delivery = envelope.deliveries + 1;
     const turn = new SessionTurn({ session, number, delivery, watch, ledger, done: () => this.#done(number) });
@@ -200,9 +210,21 @@ export class Turns {
     return turn.isDone ? 'done' : 'put_back';
   }
 
-  #stalled(turn: number): void {
+  /** The turn makes no progress: it is released. */
+  stalled(turn: number): void {
     if (!this.isRunning(turn)) return;
+    // It may come before its time, which must not come then.
+    this.#running?.watch.stop();
     this.#recovery.stalled(turn);
+    this.#scope.dispatch({ type: 'turn.stalled', turn });
+  }
+
+  /** An operator has the turn end: it is released in the same way. */
+  cancel(turn: number): void {
+    if (this.#running === undefined || !this.isRunning(turn)) return;
+    this.#running.cutFor = turnEnds.cancelled;
+    this.#running.watch.stop();
+    this.#recovery.cancelled();
     this.#scope.dispatch({ type: 'turn.stalled', turn });
   }
 }

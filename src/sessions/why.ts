@@ -1,5 +1,5 @@
 import type { CallStepWhy } from '../calls/callTrail.ts';
-import type { CallWhy } from '../calls/callWhy.ts';
+import type { CallRule, CallWhy } from '../calls/callWhy.ts';
 import type { FailureKind } from '../policy/failure.ts';
 
 /** What a tool's integration says of itself: why a call takes so long. */
@@ -45,9 +45,24 @@ export interface WatchedCall {
 
 /** A question that waits for a person. */
 export interface QuestionWhy {
+  /** Names the question within its turn. */
+  readonly question: string;
   readonly what: string;
   readonly sinceMs: number;
   readonly deadlineInMs: number;
+}
+
+/** A rule that will end a wait, unless something else does before. */
+export interface RuleWhy {
+  /** Names the rule of this very wait for {@link Session.fire}: that of another turn, call, attempt or wait has another. */
+  readonly id: string;
+  /** `tool_call`, `turn` and `question` are of the session's own watchdog; the others are of a call. */
+  readonly rule: 'tool_call' | 'turn' | 'question' | CallRule['rule'];
+  readonly inMs: number;
+  /** The tool, the question or the turn. */
+  readonly what: string;
+  /** The pending call that it is about. */
+  readonly call?: string | undefined;
 }
 
 /** What a session waits for, and which rule will end it and when. */
@@ -75,13 +90,8 @@ export interface SessionWhy {
   /** Calls of the turn that are over, oldest first, the last 50. @defaultValue none */
   readonly ended?: readonly EndedCallWhy[] | undefined;
   readonly questions: readonly QuestionWhy[];
-  /** What happens next if nothing else does: the earliest of the watchdog's limits and of the limits and waits of the pending calls. */
-  readonly next?:
-    | {
-        /** `tool_call`, `turn` and `question` are of the session's own watchdog; the others are of a call. */
-        readonly rule: 'tool_call' | 'turn' | 'question' | CallWhy['next']['rule'];
-        readonly inMs: number;
-        readonly what: string;
-      }
-    | undefined;
+  /** The limits of the watchdog, and what each pending call meets next, soonest first. */
+  readonly rules: readonly RuleWhy[];
+  /** What happens next if nothing else does: the first of the rules. */
+  readonly next?: RuleWhy | undefined;
 }

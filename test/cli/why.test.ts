@@ -109,7 +109,7 @@ describe('the words for a session that waits', () => {
             phase: 'backoff',
             attempt: 1,
             maxAttempts: 3,
-            next: { rule: 'next_attempt', inMs: 60 },
+            next: { id: '1:backoff', rule: 'next_attempt', inMs: 60 },
             lastFailure: { kind: 'transient', message: 'HTTP 503' },
           },
           target: {
@@ -120,8 +120,9 @@ describe('the words for a session that waits', () => {
           },
         },
       ],
-      questions: [{ what: 'delete?', sinceMs: 1000, deadlineInMs: 29_000 }],
-      next: { rule: 'question', inMs: 29_000, what: 'delete?' },
+      questions: [{ question: 'turn-4:question-1', what: 'delete?', sinceMs: 1000, deadlineInMs: 29_000 }],
+      rules: [],
+      next: { id: 'turn-4:question-1', rule: 'question', inMs: 29_000, what: 'delete?' },
     });
     expect(text).toMatchInlineSnapshot(`
       "agent:main processes agent:main-m9 (user) for 2m10s, begun for the 2. time; 2 messages wait.

@@ -27,13 +27,14 @@ function tree(child: Partial<TreeNode>): AskedRuntime<TreeNode> {
 
 const busy: SessionWhy = {
   ...{ session: 'agent:main', state: 'processing', waiting: 0, heldElsewhere: false, calls: [], questions: [] },
+  rules: [],
   turn: { turn: 1, message: 'm-1', kind: 'user', delivery: 1, sinceMs: 5000 },
-  next: { rule: 'turn', inMs: 295_000, what: 'the turn' },
+  next: { id: 'turn-1', rule: 'turn', inMs: 295_000, what: 'the turn' },
 };
 
 const call = (phase: 'in_flight' | 'backoff', attempt: number, silentMs?: number): SessionWhy['calls'][number] => ({
   ...{ call: 'c1', integration: 'kb', tool: 'search', sinceMs: 4000 },
-  progress: { phase, attempt, maxAttempts: 4, silentMs, next: { rule: 'next_attempt', inMs: 4000 } },
+  progress: { phase, attempt, maxAttempts: 4, silentMs, next: { id: '1:backoff', rule: 'next_attempt', inMs: 4000 } },
 });
 
 describe('what waits', () => {
@@ -43,7 +44,9 @@ describe('what waits', () => {
   });
 
   it('[O-13] is for a person where no rule ends it: a circuit that is held open, quarantine, a question', () => {
-    const questions = [{ what: 'delete 3 files?', sinceMs: 1000, deadlineInMs: 228_000 }];
+    const questions = [
+      { question: 'turn-1:question-1', what: 'delete 3 files?', sinceMs: 1000, deadlineInMs: 228_000 },
+    ];
     const found = waits({
       integrations: [integration({ circuit: 'isolated' })],
       trees: [tree({ state: 'quarantined', lastError: 'exit 127' })],
@@ -61,7 +64,13 @@ describe('what waits', () => {
     const found = waits({
       integrations: [integration({ circuit: 'open', probeAt: at + 41_000, waiting: 2 })],
       trees: [tree({ state: 'restarting', nextRestartInMs: 800 })],
-      whys: [{ ...busy, calls: [call('backoff', 2)], next: { rule: 'next_attempt', inMs: 4000, what: 'search' } }],
+      whys: [
+        {
+          ...busy,
+          calls: [call('backoff', 2)],
+          next: { id: 'c1:1:backoff', rule: 'next_attempt', inMs: 4000, what: 'search' },
+        },
+      ],
     });
     expect(found).toMatchObject([
       { rule: 'Next probe', endsAt: at + 41_000, text: 'Circuit open: calls are refused. 2 calls wait.' },

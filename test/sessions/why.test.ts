@@ -11,6 +11,7 @@ describe('why a session waits', () => {
       heldElsewhere: false,
       calls: [],
       questions: [],
+      rules: [],
     });
   });
 
@@ -63,7 +64,13 @@ describe('why a session waits', () => {
     tool('kb', () => new Promise(() => undefined), { policy: { limits: { idleMs: Infinity, attemptMs: Infinity } } });
     void session.send({ kind: 'user' });
     await clock.advance(10_000);
-    expect(session.why().next).toEqual({ rule: 'tool_call', inMs: 290_000, what: 'query' });
+    expect(session.why().next).toEqual({
+      id: 'agent:main-1-1:watchdog',
+      rule: 'tool_call',
+      inMs: 290_000,
+      what: 'query',
+      call: 'agent:main-1-1',
+    });
   });
 
   it('[L-5] is the next attempt of a call in backoff, with what its last one met', async () => {
@@ -71,7 +78,11 @@ describe('why a session waits', () => {
     tool('kb', () => Promise.reject(new Error('HTTP 503')));
     void session.send({ kind: 'user' });
     await clock.advance(40);
-    expect(session.why().next).toEqual({ rule: 'next_attempt', inMs: 60, what: 'query' });
+    expect(session.why().rules).toEqual([
+      { id: 'agent:main-1-1:1:backoff', rule: 'next_attempt', inMs: 60, what: 'query', call: 'agent:main-1-1' },
+      { id: 'agent:main-1-1:watchdog', rule: 'tool_call', inMs: 299_960, what: 'query', call: 'agent:main-1-1' },
+    ]);
+    expect(session.why().next).toEqual(session.why().rules[0]);
     expect(session.why().calls).toMatchObject([
       {
         progress: {

@@ -7,7 +7,7 @@ import type { LeftOut } from '../../mcpHub/hubNames.ts';
 import { McpHub } from '../../mcpHub/mcpHub.ts';
 import { McpSessions } from '../../mcpProxy/mcpSessions.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
-import { noteIn } from '../../runtime/operatorOrders.ts';
+import { noteIn } from '../../policy/operatorOrder.ts';
 import { nameIn, sessionIn } from '../../runtime/liveRuntime.ts';
 import { ownVersion } from '../ownVersion.ts';
 import type { PreparedMcp } from './prepareMcp.ts';

@@ -1,5 +1,5 @@
 import { followAddress } from './route.ts';
-import type { OrderResult } from '../source.ts';
+import type { OrderResult } from '../../policy/operatorOrder.ts';
 import type { OrderName } from '../snapshot.ts';
 
 /** What the server has under a path. @throws Error that says what the server said. */
@@ -10,9 +10,9 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 /** Gives an order; the name twice, as it was confirmed. Never rejects. */
-export async function give(order: OrderName, name: string, why: string): Promise<OrderResult> {
+export async function give(order: OrderName, name: string, why: string, target?: string): Promise<OrderResult> {
   try {
-    return (await post('/api/order', { order, name, confirm: name, why })) as OrderResult;
+    return (await post('/api/order', { order, name, target, confirm: name, why })) as OrderResult;
   } catch (error) {
     return { ok: false, text: error instanceof Error ? error.message : String(error) };
   }

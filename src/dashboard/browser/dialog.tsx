@@ -7,10 +7,14 @@ import type { GlyphName, Tone } from './glyphs.ts';
 import { isStale, right, tables } from './live.ts';
 import { counted } from './words.ts';
 
-interface Wish {
+export interface Wish {
   readonly order: OrderName;
   readonly name: string;
   readonly of: 'integration' | 'session';
+  /** What of the session is meant: a rule, a call or a message, by its id. */
+  readonly target?: string | undefined;
+  /** The same in words, for the question. @defaultValue the name */
+  readonly what?: string | undefined;
 }
 
 const wish = signal<Wish | undefined>(undefined);
@@ -21,10 +25,19 @@ const verbs: Readonly<Record<OrderName, string>> = {
   restart: 'Restart',
   isolate: 'Isolate',
   reset: 'Reset circuit of',
+  probe: 'Probe',
+  fire: 'Fire',
+  stop_retrying: 'Stop retrying',
+  cancel: 'Cancel',
+  send_again: 'Send again',
+  drop: 'Drop',
 };
 
+/** Orders that cut work off or lose something: the name is typed before. */
+const cutting: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'cancel', 'drop']);
+
 /** A button that asks before it orders. Without the right it keeps its place, with a lock. */
-export function OrderButton({ order, name, of, text }: Wish & { readonly text: string }) {
+export function OrderButton({ text, ...asked }: Wish & { readonly text: string }) {
   const locked = right.value !== 'all';
   const off = locked || isStale.value;
   const why = locked ? 'You may look, and not act' : isStale.value ? 'Not connected' : undefined;
@@ -35,7 +48,7 @@ export function OrderButton({ order, name, of, text }: Wish & { readonly text: s
       aria-disabled={off}
       title={why}
       onClick={() => {
-        if (!off) wish.value = { order, name, of };
+        if (!off) wish.value = asked;
       }}
     >
       {locked && <Glyph name="lock" />}
@@ -47,15 +60,18 @@ export function OrderButton({ order, name, of, text }: Wish & { readonly text: s
 /** Says what follows from an order, counted from how things are now, and asks for the name where work is cut off. */
 export function OrderDialog() {
   const asked = wish.value;
-  return asked === undefined ? null : <Question key={`${asked.order} ${asked.name}`} {...asked} />;
+  return asked === undefined ? null : (
+    <Question key={`${asked.order} ${asked.name} ${asked.target ?? ''}`} {...asked} />
+  );
 }
 
-function Question({ order, name, of }: Wish) {
+function Question(asked: Wish) {
+  const { order, name, target, what = name } = asked;
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState('');
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
-  const cuts = order !== 'reset';
+  const cuts = cutting.has(order);
   useEffect(() => {
     dialog.current?.showModal();
     dialog.current?.querySelector<HTMLElement>('[data-first]')?.focus();
@@ -66,19 +82,19 @@ function Question({ order, name, of }: Wish) {
   const isConfirmed = (!cuts || typed === name) && !busy && !isStale.value;
   const act = async (): Promise<void> => {
     setBusy(true);
-    const { text } = await give(order, name, why);
-    told.value = `${verbs[order]} ${name}: ${text}`;
+    const { text } = await give(order, name, why, target);
+    told.value = `${verbs[order]} ${what}: ${text}`;
     close();
   };
   return (
     <dialog ref={dialog} aria-labelledby="dialog-title" onClose={close}>
       <form method="dialog" onSubmit={(event) => event.preventDefault()}>
         <h2 id="dialog-title">
-          {verbs[order]} <bdi>{name}</bdi>?
+          {verbs[order]} <bdi>{what}</bdi>?
         </h2>
         <p>{order === 'restart' ? 'This cannot be undone. ' : ''}It is recorded with your name.</p>
         <ul class="after">
-          {consequences({ order, name, of }).map(([glyph, tone, text]) => (
+          {consequences(asked).map(([glyph, tone, text]) => (
             <li key={text}>
               <Glyph name={glyph} tone={tone} />
               {text}
@@ -122,7 +138,7 @@ function Question({ order, name, of }: Wish) {
 
 type Consequence = readonly [GlyphName, Tone, string];
 
-function consequences({ order, name, of }: Wish): readonly Consequence[] {
+function consequences({ order, name, of, target }: Wish): readonly Consequence[] {
   const integration = of === 'integration' ? tables.integrations.row(name) : undefined;
   const session = of === 'session' ? tables.sessions.row(name) : undefined;
   const { inFlight = 0, waiting = 0 } = integration ?? {};
@@ -140,6 +156,40 @@ function consequences({ order, name, of }: Wish): readonly Consequence[] {
         ['run', 'acc', inFlight === 0 ? 'No call is in flight.' : `${counted(inFlight, 'call')} in flight may end.`],
         ['warn', 'warn', 'No probe tries the circuit while it is held open.'],
       ];
+    case 'probe':
+      return [
+        ['clock', 'acc', 'One call tries it now, whatever time was set for that; the others go on being kept back.'],
+        ['ok', 'ok', 'Where it is answered, calls go through again.'],
+        ['warn', 'warn', 'Where it is not, they go on being kept back.'],
+      ];
+    case 'fire':
+      return [
+        ['clock', 'acc', 'This rule acts now, exactly as if its time had come.'],
+        ['ok', 'ok', 'The session goes on. Where the rule has changed meanwhile, nothing is done.'],
+      ];
+    case 'stop_retrying':
+      return [
+        ['run', 'acc', 'An attempt in flight goes on, and what it ends with is the end of the call.'],
+        ['cross', 'warn', 'No further attempt follows; a call that waits for its next one ends as the last one did.'],
+      ];
+    case 'cancel':
+      return [
+        [
+          'cross',
+          'bad',
+          target === undefined
+            ? 'Its turn is cut off, with its calls.'
+            : 'The call is cut off; what it has done stays done.',
+        ],
+        ['ok', 'ok', 'The agent is given an error in place of the answer. The session goes on.'],
+      ];
+    case 'send_again':
+      return [
+        ['ok', 'ok', 'It is delivered as a new message with the same content, behind those that wait.'],
+        ['run', 'acc', 'It is sent once, however often this is ordered.'],
+      ];
+    case 'drop':
+      return [['cross', 'bad', 'It is never delivered, and cannot be sent again.']];
     case 'restart':
       return session === undefined
         ? [

@@ -1,0 +1,56 @@
+import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import type { AttemptSteps } from './attemptSteps.ts';
+import type { Call } from './call.ts';
+import type { PathState } from './pathState.ts';
+
+const underWay = 'It is being tried already: one probe at a time.';
+const elsewhere = 'Another process tries it at the moment: one probe at a time.';
+
+/** Has an open circuit, or a server that asked not to be called, probed now. One step of the path. */
+export function probeNow<I, O>(state: PathState<I, O>, steps: AttemptSteps<I, O>, note: OrderNote): OrderResult {
+  const { circuit, options, queue } = state;
+  const { name: integration, clock } = options;
+  const { link } = circuit;
+  const now = clock.now();
+  if (state.stopped) return notDone(`${integration} is stopped.`);
+  if (link.lastState === 'crashed') return notDone(`${integration} is down, and no probe reaches it: restart it.`);
+  if (link.closed) {
+    if (link.pausedUntil <= now) return notDone(`The circuit of ${integration} is closed: there is nothing to probe.`);
+    const [oldest] = state.waiting.list('pause');
+    const how = oldest === undefined ? 'next_call' : 'waiting_call';
+    return probePause(state, steps, oldest, () => queue.tell({ type: 'operator.probed', integration, how, ...note }));
+  }
+  if (link.openUntil === Number.POSITIVE_INFINITY)
+    return notDone(`${integration} is held open by an operator, and is not probed: reset it.`);
+  if (circuit.probe !== undefined || (link.lastState === 'half-open' && !link.hasFreeProbe)) return notDone(underWay);
+
+  const isOwn = options.probe !== undefined;
+  if (isOwn && options.claimProbe?.(circuit.leaseMs) === false) return notDone(elsewhere);
+  queue.tell({ type: 'operator.probed', integration, how: isOwn ? 'probe' : 'next_call', ...note });
+  if (link.lastState === 'open') link.send({ type: 'probe.due', at: now });
+  if (!isOwn) return { ok: true, text: 'The next call is let through as the probe.' };
+  steps.admission.sendProbe(now);
+  return { ok: true, text: 'It is probed now.' };
+}
+
+/**
+ * Lets one call through to a server that asked not to be called.
+ * @param call - that waits for the end of the pause. @defaultValue the next one
+ * @param announce - told before it is done, where it is.
+ */
+export function probePause<I, O>(
+  state: PathState<I, O>,
+  steps: AttemptSteps<I, O>,
+  call: Call<I, O> | undefined,
+  announce: () => void,
+): OrderResult {
+  const { circuit, pauseProbe, options } = state;
+  const now = options.clock.now();
+  if (pauseProbe.attempt !== undefined || pauseProbe.isWanted(now)) return notDone(underWay);
+  if (options.claimProbe?.(circuit.leaseMs) === false) return notDone(elsewhere);
+  announce();
+  pauseProbe.want(now + circuit.leaseMs);
+  if (call === undefined) return { ok: true, text: 'The next call is let through as the probe.' };
+  steps.admission.resume(call, 'pause');
+  return { ok: true, text: 'A call that waits is let through as the probe.' };
+}
