@@ -69,6 +69,7 @@ export {
 export { type FailureResponse, httpResponseOf } from './policy/httpResponse.ts';
 export type { HostLogger } from './policy/hostLogger.ts';
 export type { Logger } from './policy/logger.ts';
+export type { OrderNote, OrderResult } from './policy/operatorOrder.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export type { IntegrationSettings, PoliciesOptions } from './policy/policies.ts';
 export type { PolicyInput } from './policy/policyInput.ts';
@@ -91,7 +92,7 @@ export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions }
 export type { SendOptions, Session } from './sessions/session.ts';
 export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/callReport.ts';
 export type { ReportOptions } from './runtime/reportOfRuntime.ts';
-export type { QuestionWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';
+export type { QuestionWhy, RuleWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';
 export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
 export type { ToolCallOptions } from './sessions/toolCallOptions.ts';
 export type {
