@@ -1,13 +1,13 @@
 import { type CallStep, stepsOf } from '../calls/callTrail.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
+import { callRule, watchdogRule } from './ruleIds.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import type { Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolCallOptions.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
-import { callRule, watchdogRule } from './turnWhy.ts';
 import { CallWatch } from './watch.ts';
 import type { EndedCallWhy, WatchedCall } from './why.ts';
 import { messageOf } from '../policy/thrown.ts';

@@ -1,4 +1,5 @@
 import type { Envelope } from './acceptance.ts';
+import { callRule, turnRule, watchdogRule } from './ruleIds.ts';
 import type { SessionTurn } from './sessionTurn.ts';
 import type { TurnWatch } from './watch.ts';
 import type { QuestionWhy, RuleWhy, SessionWhy, WatchedCall } from './why.ts';
@@ -68,12 +69,3 @@ function rulesOfCall({ call: { call, tool: what, progress }, watchdogInMs }: Wat
   if (progress === undefined || progress.next.inMs > watchdogInMs) return [watchdog];
   return [{ ...progress.next, id: callRule(call, progress.next.id), what, call }, watchdog];
 }
-
-/** The id of the watchdog's rule on a turn. */
-export const turnRule = (turn: number): string => `turn-${turn}`;
-
-/** The id of the watchdog's rule on a call. */
-export const watchdogRule = (call: string): string => `${call}:watchdog`;
-
-/** The id of a rule of a call, from the one that it has there. */
-export const callRule = (call: string, rule: string): string => `${call}:${rule}`;

@@ -1,0 +1,8 @@
+/** The id of the watchdog's rule on a turn. */
+export const turnRule = (turn: number): string => `turn-${turn}`;
+
+/** The id of the watchdog's rule on a call. */
+export const watchdogRule = (call: string): string => `${call}:watchdog`;
+
+/** The id of a rule of a call, from the one that it has there. */
+export const callRule = (call: string, rule: string): string => `${call}:${rule}`;
