@@ -33,7 +33,7 @@ describe('the timeline of a turn', () => {
     const progress = {
       ...({ phase: 'backoff', attempt: 1, maxAttempts: 4, phaseMs: 4000 } as const),
       trail: [{ state: 'attempt', tookMs: 16_000, endedAgoMs: 4000, failure } as const],
-      next: { rule: 'next_attempt', inMs: 4000 } as const,
+      next: { id: '1:backoff', rule: 'next_attempt', inMs: 4000 } as const,
     };
     const [, row] = liveRows(whyWith({ calls: [pending(progress)] }), begunAt);
     const from = begunAt + 40_000;
@@ -51,7 +51,7 @@ describe('the timeline of a turn', () => {
   it('[O-13] has a place for whether a call happened, in the colour of what is not known yet', () => {
     const progress = {
       ...{ phase: 'reconciling' as 'backoff', attempt: 2, maxAttempts: 3, phaseMs: 1000 },
-      next: { rule: 'overall_timeout', inMs: 18_000 } as const,
+      next: { id: 'overall_timeout', rule: 'overall_timeout', inMs: 18_000 } as const,
     };
     const [, row] = liveRows(whyWith({ calls: [pending(progress)] }), begunAt);
     expect([row?.segments[0]?.look, row?.state]).toEqual(['ask', ['ask', 'wait', 'did it happen?']]);
