@@ -8,7 +8,7 @@ const begunAt = 1_000_000;
 
 function whyWith(more: Partial<SessionWhy>): SessionWhy {
   return {
-    ...{ session: 's', state: 'processing', waiting: 0, heldElsewhere: false, calls: [], questions: [] },
+    ...{ session: 's', state: 'processing', waiting: 0, heldElsewhere: false, calls: [], questions: [], rules: [] },
     turn: { turn: 12, message: 's-m31', kind: 'user', delivery: 1, sinceMs: 60_000, waitedMs: 6000 },
     ...more,
   };
