@@ -156,7 +156,7 @@ async function generate(options) {
     preserveEntrySignatures: 'allow-extension',
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
     // What is loaded already may be asked for later by others.
-    checks: { ineffectiveDynamicImport: false },
+    checks: { ineffectiveDynamicImport: false, pluginTimings: false },
   });
   const { output } = await build.generate({
     format: 'esm',

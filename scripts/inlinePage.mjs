@@ -1,8 +1,12 @@
 // The pages of src/ that run in a browser are source files of their own. `x.css?text` is such a file as a string, `x.ts?script` what it and
-// all it imports are as one plain script.
+// all it imports are as one plain script; in such a script `x?charts` are the statecharts of src/machines.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { machineCharts } from './machineCharts.mjs';
+
+/** To lay out the machines takes its time. */
+const checks = { pluginTimings: false };
 
 const marks = { text: '\0page-text:', script: '\0page-script:' };
 
@@ -41,7 +45,13 @@ function textOf(file) {
 
 /** In strict mode and with names of its own, whatever else is on the page. */
 async function scriptOf(file) {
-  const build = await rolldown({ input: file, platform: 'browser', logLevel: 'warn' });
+  const build = await rolldown({
+    input: file,
+    platform: 'browser',
+    logLevel: 'warn',
+    plugins: [machineCharts()],
+    checks,
+  });
   const { output } = await build.generate({ format: 'iife', minify: true });
   await build.close();
   for (const id of output[0].moduleIds) pageModules.add(id);

@@ -1,6 +1,7 @@
 import type { CountedFailure } from '../../policy/breakerCause.ts';
 import type { ReportEntry } from '../../policy/callReport.ts';
 import type { IntegrationLine } from '../snapshot.ts';
+import { CircuitChart } from './machines.tsx';
 import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
@@ -135,6 +136,7 @@ export function IntegrationPage({ name }: { readonly name: string }) {
       <Cause {...row} />
       <Figures report={row.report} />
       {row.report !== undefined && row.report.tools.length > 0 && <Tools {...row.report} />}
+      <CircuitChart state={stateOf(row)} />
       <p>
         <a href={href('events', undefined, { integration: name })}>Events of {name}</a>
       </p>

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-export const views = ['overview', 'sessions', 'integrations', 'processes', 'events', 'alerts'] as const;
+export const views = ['overview', 'sessions', 'integrations', 'processes', 'events', 'alerts', 'machines'] as const;
 export type ViewName = (typeof views)[number];
 
 /** What the address says: a view, what it is about, and its filters. */

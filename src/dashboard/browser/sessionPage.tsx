@@ -43,7 +43,7 @@ export function SessionPage({ id }: { readonly id: string }) {
       {answer !== undefined && <Turn {...answer} />}
       {answer !== undefined && (
         <div class="two">
-          <SessionHistory turns={answer.turns} />
+          <SessionHistory turns={answer.turns.filter(({ turn }) => turn !== answer.why?.turn?.turn)} />
           <SessionRecords {...answer} />
         </div>
       )}

@@ -6,6 +6,7 @@ import { Events } from './events.tsx';
 import { Glyph } from './glyph.tsx';
 import { IntegrationPage, Integrations } from './integrations.tsx';
 import { head, held, link, lostAt, now, pause, paused, problem, right, tables } from './live.ts';
+import { Machines } from './machines.tsx';
 import { Overview } from './overview.tsx';
 import { Processes } from './processes.tsx';
 import { href, narrow, route, span, views, type ViewName } from './route.ts';
@@ -21,6 +22,7 @@ const names: Readonly<Record<ViewName, string>> = {
   processes: 'Processes',
   events: 'Events',
   alerts: 'Alerts',
+  machines: 'Machines',
 };
 
 /** What is typed into the field at the top. */
@@ -71,6 +73,8 @@ function View() {
       return <Events />;
     case 'alerts':
       return <Alerts />;
+    case 'machines':
+      return <Machines name={subject} />;
   }
 }
 

@@ -1,5 +1,6 @@
 import { text as base } from '../browser/styles/base.css?text';
 import { text as boxes } from '../browser/styles/boxes.css?text';
+import { text as chart } from '../browser/styles/chart.css?text';
 import { text as controls } from '../browser/styles/controls.css?text';
 import { text as dialog } from '../browser/styles/dialog.css?text';
 import { text as events } from '../browser/styles/events.css?text';
@@ -23,6 +24,7 @@ export const style = [
   plots,
   why,
   timeline,
+  chart,
   events,
   dialog,
 ].join(' ');

@@ -23,6 +23,9 @@ const views = {
   processes: 'tbody tr',
   events: '.event',
   alerts: '.box',
+  machines: '.chart svg',
+  'machines/session': '.chart svg',
+  'machines/subprocess': '.chart svg',
 };
 
 /** What axe finds that keeps people out, as `rule: element`. */

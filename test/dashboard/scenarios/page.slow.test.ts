@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { machineCatalogue } from '../../../src/machines/catalogue.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { chromiumPath, useBrowser } from '../../support/browser.ts';
 import { startDashboard, startGateway } from '../startDashboard.ts';
@@ -18,6 +19,7 @@ const views = [
   'processes',
   'events',
   'alerts',
+  'machines',
 ];
 
 describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashboard, in a browser', () => {
@@ -135,7 +137,15 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     const { server } = await start(['search', 'mail']);
     const { page } = await open(server.url);
     await heading(page, 'All is well');
-    for (const [index, name] of ['Overview', 'Sessions', 'Integrations', 'Processes', 'Events', 'Alerts'].entries()) {
+    for (const [index, name] of [
+      'Overview',
+      'Sessions',
+      'Integrations',
+      'Processes',
+      'Events',
+      'Alerts',
+      'Machines',
+    ].entries()) {
       await page.keyboard.press(String(index + 1));
       await page.locator(`nav [aria-current=page]`, { hasText: name }).waitFor();
     }
@@ -206,6 +216,31 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
       await page.locator('main .box').first().waitFor();
       const over = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       expect([view, over]).toEqual([view, 0]);
+    }
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] draws the machines that run, and says who is in which state of them', async () => {
+    const { server, call } = await start(['search', 'mail']);
+    const { page, troubles } = await open(server.url);
+    await isLive(page);
+    await page.keyboard.press('7');
+    await page.locator('.chart [data-state=idle].lit', { hasText: 'idle · 2' }).waitFor();
+    const states = Object.keys(machineCatalogue['integration']?.machine.states ?? {});
+    const all = (selector: string, name: string): Promise<string[]> =>
+      page.evaluate(`[...document.querySelectorAll('${selector}')].map((each) => each.getAttribute('${name}'))`);
+    const drawn = await all('.chart [data-state]', 'data-state');
+    expect(new Set(drawn)).toEqual(new Set([...states, '*']));
+    const places = () => all('.chart rect', 'x');
+    const before = await places();
+    await call('down');
+    await page.locator('.chart [data-state=open].lit', { hasText: 'open · 2' }).waitFor();
+    expect(await page.locator('.chart .lit').count()).toBe(1);
+    expect(await places()).toEqual(before);
+    expect(await texts(page, 'tbody tr')).toEqual([expect.stringMatching(/open2mail, search|open2search, mail/)]);
+    for (const name of Object.keys(machineCatalogue)) {
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.locator(`.chart[aria-label="Statechart of ${name}"]`).waitFor();
     }
     expect(troubles).toEqual([]);
   });

@@ -1,0 +1,30 @@
+/** The statecharts of src/machines with the places of all that is drawn; scripts/machineCharts.mjs makes them. */
+declare module '*?charts' {
+  export const charts: readonly {
+    readonly name: string;
+    readonly summary: string;
+    readonly width: number;
+    readonly height: number;
+    readonly states: readonly {
+      /** Path of its keys, joined by dots; `*` for any state. */
+      readonly id: string;
+      readonly title: string;
+      readonly type: string;
+      readonly initial?: true;
+      readonly x: number;
+      readonly y: number;
+      readonly width: number;
+      readonly height: number;
+    }[];
+    readonly arrows: readonly {
+      readonly from: string;
+      readonly to: string;
+      readonly lines: readonly string[];
+      readonly title: string;
+      readonly path: string;
+      /** Of the middle of the first line of its label. */
+      readonly x: number;
+      readonly y: number;
+    }[];
+  }[];
+}
