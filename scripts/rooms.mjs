@@ -112,6 +112,12 @@ export const floors = [
       begin: 'runtime.ts',
       next: ['registry.ts', 'superviseIntegration.ts'],
     },
+    {
+      room: 'incident',
+      purpose: 'What happened around a session or a call, gathered from the store; its folder, written and read.',
+      begin: 'incident.ts',
+      next: ['gather.ts', 'incidentFiles.ts', 'readIncident.ts'],
+    },
   ],
   [
     { room: 'integrations/subprocess', purpose: 'A command as an integration.', begin: 'subprocess.ts' },

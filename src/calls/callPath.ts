@@ -61,15 +61,18 @@ export class CallPath<I, O> implements Drainable {
     return [...inFlight.list(), ...waiting.list()].filter(({ progress }) => progress.isPendingTold).length;
   }
 
-  /** What its recorder holds that was not taken before, and the calls under way. */
-  takeFlight(): Flight | undefined {
+  /**
+   * What its recorder holds that was not taken before, and the calls under way.
+   * @param wallOffset - what makes wall time of monotonic time, in whole ms.
+   */
+  takeFlight(wallOffset: number): Flight | undefined {
     const { inFlight, waiting, fallingBack, options } = this.#conductor.state;
     const { clock, recorder } = options;
     const calls = [...inFlight.list(), ...waiting.list(), ...fallingBack].filter(
       ({ settings }) => settings.isPart !== true,
     );
     const pending = calls.map((call) => ({ call, tool: toolName(options, call.input) }));
-    return recorder?.take(pending, { now: clock.now(), wallNow: clock.wallNow() });
+    return recorder?.take(pending, clock.now(), wallOffset);
   }
 
   /** The rate limit that the call waits for which has waited longest; undefined where none waits for one. */

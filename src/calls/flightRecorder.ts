@@ -111,15 +111,17 @@ export class FlightRecorder {
 
   /**
    * @param pending - calls under way, with the tools they call.
-   * @param now - the time, monotonic and of the wall.
+   * @param now - in monotonic ms.
+   * @param wallOffset - what makes wall time of that.
    * @returns what it holds that was not taken before, oldest first, and then what is under way.
    */
   take<I, O>(
     pending: readonly { readonly call: Call<I, O>; readonly tool: string | undefined }[],
-    now: { readonly now: number; readonly wallNow: number },
+    now: number,
+    wallOffset: number,
   ): Flight {
     const table = new SettingsTable(this.#policy);
-    const wall = (at: number): number => Math.round((now.wallNow - now.now + at) * 1000) / 1000;
+    const wall = (at: number): number => Math.round((wallOffset + at) * 1000) / 1000;
     const { rows: answered, missed } = this.#answered.take();
     const taken = [this.#failures, this.#refusals, this.#inputs].map((part) => part.take());
     const rows = [
@@ -129,7 +131,7 @@ export class FlightRecorder {
     return {
       rows: [
         ...rows.map(({ row }) => asRow(row, table, wall)),
-        ...pending.slice(0, mostPending).map(({ call, tool }) => this.#pending(call, tool, now.wallNow, table, wall)),
+        ...pending.slice(0, mostPending).map(({ call, tool }) => this.#pending(call, tool, now, table, wall)),
       ],
       limits: table.limits,
       retries: table.retries,
@@ -158,7 +160,7 @@ export class FlightRecorder {
       attempt: call.attempts,
       ...(startedAt !== undefined && { startedAt: wall(startedAt) }),
       waitsFor: startedAt === undefined ? (call.waiting ?? 'fallback') : 'in_flight',
-      at: Math.round(at),
+      at: wall(at),
     };
   }
 

@@ -40,6 +40,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'run a hook command so that its crash or hang cannot wedge the agent',
     load: async () => (await import('./hook/command.ts')).hook,
   },
+  incident: {
+    summary: 'what happened around a session or a call, in a folder to take home and replay',
+    load: async () => (await import('./incident.ts')).incident,
+  },
   inspect: {
     summary: 'watch the machines of a running gateway: live charts, events and actors in a browser',
     load: async () => (await import('./inspect/command.ts')).inspect,

@@ -77,6 +77,12 @@ export function readOrderAnswer(value: unknown): OrderResult {
   return typeof ok === 'boolean' && typeof text === 'string' ? { ok, text } : done;
 }
 
+/** What `flight` answers: how many integrations had something to write. */
+export function readFlightAnswer(value: unknown): { readonly kept: number } | undefined {
+  const { kept } = fieldsOf(value);
+  return typeof kept === 'number' ? { kept } : undefined;
+}
+
 function isIntegration(value: unknown): value is LiveIntegration {
   const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate } = fieldsOf(value);
   const isKnown =

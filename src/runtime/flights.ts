@@ -4,11 +4,15 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import type { FlightReason, FlightRecord, IntegrationTraits, PolicyRow, SessionLimits } from '../policy/flight.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
+import { redactTexts } from '../store/redactTexts.ts';
 import type { Store } from '../store/store.ts';
 import type { Bus } from '../telemetry/bus.ts';
 
 /** How often the recorder of one integration is written while more goes wrong, in ms. */
 const writeEveryMs = 15_000;
+
+/** How far the wall clock may move against the monotonic one before records follow it, in ms. */
+const mostDriftMs = 50;
 
 type RecordedPath = Pick<CallPath<unknown, unknown>, 'name' | 'takeFlight'>;
 
@@ -37,6 +41,7 @@ interface FlightsOptions {
  */
 export class Flights {
   readonly #options: FlightsOptions;
+  #offset: number | undefined = undefined;
   readonly #run = crypto.randomUUID();
   readonly #entries = new Map<string, Entry>();
   readonly #sessions = new Map<string, { readonly watchdog: SessionLimits; readonly since: number }>();
@@ -112,13 +117,27 @@ export class Flights {
     clock.clearTimeout(entry.timer);
     entry.timer = undefined;
     const kept = store()?.flights;
-    const flight = kept === undefined ? undefined : entry.path?.takeFlight();
+    const flight = kept === undefined ? undefined : entry.path?.takeFlight(this.#wallOffset());
     if (kept === undefined || flight === undefined || flight.rows.length === 0) return false;
     entry.writtenAt = clock.now();
     const at = clock.wallNow();
     const record = { integration: name, run: this.#run, pid: process.pid, at, because, ...flight };
-    kept.add(this.#redacted(record), [this.#policyRow(name, entry, at), ...this.#sessionRows(record, at)]);
+    kept.add(redactTexts(record, this.#options.redact), [
+      this.#policyRow(name, entry, at),
+      ...this.#sessionRows(record, at),
+    ]);
     return true;
+  }
+
+  /**
+   * What makes wall time of monotonic time. Whole ms, and the same as long as it can be: the order of what happened within a millisecond is
+   * kept, within a record and from one to the next.
+   */
+  #wallOffset(): number {
+    const { clock } = this.#options;
+    const offset = clock.wallNow() - clock.now();
+    if (this.#offset === undefined || Math.abs(offset - this.#offset) > mostDriftMs) this.#offset = Math.round(offset);
+    return this.#offset;
   }
 
   #policyRow(name: string, { policy, traits, since }: Entry, seenAt: number): PolicyRow {
@@ -141,24 +160,4 @@ export class Flights {
     const { clock, store } = this.#options;
     store()?.flights.keep(this.#sessionRow(id, clock.wallNow()));
   }
-
-  /** The same with every text redacted. Most texts occur many times. */
-  #redacted(record: FlightRecord): FlightRecord {
-    const { redact } = this.#options;
-    const known = new Map<string, string>();
-    const clean = (text: string): string => {
-      const found = known.get(text) ?? redact({ text }).text;
-      known.set(text, found);
-      return found;
-    };
-    return withTexts(record, clean) as FlightRecord;
-  }
-}
-
-/** A copy of plain data with its texts as `clean` makes them. */
-function withTexts(value: unknown, clean: (text: string) => string): unknown {
-  if (typeof value === 'string') return clean(value);
-  if (Array.isArray(value)) return value.map((each) => withTexts(each, clean));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withTexts(each, clean)]));
 }

@@ -33,7 +33,8 @@ export function readFlightText(text: unknown): Readonly<Record<string, unknown>>
   return withInfinity(parseMetadata(text)) as Readonly<Record<string, unknown>>;
 }
 
-function withInfinity(value: unknown, key = ''): unknown {
+/** Gives back what `Infinity` became in {@link flightText}. */
+export function withInfinity(value: unknown, key = ''): unknown {
   if (value === 'Infinity' && key.endsWith('Ms')) return Number.POSITIVE_INFINITY;
   if (Array.isArray(value)) return value.map((each) => withInfinity(each));
   if (typeof value !== 'object' || value === null) return value;

@@ -12,7 +12,7 @@ function startRecorded(policy: PolicyInput = {}, extra: Partial<CallPathOptions<
   const recorder = new FlightRecorder(resolvePolicy('kb', policy));
   const started = startIntegration(policy, undefined, { recorder, ...extra });
   const take = (): Flight => {
-    const flight = started.path.takeFlight();
+    const flight = started.path.takeFlight(wallStart);
     if (flight === undefined) throw new Error('Expected a flight');
     return flight;
   };

@@ -1,0 +1,70 @@
+import type { FlightReason, FlightRow, KeptPolicy, SessionLimits } from '../policy/flight.ts';
+import type { Limits, RetryPolicy } from '../policy/policy.ts';
+
+/** The version of the format; one that is higher was written by a later version of this program. */
+export const incidentVersion = 1;
+export const incidentFormat = 'unwedge-incident';
+
+/** What an incident is about. */
+export interface IncidentSubject {
+  readonly kind: 'session' | 'call' | 'integration';
+  /** As it was asked for: the id of a session, of a call (`kb-12`), or the name of an integration. */
+  readonly id: string;
+}
+
+/** What one record of a flight recorder held. */
+export interface IncidentRecord {
+  /** When it was written; wall time in ms since the epoch, as all times here. */
+  readonly at: number;
+  readonly because: FlightReason;
+  readonly rows: readonly FlightRow[];
+  readonly limits: readonly Limits[];
+  readonly retries: readonly RetryPolicy[];
+  /** Rows that the recorder had dropped before. */
+  readonly missed: number;
+}
+
+/** An integration of an incident: what was in force, and the attempts of its calls. */
+export interface IncidentIntegration {
+  readonly name: string;
+  /** Absent where none is on record. */
+  readonly kept?: Extract<KeptPolicy, { of: 'integration' }> | undefined;
+  readonly records: readonly IncidentRecord[];
+}
+
+/** An event as it was stored. */
+export interface IncidentEvent {
+  readonly at: number;
+  readonly category: string;
+  readonly type: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** What happened around a session, a call or an integration, without secrets: plain data. */
+export interface Incident {
+  readonly format: typeof incidentFormat;
+  readonly version: typeof incidentVersion;
+  readonly subject: IncidentSubject;
+  /** When it was gathered. */
+  readonly madeAt: number;
+  /** The time it is about. */
+  readonly from: number;
+  readonly until: number;
+  /** The process it is about; absent where nothing tells. */
+  readonly pid?: number | undefined;
+  readonly integrations: readonly IncidentIntegration[];
+  /** The session, where it is about one. */
+  readonly sessions: readonly { readonly name: string; readonly watchdog: SessionLimits }[];
+  readonly events: readonly IncidentEvent[];
+  /** What is not in it though it happened, in sentences. */
+  readonly missing: readonly string[];
+}
+
+/** How many rows there are of it. */
+export function attemptsIn({ integrations }: Pick<Incident, 'integrations'>): number {
+  return rowsIn(integrations).filter(({ what }) => what === 'attempt').length;
+}
+
+export function rowsIn(integrations: readonly IncidentIntegration[]): readonly FlightRow[] {
+  return integrations.flatMap(({ records }) => records.flatMap(({ rows }) => rows));
+}

@@ -1,0 +1,73 @@
+import { flightText } from '../store/flights.ts';
+import { attemptsIn, type Incident, rowsIn } from './incident.ts';
+
+/** Names of the files of a folder. */
+export const incidentFile = 'incident.json';
+export const eventsFile = 'events.jsonl';
+export const readmeFile = 'README.txt';
+
+export interface IncidentFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The files of an incident's folder. */
+export function incidentFiles(incident: Incident): readonly IncidentFile[] {
+  const { events, ...rest } = incident;
+  return [
+    { name: incidentFile, text: `${flightText(rest)}\n` },
+    { name: eventsFile, text: events.map((event) => `${flightText(event)}\n`).join('') },
+    { name: readmeFile, text: readmeOf(incident) },
+  ];
+}
+
+/** All of an incident as one text, for one file; `unwedge replay` takes that as well. */
+export function incidentText(incident: Incident): string {
+  return `${flightText(incident)}\n`;
+}
+
+/** What its folder or file may be called: `incident-kb-12-20260102T030405`. */
+export function incidentName({ subject, madeAt }: Pick<Incident, 'subject' | 'madeAt'>): string {
+  const name = subject.id
+    .replace(/[^\w.-]+/g, '_')
+    .replace(/^\.+/, '')
+    .slice(0, 60);
+  const time = new Date(madeAt).toISOString().replace(/[-:]|\..*$/g, '');
+  return `incident-${name || subject.kind}-${time}`;
+}
+
+/** What is in an incident, line by line, for people. */
+export function contentsOf(incident: Incident): readonly string[] {
+  const { integrations, sessions, events } = incident;
+  const rows = rowsIn(integrations);
+  const ends = rows.filter(({ what }) => what === 'end').length;
+  const pending = rows.filter(({ what }) => what === 'pending').length;
+  return [
+    `${integrations.length} integrations: names, policies, and what befell them`,
+    `${attemptsIn(incident)} attempts, ${ends} ends of calls, ${pending} calls under way: times, tools, kinds, messages of errors`,
+    `${sessions.length} sessions: limits of their watchdog`,
+    `${events.length} events, without what callers handed to tools`,
+  ];
+}
+
+function readmeOf(incident: Incident): string {
+  const { subject, from, until, madeAt, missing } = incident;
+  const iso = (at: number): string => new Date(at).toISOString();
+  const lines = [
+    `What happened around the ${subject.kind} ${subject.id}, ${iso(from)} to ${iso(until)}.`,
+    `Taken at ${iso(madeAt)}. Play it on any machine: unwedge replay FOLDER`,
+    '',
+    'What it holds, and nothing else:',
+    ...contentsOf(incident).map((line) => `- ${line}`),
+    '',
+    'Inputs, answers, prompts and environments are not in it. Secrets were replaced by [redacted], by their names, their shapes and their values.',
+    'Read it before you hand it on: a text of your own may say what no rule knows to be secret.',
+    '',
+    `${incidentFile}  policies, attempts, ends; times are ms since the epoch`,
+    `${eventsFile}   events as they were stored, one a line`,
+    ...(missing.length === 0
+      ? []
+      : ['', 'What is not in it though it happened:', ...missing.map((line) => `- ${line}`)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,184 @@
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkIncident } from '../../src/incident/checkIncident.ts';
+import { gatherIncident } from '../../src/incident/gather.ts';
+import type { Incident } from '../../src/incident/incident.ts';
+import { incidentFiles, incidentName, incidentText } from '../../src/incident/incidentFiles.ts';
+import { readIncident } from '../../src/incident/readIncident.ts';
+import { writeIncident } from '../../src/incident/writeIncident.ts';
+import type { FlightRecord } from '../../src/policy/flight.ts';
+import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import { KnownSecrets } from '../../src/store/knownSecrets.ts';
+import { openReader } from '../../src/store/openReader.ts';
+import { hasSqlite, startStore } from '../store/startStore.ts';
+import { temporaryDirectory } from '../store/startStore.ts';
+
+const start = Date.UTC(2026, 0, 1);
+const failure = { kind: 'timeout', message: 'no answer', outcome: 'unknown' } as const;
+const attempt = { what: 'attempt', attempt: 1, arrivedAt: start, startedAt: start, endedAt: start + 50 } as const;
+const record: FlightRecord = {
+  integration: 'kb',
+  run: 'run-1',
+  pid: 7,
+  at: start + 1000,
+  because: 'failure',
+  rows: [
+    { what: 'input', input: 'attached', at: start, down: false },
+    { ...attempt, call: 11, end: 'answered' },
+    { ...attempt, call: 12, end: 'limit', failure, session: 'alice', limits: 0 },
+    { what: 'end', call: 12, arrivedAt: start, attempts: 1, endedAt: start + 50, end: 'failed', failure },
+  ],
+  limits: [{ idleMs: 50, attemptMs: Number.POSITIVE_INFINITY, overallMs: 100 }],
+  retries: [],
+  missed: 0,
+};
+const kept = { of: 'integration', policy: resolvePolicy('kb', {}), traits: { asks: 'end' } } as const;
+const watchdog = { toolCallMs: 1, turnMs: 2, releaseMs: 3, recoveryMs: 4 };
+
+/** A database with records of a failure, read. */
+async function startReader(records: readonly FlightRecord[] = [record]) {
+  const { store, clock, path } = await startStore();
+  const seen = { since: start, seenAt: start };
+  for (const each of records) store.flights.add(each, [{ name: 'kb', kept, ...seen }]);
+  store.flights.keep([{ name: 'alice', kept: { of: 'session', watchdog }, ...seen }]);
+  const fact = { session: 'alice', turn: 3, rule: 'tool_call', limitMs: 50, tool: 'read' } as const;
+  store.record({ type: 'session.watchdog_fired', ...fact, at: start + 60 });
+  store.record({ type: 'integration.crashed', integration: 'other', message: 'not about it', at: start + 60 });
+  const flushed = store.flush();
+  await clock.settle();
+  await flushed;
+  return openReader(path);
+}
+
+const gather = async (id: string, records?: readonly FlightRecord[]): Promise<Incident> =>
+  gatherIncident(await startReader(records), id, { now: start + 5000, secrets: new KnownSecrets({}) });
+
+describe.skipIf(!hasSqlite)('gathering an incident', () => {
+  it.each([
+    ['call', 'kb-12'],
+    ['session', 'alice'],
+    ['integration', 'kb'],
+  ])('[O-16] takes what is on record around a %s, and the policies in force', async (kind, id) => {
+    const incident = await gather(id);
+    expect(incident.subject).toEqual({ kind, id });
+    expect(incident.integrations).toMatchObject([{ name: 'kb', kept, records: [{ rows: record.rows }] }]);
+    expect(incident.sessions).toEqual(kind === 'session' ? [{ name: 'alice', watchdog }] : []);
+    expect(incident.events.map(({ type }) => type)).toEqual(kind === 'session' ? ['watchdog_fired'] : []);
+  });
+
+  it('[O-16] names the nearest where nothing of that id is on record', async () => {
+    await expect(gather('kb-13')).rejects.toThrow(
+      'No session, call or integration "kb-13" is on record. Did you mean "kb-1',
+    );
+    await expect(gather('zzzzz')).rejects.toThrow('No session, call or integration "zzzzz" is on record.');
+  });
+
+  it('[O-16] says what is missing: what was dropped, what came before and after', async () => {
+    expect((await gather('kb', [{ ...record, because: 'stop' }])).missing).toEqual([]);
+    expect((await gather('kb', [{ ...record, missed: 3, rows: record.rows.slice(1) }])).missing).toEqual([
+      '3 attempts and ends of kb were no longer held when it was written.',
+      'What kb did before 2026-01-01T00:00:01.000Z is not in it, nor how its circuit was then.',
+      'What kb did after 2026-01-01T00:00:01.000Z is not in it: its process wrote its last record then.',
+    ]);
+  });
+
+  it('[O-16] takes the run of the process that it is about alone', async () => {
+    const later = { ...record, run: 'run-2', at: start + 2000 };
+    const { integrations } = await gather('kb', [record, later]);
+    expect(integrations[0]?.records.map(({ at }) => at)).toEqual([start + 2000]);
+  });
+
+  it('[O-16] [O-8] takes out secrets that are known now, and not the numbers of tokens', async () => {
+    const policy = resolvePolicy('kb', { rate: { tokens: 5000 } });
+    const message = 'refused with hunter2hunter2';
+    const secret = {
+      ...record,
+      rows: [{ ...attempt, call: 1, end: 'threw', failure: { ...failure, message } } as const],
+    };
+    const { store, clock, path } = await startStore();
+    store.flights.add(secret, [{ name: 'kb', kept: { ...kept, policy }, since: start, seenAt: start }]);
+    const flushed = store.flush();
+    await clock.settle();
+    await flushed;
+    const secrets = new KnownSecrets({ API_TOKEN: 'hunter2hunter2' });
+    const incident = await gatherIncident(await openReader(path), 'kb', { now: start, secrets });
+    expect(incidentText(incident)).not.toContain('hunter2');
+    expect(incident.integrations[0]?.kept?.policy.rate?.tokens).toBe(5000);
+  });
+});
+
+describe.skipIf(!hasSqlite)('the folder of an incident', () => {
+  it('[O-16] is its owner’s alone, and gives back what was written', async () => {
+    const incident = await gather('alice');
+    const folder = writeIncident(incident, join(temporaryDirectory(), incidentName(incident)));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const { name } of incidentFiles(incident)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    expect(readIncident(folder)).toEqual(incident);
+    expect(readFileSync(join(folder, 'README.txt'), 'utf8')).toContain('unwedge replay');
+  });
+
+  it('[O-16] may as well be one file', async () => {
+    const incident = await gather('kb-12');
+    const file = join(temporaryDirectory(), 'one.json');
+    writeFileSync(file, incidentText(incident));
+    expect(readIncident(file)).toEqual(incident);
+  });
+
+  it('[O-16] is not written over what is there', async () => {
+    const folder = temporaryDirectory();
+    writeFileSync(join(folder, 'mine.txt'), 'mine');
+    const incident = await gather('kb');
+    expect(() => writeIncident(incident, folder)).toThrow('is not empty');
+  });
+
+  it('has a name that cannot leave its folder', () => {
+    expect(incidentName({ subject: { kind: 'session', id: '../../etc/passwd' }, madeAt: start })).toBe(
+      'incident-_.._etc_passwd-20260101T000000',
+    );
+  });
+
+  it('[O-16] is refused with the place of what is wrong', async () => {
+    const whole: unknown = JSON.parse(incidentText(await gather('alice')));
+    const wrong = (path: string, value: unknown): unknown => {
+      const copy = structuredClone(whole);
+      const names = path.split('.');
+      const last = names.pop() ?? '';
+      let place = copy as Record<string, unknown>;
+      for (const name of names) place = place[name] as Record<string, unknown>;
+      place[last] = value;
+      return checkIncident(copy);
+    };
+    const row = 'integrations.0.records.0.rows';
+    expect(wrong('version', 2)).toBe('it was written by a later version of unwedge (format 2, this one reads 1)');
+    expect(wrong('format', 'x')).toBe('it is no incident of unwedge');
+    expect(wrong(`${row}.1.call`, -1)).toBe(
+      'integrations[0].records[0].rows[1].call: expected an integer of at least 1, got -1',
+    );
+    expect(wrong(`${row}.2.limits`, 7)).toContain('there is no place 7');
+    expect(wrong('integrations.0.kept.policy.retry.maxAttempts', 0)).toContain('kb.policy.retry.maxAttempts');
+    expect(wrong(`${row}.1.endedAt`, 1)).toContain('ended before it began');
+    expect(wrong(`${row}.2.failure.kind`, 'constructor')).toContain('expected one of');
+    expect(wrong('events', { length: 1e9 })).toContain('events: expected a list');
+    expect(checkIncident(whole)).toEqual(await gather('alice'));
+  });
+
+  it('[O-16] that is hostile is refused, or harmless', () => {
+    const folder = temporaryDirectory();
+    expect(() => readIncident(join(folder, 'none'))).toThrow('There is nothing at');
+    expect(() => readIncident(folder)).toThrow('incident.json is missing');
+    symlinkSync('/etc/passwd', join(folder, 'incident.json'));
+    expect(() => readIncident(folder)).toThrow('is a link, and is not followed');
+    const inner = join(folder, 'inner');
+    mkdirSync(join(inner, 'incident.json'), { recursive: true });
+    expect(() => readIncident(inner)).toThrow(/no plain file|cannot be read/);
+    const file = join(folder, 'file.json');
+    writeFileSync(file, 'secret text that is no JSON');
+    expect(() => readIncident(file)).toThrow(`${file}: it is no JSON`);
+    writeFileSync(file, '['.repeat(200_000) + ']'.repeat(200_000));
+    expect(() => readIncident(file)).toThrow(file);
+    writeFileSync(file, '{"__proto__": {"polluted": true}, "format": "unwedge-incident", "version": 1}');
+    expect(() => readIncident(file)).toThrow('subject: expected an object');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
