@@ -32,6 +32,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'crash, hang and throttle real counterparties and watch every call end',
     load: async () => (await import('./demoCommand.ts')).demo,
   },
+  doctor: {
+    summary: 'what is wrong with this installation and what agents have configured, and the fix',
+    load: async () => (await import('./doctor/command.ts')).doctor,
+  },
   events: {
     summary: 'what was recorded: failures, crashes, restarts, sessions',
     load: async () => (await import('./events.ts')).events,

@@ -26,21 +26,29 @@ const maxPathBytes = 103;
  *
  * @param id - of the run; its first 12 characters name the file.
  */
-export function socketPath(id: string, { env, tmp, uid }: Surroundings): SocketPath {
+export function socketPath(id: string, surroundings: Surroundings): SocketPath {
+  const { tmp, uid } = surroundings;
   if (uid === undefined) {
     return { ok: false, reason: 'this system has no Unix users', fix: 'set `control: false`' };
   }
-  const runtime = env['XDG_RUNTIME_DIR'];
-  const directories = [
-    ...(runtime !== undefined && isAbsolute(runtime) && isOwnDirectory(runtime, uid) ? [join(runtime, 'unwedge')] : []),
-    join(tmp, `unwedge-${uid}`),
-    `/tmp/unwedge-${uid}`,
-  ];
-  const paths = directories.map((directory) => ({ directory, path: join(directory, `${id.slice(0, 12)}.sock`) }));
+  const paths = socketDirectories(surroundings, uid).map((directory) => ({
+    directory,
+    path: join(directory, `${id.slice(0, 12)}.sock`),
+  }));
   const found = paths.find(({ path }) => Buffer.byteLength(path) <= maxPathBytes);
   if (found === undefined) return { ok: false, reason: `${tmp} is too long for a socket`, fix: 'set a shorter TMPDIR' };
   const problem = claim(found.directory, uid);
   return problem ?? { ok: true, path: found.path };
+}
+
+/** Where sockets of a user may be, the best place first. */
+export function socketDirectories({ env, tmp }: Pick<Surroundings, 'env' | 'tmp'>, uid: number): readonly string[] {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  return [
+    ...(runtime !== undefined && isAbsolute(runtime) && isOwnDirectory(runtime, uid) ? [join(runtime, 'unwedge')] : []),
+    join(tmp, `unwedge-${uid}`),
+    `/tmp/unwedge-${uid}`,
+  ];
 }
 
 // Left over from the login of somebody else (`su`), the variable names a directory that is not ours: as good as not set.

@@ -8,12 +8,15 @@ import { join } from 'node:path';
  * Resolves when all are looked at; never rejects.
  */
 export async function removeStaleSockets(directory: string): Promise<void> {
-  const paths = socketsOf(directory);
-  await Promise.all(
-    paths.map(async (path) => {
-      if (await isDeserted(path)) remove(path);
-    }),
+  for (const path of await desertedSockets(directory)) remove(path);
+}
+
+/** The sockets of a directory on which nobody listens. Never rejects. */
+export async function desertedSockets(directory: string): Promise<readonly string[]> {
+  const looked = await Promise.all(
+    socketsOf(directory).map(async (path) => ({ path, isStale: await isDeserted(path) })),
   );
+  return looked.filter(({ isStale }) => isStale).map(({ path }) => path);
 }
 
 function socketsOf(directory: string): string[] {

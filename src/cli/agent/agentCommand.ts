@@ -24,6 +24,7 @@ import { failureLine } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
+import { shellWord } from '../shellWord.ts';
 import { agentExitCode } from './exitCode.ts';
 import type { AgentArgs } from './options.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
@@ -220,10 +221,6 @@ function endedCode({ reason }: AbortSignal): number | undefined {
   if ('code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
   return 'signal' in reason ? 128 + constants.signals[(reason as EndedBySignal).signal] : undefined;
 }
-
-/** An id comes from the agent, and the line is there to be copied. */
-const shellWord = (text: string): string =>
-  /^[\w.:@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The last line of `--json`. */
 function report(

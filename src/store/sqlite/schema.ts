@@ -261,13 +261,19 @@ export function isOurs(database: Database): boolean {
 }
 
 function versionOf(database: Database, ours: boolean): number {
-  const found = ours
+  const { version, known } = versionsOf(database, ours);
+  if (version > known) throw new NewerSchemaError(version, known);
+  return version;
+}
+
+/** The version of the schema that a database has, 0 for none, and the one that is known here. */
+export function versionsOf(database: Database, ours: boolean): { readonly version: number; readonly known: number } {
+  const version = ours
     ? Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
     : hasTable(database, 'unwedge_meta')
       ? Number(database.prepare(`SELECT value FROM unwedge_meta WHERE key = 'version'`).get()?.['value'] ?? 0)
       : 0;
-  if (found > migrations.length) throw new NewerSchemaError(found, migrations.length);
-  return found;
+  return { version, known: migrations.length };
 }
 
 /** The table of events: in a foreign database its `events`, if an insert of our four columns can succeed there. */

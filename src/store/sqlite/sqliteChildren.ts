@@ -56,7 +56,8 @@ export class SqliteChildren implements ChildRecords {
 
 const keyOf = ({ pid, start }: Pick<ChildRecord, 'pid' | 'start'>): string => `${pid} ${start}`;
 
-function selectChildren(database: Database): ChildRecord[] {
+/** Every child that is kept, the oldest first. @throws what SQLite reports. */
+export function selectChildren(database: Database): ChildRecord[] {
   return database
     .prepare(
       'SELECT pid, process_start, mark, command, started_at, owner_pid, owner_start FROM unwedge_children ORDER BY started_at',

@@ -85,8 +85,11 @@ export function diagnose(error: unknown, path: string): SqliteTrouble {
   };
 }
 
-// better-sqlite3 names even extended codes (SQLITE_READONLY_DBMOVED); node:sqlite numbers them (low byte: the primary code).
-function codeOf(error: unknown): string {
+/**
+ * The primary code of what SQLite or the file system reports. better-sqlite3 names even extended codes (SQLITE_READONLY_DBMOVED), node:sqlite
+ * numbers them (low byte: the primary code).
+ */
+export function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('errcode' in error && typeof error.errcode === 'number') return sqliteNames[error.errcode & 0xff] ?? '';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

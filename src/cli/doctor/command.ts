@@ -1,0 +1,23 @@
+import { defineCommand } from '../command.ts';
+import { configOption } from '../namedConfig.ts';
+
+/** `unwedge doctor`; only its options are here, so that asking for help loads no check. */
+export const doctor = defineCommand({
+  name: 'doctor',
+  summary: 'what is wrong with this installation and what agents have configured, and the fix',
+  usage: 'doctor [--probe] [--all] [--config FILE] [--json] [--db FILE]',
+  details: [
+    'Looks at versions, the SQLite driver, the database, what dead gateways left behind, the configuration, what Claude Code, Codex, Cursor,',
+    'VS Code and OpenClaw have configured, variables, limits and the clock. Each finding has the command that mends it. Nothing is changed.',
+    'Servers are looked for and not started, unless --probe is given: then each that the user has configured is started, asked who it is and',
+    'ended. Those of project files are never started.',
+    'Exit codes: 0 in order, or with warnings, 1 something is broken, 2 wrong usage, or something could not be looked at.',
+  ].join('\n'),
+  errorCode: 2,
+  options: {
+    probe: { kind: 'flag', help: 'start each server that is configured, and end it again' },
+    all: { kind: 'flag', help: 'tell what is in order too, and check a large database as a whole' },
+    config: configOption,
+  },
+  run: async (args, io) => (await import('./doctorCommand.ts')).doctorCommand(args, io),
+});

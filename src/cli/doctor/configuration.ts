@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { extname, join, resolve } from 'node:path';
+import { ConfigError } from '../../config/problems.ts';
+import { readConfig } from '../../config/readConfig.ts';
+import { nearest } from '../../policy/nearest.ts';
+import { exitCodes } from '../run/exitCode.ts';
+import { duringModule } from '../moduleExit.ts';
+import { shellWord } from '../shellWord.ts';
+import type { Check, DoctorWorld, Finding } from './finding.ts';
+
+const prefix = 'UNWEDGE_';
+
+/** The configuration file and the variables of the environment. */
+export const checkConfiguration: Check = async (world) => [
+  ...variableFindings(world),
+  ...(await configFindings(world)),
+];
+
+/** Variables whose beginning is misspelt: nothing of ours ever looks at them. */
+function variableFindings({ env }: DoctorWorld): readonly Finding[] {
+  return Object.keys(env)
+    .filter((name) => {
+      const start = `${name.split('_', 1)[0]}_`;
+      return start !== prefix && start.length > 4 && nearest(start, [prefix]) !== undefined;
+    })
+    .sort()
+    .map((name) => unreadVariable(name, `${prefix}${name.slice(name.indexOf('_') + 1)}`));
+}
+
+function unreadVariable(name: string, meant: string | undefined): Finding {
+  const guess = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const fix = meant === undefined ? `unset ${name}` : `export ${meant}="$${name}"; unset ${name}`;
+  return { id: 'variable.unknown', status: 'warning', summary: `nothing reads the variable ${name}${guess}`, fix };
+}
+
+async function configFindings({ env, cwd, config, signal }: DoctorWorld): Promise<readonly Finding[]> {
+  const named = config ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
+  const lying = ['mjs', 'js', 'json'].map((ending) => join(cwd, `unwedge.config.${ending}`)).filter(existsSync);
+  // One that merely lies there is run by `unwedge config` alone; data is not run.
+  const file = named ?? lying.find((path) => extname(path) === '.json');
+  const unread = file === undefined && lying[0] !== undefined ? [notRun(lying[0])] : [];
+  try {
+    const read = () => readConfig({ file: file ?? false, env, cwd });
+    const { warnings, files } = await duringModule({ file: file ?? '', exitCode: exitCodes.ownError, signal }, read);
+    const summary = files.length === 0 ? 'no configuration file is used' : `${files.join(' and ')} is in order`;
+    return [...unread, { id: 'config', status: 'ok', summary }, ...warnings.map(warningFinding)];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [...unread, ...error.problems.map((problem) => problemFinding(problem, resolve(cwd, file ?? '')))];
+  }
+}
+
+function notRun(path: string): Finding {
+  const summary = `${path} is not read here, as it would be run: \`unwedge config --check ${shellWord(path)}\` does`;
+  return { id: 'config', status: 'ok', summary };
+}
+
+function warningFinding(warning: string): Finding {
+  const [, name, meant] = /^unknown variable (\w+)(?:; did you mean (\w+)\?)?$/.exec(warning) ?? [];
+  return name === undefined
+    ? { id: 'config.warning', status: 'warning', summary: warning }
+    : unreadVariable(name, meant);
+}
+
+function problemFinding({ message, source }: ConfigError['problems'][number], file: string): Finding {
+  const fix = source?.from === 'environment' ? `unset ${source.variable}` : `\${EDITOR:-vi} ${shellWord(file)}`;
+  return { id: 'config.wrong', status: 'fail', summary: message, fix };
+}

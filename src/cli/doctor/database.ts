@@ -1,0 +1,231 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { examineStore, type StoreExamination } from '../../store/examineStore.ts';
+import { storePath } from '../../store/paths.ts';
+import { formatDuration } from '../../policy/duration.ts';
+import { shellWord } from '../shellWord.ts';
+import { lookAt } from './lookAt.ts';
+import type { Check, DoctorWorld, Finding } from './finding.ts';
+
+/** Up to here SQLite's own check takes a second or two, in bytes. */
+const checkUpToBytes = 256 * 2 ** 20;
+const largeBytes = 2 ** 30;
+/** Less room than this is soon used up, in bytes. */
+const leastRoom = 100 * 2 ** 20;
+/** Clocks of a machine are set by less than this in everyday life. */
+const clockStepMs = 60_000;
+
+/** The file of the database: that it can be used, is whole, and has room. */
+export const checkDatabase: Check = async (world) => {
+  const path = storePath(world.db, world.env);
+  if (path === ':memory:')
+    return [{ id: 'store', status: 'ok', summary: 'the database is in memory: nothing is kept' }];
+  const stat = lookAt(path);
+  if (stat === undefined) return [absent(path, world)];
+  if (stat.isDirectory()) {
+    const fix = `export UNWEDGE_DB=${shellWord(join(path, 'unwedge.sqlite'))}`;
+    return [{ id: 'store.directory', status: 'fail', summary: `${path} is a directory, and no database`, fix }];
+  }
+  const unusable = usability(path, stat.uid, world);
+  if (unusable !== undefined) return [unusable];
+  const examined = await examineDatabase(path, world);
+  const opened = openedFindings(path, stat.size, examined, world.now);
+  return [...opened, ...fileFindings(path, stat.mode, world), ...roomFindings(dirname(path))];
+};
+
+/** What is in a database; made once for all checks of a world. */
+export function examineDatabase(path: string, world: DoctorWorld): Promise<StoreExamination> {
+  const made =
+    examinations.get(world) ?? examineStore(path, { checkUpToBytes: world.thorough ? Infinity : checkUpToBytes });
+  examinations.set(world, made);
+  return made;
+}
+
+const examinations = new WeakMap<DoctorWorld, Promise<StoreExamination>>();
+
+function absent(path: string, world: DoctorWorld): Finding {
+  let above = dirname(path);
+  while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
+  const isDirectory = statSync(above).isDirectory();
+  if (!isDirectory || !isAllowed(above, constants.W_OK | constants.X_OK)) {
+    const what = isDirectory ? 'is closed to this user' : 'is no directory';
+    const summary = `no database can be made at ${path}: ${above} ${what}`;
+    const fix = isDirectory ? permitting(above, world) : `mv ${shellWord(above)} ${shellWord(`${above}.aside`)}`;
+    return { id: 'store.unwritable', status: 'fail', summary, fix };
+  }
+  const how = `a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one`;
+  return { id: 'store', status: 'ok', summary: `no database at ${path} yet: ${how}` };
+}
+
+function usability(path: string, owner: number, world: DoctorWorld): Finding | undefined {
+  const directory = dirname(path);
+  for (const [where, what] of [
+    [path, constants.R_OK | constants.W_OK],
+    // Beside the file SQLite keeps its log.
+    [directory, constants.W_OK | constants.X_OK],
+  ] as const) {
+    if (isAllowed(where, what)) continue;
+    const whose = owner === world.uid ? '' : ` (it belongs to user ${owner})`;
+    const summary = `${where} cannot be written to by this user${whose}: nothing is recorded, and no circuit is kept`;
+    return { id: 'store.unwritable', status: 'fail', summary, fix: permitting(where, world) };
+  }
+  return undefined;
+}
+
+function permitting(path: string, { uid }: DoctorWorld): string {
+  const stat = statSync(path);
+  const word = shellWord(path);
+  if (stat.uid !== uid) return `sudo chown ${uid ?? '"$(id -u)"'} ${word}`;
+  return stat.isDirectory() ? `chmod u+rwx ${word}` : `chmod u+rw ${word}`;
+}
+
+function isAllowed(path: string, what: number): boolean {
+  try {
+    accessSync(path, what);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function openedFindings(path: string, size: number, examined: StoreExamination, now: number): readonly Finding[] {
+  switch (examined.state) {
+    case 'no driver':
+      return [{ id: 'store', status: 'unknown', summary: `${path} cannot be looked at without a SQLite driver` }];
+    case 'locked':
+      return [
+        {
+          id: 'store.locked',
+          status: 'warning',
+          summary: `${path} is held by another process: ${examined.reason}`,
+          fix: `fuser -v ${shellWord(path)}`,
+        },
+      ];
+    case 'unreadable':
+      return [
+        {
+          id: 'store.unreadable',
+          status: 'fail',
+          summary: `${path} cannot be read: ${examined.reason}`,
+          fix: settingAside(path),
+        },
+      ];
+    case 'damaged':
+      return [
+        {
+          id: 'store.damaged',
+          status: 'fail',
+          summary: `${path} is damaged (${examined.reason}); once it is aside a new one is started`,
+          fix: settingAside(path),
+        },
+      ];
+    case 'readable':
+      return [...versionFindings(path, size, examined), ...clockFindings(examined, now)];
+  }
+}
+
+type Readable = Extract<StoreExamination, { state: 'readable' }>;
+
+function versionFindings(path: string, size: number, { version, known, checked }: Readable): readonly Finding[] {
+  if (version > known) {
+    const summary = `${path} was written by a newer unwedge (its schema is ${version}, this version knows ${known})`;
+    return [{ id: 'store.newer', status: 'fail', summary, fix: 'npm install --global unwedge@latest' }];
+  }
+  const state = version === known ? `schema ${version}` : `schema ${version}, brought to ${known} by the next gateway`;
+  const isWhole = checked ? 'whole' : 'too large to be checked without --all';
+  const findings: Finding[] = [{ id: 'store', status: 'ok', summary: `${path}: ${state}, ${bytes(size)}, ${isWhole}` }];
+  if (size > largeBytes) {
+    const fix = `sqlite3 ${shellWord(path)} VACUUM`;
+    findings.push({
+      id: 'store.large',
+      status: 'warning',
+      summary: `${path} has ${bytes(size)}: its retention may be too long`,
+      fix,
+    });
+  }
+  return findings;
+}
+
+function clockFindings({ newestEventAt, steppedBackMs }: Readable, now: number): readonly Finding[] {
+  const aheadMs = (newestEventAt ?? now) - now;
+  const fix = 'sudo timedatectl set-ntp true';
+  if (aheadMs > clockStepMs) {
+    const summary = `the newest event is ${formatDuration(aheadMs)} in the future: the clock was set back, or that of another machine is wrong`;
+    return [{ id: 'clock.ahead', status: 'warning', summary, fix }];
+  }
+  if (steppedBackMs <= clockStepMs) return [];
+  const summary = `the clock went back by ${formatDuration(steppedBackMs)} between two events`;
+  return [{ id: 'clock.back', status: 'warning', summary, fix }];
+}
+
+/** What lies beside it, and who may read it. */
+function fileFindings(path: string, mode: number, { uid }: DoctorWorld): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (uid !== undefined && (mode & 0o077) !== 0) {
+    const summary = `${path} can be read by other users (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`;
+    findings.push({ id: 'store.open', status: 'warning', summary, fix: `chmod 600 ${shellWord(path)}` });
+  }
+  const aside = namesBeside(path).filter((name) => /\.damaged-\d+$/.test(name));
+  if (aside.length > 0) {
+    const words = aside.map((name) => shellWord(join(dirname(path), name)));
+    const summary = `${aside.length} damaged ${aside.length === 1 ? 'database was' : 'databases were'} set aside, and ${aside.length === 1 ? 'is' : 'are'} still there`;
+    findings.push({
+      id: 'store.aside',
+      status: 'warning',
+      summary,
+      fix: `rm -f ${words.map((word) => `${word} ${word}-wal ${word}-shm`).join(' ')}`,
+    });
+  }
+  const wal = lookAt(`${path}-wal`);
+  if (wal !== undefined && wal.size > leastRoom) {
+    const summary = `the log of the database has ${bytes(wal.size)}: a process has it open for reading and never ends that`;
+    findings.push({ id: 'store.log', status: 'warning', summary, fix: `fuser -v ${shellWord(`${path}-wal`)}` });
+  }
+  return findings;
+}
+
+/** Names of files that begin as that of the database does. */
+export function namesBeside(path: string): readonly string[] {
+  try {
+    return readdirSync(dirname(path)).filter((name) => name !== basename(path) && name.startsWith(basename(path)));
+  } catch {
+    return [];
+  }
+}
+
+/** Of file systems that other machines use too, by the numbers that Linux gives them: NFS, SMB, CIFS, SMB2, 9P. */
+const sharedKinds: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997]);
+
+function roomFindings(directory: string): readonly Finding[] {
+  const { bsize, bavail, type } = statfsSync(directory);
+  const findings: Finding[] = [];
+  if (bsize * bavail < leastRoom) {
+    const summary = `the disk of the database has ${bytes(bsize * bavail)} left`;
+    findings.push({
+      id: 'store.room',
+      status: 'warning',
+      summary,
+      fix: `du -xh ${shellWord(directory)} | sort -h | tail`,
+    });
+  }
+  if (process.platform === 'linux' && sharedKinds.has(type)) {
+    const summary = 'the database is on a file system that other machines share, where its log cannot be relied on';
+    findings.push({
+      id: 'store.shared',
+      status: 'warning',
+      summary,
+      fix: 'export UNWEDGE_DB=/var/tmp/unwedge-"$(id -u)"/unwedge.sqlite',
+    });
+  }
+  return findings;
+}
+
+function settingAside(path: string): string {
+  const word = shellWord(path);
+  return `mv ${word} ${word}.broken && rm -f ${word}-wal ${word}-shm`;
+}
+
+function bytes(count: number): string {
+  if (count < 2 ** 20) return `${Math.ceil(count / 2 ** 10)} KB`;
+  return count < 2 ** 30 ? `${Math.round(count / 2 ** 20)} MB` : `${(count / 2 ** 30).toFixed(1)} GB`;
+}

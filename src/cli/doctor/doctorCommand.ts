@@ -1,0 +1,114 @@
+import { homedir, tmpdir } from 'node:os';
+import { messageOf } from '../../policy/thrown.ts';
+import { KnownSecrets } from '../../store/knownSecrets.ts';
+import { createTextRedactor } from '../../store/secrets.ts';
+import type { Args } from '../command.ts';
+import type { Io } from '../io.ts';
+import { ownVersion } from '../ownVersion.ts';
+import { toJson } from '../sanitize.ts';
+import { checkConfiguration } from './configuration.ts';
+import { checkDatabase } from './database.ts';
+import { doctorText } from './doctorText.ts';
+import { type Check, type DoctorWorld, type Finding, type Subject, subjects } from './finding.ts';
+import { checkInstallation } from './installation.ts';
+import { checkProcesses } from './processes.ts';
+import { checkSystem } from './system.ts';
+
+/** Changes when fields of the JSON are taken away or get another meaning. */
+const schemaVersion = 1;
+
+type DoctorArgs = Pick<Args, 'json' | 'db'> & {
+  readonly probe: boolean;
+  readonly all: boolean;
+  readonly config: string | undefined;
+};
+
+const checks: Readonly<Record<Subject, Check>> = {
+  installation: checkInstallation,
+  database: checkDatabase,
+  processes: checkProcesses,
+  configuration: checkConfiguration,
+  system: checkSystem,
+};
+
+/** A finding and what it is about. */
+export type ToldFinding = Finding & { readonly subject: Subject };
+
+/** Does what `unwedge doctor` was asked to do. Gives the exit code. */
+export async function doctorCommand(args: DoctorArgs, io: Io): Promise<number> {
+  // A configuration may be a module that leaves timers behind.
+  io.endWithCommand?.();
+  const world = worldOf(args, io);
+  const redactor = createTextRedactor(new KnownSecrets(io.env));
+  const findings: ToldFinding[] = [];
+  for (const subject of subjects) {
+    for (const { summary, fix, ...rest } of await look(subject, world)) {
+      const clean = fix === undefined ? undefined : redactor.text(fix);
+      findings.push({ subject, ...rest, summary: redactor.text(summary), fix: clean });
+    }
+  }
+  const status = worst(findings);
+  if (args.json) io.stdout.write(toJson(dataOf(findings, status, world)));
+  else io.stdout.write(doctorText(findings, { all: args.all, home: world.home }, io));
+  return status === 'fail' ? 1 : status === 'unknown' ? 2 : 0;
+}
+
+function worldOf({ db, config, probe, all }: DoctorArgs, io: Io): DoctorWorld {
+  return {
+    env: io.env,
+    home: io.env['HOME'] || homedir(),
+    cwd: process.cwd(),
+    tmp: tmpdir(),
+    uid: process.getuid?.(),
+    nodeVersion: process.versions.node,
+    program: process.argv[1] ?? process.execPath,
+    limits: limits(),
+    now: io.now(),
+    db,
+    config,
+    probe,
+    thorough: all,
+    signal: io.signal,
+  };
+}
+
+function limits(): DoctorWorld['limits'] {
+  const { userLimits = {} } = process.report.getReport() as {
+    readonly userLimits?: Readonly<Record<string, { readonly soft: unknown }>>;
+  };
+  const soft = (name: string): number | undefined => {
+    const limit = userLimits[name]?.soft;
+    return typeof limit === 'number' ? limit : undefined;
+  };
+  return { openFiles: soft('open_files'), processes: soft('max_user_processes') };
+}
+
+/** A check that fails says nothing of the others. */
+async function look(subject: Subject, world: DoctorWorld): Promise<readonly Finding[]> {
+  try {
+    return await checks[subject](world);
+  } catch (error) {
+    return [{ id: subject, status: 'unknown', summary: `the ${subject} could not be looked at: ${messageOf(error)}` }];
+  }
+}
+
+const byWeight = ['fail', 'unknown', 'warning', 'ok'] as const;
+
+function worst(findings: readonly Finding[]): Finding['status'] {
+  return byWeight.find((status) => findings.some((finding) => finding.status === status)) ?? 'ok';
+}
+
+function dataOf(
+  findings: readonly ToldFinding[],
+  status: Finding['status'],
+  { now, nodeVersion }: DoctorWorld,
+): object {
+  return {
+    schemaVersion,
+    generatedAt: new Date(now).toISOString(),
+    version: ownVersion(),
+    node: nodeVersion,
+    status,
+    findings: findings.map(({ fix, ...finding }) => ({ ...finding, fix: fix ?? null })),
+  };
+}

@@ -1,0 +1,50 @@
+/** `fail`: something is broken. `warning`: it works, and should be seen to. `unknown`: it could not be looked at. */
+export type FindingStatus = 'ok' | 'warning' | 'fail' | 'unknown';
+
+/** What a check found, one thing of it. */
+export interface Finding {
+  /** Of the check, such as `store.damaged`; the same in every version. */
+  readonly id: string;
+  readonly status: FindingStatus;
+  /** What it is, in one sentence without a full stop. */
+  readonly summary: string;
+  /** A command that mends it, to be pasted into a shell. */
+  readonly fix?: string | undefined;
+}
+
+/** The subjects, in the order in which they are told. */
+export const subjects = ['installation', 'database', 'processes', 'configuration', 'system'] as const;
+
+export type Subject = (typeof subjects)[number];
+
+/** Looks at one subject. Changes nothing. */
+export type Check = (world: DoctorWorld) => Promise<readonly Finding[]>;
+
+/** What checks look at. */
+export interface DoctorWorld {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of the user. */
+  readonly home: string;
+  readonly cwd: string;
+  /** For temporary files. */
+  readonly tmp: string;
+  /** Undefined where there are no Unix users. */
+  readonly uid: number | undefined;
+  /** Of Node, without the `v`. */
+  readonly nodeVersion: string;
+  /** Path of the program that runs. */
+  readonly program: string;
+  /** What may be open and running at a time; undefined where the system sets no limit or does not say. */
+  readonly limits: { readonly openFiles: number | undefined; readonly processes: number | undefined };
+  /** Wall time in ms since the epoch. */
+  readonly now: number;
+  /** As `--db` has it. */
+  readonly db: string | undefined;
+  /** As `--config` has it. */
+  readonly config: string | undefined;
+  /** Whether configured programs are started. */
+  readonly probe: boolean;
+  /** Whether what takes long on a large database is looked at too. */
+  readonly thorough: boolean;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,104 @@
+import { statSync } from 'node:fs';
+import type { ChildRecord } from '../policy/childRecord.ts';
+import { messageOf } from '../policy/thrown.ts';
+import type { RuntimeRow } from './runtimes.ts';
+import type { Database } from './sqlite/database.ts';
+import { findDriver } from './sqlite/driver.ts';
+import { openQueryOnly } from './sqlite/queryOnly.ts';
+import { findEventTable, hasTable, isOurs, versionsOf } from './sqlite/schema.ts';
+import { selectChildren } from './sqlite/sqliteChildren.ts';
+import { readRuntimes } from './sqlite/sqliteRuntimes.ts';
+import { codeOf } from './sqlite/trouble.ts';
+
+/** What is in a database, as far as its health goes. */
+export type StoreExamination =
+  | {
+      readonly state: 'readable';
+      /** Version of the schema in the file; 0 where nothing of ours is in it. */
+      readonly version: number;
+      /** The one that this version of unwedge makes. */
+      readonly known: number;
+      readonly runtimes: readonly RuntimeRow[];
+      readonly children: readonly ChildRecord[];
+      /** Wall time in ms since the epoch of the youngest event; undefined without any. */
+      readonly newestEventAt: number | undefined;
+      /** The furthest that the clock went back between one of the newest events and the next, in ms. */
+      readonly steppedBackMs: number;
+      /** Whether SQLite's own check was made; it takes long on a large file. */
+      readonly checked: boolean;
+    }
+  | { readonly state: 'damaged' | 'locked' | 'unreadable'; readonly reason: string }
+  | { readonly state: 'no driver' };
+
+/** How many of the newest events are looked at for a clock that was set back. */
+const newestEvents = 1000;
+
+/**
+ * Opens a database for reading and looks whether it is in order. Never rejects.
+ * @param path - absolute; the file is there.
+ * @param options - `checkUpToBytes`: of a larger file SQLite's own check is left out.
+ */
+export async function examineStore(
+  path: string,
+  { checkUpToBytes }: { readonly checkUpToBytes: number },
+): Promise<StoreExamination> {
+  const found = await findDriver();
+  if (!found.ok) return { state: 'no driver' };
+  let database: Database | undefined;
+  try {
+    database = openQueryOnly(found.driver, path);
+    const checked = statSync(path).size <= checkUpToBytes;
+    const damage = checked ? damageOf(database) : undefined;
+    if (damage !== undefined) return { state: 'damaged', reason: damage };
+    const ours = isOurs(database);
+    const events = findEventTable(database, ours);
+    const hasChildren = hasTable(database, 'unwedge_children');
+    return {
+      state: 'readable',
+      ...versionsOf(database, ours),
+      runtimes: readRuntimes(database),
+      children: hasChildren ? selectChildren(database) : [],
+      ...(events.exists ? timesOf(database, events.name) : { newestEventAt: undefined, steppedBackMs: 0 }),
+      checked,
+    };
+  } catch (error) {
+    const code = codeOf(error);
+    const reason = messageOf(error);
+    if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') return { state: 'damaged', reason };
+    return { state: code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED' ? 'locked' : 'unreadable', reason };
+  } finally {
+    closeQuietly(database);
+  }
+}
+
+/** What SQLite finds wrong, its first line. */
+function damageOf(database: Database): string | undefined {
+  const said = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
+  return said === 'ok' ? undefined : String(said).split('\n', 1)[0];
+}
+
+function timesOf(database: Database, table: string): { newestEventAt: number | undefined; steppedBackMs: number } {
+  const times = database
+    .prepare(`SELECT timestamp FROM ${table} ORDER BY rowid DESC LIMIT ${newestEvents}`)
+    .all()
+    .map((row) => Number(row['timestamp']))
+    .reverse();
+  let latest = Number.NEGATIVE_INFINITY;
+  let steppedBackMs = 0;
+  for (const at of times) {
+    steppedBackMs = Math.max(steppedBackMs, latest - at);
+    latest = Math.max(latest, at);
+  }
+  return {
+    newestEventAt: times.length === 0 ? undefined : latest,
+    steppedBackMs: times.length < 2 ? 0 : steppedBackMs,
+  };
+}
+
+function closeQuietly(database: Database | undefined): void {
+  try {
+    database?.close();
+  } catch {
+    // It was only read from.
+  }
+}
