@@ -1,12 +1,15 @@
 import type { Io } from './io.ts';
 
+/** What a word may be, for completion: these, or names that the database has. The command itself judges what it is given. */
+export type Choices = readonly string[] | 'integrations' | 'sessions' | 'integrations or sessions';
+
 /** An option of a command, and what its value becomes. */
 export type OptionSpec =
   | { readonly kind: 'flag'; readonly help: string; readonly short?: string | undefined }
-  | { readonly kind: 'text'; readonly value: string; readonly help: string }
+  | { readonly kind: 'text'; readonly value: string; readonly help: string; readonly choices?: Choices | undefined }
   /** May be given more than once; becomes what was given, in order. */
-  | { readonly kind: 'list'; readonly value: string; readonly help: string }
-  /** Written like `500ms`, `30s`, `5m`, `1h`; becomes ms. */
+  | { readonly kind: 'list'; readonly value: string; readonly help: string; readonly choices?: Choices | undefined }
+  /** Written like `500ms`, `30s`, `5m`, `1h`; a bare number is seconds. Becomes ms. */
   | { readonly kind: 'duration'; readonly help: string }
   /** An integer from 1 to `max`. */
   | { readonly kind: 'count'; readonly max: number; readonly defaultValue: number; readonly help: string };
@@ -49,6 +52,8 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   readonly options: O;
   /** Words that are no options, in order, by the name of each; those in brackets may be missing, the last ones. @defaultValue none */
   readonly operands?: readonly string[] | undefined;
+  /** What the first operand may be. @defaultValue a file where it is called FILE, else not known */
+  readonly choices?: Choices | undefined;
   /**
    * Whether the words after `--` are a command line of somebody else's; `bare`: without a `--` anywhere, also those from the first word on
    * that is no option. @defaultValue false

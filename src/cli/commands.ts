@@ -20,6 +20,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'stand between agents and the API of their model, so that no stream hangs',
     load: async () => (await import('./api/command.ts')).api,
   },
+  completion: {
+    summary: 'let bash, zsh or fish complete commands, options, values and names',
+    load: async () => (await import('./completion/command.ts')).completion,
+  },
   config: {
     summary: 'what is configured, where each value comes from, and what is wrong with a file',
     load: async () => (await import('./config/command.ts')).config,
@@ -83,6 +87,10 @@ export const commands: Readonly<Record<string, Entry>> = {
   status: {
     summary: 'each integration with its circuit, failures and last error',
     load: async () => (await import('./status.ts')).status,
+  },
+  version: {
+    summary: 'versions of unwedge, Node and SQLite, for a report of a bug',
+    load: async () => (await import('./version.ts')).version,
   },
   why: {
     summary: 'what a session waits for, and which rule will end it when',

@@ -10,10 +10,10 @@ export const demo = defineCommand({
     'Exits 0 when every call ended as it should, every session answered a last message and no child is left.',
     'It records into a database of its own, which is removed at the end; one that --db names stays, and while the tour runs',
     '`unwedge inspect`, `status --tree` and `why` can look at it there.',
-    `Faults: ${[0, 8].map((start) => faultNames.slice(start, start + 8).join(', ')).join(',\n        ')}.`,
+    `Faults: ${faultNames.join(', ')}.`,
   ].join('\n'),
   options: {
-    only: { kind: 'text', value: 'FAULT', help: 'inject only these faults, separated by commas' },
+    only: { kind: 'text', value: 'FAULT', help: 'inject only these faults, separated by commas', choices: faultNames },
     keep: { kind: 'flag', help: 'leave the database for inspection' },
   },
   run: async (args, io) => (await import('./demo.ts')).run(args, io),

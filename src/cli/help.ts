@@ -1,48 +1,75 @@
 import { type Command, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
 import { commands } from './commands.ts';
 import { toJson } from './sanitize.ts';
+import { helpWidth, wrapProse, wrapWords } from './wrap.ts';
+
+/** How what is asked for is printed. */
+export interface HelpStyle {
+  readonly json: boolean;
+  /** Of the output; `Infinity` when it is no terminal. */
+  readonly columns: number;
+}
 
 /** What `unwedge --help` prints. */
-export function overview(json: boolean): string {
+export function overview({ json, columns }: HelpStyle): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => ({ name, summary }));
   if (json) return toJson({ commands: rows });
+  const width = helpWidth(columns);
+  const prose = (text: string): readonly string[] => wrapProse(text, width);
   return [
-    'unwedge keeps agent gateways unstuck: every call ends, the session goes on, nothing is left behind.',
+    ...prose('unwedge keeps agent gateways unstuck: every call ends, the session goes on, nothing is left behind.'),
     '',
     'Usage: unwedge COMMAND [OPTION...]',
     '',
     'Commands:',
-    ...aligned(rows.map(({ name, summary }) => [name, summary])),
+    ...aligned(
+      rows.map(({ name, summary }) => [name, summary]),
+      width,
+    ),
     '',
     'Options of every command:',
-    ...optionLines(commonOptions),
+    ...optionLines(commonOptions, width),
     '',
-    'unwedge help COMMAND says more about one of them; unwedge --version prints the version.',
-    'Exit codes: 0 done, 1 could not be done, 2 wrong usage, 128+n ended by signal n.',
+    ...prose('unwedge help COMMAND says more about one of them; unwedge --version prints the version.'),
+    ...prose('Exit codes: 0 done, 1 could not be done, 2 wrong usage, 128+n ended by signal n.'),
     '',
   ].join('\n');
 }
 
 /** What `unwedge COMMAND --help` prints. */
-export function commandHelp(command: Command, json: boolean): string {
+export function commandHelp(command: Command, { json, columns }: HelpStyle): string {
   const { name, summary, usage, details } = command;
-  const { json: forMachines, ...others } = commonOptions;
-  const options = { ...command.options, ...(command.ownsNoOutput !== true && { json: forMachines }), ...others };
+  const options = optionsOf(command);
   if (json) return toJson({ name, summary, usage: `unwedge ${usage}`, options });
+  const width = helpWidth(columns);
+  const hasDurations = Object.values(options).some(({ kind }) => kind === 'duration');
   return [
-    `Usage: unwedge ${usage}`,
+    ...wrapWords(`Usage: unwedge ${usage}`, width, '         '),
     '',
-    `${name}: ${summary}.`,
-    ...(details === undefined ? [] : ['', details]),
+    ...wrapProse(`${name}: ${summary}.`, width),
+    ...(details === undefined ? [] : ['', ...wrapProse(details, width)]),
     '',
     'Options:',
-    ...optionLines(options),
+    ...optionLines(options, width),
+    ...(hasDurations ? ['', ...wrapProse(durationHelp, width)] : []),
     '',
   ].join('\n');
 }
 
-function optionLines(options: OptionSpecs): string[] {
-  return aligned(Object.entries(options).map(([name, spec]) => [written(name, spec), described(spec)]));
+const durationHelp =
+  'DURATION is a number with ms, s, m, h or d, such as 500ms, 30s, 5m, 1.5h; without a unit: seconds.';
+
+/** The options of a command, the common ones last. */
+export function optionsOf({ options, ownsNoOutput }: Pick<Command, 'options' | 'ownsNoOutput'>): OptionSpecs {
+  const { json, ...others } = commonOptions;
+  return { ...options, ...(ownsNoOutput !== true && { json }), ...others };
+}
+
+function optionLines(options: OptionSpecs, width: number): readonly string[] {
+  return aligned(
+    Object.entries(options).map(([name, spec]) => [written(name, spec), described(spec)]),
+    width,
+  );
 }
 
 function written(name: string, spec: OptionSpec): string {
@@ -60,12 +87,20 @@ function written(name: string, spec: OptionSpec): string {
 }
 
 function described(spec: OptionSpec): string {
-  if (spec.kind === 'duration') return `${spec.help} (500ms, 30s, 5m, 1h)`;
   if (spec.kind === 'list') return `${spec.help}; may be repeated`;
   return spec.kind === 'count' ? `${spec.help} (1 to ${spec.max}, else ${spec.defaultValue})` : spec.help;
 }
 
-function aligned(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+/** The widest left side that what is said of it stands beside. */
+const widestLeft = 28;
+
+function aligned(rows: readonly (readonly [string, string])[], width: number): readonly string[] {
+  const beside = rows.map(([left]) => left.length).filter((length) => length <= widestLeft);
+  const indent = ' '.repeat(Math.max(0, ...beside) + 4);
+  return rows.flatMap(([left, right]) => {
+    const [first = '', ...others] = wrapWords(right, width - indent.length).map((line) => `${indent}${line}`);
+    const isBeside = left.length + 4 <= indent.length;
+    const start = `  ${left.padEnd(indent.length - 2)}`;
+    return isBeside ? [start + first.slice(indent.length), ...others] : [`  ${left}`, first, ...others];
+  });
 }

@@ -7,6 +7,8 @@ import type { Io } from './io.ts';
 import { toJson } from './sanitize.ts';
 import { renderTable } from './table.ts';
 
+const formats = ['mermaid', 'json', 'xstate'];
+
 export const machines = defineCommand({
   name: 'machines',
   summary: 'the statecharts of the runtime, drawn from the machines that run',
@@ -16,8 +18,16 @@ export const machines = defineCommand({
     'Formats: mermaid is a state diagram that Markdown viewers draw, json the states and transitions as data, xstate the',
     "machine's own configuration for Stately's editor, without its code.",
   ].join('\n'),
-  options: { format: { kind: 'text', value: 'FORMAT', help: 'mermaid, json or xstate; for one machine mermaid' } },
+  options: {
+    format: {
+      kind: 'text',
+      value: 'FORMAT',
+      help: 'mermaid, json or xstate; for one machine mermaid',
+      choices: formats,
+    },
+  },
   operands: ['[NAME]'],
+  choices: Object.keys(machineCatalogue),
   run: (args, io) => Promise.resolve(run(args, io)),
 });
 
@@ -26,8 +36,6 @@ interface MachinesArgs {
   readonly json: boolean;
   readonly operands: readonly string[];
 }
-
-const formats = ['mermaid', 'json', 'xstate'];
 
 function run({ format, json, operands }: MachinesArgs, io: Io): number {
   const [name] = operands;

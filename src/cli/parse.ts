@@ -1,9 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { parseDuration } from '../policy/duration.ts';
 import { type Args, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
+import { durationWord } from './durationWord.ts';
 import { unknown, UsageError } from './errors.ts';
 import { quoted } from './sanitize.ts';
-import { messageOf } from '../policy/thrown.ts';
 
 /** A parsed command line: a request for help, or what the command gets. */
 export type Parsed<O extends OptionSpecs> =
@@ -100,17 +99,9 @@ function valueOf(spec: OptionSpec, name: string, value: string | undefined, inli
     case 'list':
       return value;
     case 'duration':
-      return durationOf(name, value);
+      return durationWord(name, value);
     case 'count':
       return countOf(name, value, spec.max);
-  }
-}
-
-function durationOf(name: string, value: string): number {
-  try {
-    return parseDuration(name, value);
-  } catch (error) {
-    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 

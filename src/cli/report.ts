@@ -31,7 +31,7 @@ export const report = defineCommand({
   ].join('\n'),
   options: {
     since: { kind: 'duration', help: 'the time it is about, up to now; else 24h' },
-    integration: { kind: 'text', value: 'NAME', help: 'only this integration' },
+    integration: { kind: 'text', value: 'NAME', help: 'only this integration', choices: 'integrations' },
     tools: { kind: 'flag', help: 'each tool as well' },
   },
   async run(args, io) {

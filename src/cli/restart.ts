@@ -24,6 +24,7 @@ export const restart = defineCommand({
   ].join('\n'),
   options: {},
   operands: ['NAME'],
+  choices: 'integrations or sessions',
   async run(args, io) {
     const [given = ''] = args.operands;
     const { name, runtimes } = await find(given, args.db, io);

@@ -15,7 +15,7 @@ import { sanitize, toJson } from './sanitize.ts';
 export async function runCommandLine(words: readonly string[], io: Io): Promise<number> {
   try {
     if (words.length > 0) return await dispatch(words, io);
-    io.stderr.write(overview(false));
+    io.stderr.write(overview({ json: false, columns: io.columns }));
     return 2;
   } catch (error) {
     io.stderr.write(`unwedge: ${report(error)}\n`);
@@ -44,7 +44,7 @@ async function runCommand(command: Command, words: readonly string[], io: Io): P
   const hint = takesCommand(command) ? '; the command comes after --' : '';
   const parsed = parseWords(command.options, own, `unwedge ${command.name} --help`, command.operands, hint);
   if (!parsed.help) return command.run(parsed.args, io, rest);
-  io.stdout.write(commandHelp(command, parsed.json));
+  io.stdout.write(commandHelp(command, { json: parsed.json, columns: io.columns }));
   return 0;
 }
 
@@ -58,11 +58,12 @@ function splitCommand(command: Command, words: readonly string[]): Record<'own' 
 
 const takesCommand = (command: Command): boolean => (command.takesCommand ?? false) !== false;
 
-const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
+/** Of `unwedge` without a command. */
+export const bareOptions = { version: { kind: 'flag', short: 'v', help: 'print the version and exit' } } as const;
 
 function runBare(words: readonly string[], io: Io): number {
   const parsed = parseWords(bareOptions, words, 'unwedge --help');
-  if (parsed.help) io.stdout.write(overview(parsed.json));
+  if (parsed.help) io.stdout.write(overview({ json: parsed.json, columns: io.columns }));
   else if (parsed.args.version)
     io.stdout.write(parsed.args.json ? toJson({ version: ownVersion() }) : `${ownVersion()}\n`);
   else throw new UsageError('No command given; see `unwedge --help`');
@@ -74,7 +75,8 @@ async function runHelp(words: readonly string[], io: Io): Promise<number> {
   const topic = words[at];
   const parsed = parseWords({}, words.toSpliced(at, 1), 'unwedge --help');
   const json = parsed.help ? parsed.json : parsed.args.json;
-  io.stdout.write(topic === undefined ? overview(json) : commandHelp(await loadCommand(topic), json));
+  const style = { json, columns: io.columns };
+  io.stdout.write(topic === undefined ? overview(style) : commandHelp(await loadCommand(topic), style));
   return 0;
 }
 

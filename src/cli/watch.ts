@@ -1,12 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
-import { parseDuration } from '../policy/duration.ts';
 import { fitText, textWidth } from '../policy/textWidth.ts';
+import { durationWord } from './durationWord.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
 import { createStyle } from './style.ts';
 import { localTime } from './timeText.ts';
-import { messageOf } from '../policy/thrown.ts';
 
 const usualMs = 2_000;
 /** Oftener than this nobody can read. */
@@ -52,12 +51,7 @@ export async function watch(
 
 function intervalOf(text: string | undefined): number {
   if (text === undefined) return usualMs;
-  let ms: number;
-  try {
-    ms = parseDuration('INTERVAL', text);
-  } catch (error) {
-    throw new UsageError(messageOf(error), { cause: error });
-  }
+  const ms = durationWord('INTERVAL', text);
   if (ms < leastMs)
     throw new UsageError(`Expected \`INTERVAL\` to be at least ${leastMs}ms, got ${JSON.stringify(text)}`);
   return ms;

@@ -20,6 +20,7 @@ export const why = defineCommand({
   ].join('\n'),
   options: {},
   operands: ['SESSION'],
+  choices: 'sessions',
   async run(args, io) {
     const [session = ''] = args.operands;
     const { path, rows, ids, records } = await readDatabase(args.db, io, async (reader) => ({

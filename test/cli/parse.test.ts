@@ -55,11 +55,22 @@ describe('the words of a command', () => {
     expect(parse('--since', text)).toMatchObject({ since: ms });
   });
 
-  it.each(['5', '5x', 'm', '-5m', '5 minutes'])('[L-3] refuse the duration %j, naming option and value', (text) => {
-    expect(() => parse(`--since=${text}`)).toThrow(
-      `Expected \`--since\` to be a duration such as 500ms, 30s, 5m or 1h, got "${text}"`,
-    );
+  it.each([
+    ['30', 30_000],
+    ['0', 0],
+    ['1.5', 1500],
+  ])('[L-7] take the number %s for seconds, as timeout(1) does', (text, ms) => {
+    expect(parse('--since', text)).toMatchObject({ since: ms });
   });
+
+  it.each(['5x', 'm', '-5m', '-5', '5e3', '5 minutes'])(
+    '[L-3] refuse the duration %j, naming option and value',
+    (text) => {
+      expect(() => parse(`--since=${text}`)).toThrow(
+        `Expected \`--since\` to be a duration such as 500ms, 30s, 5m or 1h, got "${text}"`,
+      );
+    },
+  );
 
   it('[L-1] take a count from 1 to its bound', () => {
     expect([parse('--limit', '1'), parse('--limit', '100')]).toMatchObject([{ limit: 1 }, { limit: 100 }]);

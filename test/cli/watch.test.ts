@@ -79,6 +79,7 @@ describe.skipIf(!hasSqlite)('unwedge status --watch', () => {
 
   it.each([
     [['soon'], 'Expected `INTERVAL` to be a duration such as'],
+    [['0.05'], 'Expected `INTERVAL` to be at least 100ms'],
     [['99ms'], 'Expected `INTERVAL` to be at least 100ms'],
   ])('[L-1] names an interval that makes no sense: %o', async (words, message) => {
     const { code, stderr } = await watch(words);

@@ -2,15 +2,22 @@ import type { Args, OptionSpecs } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
 
+const backends = ['claude', 'codex'] as const;
+
 /** The options of `unwedge agent`. */
 export const agentOptions = {
-  backend: { kind: 'text', value: 'BACKEND', help: 'who answers: claude or codex' },
+  backend: { kind: 'text', value: 'BACKEND', help: 'who answers: claude or codex', choices: backends },
   name: {
     kind: 'text',
     value: 'NAME',
     help: 'what it is recorded, configured and its failures are counted under; else BACKEND',
   },
-  fallback: { kind: 'text', value: 'BACKEND', help: 'who goes on when that one cannot: claude or codex' },
+  fallback: {
+    kind: 'text',
+    value: 'BACKEND',
+    help: 'who goes on when that one cannot: claude or codex',
+    choices: backends,
+  },
   resume: { kind: 'text', value: 'ID', help: 'go on with this conversation' },
   model: { kind: 'text', value: 'NAME', help: 'else what the backend is configured for' },
   cwd: { kind: 'text', value: 'DIRECTORY', help: 'where the agent works; else here' },
@@ -18,6 +25,7 @@ export const agentOptions = {
     kind: 'text',
     value: 'WHAT',
     help: 'what the agent asks leave for: all is allowed, or none (as without this)',
+    choices: ['all', 'none'],
   },
   config: configOption,
   command: {

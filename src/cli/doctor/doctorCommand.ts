@@ -9,7 +9,7 @@ import { toJson } from '../sanitize.ts';
 import { checkConfiguration } from './configuration.ts';
 import { checkDatabase } from './database.ts';
 import { doctorText } from './doctorText.ts';
-import { type Check, type DoctorWorld, type Finding, type Subject, subjects } from './finding.ts';
+import { type Check, type DoctorWorld, type Finding, type Subject, subjects, type ToldFinding } from './finding.ts';
 import { checkInstallation } from './installation.ts';
 import { checkProcesses } from './processes.ts';
 import { checkSystem } from './system.ts';
@@ -30,9 +30,6 @@ const checks: Readonly<Record<Subject, Check>> = {
   configuration: checkConfiguration,
   system: checkSystem,
 };
-
-/** A finding and what it is about. */
-export type ToldFinding = Finding & { readonly subject: Subject };
 
 /** Does what `unwedge doctor` was asked to do. Gives the exit code. */
 export async function doctorCommand(args: DoctorArgs, io: Io): Promise<number> {

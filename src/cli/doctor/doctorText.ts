@@ -2,8 +2,7 @@ import { sanitize } from '../sanitize.ts';
 import type { Io } from '../io.ts';
 import { createStyle, type Style } from '../style.ts';
 import { helpWidth, wrapWords } from '../wrap.ts';
-import type { ToldFinding } from './doctorCommand.ts';
-import type { FindingStatus } from './finding.ts';
+import type { FindingStatus, ToldFinding } from './finding.ts';
 
 const signs: Readonly<Record<FindingStatus, string>> = { fail: '✗', unknown: '?', warning: '!', ok: '✓' };
 const order: readonly FindingStatus[] = ['fail', 'unknown', 'warning', 'ok'];

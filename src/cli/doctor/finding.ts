@@ -17,6 +17,9 @@ export const subjects = ['installation', 'database', 'processes', 'configuration
 
 export type Subject = (typeof subjects)[number];
 
+/** A finding and what it is about. */
+export type ToldFinding = Finding & { readonly subject: Subject };
+
 /** Looks at one subject. Changes nothing. */
 export type Check = (world: DoctorWorld) => Promise<readonly Finding[]>;
 

@@ -23,7 +23,12 @@ export const hook = defineCommand({
       help: 'limit on the whole run; else by the event: less than the host waits, 55s for most',
     },
     'host-timeout': { kind: 'duration', help: 'how long the host waits for this hook; else as its settings say' },
-    'on-failure': { kind: 'text', value: 'allow|block', help: 'what a failing hook means; else allow' },
+    'on-failure': {
+      kind: 'text',
+      value: 'allow|block',
+      help: 'what a failing hook means; else allow',
+      choices: ['allow', 'block'],
+    },
     name: { kind: 'text', value: 'NAME', help: 'what its failures are counted under; else the name of the command' },
     'keep-background': { kind: 'flag', help: 'leave running what the command started in the background' },
   },

@@ -44,7 +44,10 @@ export async function hookMain(words: readonly string[]): Promise<void> {
 
 async function printHelp(words: readonly string[]): Promise<void> {
   const { commandHelp } = await import('../help.ts');
-  await write('stdout', commandHelp(hook, words.includes('--json')));
+  await write(
+    'stdout',
+    commandHelp(hook, { json: words.includes('--json'), columns: process.stdout.columns || Infinity }),
+  );
 }
 
 /** A bug of ours must not decide over what the hook was asked about. */

@@ -21,6 +21,7 @@ export const mcpOptions = {
     kind: 'text',
     value: 'WHAT',
     help: 'what becomes of such a call when the server does answer: wait (for its limit as a whole) or end; else wait',
+    choices: ['wait', 'end'],
   },
   'call-timeout': {
     kind: 'duration',
@@ -36,6 +37,7 @@ export const mcpOptions = {
     kind: 'text',
     value: 'WHEN',
     help: 'when a call whose answer was lost is sent again: safe (read-only and idempotent ones), always, never; else safe',
+    choices: ['safe', 'always', 'never'],
   },
   'env-allow': {
     kind: 'list',
@@ -57,6 +59,7 @@ export const mcpOptions = {
     kind: 'text',
     value: 'WHICH',
     help: 'with --url: http (Streamable HTTP), sse (the older one), auto (the second where the first is refused); else auto',
+    choices: ['http', 'sse', 'auto'],
   },
   'sign-in': { kind: 'flag', help: 'with --url: sign in to the server with a browser, and exit' },
   'client-id': {

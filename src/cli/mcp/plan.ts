@@ -1,14 +1,13 @@
-import { parseDuration } from '../../policy/duration.ts';
 import { whenAliveChoices } from '../../policy/policies.ts';
 import { serverName } from './serverName.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
+import { durationWord } from '../durationWord.ts';
 import { unknownValue, UsageError } from '../errors.ts';
 import { quoted } from '../sanitize.ts';
 import { nearestPackage } from './nearestPackage.ts';
 import type { McpArgs } from './options.ts';
 import { planRemote, remoteName, remoteOnly } from './remotePlan.ts';
 import type { Environment } from '../../store/paths.ts';
-import { messageOf } from '../../policy/thrown.ts';
 
 const modes = ['safe', 'always', 'never'] as const;
 
@@ -78,12 +77,8 @@ function planServer(
 function toolLimit(text: string): [tool: string, ms: number] {
   const at = text.lastIndexOf('=');
   if (at <= 0) throw new UsageError(`Expected \`--tool-timeout\` to be TOOL=DURATION, got ${quoted(text)}`);
-  try {
-    const ms = parseDuration('--tool-timeout', text.slice(at + 1));
-    return [text.slice(0, at), aboveZero('--tool-timeout', ms) ?? ms];
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(messageOf(error));
-  }
+  const ms = durationWord('--tool-timeout', text.slice(at + 1));
+  return [text.slice(0, at), aboveZero('--tool-timeout', ms) ?? ms];
 }
 
 /** @throws {@link UsageError} when it is 0. */

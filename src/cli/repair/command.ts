@@ -20,7 +20,12 @@ export const repair = defineCommand({
     'Exit codes: 0 well-formed or repaired, 1 with --check when there is something to repair, 2 could not be done.',
   ].join('\n'),
   options: {
-    format: { kind: 'text', value: 'NAME', help: `${transcriptFormats.join(', ')}; else found out from FILE` },
+    format: {
+      kind: 'text',
+      value: 'NAME',
+      help: `${transcriptFormats.join(', ')}; else found out from FILE`,
+      choices: transcriptFormats,
+    },
     check: { kind: 'flag', help: 'change nothing; exit 1 when there is something to repair' },
     out: { kind: 'text', value: 'FILE', help: 'write the result there; it must not exist yet' },
   },

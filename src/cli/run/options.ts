@@ -28,11 +28,13 @@ export const runOptions = {
     kind: 'text',
     value: 'WHEN',
     help: 'whether an agent that may have acted is begun anew: always, or safe (only where its output tells that it has not); else safe',
+    choices: ['always', 'safe'],
   },
   policy: {
     kind: 'text',
     value: 'PRESET',
     help: `limits and waits between attempts: ${Object.keys(presetNames).join(', ')}, or a preset of the configuration; else by the agent, or subprocess`,
+    choices: Object.keys(presetNames),
   },
   config: configOption,
   name: {
@@ -45,6 +47,7 @@ export const runOptions = {
     kind: 'text',
     value: 'AGENT',
     help: 'whose output it is: claude, codex, none, or auto to tell by the command',
+    choices: ['claude', 'codex', 'none', 'auto'],
   },
   stream: { kind: 'flag', help: 'show the output of each attempt as it comes' },
   otel: otelOption,

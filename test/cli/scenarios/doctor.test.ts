@@ -280,8 +280,8 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
     expect(
       wrong.findings
         .filter(({ id }) => id === 'config.wrong')
-        .map(({ fix }) => fix)
-        .sort(),
+        .map(({ fix }) => String(fix))
+        .sort((one, other) => one.localeCompare(other)),
     ).toEqual([`\${EDITOR:-vi} ${file}`, 'unset UNWEDGE_ALERTS_WINDOW']);
     const { troubles, find } = doctor();
     expect(troubles).toEqual([]);

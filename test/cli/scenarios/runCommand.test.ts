@@ -57,7 +57,7 @@ describe('unwedge run', () => {
     ['a command without --', ['make', 'all'], 'Unexpected argument "make"; the command comes after --'],
     ['an unknown option', ['--atempts', '3', '--', 'true'], 'did you mean --attempts?'],
     ['no attempts', ['--attempts', '0', '--', 'true'], 'integer from 1 to 100'],
-    ['a bad duration', ['--timeout', '5', '--', 'true'], 'a duration such as 500ms'],
+    ['a bad duration', ['--timeout', 'soon', '--', 'true'], 'a duration such as 500ms'],
     ['no time at all', ['--timeout', '0s', '--', 'true'], 'to be above 0'],
     ['an unknown preset', ['--policy', 'claudCli', '--', 'true'], 'did you mean claudeCli?'],
     ['an unknown agent', ['--agent', 'cluade', '--', 'true'], 'did you mean claude?'],

@@ -1,0 +1,55 @@
+import { textWidth } from '../policy/textWidth.ts';
+
+/** Of help: longer lines are hard to read, however wide the terminal is. */
+const widestHelp = 100;
+/** Of help that goes to no terminal. */
+const usualHelp = 80;
+/** Narrower than this, lines are broken by the terminal. */
+const leastWidth = 20;
+
+/** How wide help is on an output of so many columns, `Infinity` for none. */
+export function helpWidth(columns: number): number {
+  return columns === Number.POSITIVE_INFINITY ? usualHelp : Math.max(leastWidth, Math.min(columns, widestHelp));
+}
+
+/**
+ * Words in lines of at most `width` columns. A word that is longer has a line of its own and stays whole, so that it can be copied.
+ * @param indent - before the second line and those after it; counts as part of the width. @defaultValue ''
+ */
+export function wrapWords(text: string, width: number, indent = ''): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (word === '') continue;
+    const longer = line === '' ? word : `${line} ${word}`;
+    const isFirst = lines.length === 0;
+    if (line !== '' && textWidth(longer) > width - (isFirst ? 0 : indent.length)) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  lines.push(line);
+  return lines.map((each, index) => (index === 0 ? each : indent + each));
+}
+
+/** Prose of whole sentences: a line that ends none goes on in the next one. Lines that begin with a space are examples, and stay as they are. */
+export function wrapProse(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let sentence = '';
+  const flush = (): void => {
+    if (sentence !== '') lines.push(...wrapWords(sentence, width));
+    sentence = '';
+  };
+  for (const line of text.split('\n')) {
+    const isProse = line !== '' && !line.startsWith(' ');
+    if (!isProse) {
+      flush();
+      lines.push(line);
+      continue;
+    }
+    sentence = sentence === '' ? line : `${sentence} ${line}`;
+    if (/[.:]$/.test(line)) flush();
+  }
+  flush();
+  return lines;
+}

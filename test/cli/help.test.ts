@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { commands, loadCommand } from '../../src/cli/commands.ts';
+import { commandHelp, overview } from '../../src/cli/help.ts';
+import { wrapProse, wrapWords } from '../../src/cli/wrap.ts';
+import { textWidth } from '../../src/policy/textWidth.ts';
+
+/** Lines that could have been broken and were not: a word that is wider stays whole, and so do examples. */
+const tooWide = (text: string, width: number): readonly string[] =>
+  text
+    .split('\n')
+    .filter((line) => textWidth(line) > width && /\S\s+\S/.test(line) && !/^ {2}(bash|zsh|fish) /.test(line));
+
+describe('help', () => {
+  it.each([60, 80, 120])('[L-6] of every command fits %i columns', async (columns) => {
+    expect(tooWide(overview({ json: false, columns }), columns)).toEqual([]);
+    for (const name of Object.keys(commands)) {
+      expect(tooWide(commandHelp(await loadCommand(name), { json: false, columns }), columns)).toEqual([]);
+    }
+  });
+
+  it('[L-6] that goes to no terminal is 80 columns wide', async () => {
+    const mcp = await loadCommand('mcp');
+    const piped = commandHelp(mcp, { json: false, columns: Infinity });
+    expect(piped).toBe(commandHelp(mcp, { json: false, columns: 80 }));
+  });
+
+  it('[L-7] says what a duration without a unit is, where a command takes one', async () => {
+    const help = async (name: string) => commandHelp(await loadCommand(name), { json: false, columns: 80 });
+    expect(await help('run')).toContain('without a unit: seconds');
+    expect(await help('why')).not.toContain('DURATION');
+  });
+
+  it('breaks prose between words, and leaves examples and empty lines as they are', () => {
+    expect(wrapProse('One sentence that\ngoes on.\nAnother.\n\n  $ an example of words', 14)).toEqual([
+      'One sentence',
+      'that goes on.',
+      'Another.',
+      '',
+      '  $ an example of words',
+    ]);
+    expect(wrapWords('a word https://example.test/long/address b', 12, '  ')).toEqual([
+      'a word',
+      '  https://example.test/long/address',
+      '  b',
+    ]);
+  });
+});
