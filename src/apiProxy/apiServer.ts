@@ -1,20 +1,30 @@
 import type { Clock } from '../policy/clock.ts';
+import type { MetricFamily } from '../policy/metrics.ts';
 import { endUpgrade, type LoopbackServer, startLoopbackServer } from '../server/loopbackServer.ts';
+import { asksForMetrics, sendMetrics } from '../server/sendMetrics.ts';
 import type { ApiProxy } from './apiProxy.ts';
+
+export interface ApiServerOptions {
+  readonly clock: Clock;
+  /** @defaultValue 0, a free one */
+  readonly port?: number | undefined;
+  /** What `/metrics` answers with. @defaultValue none: it is passed on as any other path */
+  readonly metrics?: (() => readonly MetricFamily[]) | undefined;
+}
 
 /**
  * Listens for the clients of a proxy. Nobody needs a token: the one that a client shows is for the upstream. Pages of other sites are refused.
  * @throws Error when the port cannot be had.
  */
-export function startApiServer(
-  proxy: ApiProxy,
-  { clock, port }: { readonly clock: Clock; readonly port?: number | undefined },
-): Promise<LoopbackServer> {
+export function startApiServer(proxy: ApiProxy, { clock, port, metrics }: ApiServerOptions): Promise<LoopbackServer> {
   return startLoopbackServer({
     clock,
     port,
     holdsProcess: true,
-    answer: (request, response) => proxy.answer(request, response),
+    answer(request, response) {
+      if (metrics !== undefined && asksForMetrics(request)) return sendMetrics(request, response, metrics());
+      return proxy.answer(request, response);
+    },
     // Codex asks for a WebSocket first, and takes this alone as "ask by HTTP".
     upgrade: (_request, socket) => endUpgrade(socket, '426 Upgrade Required', ['Upgrade: HTTP/1.1']),
   });

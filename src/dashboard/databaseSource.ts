@@ -8,9 +8,11 @@ import {
 import { askRuntime } from '../control/client.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
+import type { MetricFamily } from '../policy/metrics.ts';
 import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
+import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
@@ -94,6 +96,10 @@ export class DatabaseSource implements DashboardSource {
     const asked = await this.#ask(rows, 'tree', readTreeAnswer);
     const at = Math.round(this.#clock.wallNow());
     return asked.map((each) => ({ runtime: runtimeLine(each), at, tree: each.answer }));
+  }
+
+  async metrics(): Promise<readonly MetricFamily[]> {
+    return (await databaseMetrics(this.#read, () => this.#clock.wallNow())).families;
   }
 
   async order({ order, name, ...note }: Order): Promise<OrderResult> {

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../policy/clock.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { noTrace, startLoopbackServer } from '../server/loopbackServer.ts';
+import { shows } from '../server/access.ts';
 import { sendEvents } from '../server/sendEvents.ts';
+import { metricsPath, sendMetrics } from '../server/sendMetrics.ts';
 import { Doorkeeper, type Right, type Visitor } from './doorkeeper.ts';
 import { Feed } from './feed.ts';
 import { dashboardPage } from './page/dashboardPage.ts';
@@ -19,6 +21,8 @@ export interface DashboardServerOptions {
   readonly access?: ((request: IncomingMessage) => Visitor | Promise<Visitor>) | undefined;
   /** What a browser may do that was opened with the address, where there is no `access`. @defaultValue `all` */
   readonly right?: 'all' | 'read' | undefined;
+  /** What a program shows to read `/metrics` alone, as `Authorization: Bearer …`. @defaultValue none: it takes a right */
+  readonly metricsToken?: string | undefined;
   /** Who orders then, as it is recorded. @defaultValue `dashboard` */
   readonly by?: string | undefined;
   /** Told the next address when one was used. @defaultValue nobody is told */
@@ -61,6 +65,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     '/api/events': { method: 'GET', right: 'read', answer: events },
     '/api/chain': { method: 'GET', right: 'read', answer: chain },
     '/api/trees': { method: 'GET', right: 'read', answer: trees },
+    [metricsPath]: { method: 'GET', right: 'read', answer: metrics },
     '/api/order': { method: 'POST', right: 'all', answer: order },
   };
 
@@ -89,7 +94,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
     if (route === undefined) return refuse(response, 404, 'Not Found');
     if (route.method !== method) return refuse(response, 405, 'Method Not Allowed');
-    const visitor = await visitorOf(request);
+    const visitor = isScraper(request, pathname) ? scraper : await visitorOf(request);
     if (visitor.right !== 'all' && visitor.right !== route.right) {
       const reason = visitor.right === 'read' ? 'You may look, and not act.' : 'Open the address with its token first.';
       return refuse(response, 403, reason);
@@ -135,6 +140,18 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     sendJson(response, found);
   }
 
+  /** Programs cannot log in as a browser does. */
+  function isScraper(request: IncomingMessage, pathname: string): boolean {
+    const { metricsToken } = options;
+    return (
+      pathname === metricsPath && metricsToken !== undefined && shows(request, { value: metricsToken, in: 'bearer' })
+    );
+  }
+
+  async function metrics({ request, response }: Asked): Promise<void> {
+    sendMetrics(request, response, await source.metrics());
+  }
+
   async function trees({ response }: Asked): Promise<void> {
     sendJson(response, await source.trees());
   }
@@ -157,6 +174,8 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     sendJson(response, found);
   }
 }
+
+const scraper: Visitor = { right: 'read', by: '' };
 
 interface Route {
   readonly method: 'GET' | 'POST';

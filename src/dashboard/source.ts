@@ -1,3 +1,4 @@
+import type { MetricFamily } from '../policy/metrics.ts';
 import type { EventChain } from './eventChain.ts';
 import type { EventPage, EventSearch } from './eventPages.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
@@ -27,6 +28,8 @@ export interface DashboardSource {
   /** What led to an event and what followed; undefined for an event that nobody knows. */
   chain(event: number): Promise<EventChain | undefined>;
   trees(): Promise<readonly RuntimeTree[]>;
+  /** Without secrets. */
+  metrics(): Promise<readonly MetricFamily[]>;
   /** Never rejects: what could not be done is said. */
   order(order: Order): Promise<OrderResult>;
 }

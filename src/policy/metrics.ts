@@ -1,4 +1,4 @@
-import type { CallTotals } from './callFigures.ts';
+import { addFigures, type CallTotals, noFigures } from './callFigures.ts';
 import { atMost, countOf, estimatedSumMs, type LatencyCounts } from './latencies.ts';
 
 /** What metrics are made of. */
@@ -106,24 +106,23 @@ export function metricsOf({ totals, integrations, openAlerts }: MetricsSource): 
     .map((family) => ({ ...family, name: `unwedge_${family.name}` }));
 }
 
-/** The families as Prometheus reads them, in the text format 0.0.4. */
-export function metricsText(families: readonly MetricFamily[]): string {
-  return families
-    .flatMap(({ name, type, help, samples }) => [
-      `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`,
-      `# TYPE ${name} ${type}\n`,
-      ...samples.map((sample) => `${name}${sample.suffix ?? ''}${labelsText(sample.labels)} ${sample.value}\n`),
-    ])
-    .join('');
-}
-
-function labelsText(labels: MetricSample['labels']): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/["\\\n]/g, escaped)}"`);
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-}
-
-function escaped(character: string): string {
-  return character === '\n' ? '\\n' : `\\${character}`;
+/** The same with other names, such as names without secrets: what then has one name is one. */
+export function renamed(source: MetricsSource, name: (text: string) => string): MetricsSource {
+  const totals = new Map<string, CallTotals>();
+  for (const each of source.totals) {
+    const integration = name(each.integration);
+    const tool = each.tool === undefined ? undefined : name(each.tool);
+    const key = JSON.stringify([integration, tool]);
+    const { integration: _, tool: __, ...figures } = each;
+    totals.set(key, { integration, tool, ...addFigures(totals.get(key) ?? noFigures, figures) });
+  }
+  const integrations = source.integrations.map((each) => ({ ...each, integration: name(each.integration) }));
+  const openAlerts = source.openAlerts.map((each) => ({ ...each, integration: name(each.integration) }));
+  return {
+    totals: [...totals.values()],
+    integrations: [...new Map(integrations.map((each) => [each.integration, each])).values()],
+    openAlerts: [...new Map(openAlerts.map((each) => [`${each.because} ${each.integration}`, each])).values()],
+  };
 }
 
 function labelsOf({ integration, tool }: Pick<CallTotals, 'integration' | 'tool'>): Record<string, string> {

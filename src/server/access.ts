@@ -70,10 +70,15 @@ function siteRefusal({ method = 'GET', headers }: Asked, { port, token, isLinked
 }
 
 function tokenRefusal(request: Asked, token: AccessToken | undefined): Refusal | undefined {
-  if (token === undefined || isSame(shownToken(request, token.in), token.value)) return undefined;
+  if (token === undefined || shows(request, token)) return undefined;
   return token.in === 'bearer'
     ? { status: '401 Unauthorized', reason: 'The header Authorization has to hold the token: `Bearer TOKEN`.' }
     : { status: '403 Forbidden', reason: 'The address has to hold the token: `?token=TOKEN`.' };
+}
+
+/** Whether a request shows a token; takes as long however much of it is right. */
+export function shows(request: Asked, token: AccessToken): boolean {
+  return isSame(shownToken(request, token.in), token.value);
 }
 
 function shownToken({ headers, url = '/' }: Asked, where: AccessToken['in']): string {

@@ -4,7 +4,9 @@ import type { Frame } from '../../src/dashboard/changes.ts';
 import type { EventPage } from '../../src/dashboard/eventPages.ts';
 import type { DashboardServerOptions } from '../../src/dashboard/server.ts';
 import type { Snapshot } from '../../src/dashboard/snapshot.ts';
+import { call } from '../cli/startCli.ts';
 import { hasSqlite } from '../store/startStore.ts';
+import { parseOpenMetrics } from '../support/openMetrics.ts';
 import { startDashboard, startGateway } from './startDashboard.ts';
 
 interface Answer {
@@ -216,5 +218,44 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     await expect.poll(() => JSON.stringify(frames.slice(1))).toContain('transient: down');
     expect(frames.slice(1).every(({ type }) => type === 'change')).toBe(true);
     expect(JSON.stringify(frames.slice(1))).not.toContain('agent:main');
+  });
+});
+
+describe.skipIf(!hasSqlite)('the metrics of the dashboard', () => {
+  const metricsToken = 'token-of-the-scraper';
+  const bearer = { authorization: `Bearer ${metricsToken}` };
+
+  it('[O-12] are those of all gateways on the database, as `unwedge metrics` prints them', async () => {
+    const { send, path } = await start({ metricsToken });
+    const { status, headers, body } = await send('/metrics', { headers: bearer });
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+    expect(body).toContain('unwedge_circuit_state{integration="search",state="closed"} 1\n');
+    const printed = await call(['metrics', '--db', path], { now: () => Date.now() });
+    const names = (text: string): readonly string[] => text.split('\n').filter((line) => line.startsWith('# TYPE'));
+    expect(names(printed.stdout)).toEqual(names(body));
+    const accept = 'application/openmetrics-text; version=1.0.0';
+    const open = await send('/metrics', { headers: { ...bearer, accept } });
+    expect(open.headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    expect(Object.keys(parseOpenMetrics(open.body))).toContain('unwedge_calls_pending_long');
+  });
+
+  it('[O-12] are for who shows their token, or has the page open, and the token opens nothing else', async () => {
+    const { send, login } = await start({ metricsToken });
+    const cookie = await login();
+    const status = async (path: string, headers: Record<string, string> = {}) => (await send(path, { headers })).status;
+    expect(await status('/metrics')).toBe(403);
+    expect(await status('/metrics', { authorization: 'Bearer another' })).toBe(403);
+    expect(await status('/metrics', { cookie })).toBe(200);
+    expect(await status('/metrics', { ...bearer, host: 'evil.example' })).toBe(403);
+    for (const path of paths) expect([path, await status(path, bearer)]).toEqual([path, 403]);
+    const order = { order: 'restart', name: 'search', confirm: 'search' };
+    expect((await send('/api/order', { headers: bearer, body: order })).status).toBe(403);
+    expect((await send('/metrics', { headers: bearer, body: {} })).status).toBe(405);
+  });
+
+  it('[O-12] are for the browser alone where no token was given', async () => {
+    const { send } = await start();
+    expect((await send('/metrics', { headers: { authorization: 'Bearer ' } })).status).toBe(403);
+    expect((await send('/metrics', { headers: { authorization: 'Bearer undefined' } })).status).toBe(403);
   });
 });

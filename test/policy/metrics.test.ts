@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { type CallTotals, noFigures } from '../../src/policy/callFigures.ts';
+import { parseOpenMetrics } from '../support/openMetrics.ts';
 import { Latencies } from '../../src/policy/latencies.ts';
-import { metricsOf, type MetricsSource, metricsText } from '../../src/policy/metrics.ts';
+import { metricsOf, type MetricsSource, renamed } from '../../src/policy/metrics.ts';
+import { metricsBody, metricsText, openMetricsText } from '../../src/policy/metricsText.ts';
 
 interface Parsed {
   readonly name: string;
@@ -130,5 +132,65 @@ describe('the Prometheus text', () => {
     for (const { name, type } of named) expect(name.endsWith('_total')).toBe(type === 'counter');
     expect(text.endsWith('\n')).toBe(true);
     expect(textOf({})).toBe('');
+  });
+});
+
+describe('OpenMetrics', () => {
+  const totals = [
+    { ...search, succeeded: 3, failed: { timeout: 7 }, took: took(1, 5, 70_000), firstChunk: took(2) },
+    { ...search, tool: 'a "quoted" \\ tool\nof two lines', succeeded: 1, took: took(3) },
+  ];
+  const integrations = [{ integration: 'search', circuit: 'open' as const, inFlight: 2, waiting: 1, pendingLong: 1 }];
+  const openAlerts = [{ integration: 'search', because: 'failures' }];
+  const families = metricsOf({ totals, integrations, openAlerts });
+
+  it('[O-12] has the same figures under the same names, and an end', () => {
+    const open = parseOpenMetrics(openMetricsText(families));
+    const plain = Object.fromEntries(parse(metricsText(families)).map((family) => [family.name, family]));
+    expect(Object.keys(open).map((name) => (open[name]?.type === 'counter' ? `${name}_total` : name))).toEqual(
+      Object.keys(plain),
+    );
+    expect(open['unwedge_calls']?.samples).toContainEqual({
+      name: 'unwedge_calls_total',
+      labels: { integration: 'search', result: 'timeout' },
+      value: 7,
+    });
+    expect(open['unwedge_calls_pending_long']?.samples).toMatchObject([{ value: 1 }]);
+    expect(open['unwedge_tool_calls']?.samples[0]?.labels['tool']).toBe(String.raw`a \"quoted\" \\ tool\nof two lines`);
+  });
+
+  it('[O-12] is empty but for its end where nothing was counted', () => {
+    expect(openMetricsText([])).toBe('# EOF\n');
+  });
+
+  const plain = 'text/plain; version=0.0.4; charset=utf-8';
+  const open = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+  it.each([
+    [undefined, plain],
+    ['*/*', plain],
+    ['text/html', plain],
+    ['application/openmetrics-text', open],
+    ['Application/OpenMetrics-Text; version=1.0.0', open],
+    ['application/openmetrics-text;q=0', plain],
+    ['application/openmetrics-text;q=0.2,text/plain;q=0.9', plain],
+    ['application/openmetrics-text;q=nonsense', plain],
+    [
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;q=0.3,*/*;q=0.2',
+      open,
+    ],
+  ])('[O-12] is given where it is asked for: %s', (accept, type) => {
+    const body = metricsBody(families, accept);
+    expect(body.type).toBe(type);
+    expect(body.text.endsWith('# EOF\n')).toBe(type === open);
+  });
+
+  it('[O-12] [O-8] has each series once, also where names were hidden alike', () => {
+    const keys = ['one', 'two'].map((tool) => ({ ...search, tool, succeeded: 2, took: took(1) }));
+    const several = ['a', 'b'].map((integration) => ({ integration, circuit: 'closed' as const }));
+    const alerts = ['a', 'b'].map((integration) => ({ integration, because: 'rate' }));
+    const hidden = renamed({ totals: keys, integrations: several, openAlerts: alerts }, () => '[redacted]');
+    const found = parseOpenMetrics(openMetricsText(metricsOf(hidden)));
+    expect(found['unwedge_tool_calls']?.samples).toMatchObject([{ labels: { tool: '[redacted]' }, value: 4 }]);
+    expect(found['unwedge_tool_call_duration_seconds']?.samples.at(-1)).toMatchObject({ value: 2 });
   });
 });

@@ -3,6 +3,7 @@ import { startApiServer } from '../../apiProxy/apiServer.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../apiProxy/settings.ts';
 import { createProxyRuntime } from '../proxyRuntime.ts';
 import { messageOf } from '../../policy/thrown.ts';
+import { OwnMetrics } from '../../runtime/ownMetrics.ts';
 import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { storePath } from '../../store/paths.ts';
 import { CommandError, UsageError } from '../errors.ts';
@@ -28,15 +29,18 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
   const { registry } = prepared;
   const { runtime } = registry;
+  const metrics = new OwnMetrics(registry);
   const proxy = made(() => new ApiProxy(runtime, options));
   const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start();
-  const server = await startApiServer(proxy, { clock: runtime.clock, port: args.port }).catch(
-    async (error: unknown) => {
-      await registry.stop();
-      throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });
-    },
-  );
+  const server = await startApiServer(proxy, {
+    clock: runtime.clock,
+    port: args.port,
+    metrics: () => metrics.families(),
+  }).catch(async (error: unknown) => {
+    await registry.stop();
+    throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });
+  });
   const live = registry.show({
     name: `unwedge api ${proxy.name}`,
     methods: {

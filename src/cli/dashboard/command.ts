@@ -4,7 +4,7 @@ import { defineCommand } from '../command.ts';
 export const dashboard = defineCommand({
   name: 'dashboard',
   summary: 'health, waits, circuits, sessions and events of all gateways on a database, in a browser',
-  usage: 'dashboard [--port N] [--read-only] [--json] [--db FILE]',
+  usage: 'dashboard [--port N] [--read-only] [--metrics-token-file FILE] [--json] [--db FILE]',
   details: [
     'Prints the address of a page on this machine, and serves it until Ctrl-C. The token in the address is good for one browser; once it was',
     'used the next one is printed. The page shows every gateway and proxy that runs on the database, and what is on record without one.',
@@ -12,6 +12,11 @@ export const dashboard = defineCommand({
   ].join('\n'),
   options: {
     port: { kind: 'count', max: 65_535, defaultValue: 0, help: 'the port of the page; else a free one' },
+    'metrics-token-file': {
+      kind: 'text',
+      value: 'FILE',
+      help: 'holds the token that Prometheus shows for /metrics, and is made where it is not there; else that is for the browser alone',
+    },
     'read-only': { kind: 'flag', help: 'a page that shows and does nothing' },
   },
   run: async (args, io) => (await import('./dashboardCommand.ts')).run(args, io),

@@ -7,12 +7,14 @@ import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
+import { tokenIn } from '../tokenFile.ts';
 
 /** What `unwedge dashboard` is given. */
 export interface DashboardArgs {
   /** 0 for a free one. */
   readonly port: number;
   readonly 'read-only': boolean;
+  readonly 'metrics-token-file': string | undefined;
   readonly json: boolean;
   readonly db: string | undefined;
 }
@@ -22,8 +24,10 @@ export async function run(args: DashboardArgs, io: Io): Promise<number> {
   // A database that cannot be read says so now, not in the browser.
   const database = await readDatabase(args.db, io, async ({ path }) => path);
   const source = new DatabaseSource({ clock: systemClock, read: (work) => readDatabase(args.db, io, work) });
+  const tokenFile = args['metrics-token-file'];
   const server = await startDashboardServer({
     ...{ clock: systemClock, source, port: args.port, holdsProcess: true, by: whoRuns() },
+    metricsToken: tokenFile === undefined ? undefined : tokenIn(tokenFile),
     ...(args['read-only'] && { right: 'read' }),
     used: (url) => io.stderr.write(`unwedge: the address was used; for another browser: ${url}\n`),
   }).catch((error: unknown) => {

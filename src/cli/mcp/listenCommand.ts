@@ -2,6 +2,8 @@ import { McpHttp, mcpPath } from '../../mcpHttp/mcpHttp.ts';
 import { Refusals } from '../../mcpHttp/refusals.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { type LoopbackServer, startLoopbackServer } from '../../server/loopbackServer.ts';
+import { OwnMetrics } from '../../runtime/ownMetrics.ts';
+import { asksForMetrics, sendMetrics } from '../../server/sendMetrics.ts';
 import { CommandError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { ownVersion } from '../ownVersion.ts';
@@ -30,6 +32,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   const { runtime } = registry;
   // It is in the headers of clients; a child of theirs may print it.
   checked.secrets.learn({ UNWEDGE_MCP_TOKEN: token?.value });
+  const metrics = new OwnMetrics(registry);
   const { open, methods } = openServed(served, prepared, false);
   const telemetry = await startTelemetry(args.otel, registry, io);
   await registry.start({ storeLater: true });
@@ -54,7 +57,10 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
       token: token === undefined ? undefined : { value: token.value, in: 'bearer' },
       holdsProcess: true,
       refused,
-      answer: (request, response) => http.answer(request, response),
+      answer(request, response) {
+        if (asksForMetrics(request)) return sendMetrics(request, response, metrics.families());
+        return http.answer(request, response);
+      },
     });
   } catch (error) {
     await registry.stop();

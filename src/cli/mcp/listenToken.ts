@@ -1,8 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { messageOf } from '../../policy/thrown.ts';
-import { CommandError, UsageError } from '../errors.ts';
-import { quoted } from '../sanitize.ts';
+import { UsageError } from '../errors.ts';
+import { newToken, tokenIn } from '../tokenFile.ts';
 import type { McpArgs } from './options.ts';
 
 export interface ListenToken {
@@ -11,12 +8,9 @@ export interface ListenToken {
   readonly file: string | undefined;
 }
 
-/** Shortest token that is taken from a file, in characters. */
-const shortest = 16;
-
 /**
  * What clients have to show: undefined with `--no-token`, what is in the file, else a new one. A file that is not there is made, for its owner to read.
- * @throws {@link UsageError} or {@link CommandError} that says what is wrong.
+ * @throws {@link UsageError}, or what {@link tokenIn} throws, that says what is wrong.
  */
 export function listenToken(args: Pick<McpArgs, 'token-file' | 'no-token'>): ListenToken | undefined {
   const file = args['token-file'];
@@ -26,30 +20,3 @@ export function listenToken(args: Pick<McpArgs, 'token-file' | 'no-token'>): Lis
   }
   return file === undefined ? { value: newToken(), file } : { value: tokenIn(file), file };
 }
-
-function tokenIn(file: string): string {
-  try {
-    const token = newToken();
-    // Fails when it is there, whoever made it in the meantime.
-    writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
-    return token;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(file, messageOf(error), error);
-  }
-  try {
-    if (!statSync(file).isFile()) throw new Error('it is no file');
-    const token = readFileSync(file, 'utf8').trim();
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('a token is one word of printable ASCII');
-    if (token.length < shortest) throw new Error(`a token has at least ${shortest} characters`);
-    return token;
-  } catch (error) {
-    throw unusable(file, messageOf(error), error);
-  }
-}
-
-function unusable(file: string, why: string, cause: unknown): CommandError {
-  return new CommandError(`The token file ${quoted(file)} cannot be used: ${why}`, { cause });
-}
-
-// 144 bits of chance.
-const newToken = (): string => randomBytes(18).toString('base64url');

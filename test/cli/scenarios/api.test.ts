@@ -9,6 +9,7 @@ import { clientLines } from '../../../src/cli/api/clientLines.ts';
 import { faultyModelApi, type ModelAnswer } from '../../../src/testing/index.ts';
 import { ask } from '../../apiProxy/startApiProxy.ts';
 import { call, runBuilt } from '../startCli.ts';
+import { parseOpenMetrics } from '../../support/openMetrics.ts';
 import { makeHome } from '../startMcp.ts';
 
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -154,5 +155,25 @@ describe('unwedge api', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(told);
     expect(stderr).not.toContain('secret');
+  });
+});
+
+describe('GET /metrics of unwedge api', () => {
+  it('[O-12] tells of its own requests, and nothing of their keys', async () => {
+    const { origin } = await startApi([{}]);
+    await ask(origin).got;
+    const headers = { accept: 'application/openmetrics-text' };
+    const text = await (await fetch(`${origin}/metrics`, { headers })).text();
+    const { unwedge_calls: calls } = parseOpenMetrics(text);
+    const [bucket] = calls?.samples ?? [];
+    expect(bucket).toMatchObject({
+      labels: { integration: expect.stringMatching(/^model\//) as string, result: 'success' },
+    });
+    expect(text).not.toContain('key-one');
+  });
+
+  it('[O-12] is not for pages of other sites', async () => {
+    const { origin } = await startApi([{}]);
+    expect((await fetch(`${origin}/metrics`, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
   });
 });

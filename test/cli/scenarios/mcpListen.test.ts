@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { gone } from '../../actors/mcp/mcpHarness.ts';
 import { RawClient, textIn } from '../../mcpHttp/startHttp.ts';
 import { runBuilt } from '../startCli.ts';
+import { parseOpenMetrics } from '../../support/openMetrics.ts';
 import { makeHome, type McpHome, type StartedMcp, startMcp } from '../startMcp.ts';
 
 interface Entry {
@@ -171,5 +172,31 @@ describe('unwedge mcp --listen', () => {
     const { code, stderr } = await runBuilt(['mcp', '--listen', `127.0.0.1:${port}`, '--', 'node'], env(home));
     expect(code).toBe(2);
     expect(stderr).toContain(`Nothing can listen on 127.0.0.1:${port}: listen EADDRINUSE`);
+  });
+});
+
+describe('GET /metrics of unwedge mcp --listen', () => {
+  const at = (entry: Entry): string => entry.url.replace(/\/mcp$/, '/metrics');
+
+  it('[O-12] tells of its own calls, to who shows the token of the listener', async () => {
+    const mcp = await listen(['--name', 'kb']);
+    const client = clientOf(mcp.entry);
+    await client.open();
+    await client.call({ do: 'say', raw: '' });
+    const answer = await fetch(at(mcp.entry), { headers: { ...mcp.entry.headers } });
+    const text = await answer.text();
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(text).toContain('unwedge_tool_calls_total{integration="kb-1",tool="act",result="success"} 1\n');
+    expect(text).toContain('unwedge_circuit_state{integration="kb-1",state="closed"} 1\n');
+    const refused = await fetch(at(mcp.entry));
+    expect([refused.status, await refused.text()]).toEqual([401, expect.not.stringContaining('unwedge_')]);
+  });
+
+  it('[O-12] needs none with --no-token, and takes GET alone', async () => {
+    const mcp = await listen(['--no-token']);
+    const headers = { accept: 'application/openmetrics-text' };
+    expect(parseOpenMetrics(await (await fetch(at(mcp.entry), { headers })).text())).toEqual({});
+    const posted = await fetch(at(mcp.entry), { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
