@@ -91,11 +91,11 @@ function InFlight() {
 
 function HealthRows() {
   const sorted = [...tables.integrations.all.value].sort(worst);
-  const { rows, on } = useSteady(sorted);
-  if (rows.length === 0) return <p class="in dim">No integration is known yet.</p>;
+  const { keys, on } = useSteady(sorted.map(({ key }) => key));
+  if (keys.length === 0) return <p class="in dim">No integration is known yet.</p>;
   return (
     <div {...on}>
-      {rows.map(({ key }) => (
+      {keys.map((key) => (
         <HealthRow key={key} of={key} />
       ))}
     </div>

@@ -1,3 +1,4 @@
+import { isHelpShown } from './help.tsx';
 import { pause, paused } from './live.ts';
 import { href, views } from './route.ts';
 import { absolute } from './times.tsx';
@@ -14,6 +15,7 @@ export function listenToKeys(): void {
     const view = views[Number(key) - 1];
     if (view !== undefined) location.hash = href(view);
     else if (key === '/') document.getElementById('find')?.focus();
+    else if (key === '?') isHelpShown.value = true;
     else if (key === 'p') pause(!paused.value);
     else if (key === 't') absolute.value = !absolute.value;
     else if (key === 'j') step(1);
@@ -28,5 +30,5 @@ function step(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[at < 0 ? (by === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))];
-  next?.querySelector<HTMLElement>('a, summary, button')?.focus();
+  (next?.querySelector<HTMLElement>('a, summary, button') ?? next)?.focus();
 }

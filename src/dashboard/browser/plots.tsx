@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import uPlot, { type AlignedData, type Options } from 'uplot';
+import uPlot, { type Options } from 'uplot';
 import type { ReportStep } from '../../policy/callReport.ts';
 import { latency } from './words.ts';
 
@@ -66,10 +66,14 @@ export function LatencyPlot({ steps }: { readonly steps: readonly ReportStep[] }
   );
 }
 
+/** As uPlot takes it. */
+type Series = [times: number[], ...values: (number | null)[][]];
+
 type Colour = (token: string) => string;
 
 interface PlotProps {
-  readonly data: readonly (readonly (number | null)[])[];
+  /** The times in s, then the values of each series. */
+  readonly data: Series;
   /** Said in place of the picture. */
   readonly label: string;
   readonly options: (colour: Colour) => Pick<Options, 'series' | 'axes' | 'scales'>;
@@ -97,7 +101,7 @@ function Plot({ data, label, options }: PlotProps) {
         ...{ width: Math.max(120, element.clientWidth), height, legend: { show: false }, cursor: { show: false } },
         ...options(colour),
       };
-      plot.current = new uPlot(whole, shown.current as unknown as AlignedData, element);
+      plot.current = new uPlot(whole, shown.current, element);
     };
     draw();
     const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -115,7 +119,7 @@ function Plot({ data, label, options }: PlotProps) {
     };
   }, []);
   useEffect(() => {
-    plot.current?.setData(data as unknown as AlignedData);
+    plot.current?.setData(data);
   }, [JSON.stringify(data)]);
   return <div ref={place} class="plot" role="img" aria-label={label} />;
 }

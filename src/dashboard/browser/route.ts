@@ -3,6 +3,16 @@ import { computed, signal } from '@preact/signals';
 export const views = ['overview', 'sessions', 'integrations', 'processes', 'events', 'alerts', 'machines'] as const;
 export type ViewName = (typeof views)[number];
 
+export const viewNames: Readonly<Record<ViewName, string>> = {
+  overview: 'Overview',
+  sessions: 'Sessions',
+  integrations: 'Integrations',
+  processes: 'Processes',
+  events: 'Events',
+  alerts: 'Alerts',
+  machines: 'Machines',
+};
+
 /** What the address says: a view, what it is about, and its filters. */
 export interface Route {
   readonly view: ViewName;

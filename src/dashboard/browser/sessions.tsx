@@ -1,70 +1,81 @@
 import type { SessionLine } from '../snapshot.ts';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
+import { Head } from './head.tsx';
+import { KeyedList } from './keyedList.tsx';
 import { tables } from './live.ts';
 import { href, narrow, route } from './route.ts';
-import { useSteady } from './steady.ts';
-import { Table } from './table.tsx';
 import { Ago, Countdown } from './times.tsx';
 import { count, counted } from './words.ts';
 
+const kinds = [['', 'All'] as const, ['waits', 'Waiting'] as const, ['live', 'Live'] as const];
+
 /** Sessions, those that wait first. */
 export function Sessions() {
-  const all = tables.sessions.all.value;
-  const only = route.value.query.get('only') ?? '';
-  const waits = new Map(tables.waits.all.value.filter(({ of }) => of === 'session').map((wait) => [wait.name, wait]));
-  const shown = all.filter(
-    ({ key, state }) => only === '' || (only === 'waits' ? waits.has(key) : state !== undefined),
-  );
-  const rank = ({ key, state }: SessionLine): number =>
-    waits.has(key) ? 0 : state === undefined ? 3 : state === 'idle' ? 2 : 1;
-  const sorted = [...shown].sort((one, other) => rank(one) - rank(other) || (one.key < other.key ? -1 : 1));
-  const { rows, on } = useSteady(sorted);
+  const only = chosen();
+  const isFiltered = only !== '' && tables.sessions.all.peek().length > 0;
   return (
     <>
-      <div class="head">
-        <div>
-          <h1 tabIndex={-1}>Sessions</h1>
-          <p class="dim">
-            {counted(all.filter(({ state }) => state !== undefined).length, 'session')} live, {count(waits.size)} with
-            something to wait for.
-          </p>
-        </div>
-        <div class="seg" role="group" aria-label="Which sessions">
-          {[['', 'All'] as const, ['waits', 'Waiting'] as const, ['live', 'Live'] as const].map(([value, text]) => (
-            <button key={value} type="button" aria-pressed={only === value} onClick={() => narrow({ only: value })}>
-              {text}
-            </button>
-          ))}
-        </div>
-      </div>
-      <section class="box" aria-label="Sessions" {...on}>
-        {rows.length === 0 ? (
-          <Empty title={all.length === 0 ? 'No session is known yet' : 'No session matches'}>
-            {all.length === 0
-              ? 'Sessions of gateways that run on the database are shown here, and those on record of the last day.'
-              : 'Choose All to see every session.'}
-          </Empty>
-        ) : (
-          <Table
-            columns={[
-              { title: 'Session' },
-              { title: 'State' },
-              { title: 'Waits for' },
-              { title: 'Next' },
-              { title: 'Mailbox', isNumber: true },
-              { title: 'Failed turns 24h', isNumber: true },
-              { title: 'Last event' },
-            ]}
-          >
-            {rows.map(({ key }) => (
-              <Row key={key} of={key} />
+      <Head
+        title="Sessions"
+        end={
+          <div class="seg" role="group" aria-label="Which sessions">
+            {kinds.map(([value, text]) => (
+              <button key={value} type="button" aria-pressed={only === value} onClick={() => narrow({ only: value })}>
+                {text}
+              </button>
             ))}
-          </Table>
-        )}
-      </section>
+          </div>
+        }
+      >
+        <Counts />
+      </Head>
+      <KeyedList key={only} label="Sessions" columns={columns} keys={sessionKeys} row={Row}>
+        <Empty title={isFiltered ? 'No session matches' : 'No session is known yet'}>
+          {isFiltered
+            ? 'Choose All to see every session.'
+            : 'Sessions of gateways that run on the database are shown here, and those on record of the last day.'}
+        </Empty>
+      </KeyedList>
     </>
   );
+}
+
+const columns = [
+  { title: 'Session' },
+  { title: 'State' },
+  { title: 'Waits for' },
+  { title: 'Next' },
+  { title: 'Mailbox', isNumber: true },
+  { title: 'Failed turns 24h', isNumber: true },
+  { title: 'Last event' },
+];
+
+const chosen = (): string => route.value.query.get('only') ?? '';
+
+function waitingSessions(): ReadonlySet<string> {
+  return new Set(tables.waits.all.value.filter(({ of }) => of === 'session').map(({ name }) => name));
+}
+
+function Counts() {
+  const live = tables.sessions.all.value.filter(({ state }) => state !== undefined).length;
+  return (
+    <>
+      {counted(live, 'session')} live, {count(waitingSessions().size)} with something to wait for.
+    </>
+  );
+}
+
+function sessionKeys(): readonly string[] {
+  const only = chosen();
+  const waits = waitingSessions();
+  const rank = ({ key, state }: SessionLine): number =>
+    waits.has(key) ? 0 : state === undefined ? 3 : state === 'idle' ? 2 : 1;
+  return tables.sessions.all.value
+    .filter(({ key, state }) => only === '' || (only === 'waits' ? waits.has(key) : state !== undefined))
+    .map((row) => [rank(row), row.key] as const)
+    .sort(([one, a], [other, b]) => one - other || (a < b ? -1 : 1))
+    .map(([, key]) => key);
 }
 
 function Row({ of: key }: { readonly of: string }) {

@@ -23,10 +23,10 @@ export function WaitList({ waits }: { readonly waits: readonly Wait[] }) {
   const sorted = [...waits].sort(
     (one, other) => (one.endsAt ?? Infinity) - (other.endsAt ?? Infinity) || (one.key < other.key ? -1 : 1),
   );
-  const { rows, on } = useSteady(sorted);
+  const { keys, on } = useSteady(sorted.map(({ key }) => key));
   return (
     <ul {...on}>
-      {rows.map(({ key }) => (
+      {keys.map((key) => (
         <WaitRow key={key} of={key} />
       ))}
     </ul>

@@ -4,6 +4,7 @@ import { machineCatalogue } from '../../../src/machines/catalogue.ts';
 import { hasSqlite } from '../../store/startStore.ts';
 import { chromiumPath, useBrowser } from '../../support/browser.ts';
 import { startDashboard, startGateway } from '../startDashboard.ts';
+import { startWorld } from '../startWorld.ts';
 
 if (chromiumPath === undefined) process.stderr.write('missing: chromium; the dashboard was looked at by nobody\n');
 
@@ -60,7 +61,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     const countdown = page.locator('.need .cd');
     const first = await countdown.textContent();
     await expect.poll(() => countdown.textContent()).not.toBe(first);
-    await page.locator('.need a.btn').click();
+    await page.locator('.need .who a').click();
     await heading(page, 'search');
     expect(page.url()).toContain('#/integrations/search');
     expect((await texts(page, '.large'))[0]).toBe('An attempt failed: transient: gateway closed (1012)');
@@ -245,16 +246,23 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     expect(troubles).toEqual([]);
   });
 
-  it('[O-13] draws a row again only when that row has changed', async () => {
-    const names = Array.from({ length: 300 }, (_, index) => `tool-${index}`);
+  it('[O-13] draws a row of a thousand again only when that row has changed', async () => {
+    const names = Array.from({ length: 1000 }, (_, index) => `tool-${index}`);
     const { server, integrations } = await start(names);
     const { page } = await open(server.url);
     await page.keyboard.press('3');
-    await page.locator('tbody tr').nth(299).waitFor();
+    for (let shown = 200; shown < 1000; shown += 200) {
+      await page
+        .locator('tbody tr')
+        .nth(shown - 1)
+        .waitFor();
+      await page.getByRole('button', { name: /^Show 200 of/ }).click();
+    }
+    await page.locator('tbody tr').nth(999).waitFor();
     await page.evaluate(`
       globalThis.changed = new Set();
       new MutationObserver((all) => {
-        for (const { target } of all) changed.add((target.nodeType === 1 ? target : target.parentElement).closest('tr')?.textContent);
+        for (const { target } of all) changed.add((target.nodeType === 1 ? target : target.parentElement).closest('tr')?.cells[0].textContent);
       }).observe(document.querySelector('tbody'), { subtree: true, childList: true, characterData: true, attributes: true });
     `);
     // Its place in the list stays while the pointer is on the list.
@@ -262,5 +270,102 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     integrations[7]?.breaker.isolate();
     await page.locator('tbody .st', { hasText: 'isolated' }).waitFor();
     expect(await page.evaluate('changed.size')).toBe(1);
+  });
+
+  it('[O-13] keeps the focus, and what has it in its place, while rows change', async () => {
+    const { server, integrations } = await start(['alpha', 'beta', 'gamma']);
+    const { page } = await open(server.url);
+    await page.keyboard.press('3');
+    await page.locator('tbody tr').nth(2).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    integrations[2]?.breaker.isolate();
+    await page.locator('tbody .st', { hasText: 'isolated' }).waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('beta');
+    expect((await texts(page, 'tbody a')).slice(0, 3)).toEqual(['alpha', 'beta', 'gamma']);
+    // It is to be seen where the focus is.
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+  });
+
+  it('[O-13] acts by the keyboard alone, and gives the focus back', async () => {
+    const { server } = await start(['search']);
+    const { page, troubles } = await open(server.url);
+    await heading(page, 'All is well');
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    const tabTo = async (text: string): Promise<void> => {
+      for (let step = 0; step < 30 && (await focused()) !== text; step++) await page.keyboard.press('Tab');
+      expect(await focused()).toBe(text);
+    };
+    await page.keyboard.press('3');
+    await page.locator('tbody tr').first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await heading(page, 'search');
+    await tabTo('Isolate…');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('search');
+    await tabTo('Isolate');
+    await page.keyboard.press('Enter');
+    await page.locator('main .st', { hasText: 'isolated' }).first().waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('dialog').count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] shows the turn of a session as a timeline that only goes on, and the calls of its history', async () => {
+    const { path } = await startWorld();
+    const server = await startDashboard(path);
+    const { page, troubles } = await open(`${server.url}#/sessions/agent%3Amain`);
+    await page.locator('.tl li').nth(4).waitFor();
+    expect(new Set(await texts(page, '.tl .lbl b'))).toEqual(
+      new Set(['agent:main-m3', 'kb · search', 'search · query', 'crm · update_contact', 'slack · history']),
+    );
+    const crm = page.locator('.tl li', { hasText: 'crm · update_contact' });
+    expect(await crm.locator('.err').textContent()).toBe('1–2: transient: 503 Service Unavailable: try again later');
+    const countdown = crm.locator('.cd');
+    const before = await countdown.textContent();
+    const bars = () =>
+      page.evaluate(`[...document.querySelectorAll('.tl .bars b')].map(({ style }) => style.left).join()`);
+    const places = await bars();
+    const line = () => page.evaluate(`document.querySelector('.tl').style.getPropertyValue('--now')`);
+    const now = Number(await line());
+    await expect.poll(() => countdown.textContent()).not.toBe(before);
+    await expect.poll(async () => Number(await line())).toBeGreaterThan(now);
+    expect(await bars()).toBe(places);
+    await page.getByRole('button', { name: 'Only pending' }).click();
+    await expect.poll(() => page.locator('.tl li').count()).toBe(3);
+    expect((await texts(page, '[aria-label=History] tbody tr')).join('\n')).toMatch(
+      /turn 2.*failed.*no customer[^]*turn 1.*done/,
+    );
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] searches all that is recorded, goes back page by page, and shows what led to an event', async () => {
+    const { server, call, gateway } = await start(['search']);
+    await call('gateway closed (1012)');
+    for (let index = 0; index < 260; index++) gateway.integration(`later-${index}`, {}, () => 'fine');
+    const { page, troubles } = await open(`${server.url}#/events`);
+    await page.locator('.event').nth(99).waitFor();
+    const count = () => page.locator('.event').count();
+    for (let pages = 0; pages < 5 && (await page.getByRole('button', { name: 'Older events' }).count()) > 0; pages++) {
+      const before = await count();
+      await page.getByRole('button', { name: 'Older events' }).click();
+      await expect.poll(count).toBeGreaterThan(before);
+    }
+    const shown = await texts(page, '.event .who');
+    for (let index = 0; index < 260; index++) {
+      expect([index, shown.filter((each) => each === `integration:later-${index}`).length]).toEqual([index, 1]);
+    }
+    await page.getByLabel('Find in all events').fill('CLOSED (1012)');
+    const opened = page.locator('.event', { hasText: 'breaker/opened' });
+    await opened.waitFor();
+    await expect.poll(() => page.url()).toContain('text=CLOSED');
+    await opened.locator('summary').click();
+    await opened.locator('.cause li', { hasText: 'integration/failure' }).waitFor();
+    expect((await texts(page, '.cause')).join()).toContain('named as the cause');
+    expect(troubles).toEqual([]);
   });
 });

@@ -1,0 +1,22 @@
+import type { ComponentChildren } from 'preact';
+
+interface HeadProps {
+  readonly title: string;
+  /** One sentence below it. */
+  readonly children: ComponentChildren;
+  /** What can be done or chosen, at the other side. @defaultValue nothing */
+  readonly end?: ComponentChildren;
+}
+
+/** The heading of a view: focus goes there when it is opened. */
+export function Head({ title, children, end }: HeadProps) {
+  return (
+    <div class="head">
+      <div>
+        <h1 tabIndex={-1}>{title}</h1>
+        <p class="dim">{children}</p>
+      </div>
+      {end}
+    </div>
+  );
+}
