@@ -230,7 +230,16 @@ export const floors = [
       begin: 'index.ts',
     },
   ],
-  [{ room: 'demo', purpose: 'The fault tour and its upstreams.', begin: 'tour.ts' }],
+  [
+    { room: 'demo', purpose: 'The fault tour and its upstreams.', begin: 'tour.ts' },
+    {
+      room: 'install',
+      purpose:
+        'Puts unwedge in front of what agents have configured: their files, the change, the way back. For `unwedge install` alone.',
+      begin: 'install.ts',
+      next: ['fileJob.ts', 'planFile.ts', 'wrapFile.ts'],
+    },
+  ],
   [
     {
       room: 'cli',

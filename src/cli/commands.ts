@@ -56,6 +56,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'watch the machines of a running gateway: live charts, events and actors in a browser',
     load: async () => (await import('./inspect/command.ts')).inspect,
   },
+  install: {
+    summary: 'put unwedge in front of the MCP servers and hooks that an agent has configured',
+    load: async () => (await import('./install/command.ts')).install,
+  },
   machines: {
     summary: 'the statecharts of the runtime, drawn from the machines that run',
     load: async () => (await import('./machines.ts')).machines,

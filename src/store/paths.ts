@@ -22,6 +22,11 @@ export function signInDirectory(env: Environment): string {
   return join(path === ':memory:' ? join(stateDirectory(env), 'unwedge') : dirname(path), 'sign-ins');
 }
 
+/** Where `unwedge install` keeps its record and its backups: in the XDG state directory. */
+export function installDirectory(env: Environment): string {
+  return join(stateDirectory(env), 'unwedge', 'install');
+}
+
 // The XDG base directory specification has a relative value ignored.
 function stateDirectory(env: Environment): string {
   const state = env['XDG_STATE_HOME'];

@@ -1,0 +1,128 @@
+import { dirname } from 'node:path';
+import { agents } from '../../install/agents/agents.ts';
+import type { EntryReport } from '../../install/entry.ts';
+import type { FileReport, InstallReport } from '../../install/report.ts';
+import type { InstallRequest } from '../../install/request.ts';
+import { textWidth } from '../../policy/textWidth.ts';
+import type { Io } from '../io.ts';
+import { plainText, sanitize } from '../sanitize.ts';
+import { createStyle, type Style } from '../style.ts';
+
+/** Wider than this, a sentence is hard to read. */
+const widest = 100;
+const indent = '  ';
+
+/** What `unwedge install` says to a person. */
+export function installText(report: InstallReport, request: InstallRequest, home: string, io: Io): string {
+  const style = createStyle(io);
+  const width = Math.min(io.columns, widest);
+  const paragraphs = [
+    ...report.files.map((file) => fileText(file, report, home, width, style)),
+    ...(report.dryRun ? report.files.flatMap(({ diff }) => (diff === undefined ? [] : [diffText(diff, style)])) : []),
+    [summary(report, request), ...nextSteps(report, request)].flatMap((text) => wrapped(text, width, '')).join('\n'),
+  ];
+  return `${paragraphs.join('\n\n')}\n`;
+}
+
+function fileText(file: FileReport, report: InstallReport, home: string, width: number, style: Style): string {
+  const { path, scope, status, why, entries, notes, isExact } = file;
+  const short = path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  const lines = [style.bold(sanitize(short)) + (scope === 'user' ? '' : ` (${scope})`)];
+  if (why !== undefined) lines.push(...row(status === 'failed' ? 'not done' : status, why, width, style));
+  for (const entry of entries) {
+    const about = entry.why === undefined ? entry.name : `${entry.name}: ${entry.why}`;
+    lines.push(...row(wordOf(entry, report), `${entry.kind} ${about}`, width, style));
+  }
+  if (report.undo && status === 'changed' && isExact !== undefined) {
+    lines.push(
+      ...wrapped(
+        isExact ? 'It is to the byte what it was before.' : 'What was edited since stays as it is.',
+        width,
+        indent,
+      ),
+    );
+  }
+  for (const note of notes) lines.push(...wrapped(note, width, indent));
+  return lines.join('\n');
+}
+
+const planned = { wrapped: 'wrap', repaired: 'repair', restored: 'restore', already: 'already', left: 'left' } as const;
+
+function wordOf({ action }: EntryReport, { dryRun }: InstallReport): string {
+  return dryRun ? planned[action] : action;
+}
+
+function row(word: string, text: string, width: number, style: Style): string[] {
+  const paint = word === 'left' || word === 'already' ? style.dim : word === 'not done' ? style.red : style.green;
+  const [first = '', ...rest] = wrapped(text, width - 12, '');
+  return [`${indent}${paint(word.padEnd(8))}  ${first}`, ...rest.map((line) => ' '.repeat(12) + line)];
+}
+
+function diffText(diff: string, style: Style): string {
+  const paint = (line: string): string => {
+    if (line.startsWith('+')) return style.green(line);
+    return line.startsWith('-') ? style.red(line) : line;
+  };
+  return plainText(diff).trimEnd().split('\n').map(paint).join('\n');
+}
+
+function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest): string {
+  const changed = files.filter(({ status }) => status === 'changed');
+  const entries = changed
+    .flatMap((file) => file.entries)
+    .filter(({ action }) => action !== 'left' && action !== 'already');
+  if (changed.length === 0) {
+    if (files.length > 0) return undo ? 'Nothing to undo.' : 'Nothing to do.';
+    const who = request.agents.length === 1 ? request.agents.map((name) => agents[name].title).join('') : 'any agent';
+    return undo
+      ? 'Nothing to undo: unwedge stands in front of nothing.'
+      : `Nothing to do: no MCP server or hook of ${who} is configured here.`;
+  }
+  const what = ['server', 'hook']
+    .map((kind) => counted(entries.filter((entry) => entry.kind === kind).length, kind))
+    .filter((each) => !each.startsWith('0 '))
+    .join(' and ');
+  const done = undo ? 'Restored' : 'Changed';
+  const planning = undo ? 'Would restore' : 'Would change';
+  const end = dryRun ? '. Nothing was written.' : '.';
+  return `${dryRun ? planning : done} ${what || 'nothing else'} in ${counted(changed.length, 'file')}${end}`;
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function nextSteps(
+  { files, next, notes, undo, dryRun }: InstallReport,
+  { agents: names }: InstallRequest,
+): readonly string[] {
+  if (!files.some(({ status }) => status === 'changed')) return notes;
+  const words = names.length === 1 ? names.join('') : '--all';
+  if (dryRun) return [...notes, `To do it: unwedge install ${words}${undo ? ' --undo' : ''}`];
+  if (undo) return next;
+  return [
+    ...next,
+    ...notes,
+    'A call of a tool may take 6 minutes, unless its server says otherwise: put --call-timeout before the -- for more.',
+    ...backups(files),
+    'What happens from now on: unwedge status',
+    `Back again: unwedge install ${words} --undo (before you remove unwedge: without it, wrapped servers do not start)`,
+  ];
+}
+
+function backups(files: readonly FileReport[]): readonly string[] {
+  const folder = files.flatMap(({ backup }) => (backup === undefined ? [] : [dirname(backup)]))[0];
+  return folder === undefined ? [] : [`The files of before: ${folder}`];
+}
+
+/** Lines of at most so many columns, parted at spaces. */
+function wrapped(text: string, width: number, before: string): string[] {
+  const lines: string[] = [];
+  let line = before;
+  for (const word of sanitize(text).split(' ')) {
+    const longer = line === before ? before + word : `${line} ${word}`;
+    if (line !== before && textWidth(longer) > width) {
+      lines.push(line);
+      line = before + word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}

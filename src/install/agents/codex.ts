@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { ConfigFile } from '../configFile.ts';
+import { readValue } from '../document.ts';
+import { numberIn, scalarIn } from '../tree.ts';
+import type { World } from '../world.ts';
+import { type Agent, type HookRules, inMs, type Reason, seconds } from './agent.ts';
+
+const codexHooks: HookRules = {
+  defaultMs: () => seconds(600),
+  shell: '"$SHELL" -lc',
+  leaves({ commandKey, isShell, command }): Reason {
+    if (commandKey !== 'command' || !isShell) return 'it is for another system';
+    // In single quotes fish reads a backslash, which other shells do not.
+    return command.value.includes('\\') ? 'it has a backslash, which shells quote in different ways' : undefined;
+  },
+  blocks: () => false,
+  onRequest: 'Codex would not run it before you trust it anew: --codex-hooks',
+};
+
+export const codex: Agent = {
+  name: 'codex',
+  title: 'Codex',
+  files(world, project) {
+    const own = world.env['CODEX_HOME'] || join(world.home, '.codex');
+    const folder = join(project, '.codex');
+    const profiles = world.files.list(own).filter((name) => name.endsWith('.config.toml'));
+    const toml = (path: string, scope: ConfigFile['scope']): ConfigFile => ({
+      agent: 'codex',
+      path,
+      scope,
+      format: 'toml',
+      servers: [['mcp_servers']],
+      hooks: 'grouped',
+    });
+    const hooks = (path: string, scope: ConfigFile['scope']): ConfigFile => ({
+      ...toml(path, scope),
+      format: 'json',
+      servers: [],
+    });
+    return [
+      ...['config.toml', ...profiles].map((name) => toml(join(own, name), 'user')),
+      hooks(join(own, 'hooks.json'), 'user'),
+      toml(join(folder, 'config.toml'), 'project'),
+      hooks(join(folder, 'hooks.json'), 'project'),
+    ];
+  },
+  rules(world) {
+    const path = join(world.systemRoot ?? '/', 'etc', 'codex', 'requirements.toml');
+    const why = hasServerRules(world, path)
+      ? `${path} allows servers by their commands, which would be others`
+      : undefined;
+    return { server: () => why, hooks: undefined };
+  },
+  leavesServer({ table }) {
+    const environment = scalarIn(table, 'experimental_environment');
+    return environment === undefined || environment === 'local'
+      ? undefined
+      : `it runs elsewhere (${String(environment)})`;
+  },
+  callLimitMs: ({ table }) => inMs(numberIn(table, 'tool_timeout_sec')),
+  hooks: codexHooks,
+  next: ['Codex reads its configuration at its next start.'],
+};
+
+function hasServerRules({ files }: World, path: string): boolean {
+  const bytes = files.read(path);
+  if (bytes === undefined) return false;
+  try {
+    return Object.hasOwn(readValue(bytes.toString('utf8'), 'toml') as object, 'mcp_servers');
+  } catch {
+    // What cannot be read may say so.
+    return true;
+  }
+}

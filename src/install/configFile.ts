@@ -1,0 +1,25 @@
+import type { Format } from './document.ts';
+
+/** The programs whose configuration is known. */
+export const agentNames = ['claude', 'codex', 'cursor', 'vscode', 'openclaw'] as const;
+export type AgentName = (typeof agentNames)[number];
+
+/** Who has a file: the user, the user for one project, or all who work on the project. */
+export type Scope = 'user' | 'local' | 'project';
+
+/** How hooks are listed below their event: in groups with a matcher, or one after the other. */
+export type HookShape = 'grouped' | 'flat';
+
+/** A configuration file that may be there. */
+export interface ConfigFile {
+  readonly agent: AgentName;
+  readonly path: string;
+  readonly scope: Scope;
+  readonly format: Format;
+  /** Where tables of servers are; `*` stands for any key. */
+  readonly servers: readonly (readonly string[])[];
+  /** Undefined: it has no hooks. */
+  readonly hooks?: HookShape | undefined;
+  /** The program locks it with a directory of this name while it writes it. */
+  readonly lock?: string | undefined;
+}

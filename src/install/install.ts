@@ -1,0 +1,64 @@
+import { agents } from './agents/agents.ts';
+import type { ConfigFile } from './configFile.ts';
+import { FileJob } from './fileJob.ts';
+import { projectFolder } from './project.ts';
+import type { FileReport, InstallReport } from './report.ts';
+import type { InstallRequest } from './request.ts';
+import { InstallState } from './state.ts';
+import type { World } from './world.ts';
+
+/**
+ * Puts unwedge in front of what agents have configured, or takes it away again. A file is changed as a whole or not at all; what cannot be
+ * changed is in the report. Ends between two files when the signal is aborted.
+ * @throws errors that are bugs, and the reason of the signal.
+ */
+export async function install(world: World, request: InstallRequest): Promise<InstallReport> {
+  const { undo, dryRun } = request;
+  const state = new InstallState(world.files, world.stateDirectory);
+  const outcomes: FileReport[] = [];
+  for (const file of filesOf(world, request, state)) {
+    world.signal.throwIfAborted();
+    const outcome = await new FileJob(world, request, state, file).run();
+    if (outcome !== undefined) outcomes.push(outcome);
+  }
+  const changed = new Set(outcomes.filter(({ status }) => status === 'changed').map(({ agent }) => agent));
+  return {
+    undo,
+    dryRun,
+    files: outcomes,
+    next: [...changed].flatMap((name) => agents[name].next),
+    notes: notesOf(world, request),
+  };
+}
+
+/** Each file once, however many ways lead to it. */
+function filesOf(world: World, { agents: names, undo }: InstallRequest, state: InstallState): readonly ConfigFile[] {
+  const project = projectFolder(world);
+  const known = names.flatMap((name) => agents[name].files(world, project));
+  const recorded = undo ? Object.entries(state.read().files) : [];
+  const all = [
+    ...known,
+    ...recorded.filter(([, { file }]) => names.includes(file.agent)).map(([path, { file }]) => ({ ...file, path })),
+  ];
+  const byPath = new Map<string, ConfigFile>();
+  for (const file of all) {
+    const path = realPath(world, file.path);
+    if (!byPath.has(path)) byPath.set(path, file);
+  }
+  return [...byPath.values()];
+}
+
+function realPath({ files }: World, path: string): string {
+  try {
+    return files.realPath(path) ?? path;
+  } catch {
+    return path;
+  }
+}
+
+function notesOf({ launcher }: World, { undo }: InstallRequest): readonly string[] {
+  if (undo || !launcher.args.some((word) => /[\\/]_npx[\\/]/.test(word))) return [];
+  return [
+    'unwedge runs from the cache of npx, and what is wrapped needs it there. Better: `npm install -g unwedge`, then `unwedge install` again.',
+  ];
+}

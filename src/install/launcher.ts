@@ -1,0 +1,61 @@
+/** How this program is started: a command and the words before its own. */
+export interface Launcher {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** For files that others have too: whoever has unwedge has it under this name. */
+export const bareLauncher: Launcher = { command: 'unwedge', args: [] };
+
+/** What a command line of ours does. */
+export type Verb = 'mcp' | 'hook';
+
+/** A command line that starts unwedge. */
+export interface OwnCommand {
+  /** How many of its words start the program. */
+  readonly launcherWords: number;
+  /** What it stands in front of; undefined when it does something else. */
+  readonly wraps:
+    | {
+        readonly verb: Verb;
+        readonly options: readonly string[];
+        /** The words after `--`: the original command and its arguments. */
+        readonly rest: readonly string[];
+      }
+    | undefined;
+}
+
+const packageRunners = /^(?:npx|bunx|pnpx|uvx)(?:\.cmd|\.exe)?$/i;
+const mainScript = /(?:^|[\\/])unwedge[\\/]dist[\\/]cli[\\/]main\.js$/;
+
+/**
+ * Reads a command line as one of ours; undefined when it is none.
+ * @param scripts - paths of this program that were written before, or are now.
+ */
+export function readOwnCommand(words: readonly string[], scripts: ReadonlySet<string>): OwnCommand | undefined {
+  const launcherWords = countLauncherWords(words, scripts);
+  if (launcherWords === 0) return undefined;
+  const verb = words[launcherWords];
+  const end = words.indexOf('--', launcherWords);
+  const rest = end < 0 ? [] : words.slice(end + 1);
+  if ((verb !== 'mcp' && verb !== 'hook') || rest.length === 0) return { launcherWords, wraps: undefined };
+  return { launcherWords, wraps: { verb, options: words.slice(launcherWords + 1, end), rest } };
+}
+
+function countLauncherWords(words: readonly string[], scripts: ReadonlySet<string>): number {
+  const [command = '', script = ''] = words;
+  const program = command.replace(/^.*[/\\]/, '');
+  if (/^unwedge(?:\.cmd|\.exe)?$/i.test(program) || scripts.has(command)) return 1;
+  if (/^node(?:\.exe)?$/i.test(program) && (scripts.has(script) || mainScript.test(script))) return 2;
+  if (!packageRunners.test(program)) return 0;
+  const at = words.findIndex((word, index) => index > 0 && !word.startsWith('-'));
+  return /^unwedge(?:@[^/]*)?$/.test(words[at] ?? '') ? at + 1 : 0;
+}
+
+/** Whether these are options as `install` writes them: without a record they tell its work from what somebody wrote by hand. */
+export function areOwnOptions(verb: Verb, options: readonly string[]): boolean {
+  const text = options.join(' ');
+  return verb === 'mcp'
+    ? /^(?:--call-timeout \d+m?s)?$/.test(text)
+    : /^--keep-background(?: --host-timeout \d+m?s)?(?: --on-failure block)?$/.test(text);
+}

@@ -1,0 +1,112 @@
+import type { ConfigFile, HookShape } from './configFile.ts';
+import type { Document } from './document.ts';
+import type { Program } from './entry.ts';
+import { isText, type Node, scalarIn, type Table, tableAt, textsOf } from './tree.ts';
+
+/** Something in a file that starts a program, or should. */
+export type Found =
+  | { readonly program: Program; readonly event?: string | undefined }
+  /** Of a shape that is none of a program's. */
+  | { readonly kind: 'server' | 'hook'; readonly name: string; readonly why: string };
+
+/** The servers and hooks of a file, in its order. */
+export function findPrograms(document: Document, file: Pick<ConfigFile, 'servers' | 'hooks'>): readonly Found[] {
+  const servers = file.servers.flatMap((path) =>
+    tablesAt(document.root, path).flatMap(({ table, at }) => serversIn(table, at)),
+  );
+  const hooks = tableAt(document.root, ['hooks']);
+  return hooks === undefined || file.hooks === undefined ? servers : [...servers, ...hooksIn(hooks, file.hooks)];
+}
+
+interface Place {
+  readonly table: Table;
+  readonly at: readonly string[];
+}
+
+function tablesAt(root: Table, path: readonly string[]): readonly Place[] {
+  let places: readonly Place[] = [{ table: root, at: [] }];
+  for (const step of path) {
+    places = places.flatMap(({ table, at }) =>
+      [...table.fields]
+        .filter(([key]) => step === '*' || key === step)
+        .flatMap(([key, { value }]) => (value.kind === 'table' ? [{ table: value, at: [...at, key] }] : [])),
+    );
+  }
+  return places;
+}
+
+function serversIn(servers: Table, at: readonly string[]): readonly Found[] {
+  // Of a server below a project, its folder tells which.
+  const where = at.length > 2 ? ` (${at[1]})` : '';
+  return [...servers.fields]
+    .filter(([key]) => key !== '$include')
+    .map(([key, { value }]): Found => {
+      const name = `${key}${where}`;
+      if (value.kind !== 'table') return { kind: 'server', name, why: 'its entry is no object' };
+      return programOf(value, { kind: 'server', name, path: [...at, key], verb: 'mcp', isShell: false });
+    });
+}
+
+type Kind = Pick<Program, 'kind' | 'name' | 'path' | 'verb' | 'isShell'>;
+
+function programOf(table: Table, kind: Kind, key = 'command'): Found {
+  const command = table.fields.get(key)?.value;
+  if (command === undefined) return { ...kind, why: whyNoCommand(table) };
+  if (!isText(command) || command.value === '') return { ...kind, why: 'its command is no text' };
+  const list = table.fields.get('args')?.value;
+  const items = textsOf(list);
+  if (list !== undefined && (items === undefined || list.kind !== 'list' || list.range === undefined)) {
+    return { ...kind, why: 'its args are no list of texts' };
+  }
+  const args =
+    items === undefined || list?.kind !== 'list' || list.range === undefined ? undefined : { range: list.range, items };
+  return { program: { ...kind, table, commandKey: key, command, args } };
+}
+
+function whyNoCommand(table: Table): string {
+  const isRemote = ['url', 'serverUrl', 'httpUrl'].some((key) => table.fields.has(key));
+  return isRemote ? 'it is remote: `unwedge mcp --url` can stand in front of it' : 'it has no command';
+}
+
+function hooksIn(hooks: Table, shape: HookShape): readonly Found[] {
+  return [...hooks.fields].flatMap(([event, { value }]) =>
+    listOf(value).flatMap((item, index) => {
+      const path = ['hooks', event, index];
+      if (shape === 'flat') return hookOf(item, event, '', path);
+      if (item.kind !== 'table') return [];
+      const matcher = scalarIn(item, 'matcher');
+      const label = typeof matcher === 'string' && matcher !== '' ? ` ${matcher}` : '';
+      return listOf(item.fields.get('hooks')?.value).flatMap((hook, at) =>
+        hookOf(hook, event, label, [...path, 'hooks', at]),
+      );
+    }),
+  );
+}
+
+function listOf(node: Node | undefined): readonly Node[] {
+  return node?.kind === 'list' ? node.items : [];
+}
+
+/** The fields of a hook that hold a command for one system only. */
+const systemKeys = ['linux', 'osx', 'windows', 'commandWindows'] as const;
+
+function hookOf(node: Node, event: string, label: string, path: Kind['path']): readonly Found[] {
+  if (node.kind !== 'table') return [{ kind: 'hook', name: `${event}${label}`, why: 'its entry is no object' }];
+  const type = scalarIn(node, 'type');
+  if (type !== undefined && type !== 'command') {
+    return [
+      {
+        kind: 'hook',
+        name: `${event}${label}`,
+        why: `it is of the type ${JSON.stringify(type)}, which starts no program`,
+      },
+    ];
+  }
+  const isShell = !node.fields.has('args');
+  const keys = ['command', ...systemKeys].filter((key) => key === 'command' || node.fields.has(key));
+  return keys.map((key): Found => {
+    const name = `${event}${label}`;
+    const found = programOf(node, { kind: 'hook', name, path, verb: 'hook', isShell }, key);
+    return 'program' in found ? { ...found, event } : found;
+  });
+}

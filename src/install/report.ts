@@ -1,0 +1,34 @@
+import type { AgentName, Scope } from './configFile.ts';
+import type { EntryReport } from './entry.ts';
+
+/** What happened to a file, or would happen. */
+export interface FileReport {
+  readonly agent: AgentName;
+  readonly path: string;
+  readonly scope: Scope;
+  /**
+   * `changed`: written, or to be written. `same`: nothing to do. `left`: not asked for. `failed`: it could not be read or written, and is as it
+   * was.
+   */
+  readonly status: 'changed' | 'same' | 'left' | 'failed';
+  /** Why it is left, or what went wrong. */
+  readonly why?: string | undefined;
+  readonly entries: readonly EntryReport[];
+  /** With secrets hidden. */
+  readonly diff?: string | undefined;
+  /** Where the file of before is. */
+  readonly backup?: string | undefined;
+  /** Of an undo: whether the file is, to the byte, what it was before. Undefined without a record. */
+  readonly isExact?: boolean | undefined;
+  readonly notes: readonly string[];
+}
+
+/** What was done, or would be. */
+export interface InstallReport {
+  readonly undo: boolean;
+  readonly dryRun: boolean;
+  readonly files: readonly FileReport[];
+  /** What a person does next. */
+  readonly next: readonly string[];
+  readonly notes: readonly string[];
+}

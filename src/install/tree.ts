@@ -1,0 +1,72 @@
+import type { Range } from './textEdits.ts';
+
+/** A value of a configuration file, with its place in the text: the same for JSON and TOML. */
+export type Node = Table | List | Scalar;
+
+/** An object of JSON, or a table of TOML, which may stand in several places. */
+export interface Table {
+  readonly kind: 'table';
+  /** By key. A map, as a key may be `__proto__`. */
+  readonly fields: Map<string, Field>;
+}
+
+export interface Field {
+  readonly value: Node;
+  /** Key and value. */
+  readonly range: Range;
+  /** The key; of a dotted key its last part. */
+  readonly key: Range;
+  /** Whether the next field follows behind a comma; else on a line of its own. */
+  readonly isInline: boolean;
+}
+
+export interface List {
+  readonly kind: 'list';
+  readonly items: readonly Node[];
+  /** With its brackets; undefined for an array of tables in TOML. */
+  readonly range: Range | undefined;
+}
+
+export interface Scalar {
+  readonly kind: 'scalar';
+  /** Undefined for a value of a kind that we do not read. */
+  readonly value: string | number | boolean | null | undefined;
+  readonly range: Range;
+}
+
+/** A string in a file. */
+export type Text = Scalar & { readonly value: string };
+
+/** A file cannot be read as what it should be; the message says what and where. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError';
+}
+
+export const emptyTable = (): Table => ({ kind: 'table', fields: new Map() });
+
+export function isText(node: Node | undefined): node is Text {
+  return node?.kind === 'scalar' && typeof node.value === 'string';
+}
+
+export function tableAt(node: Node | undefined, path: readonly string[]): Table | undefined {
+  let at = node;
+  for (const key of path) at = at?.kind === 'table' ? at.fields.get(key)?.value : undefined;
+  return at?.kind === 'table' ? at : undefined;
+}
+
+/** The value of a field, when it is a plain one. */
+export function scalarIn(table: Table, key: string): Scalar['value'] {
+  const value = table.fields.get(key)?.value;
+  return value?.kind === 'scalar' ? value.value : undefined;
+}
+
+/** The texts of a list; undefined when it is no list, or has anything else in it. */
+export function textsOf(node: Node | undefined): readonly Text[] | undefined {
+  if (node?.kind !== 'list' || !node.items.every(isText)) return undefined;
+  return node.items;
+}
+
+export function numberIn(table: Table, key: string): number | undefined {
+  const value = scalarIn(table, key);
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;
+}

@@ -1,0 +1,190 @@
+import type { Agent, Rules } from './agents/agent.ts';
+import { wrapArgv } from './argvEdits.ts';
+import { type Document, tokenOf } from './document.ts';
+import { entryName, type EntryReport, type Program, wordsOf } from './entry.ts';
+import { readWrappedHook, restartShellHook, wrapShellHook } from './hookText.ts';
+import { type Launcher, type OwnCommand, readOwnCommand } from './launcher.ts';
+import { type Found, findPrograms } from './programs.ts';
+import type { EntryRecord } from './record.ts';
+import { isPlainCommand, splitShell } from './shellText.ts';
+import type { TextEdit } from './textEdits.ts';
+import { numberIn, scalarIn } from './tree.ts';
+import type { ConfigFile } from './configFile.ts';
+
+/** What entries of a file are judged by. */
+export interface Wrapping {
+  readonly agent: Agent;
+  readonly rules: Rules | undefined;
+  readonly launcher: Launcher;
+  /** Whether hooks are wrapped that an agent has to be asked for. */
+  readonly withRequestedHooks: boolean;
+  readonly isThere: (path: string) => boolean;
+  /** Paths of this program, of now and of before. */
+  readonly scripts: ReadonlySet<string>;
+  /** Hooks of files that stay as they are, by {@link hookIdentity}. */
+  readonly elsewhere: ReadonlyMap<string, string>;
+}
+
+/** An entry, what becomes of it, and how. */
+export interface Judged {
+  readonly report: EntryReport;
+  readonly edits: readonly TextEdit[];
+  /** Of one that is wrapped now. */
+  readonly record?: EntryRecord | undefined;
+}
+
+/** A call that may take longer than this gets its own limit along; `unwedge mcp` allows 5 minutes an attempt by itself. In ms. */
+const usualCallMs = 300_000;
+
+/** Judges each server and hook of a file, in its order. */
+export function wrapEntries(document: Document, file: ConfigFile, wrapping: Wrapping): readonly Judged[] {
+  const found = findPrograms(document, file);
+  return found.map((each) => {
+    if ('why' in each) return leftAs(each.kind, each.name, each.why);
+    const own = ownEntry(document, each.program, wrapping);
+    if (own !== undefined) return own;
+    return each.program.kind === 'server'
+      ? judgeServer(document, each.program, wrapping)
+      : judgeHook(document, each.program, each.event ?? '', found, wrapping);
+  });
+}
+
+/** Equal hooks of an event run once. */
+export function hookIdentity(event: string, program: Program): string {
+  return JSON.stringify([event, program.isShell, ...wordsOf(program)]);
+}
+
+const leftAs = (kind: EntryReport['kind'], name: string, why: string): Judged => ({
+  report: { kind, name, action: 'left', why },
+  edits: [],
+});
+
+const left = (program: Program, why: string): Judged => leftAs(program.kind, entryName(program), why);
+
+/** One that starts unwedge already. */
+function ownEntry(document: Document, program: Program, { scripts, isThere, launcher }: Wrapping): Judged | undefined {
+  const words = program.isShell ? splitShell(program.command.value) : wordsOf(program);
+  const own = readOwnCommand(words ?? [], scripts);
+  const { kind } = program;
+  const name = entryName(program, originalOf(program, own));
+  if (own === undefined) {
+    const isOwn = program.isShell && /\bunwedge(?:\.cmd|\.exe)? hook\b/.test(program.command.value);
+    return isOwn ? { report: { kind, name, action: 'already' }, edits: [] } : undefined;
+  }
+  if (own.wraps === undefined) return left(program, 'it is unwedge itself');
+  const script = words?.[1] ?? '';
+  const isStale = own.launcherWords === 2 && launcher.args.length === 1 && !isThere(script);
+  if (!isStale) return { report: { kind, name, action: 'already' }, edits: [] };
+  const edits = repairEdits(document, program, launcher, scripts);
+  return { report: { kind, name, action: edits.length === 0 ? 'already' : 'repaired' }, edits };
+}
+
+function originalOf({ isShell }: Program, own: OwnCommand | undefined): string | undefined {
+  const [command, flag, text] = own?.wraps?.rest ?? [];
+  return isShell && /^-l?c$/.test(flag ?? '') ? text : command;
+}
+
+/** The paths of now in the place of those that are gone. */
+function repairEdits(
+  document: Document,
+  program: Program,
+  launcher: Launcher,
+  scripts: ReadonlySet<string>,
+): readonly TextEdit[] {
+  const [script] = launcher.args;
+  if (script === undefined) return [];
+  if (program.isShell) {
+    const wrapped = readWrappedHook(program.command.value, scripts);
+    return wrapped === undefined ? [] : [restartShellHook(document, program, wrapped, launcher)];
+  }
+  const [first] = program.args?.items ?? [];
+  if (first === undefined) return [];
+  return [
+    { range: program.command.range, text: tokenOf(launcher.command) },
+    { range: first.range, text: tokenOf(script) },
+  ];
+}
+
+function judgeServer(document: Document, program: Program, wrapping: Wrapping): Judged {
+  const { agent, rules, launcher } = wrapping;
+  const { table, command } = program;
+  const type = scalarIn(table, 'type');
+  const why =
+    (type !== undefined && type !== 'stdio' ? `it is of the type ${JSON.stringify(type)}` : undefined) ??
+    (scalarIn(table, 'enabled') === false || scalarIn(table, 'disabled') === true ? 'it is disabled' : undefined) ??
+    (command.value.includes('${input:') ? 'its command is asked for when it starts' : undefined) ??
+    agent.leavesServer?.(program) ??
+    rules?.server(program);
+  if (why !== undefined) return left(program, why);
+  const limitMs = agent.callLimitMs?.(program);
+  const options = limitMs !== undefined && limitMs > usualCallMs ? ['--call-timeout', durationOf(limitMs)] : [];
+  return wrapped(document, program, wrapArgv(document, program, { launcher, options }));
+}
+
+function judgeHook(
+  document: Document,
+  program: Program,
+  event: string,
+  found: readonly Found[],
+  wrapping: Wrapping,
+): Judged {
+  const { agent, rules, launcher, elsewhere, withRequestedHooks } = wrapping;
+  const { hooks } = agent;
+  if (hooks === undefined) return left(program, 'its hooks are not known');
+  const identity = hookIdentity(event, program);
+  const { shell = '/bin/sh -c' } = hooks;
+  const twin = elsewhere.get(identity);
+  const why =
+    hooks.leaves(program, document) ??
+    rules?.hooks ??
+    (hooks.onRequest !== undefined && !withRequestedHooks ? hooks.onRequest : undefined) ??
+    (hooks.shell === undefined && program.isShell && !isPlainCommand(program.command.value)
+      ? 'it is more than plain words, and its shell is not known'
+      : undefined) ??
+    (twin === undefined ? undefined : `${twin} has the same, and stays: both would run`);
+  if (why !== undefined) return left(program, why);
+  // Equal hooks must stay equal whatever their own limits are.
+  const limits = found.flatMap((each) =>
+    'program' in each && each.event === event && hookIdentity(event, each.program) === identity
+      ? [numberIn(each.program.table, 'timeout')]
+      : [],
+  );
+  const limitMs = shortest(limits, hooks.defaultMs(event), hooks.mostMs?.(event));
+  const options = [
+    '--keep-background',
+    ...(limitMs === undefined ? [] : ['--host-timeout', durationOf(limitMs)]),
+    ...(hooks.blocks(program) ? ['--on-failure', 'block'] : []),
+  ];
+  const edits = program.isShell
+    ? [wrapShellHook(document, program, launcher, options, shell)]
+    : wrapArgv(document, program, { launcher, options });
+  return wrapped(document, program, edits);
+}
+
+function shortest(
+  limits: readonly (number | undefined)[],
+  defaultMs: number | undefined,
+  mostMs: number | undefined,
+): number | undefined {
+  const given = limits.map((seconds) => (seconds === undefined ? defaultMs : seconds * 1000));
+  const all = given.filter((each) => each !== undefined);
+  return all.length === 0 ? undefined : Math.min(...all, mostMs ?? Infinity);
+}
+
+function wrapped(document: Document, program: Program, edits: readonly TextEdit[]): Judged {
+  const { kind, path, command, commandKey, args } = program;
+  const record: EntryRecord = {
+    kind,
+    path,
+    commandKey,
+    command: command.value,
+    raw: document.text.slice(...command.range),
+    hadArgs: args !== undefined,
+  };
+  return { report: { kind, name: entryName(program), action: 'wrapped' }, edits, record };
+}
+
+function durationOf(ms: number): string {
+  const whole = Math.max(1, Math.floor(ms));
+  return whole % 1000 === 0 ? `${whole / 1000}s` : `${whole}ms`;
+}

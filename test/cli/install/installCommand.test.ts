@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { textWidth } from '../../../src/policy/textWidth.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { call, runBuilt } from '../startCli.ts';
+
+const original = JSON.stringify({
+  mcpServers: { files: { command: 'npx', args: ['p'] }, web: { type: 'http', url: 'https://x' } },
+});
+
+function startHome() {
+  const home = temporaryDirectory();
+  const config = join(home, '.claude.json');
+  writeFileSync(config, original);
+  const env = { HOME: home, PATH: process.env['PATH'] };
+  return {
+    home,
+    config,
+    run: (words: readonly string[], more = {}) =>
+      call(['install', ...words], { env: { ...env, ...more }, columns: 80, now: () => Date.now() }),
+  };
+}
+
+describe('unwedge install', () => {
+  it.each([
+    [[], 'Missing AGENT; it is one of claude, codex, cursor, vscode, openclaw, or --all'],
+    [['claud'], 'Unknown agent "claud"; did you mean claude?'],
+    [['claude', '--all'], 'Expected an agent or `--all`, got both'],
+    [['claude', 'codex'], 'Unexpected argument "codex"'],
+    [['claude', '--undoo'], 'Unknown option "--undoo"; did you mean --undo?'],
+  ])('[E-4] refuses %j', async (words, message) => {
+    const { run, config } = startHome();
+    const { code, stdout, stderr } = await run(words);
+    expect([code, stdout, stderr]).toEqual([2, '', `unwedge: ${message}\n`]);
+    expect(readFileSync(config, 'utf8')).toBe(original);
+  });
+
+  it('[E-4] is not for sudo, which would make the files those of root', async () => {
+    if (process.getuid?.() !== 0) return;
+    const { run, config } = startHome();
+    const { code, stderr } = await run(['claude'], { SUDO_UID: '1000' });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('without sudo')]);
+    expect(readFileSync(config, 'utf8')).toBe(original);
+  });
+
+  it('[E-4] says in 80 columns what it would do, what it did, and how to go back', async () => {
+    const { run, config, home } = startHome();
+    const planned = await run(['claude', '--dry-run']);
+    expect(planned).toMatchObject({ code: 0, stderr: '' });
+    expect(planned.stdout).toContain('~/.claude.json\n  wrap      server files\n  left      server web: it is remote');
+    expect(planned.stdout).toMatch(/^\+\{"mcpServers":.*"mcp", "--", "npx", "p"\]/m);
+    expect(planned.stdout).toContain('Would change 1 server in 1 file. Nothing was written.');
+    expect(readFileSync(config, 'utf8')).toBe(original);
+
+    const done = await run(['claude']);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(done.stdout.split('\n').filter((line) => textWidth(line) > 80 && line.includes(' '))).toEqual([]);
+    expect(done.stdout).toContain('Changed 1 server in 1 file.');
+    expect(done.stdout).toContain('unwedge install claude --undo');
+    expect(done.stdout).toContain('unwedge status');
+    const { mcpServers } = JSON.parse(readFileSync(config, 'utf8')) as {
+      mcpServers: { files: { command: string; args: string[] } };
+    };
+    const { command, args } = mcpServers.files;
+    expect([existsSync(command), existsSync(args[0] ?? ''), args.slice(1)]).toEqual([
+      true,
+      true,
+      ['mcp', '--', 'npx', 'p'],
+    ]);
+    expect(args[0]).toMatch(/dist\/cli\/main\.js$/);
+
+    expect((await run(['claude'])).stdout).toContain('already   server files');
+    const undone = await run(['claude', '--undo']);
+    expect(undone.stdout).toContain('It is to the byte what it was before.');
+    expect(readFileSync(config, 'utf8')).toBe(original);
+    expect((await run(['--all', '--undo'])).stdout).toContain('Nothing to undo');
+    expect(existsSync(join(home, '.local/state/unwedge/install/install.json'))).toBe(true);
+  });
+
+  it('[E-4] says when there is nothing to stand in front of', async () => {
+    const home = temporaryDirectory();
+    const ran = await call(['install', 'codex'], { env: { HOME: home } });
+    expect(ran).toEqual({
+      code: 0,
+      stdout: 'Nothing to do: no MCP server or hook of Codex is configured here.\n',
+      stderr: '',
+    });
+  });
+
+  it('[E-4] exits with 1 when a file could not be changed, and says why', async () => {
+    const { run, config } = startHome();
+    writeFileSync(config, '{');
+    const { code, stdout } = await run(['claude']);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('not done  line 1 is no JSON')]);
+  });
+
+  it('[E-4] tells machines the same', async () => {
+    const { run, config } = startHome();
+    const { stdout } = await run(['claude', '--json', '--dry-run']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      dryRun: true,
+      files: [
+        {
+          agent: 'claude',
+          path: config,
+          scope: 'user',
+          status: 'changed',
+          entries: [{ name: 'files', action: 'wrapped' }, { action: 'left' }],
+        },
+      ],
+    });
+  });
+
+  it('[E-4] works as the program that is built', async () => {
+    const { home, config } = startHome();
+    mkdirSync(join(home, '.codex'));
+    writeFileSync(join(home, '.codex/config.toml'), '[mcp_servers.a]\ncommand = "x"\n');
+    const env = { HOME: home, PATH: process.env['PATH'] ?? '' };
+    expect(await runBuilt(['install', '--all'], env)).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(config, 'utf8')).toContain('"mcp", "--", "npx"');
+    expect(await runBuilt(['install', '--all', '--undo'], env)).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(config, 'utf8')).toBe(original);
+    expect(readFileSync(join(home, '.codex/config.toml'), 'utf8')).toBe('[mcp_servers.a]\ncommand = "x"\n');
+  });
+});
