@@ -9,12 +9,13 @@ import { askRuntime } from '../control/client.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
-import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
+import { done, noteIn, notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import type { SessionWhy } from '../sessions/why.ts';
-import type { StoreReader } from '../store/storeReader.ts';
+import type { LetterOrder } from '../store/deadLetterBox.ts';
+import type { DeadLetterRecord, StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
 import { chainOf, type EventChain } from './eventChain.ts';
 import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
@@ -102,11 +103,22 @@ export class DatabaseSource implements DashboardSource {
     return (await databaseMetrics(this.#read, () => this.#clock.wallNow())).families;
   }
 
+  letters(session?: string): Promise<readonly DeadLetterRecord[]> {
+    return this.#read((reader) => reader.deadLetters(session));
+  }
+
   async order({ order, name, ...note }: Order): Promise<OrderResult> {
     try {
-      const rows = await this.#read((reader) => reader.runtimes());
+      const { path, rows } = await this.#read(async (reader) => ({
+        path: reader.path,
+        rows: await reader.runtimes(),
+      }));
       const asked = await this.#ask(rows, 'status', readStatusAnswer);
       const having = asked.filter(({ answer }) => answer !== undefined && has(answer, name));
+      if (having.length === 0 && (order === 'send_again' || order === 'drop')) {
+        const dead = asked.filter(({ runtime }) => runtime.liveness === 'dead').map(({ runtime }) => runtime.id);
+        return await this.#orderOffline(path, { order, session: name, ...note }, new Set(dead));
+      }
       if (having.length === 0) return { ok: false, text: 'No live gateway has it: nothing was done.' };
       const give = async ({ runtime }: AskedRuntime<LiveStatus>): Promise<OrderResult> => {
         const answer = await askRuntime(runtime.socket ?? '', order, { name, ...note }, { clock: this.#clock });
@@ -116,6 +128,18 @@ export class DatabaseSource implements DashboardSource {
     } catch (error) {
       return { ok: false, text: messageOf(error) };
     }
+  }
+
+  /** What can be done about a message without the gateway of its session. */
+  async #orderOffline(
+    path: string,
+    { order, session, target = '', by, why }: Pick<LetterOrder, 'order' | 'session'> & Omit<Order, 'order' | 'name'>,
+    dead: ReadonlySet<string>,
+  ): Promise<OrderResult> {
+    // Loaded now: few ever need it.
+    const { orderAboutLetter } = await import('../store/deadLetterBox.ts');
+    const note = noteIn({ by, why });
+    return orderAboutLetter(path, { order, session, message: target, note, at: this.#clock.wallNow(), dead });
   }
 
   #ask<T>(

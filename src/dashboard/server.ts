@@ -66,6 +66,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     '/api/chain': { method: 'GET', right: 'read', answer: chain },
     '/api/trees': { method: 'GET', right: 'read', answer: trees },
     [metricsPath]: { method: 'GET', right: 'read', answer: metrics },
+    '/api/letters': { method: 'GET', right: 'read', answer: letters },
     '/api/order': { method: 'POST', right: 'all', answer: order },
   };
 
@@ -166,6 +167,10 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     const result = await source.order({ ...asked, by: visitor.by });
     feed.look();
     sendJson(response, result);
+  }
+
+  async function letters({ response, query }: Asked): Promise<void> {
+    sendJson(response, { letters: await source.letters(query.get('session') ?? undefined) });
   }
 
   async function session({ response, query }: Asked): Promise<void> {

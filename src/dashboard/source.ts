@@ -2,6 +2,7 @@ import type { MetricFamily } from '../policy/metrics.ts';
 import type { EventChain } from './eventChain.ts';
 import type { EventPage, EventSearch } from './eventPages.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
+import type { DeadLetterRecord } from '../store/storeReader.ts';
 import type { OrderName, RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 
 /** What an operator orders. */
@@ -30,6 +31,8 @@ export interface DashboardSource {
   trees(): Promise<readonly RuntimeTree[]>;
   /** Without secrets. */
   metrics(): Promise<readonly MetricFamily[]>;
+  /** Dead letters of a session or of all, the newest first, at most 500. */
+  letters(session?: string): Promise<readonly DeadLetterRecord[]>;
   /** Never rejects: what could not be done is said. */
   order(order: Order): Promise<OrderResult>;
 }

@@ -10,6 +10,8 @@ export function sessionMethods(sessionOf: (id: string) => SupervisedSession): Me
     fire: (params) => sessionOf(nameIn(params)).fire(targetIn(params), noteIn(params)),
     stop_retrying: (params) => sessionOf(nameIn(params)).stopRetrying(targetIn(params), noteIn(params)),
     cancel: (params) => sessionOf(nameIn(params)).cancel(optionalTarget(params), noteIn(params)),
+    send_again: (params) => sessionOf(nameIn(params)).sendAgain(targetIn(params), noteIn(params)),
+    drop: (params) => sessionOf(nameIn(params)).drop(targetIn(params), noteIn(params)),
   };
 }
 

@@ -6,6 +6,7 @@ import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readOptions, readValue } from '../policy/readOptions.ts';
 import type { Acceptance } from './acceptance.ts';
+import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';
 import type { HistoryEntry } from './history.ts';
 import { Persistence } from './persistence.ts';
@@ -77,6 +78,13 @@ export interface Session<Result = unknown> {
    * goes on. @throws TypeError or RangeError when `call` is no text, or the note is none.
    */
   cancel(call?: string, note?: OrderNote): OrderResult;
+  /**
+   * Has a dead letter delivered again, as a new message with the same content: once, however often it is called.
+   * @param message - the id of the dead letter. @throws TypeError or RangeError at once when it is no text, or the note is none.
+   */
+  sendAgain(message: string, note?: OrderNote): Promise<OrderResult>;
+  /** Drops a dead letter for good. @throws as {@link sendAgain} */
+  drop(message: string, note?: OrderNote): Promise<OrderResult>;
 }
 
 /** A session, for the runtime it belongs to: outlives the incarnations of its actor; the mailbox and the history are its own. */
@@ -89,6 +97,7 @@ export class SupervisedSession implements Session, Drainable {
   readonly #recovery: TurnRecovery;
   readonly #turns: Turns;
   readonly #orders: TurnOrders;
+  readonly #letters: DeadLetterOrders;
   #ref: SessionRef | undefined = undefined;
   readonly #sent: (() => void) | undefined;
   #stopped = false;
@@ -113,6 +122,7 @@ export class SupervisedSession implements Session, Drainable {
     this.#intake = new Intake(scope, this.#persistence);
     this.#recovery = new TurnRecovery(scope);
     this.#turns = new Turns(scope, checked.onMessage, this.#persistence, this.#intake, this.#recovery);
+    this.#letters = new DeadLetterOrders(scope, this.#persistence, this.#intake);
     this.#orders = new TurnOrders({
       id: parts.id,
       facts: scope.facts,
@@ -180,6 +190,16 @@ export class SupervisedSession implements Session, Drainable {
   stopRetrying(call: string, note: OrderNote = {}): OrderResult {
     readValue('call', call, name);
     return this.#orders.stopRetrying(call, noteIn(note));
+  }
+
+  sendAgain(message: string, note: OrderNote = {}): Promise<OrderResult> {
+    readValue('message', message, name);
+    return this.#letters.sendAgain(message, noteIn(note));
+  }
+
+  drop(message: string, note: OrderNote = {}): Promise<OrderResult> {
+    readValue('message', message, name);
+    return this.#letters.drop(message, noteIn(note));
   }
 
   cancel(call?: string, note: OrderNote = {}): OrderResult {

@@ -52,6 +52,17 @@ export interface WaitingMessage extends StoredMessage {
 /** Why a message is not delivered again. */
 export type DeadLetterReason = 'poison' | 'expired' | 'malformed';
 
+/** A message that is not delivered any more, as it is kept. */
+export interface StoredDeadLetter {
+  readonly number: number;
+  /** Undefined where it cannot be read. */
+  readonly message: Message | undefined;
+  readonly reason: DeadLetterReason;
+}
+
+/** The key of the message by which a dead letter is sent again: so it is sent once. */
+export const resendKey = (number: number): string => `sent again: ${number}`;
+
 /** What an earlier incarnation left of a session that has to go on. */
 export interface Recovered {
   /** To be delivered, in order. */
@@ -124,6 +135,10 @@ export interface SessionLedger {
   open(call: StoredCall): Promise<Kept>;
   /** Settles a call that is pending; one that is settled keeps its result, and this one is kept apart as late. */
   settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept>;
+  /** A dead letter that is neither sent again nor dropped; undefined where there is none, or the store cannot be read now. */
+  deadLetter(message: number): StoredDeadLetter | undefined;
+  /** Takes a dead letter out: it is no longer listed. @param why - in a few words, for people. */
+  bury(message: number, wallNow: number, why: string): Promise<Kept>;
   /** Forgets turns before this one that are over. */
   forget(beforeTurn: number): void;
   /** Gives the session up: another runtime may claim it. */

@@ -1,5 +1,5 @@
 import type { ToolResult } from './toolResult.ts';
-import type { Kept, MessageEnd, SessionLedger, StoredCall, StoredMessage } from './sessionStore.ts';
+import type { Kept, MessageEnd, SessionLedger, StoredCall, StoredDeadLetter, StoredMessage } from './sessionStore.ts';
 
 /** A ledger that is heard: `fenced` is called for each write that was not made because another runtime has the session. */
 export class WatchedLedger implements SessionLedger {
@@ -33,6 +33,14 @@ export class WatchedLedger implements SessionLedger {
 
   settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept> {
     return this.#heard(this.#ledger.settle(call, result, seq, wallNow));
+  }
+
+  deadLetter(message: number): StoredDeadLetter | undefined {
+    return this.#ledger.deadLetter(message);
+  }
+
+  bury(message: number, wallNow: number, why: string): Promise<Kept> {
+    return this.#heard(this.#ledger.bury(message, wallNow, why));
   }
 
   forget(beforeTurn: number): void {

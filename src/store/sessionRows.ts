@@ -128,7 +128,8 @@ export function pastUnread(wallNow: number): Past {
   return { history: [], keys: [], lastMessage: number, lastTurn: number, lastSeq: 0 };
 }
 
-function messageIn(text: string): Message | undefined {
+/** The message in JSON; undefined where that is none. */
+export function messageIn(text: string): Message | undefined {
   const body = fromJson(text)?.value;
   if (typeof body !== 'object' || body === null || !('kind' in body) || typeof body.kind !== 'string') return undefined;
   return body as Message;

@@ -42,7 +42,28 @@ export interface StoreReader {
   session(id: string): Promise<SessionRecords | undefined>;
   /** The last turns of a session that are kept, newest first; none of a session that was never kept here. @param limit - at least 1. */
   turns(session: string, limit: number): Promise<readonly TurnRecord[]>;
+  /** Dead letters of a session or of all that are neither sent again nor dropped, the newest first, at most 500. */
+  deadLetters(session?: string): Promise<readonly DeadLetterRecord[]>;
   close(): void;
+}
+
+/** A message that is not delivered any more. Times are wall time in ms since the epoch. */
+export interface DeadLetterRecord {
+  /** Of the message. */
+  readonly id: string;
+  readonly session: string;
+  readonly kind: string;
+  /** `poison`: its gateway died of it too often; `expired`: it waited too long; `malformed`: it cannot be read. */
+  readonly reason: string;
+  /** How often it was begun. */
+  readonly deliveries: number;
+  readonly postedAt: number;
+  /** When it became one. */
+  readonly endedAt?: number | undefined;
+  /** The first 300 characters of its text, without secrets. */
+  readonly text?: string | undefined;
+  /** Whether it can be sent again. */
+  readonly canSend: boolean;
 }
 
 /** What the records say about the last day. */

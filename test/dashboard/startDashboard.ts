@@ -32,7 +32,7 @@ export async function startGateway(names: readonly string[] = ['search']) {
 }
 
 /** What shows the database of a gateway. */
-function sourceOf(path: string): DatabaseSource {
+export function sourceOf(path: string): DatabaseSource {
   return new DatabaseSource({
     clock: systemClock,
     async read(work) {

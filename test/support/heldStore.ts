@@ -82,6 +82,8 @@ export class HeldStore implements SessionStore {
         return this.#write(`open ${call.call}`);
       },
       settle: (call, { status }) => this.#write(`settle ${call} ${status}`),
+      deadLetter: () => undefined,
+      bury: (message) => this.#write(`bury ${message}`),
       forget: (turn) => void this.writes.push(`forget ${turn}`),
       release: () => {
         this.writes.push('release');

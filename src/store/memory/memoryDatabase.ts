@@ -5,6 +5,7 @@ import type { OpenAlert } from '../../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import type { EventRow } from '../events.ts';
 import type { RateLevels } from '../../policy/rateLimit.ts';
+import type { DeadLetterReason } from '../../sessions/sessionStore.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type { CallRow, MessageRow } from '../sessionRows.ts';
 
@@ -18,6 +19,8 @@ export interface MemoryMessage extends Mutable<MessageRow> {
   state: 'waiting' | 'taken' | 'over';
   /** Whether it is over without a turn. */
   dropped: boolean;
+  /** Why it is not delivered any more. */
+  dead?: DeadLetterReason | undefined;
 }
 
 /** A call with the runtime that made it. */

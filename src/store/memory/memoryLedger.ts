@@ -4,11 +4,13 @@ import {
   type MessageEnd,
   type SessionLedger,
   type StoredCall,
+  type StoredDeadLetter,
   type StoredMessage,
 } from '../../sessions/sessionStore.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { toJson } from '../json.ts';
 import type { Write } from '../committer.ts';
+import { messageIn } from '../sessionRows.ts';
 import type { WriteQueue } from '../writeQueue.ts';
 import type { MemorySession } from './memoryDatabase.ts';
 
@@ -111,6 +113,21 @@ export class MemoryLedger implements SessionLedger {
       },
       { toldNext: true },
     );
+  }
+
+  deadLetter(number: number): StoredDeadLetter | undefined {
+    const row = this.#session.messages.get(number);
+    if (row?.dead === undefined) return undefined;
+    return { number, message: messageIn(row.body), reason: row.dead };
+  }
+
+  bury(number: number): Promise<Kept> {
+    return this.#write(({ messages }) => {
+      const row = messages.get(number);
+      if (row?.dead === undefined) return false;
+      Object.assign(row, { dead: undefined, dropped: true });
+      return true;
+    });
   }
 
   /** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */

@@ -69,7 +69,8 @@ export class MemorySessions implements SessionStore {
     const lost = settleLost(session, limits, () => true);
     const open = [...session.messages.values()].filter(({ state }) => state !== 'over');
     const { recovered: messages } = judgeUnprocessed(open, limits);
-    for (const { number } of messages.deadLetters) Object.assign(session.messages.get(number) ?? {}, { state: 'over' });
+    for (const { number, reason } of messages.deadLetters)
+      Object.assign(session.messages.get(number) ?? {}, { state: 'over', dead: reason });
     const recovered = { ...messages, lost };
     this.#record(limits.wallNow, limits.facts(recovered));
     return { held: false, session, recovered };

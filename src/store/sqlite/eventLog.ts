@@ -55,7 +55,8 @@ export class EventLog {
 }
 
 // better-sqlite3 binds numbers beyond 32 bits as REAL, which a column of a foreign table would keep as such.
-function insertEvent(
+/** Enters an event. */
+export function insertEvent(
   database: Database,
   table: Schema['eventTable'],
   at: number,

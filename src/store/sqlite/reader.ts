@@ -4,9 +4,17 @@ import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { FlightQuery } from '../flights.ts';
 import type { RuntimeRow } from '../runtimes.ts';
-import type { AlertView, SessionRecords, StoreReader, StoreStatus, TurnRecord } from '../storeReader.ts';
+import type {
+  AlertView,
+  DeadLetterRecord,
+  SessionRecords,
+  StoreReader,
+  StoreStatus,
+  TurnRecord,
+} from '../storeReader.ts';
 import { readAlerts } from './alertView.ts';
 import type { Database, DriverLoader } from './database.ts';
+import { readDeadLetters } from './deadLetters.ts';
 import { findDriver } from './driver.ts';
 import { selectEvents } from './eventRows.ts';
 import { identityOf } from './fileMarks.ts';
@@ -85,6 +93,10 @@ class SqliteReader implements StoreReader {
 
   async turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
     return readTurns(this.#database, session, limit);
+  }
+
+  async deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
+    return readDeadLetters(this.#database, session, 500);
   }
 
   close(): void {

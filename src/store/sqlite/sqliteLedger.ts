@@ -4,6 +4,7 @@ import {
   type Past,
   type SessionLedger,
   type StoredCall,
+  type StoredDeadLetter,
   type StoredMessage,
   type WaitingMessage,
 } from '../../sessions/sessionStore.ts';
@@ -14,6 +15,7 @@ import type { Redactor } from '../redact.ts';
 import type { Unprocessed } from '../sessionRows.ts';
 import type { Carrier } from './carriers.ts';
 import type { Database } from './database.ts';
+import { buryLetter, selectDeadLetter } from './deadLetters.ts';
 import { HeldRows, insertCall } from './heldRows.ts';
 import { KeptWrite, type WriteKind } from './keptWrite.ts';
 import type { LeftRuns } from './leftRuns.ts';
@@ -136,6 +138,15 @@ export class SqliteLedger implements SessionLedger, Carrier {
       (database) => settleOnce(database, { call, json, seq, at }),
       () => this.#held().settled(call),
     );
+  }
+
+  deadLetter(message: number): StoredDeadLetter | undefined {
+    const { session } = this.#claimed;
+    return this.#scope.file.ask((database) => selectDeadLetter(database, session, message), undefined);
+  }
+
+  bury(message: number, wallNow: number, why: string): Promise<Kept> {
+    return this.#write((database) => buryLetter(database, this.#claimed.session, message, wallNow, why));
   }
 
   forget(beforeTurn: number): void {

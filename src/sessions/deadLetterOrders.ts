@@ -1,0 +1,73 @@
+import { done, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import type { Intake } from './intake.ts';
+import type { Persistence } from './persistence.ts';
+import type { SessionScope } from './sessionScope.ts';
+import { resendKey, type SessionLedger, type StoredDeadLetter } from './sessionStore.ts';
+
+interface Found {
+  readonly ledger: SessionLedger;
+  readonly letter: StoredDeadLetter;
+}
+
+/** What an operator orders about the dead letters of a session. */
+export class DeadLetterOrders {
+  readonly #scope: SessionScope;
+  readonly #persistence: Persistence;
+  readonly #intake: Intake;
+
+  constructor(scope: SessionScope, persistence: Persistence, intake: Intake) {
+    this.#scope = scope;
+    this.#persistence = persistence;
+    this.#intake = intake;
+  }
+
+  /** Has a dead letter delivered as a new message with the same content: once, however often it is ordered. Never rejects. */
+  async sendAgain(id: string, note: OrderNote): Promise<OrderResult> {
+    const found = this.#find(id);
+    if ('text' in found) return found;
+    const { ledger, letter } = found;
+    const { message, number } = letter;
+    if (message === undefined) return notDone(`${id} cannot be read, and so not be sent again: drop it.`);
+    const accepted = await this.#intake.send(message, resendKey(number));
+    if (!accepted.accepted && accepted.reason !== 'duplicate')
+      return notDone(`The session takes no message now: ${accepted.reason}.`);
+    const as = accepted.id ?? '';
+    const { facts, id: session, clock } = this.#scope;
+    if (accepted.accepted) facts.tell({ type: 'operator.sent_again', session, message: id, as, ...note });
+    await ledger.bury(number, clock.wallNow(), `sent again as ${as}`);
+    if (!accepted.accepted) return notDone(`It was sent again already, as ${as}.`);
+    return { ok: true, text: `Sent again as ${as}.` };
+  }
+
+  /** Drops a dead letter for good. Never rejects. */
+  async drop(id: string, note: OrderNote): Promise<OrderResult> {
+    const found = this.#find(id);
+    if ('text' in found) return found;
+    const { facts, id: session, clock } = this.#scope;
+    const kept = await found.ledger.bury(found.letter.number, clock.wallNow(), 'dropped by an operator');
+    if (kept !== 'durable')
+      return notDone('It could not be written: the store is out of order, or another gateway has the session.');
+    facts.tell({ type: 'operator.dropped', session, message: id, ...note });
+    return done;
+  }
+
+  #find(id: string): Found | OrderResult {
+    const { ledger, held } = this.#persistence;
+    if (held) return notDone('Another gateway has the session.');
+    if (ledger === undefined) return notDone('The session is not kept here: it has no dead letters.');
+    const number = numberIn(id, this.#scope.id);
+    const letter = number === undefined ? undefined : ledger.deadLetter(number);
+    if (letter === undefined) return notDone(noLetter(id));
+    return { ledger, letter };
+  }
+}
+
+/** Why nothing is done about what is no dead letter. */
+export const noLetter = (id: string): string =>
+  `${id} is no dead letter: it was sent again or dropped, or never was one.`;
+
+/** The number in the id of a message of a session. */
+export function numberIn(id: string, session: string): number | undefined {
+  const number = id.startsWith(`${session}-m`) ? id.slice(session.length + 2) : '';
+  return /^\d{1,15}$/.test(number) ? Number(number) : undefined;
+}

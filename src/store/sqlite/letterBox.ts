@@ -1,0 +1,67 @@
+import { done, notDone, type OrderResult } from '../../policy/operatorOrder.ts';
+import { noLetter, numberIn } from '../../sessions/deadLetterOrders.ts';
+import { resendKey } from '../../sessions/sessionStore.ts';
+import type { LetterOrder } from '../deadLetterBox.ts';
+import type { Fact } from '../../policy/facts.ts';
+import { storedEvent } from '../record.ts';
+import { createRedactor } from '../redact.ts';
+import { createConnection } from './connection.ts';
+import type { Database, Driver } from './database.ts';
+import { buryLetter, selectDeadLetter } from './deadLetters.ts';
+import { insertEvent } from './eventLog.ts';
+import type { Schema } from './schema.ts';
+
+/** How long the lock of another process is waited for, in ms: nobody else waits for this one. */
+const lockWaitMs = 2000;
+
+/** Carries an order out in one transaction, which a gateway that claims the session meanwhile comes before or after. @throws what SQLite reports. */
+export function actInFile(driver: Driver, path: string, order: LetterOrder): OrderResult {
+  const connection = createConnection(driver, path, 'FULL', lockWaitMs);
+  try {
+    return connection.use((database, schema) => database.immediate(() => act(database, schema, order)));
+  } finally {
+    connection.close();
+  }
+}
+
+function act(database: Database, schema: Schema, order: LetterOrder): OrderResult {
+  const { session, message, at, note } = order;
+  const owned = database.prepare('SELECT owner FROM unwedge_sessions WHERE id = ?').get(session);
+  if (owned === undefined) return notDone(`No session ${session} is kept there.`);
+  if (isOwned(database, owned['owner'], order.dead))
+    return notDone(
+      'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
+    );
+  const number = numberIn(message, session);
+  const letter = number === undefined ? undefined : selectDeadLetter(database, session, number);
+  if (number === undefined || letter === undefined) return notDone(noLetter(message));
+  const tell = (fact: Fact): void => {
+    const event = storedEvent({ ...fact, at });
+    if (event === undefined) return;
+    insertEvent(database, schema.eventTable, at, event.category, event.eventType, createRedactor()(event.metadata));
+  };
+  if (order.order === 'drop') {
+    tell({ type: 'operator.dropped', session, message, ...note });
+    buryLetter(database, session, number, at, 'dropped by an operator');
+    return done;
+  }
+  if (letter.message === undefined) return notDone(`${message} cannot be read, and so not be sent again: drop it.`);
+  const last = database.prepare('SELECT max(number) AS last FROM unwedge_messages WHERE session = ?').get(session);
+  const next = Number(last?.['last'] ?? 0) + 1;
+  const as = `${session}-m${next}`;
+  database
+    .prepare(
+      `INSERT INTO unwedge_messages (session, number, body, key, state, posted_at)
+       SELECT session, ?, body, ?, 'waiting', CAST(? AS INTEGER) FROM unwedge_messages WHERE session = ? AND number = ?`,
+    )
+    .run(next, resendKey(number), at, session, number);
+  tell({ type: 'operator.sent_again', session, message, as, ...note });
+  buryLetter(database, session, number, at, `sent again as ${as}`);
+  return { ok: true, text: `Sent again as ${as}; it is delivered when a gateway that has the session starts.` };
+}
+
+/** Whether a runtime that may live has the session: one that is entered, and was not found dead. */
+function isOwned(database: Database, owner: unknown, dead: ReadonlySet<string>): boolean {
+  if (typeof owner !== 'string' || dead.has(owner)) return false;
+  return database.prepare('SELECT 1 FROM unwedge_runtimes WHERE id = ?').get(owner) !== undefined;
+}
