@@ -111,7 +111,7 @@ export interface Wait {
   readonly endsAt?: number | undefined;
   readonly since?: number | undefined;
   /** What helps. @defaultValue a look at it */
-  readonly order?: 'restart' | 'reset' | 'probe' | undefined;
+  readonly order?: 'restart' | 'reset' | undefined;
 }
 
 export interface AlertLine {

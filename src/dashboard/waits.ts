@@ -61,7 +61,7 @@ function circuitWait({
       const after = count < 2 ? 'Circuit open' : `Circuit open after ${count} failures`;
       return {
         ...{ ...base, needsPerson: false, sign: 'open', text: `${after}: calls are refused.${behind}` },
-        ...{ rule: 'Next probe', endsAt: probeAt, order: 'probe' },
+        ...{ rule: 'Next probe', endsAt: probeAt },
       };
     }
     case 'half-open':

@@ -35,6 +35,9 @@ export function IntegrationPage({ name }: { readonly name: string }) {
           </p>
         </div>
         <div class="acts">
+          {(row.circuit === 'open' || row.pausedUntil !== undefined) && (
+            <OrderButton order="probe" name={name} of="integration" text="Probe now…" />
+          )}
           {row.circuit === 'closed' || row.circuit === 'crashed' ? (
             <OrderButton order="isolate" name={name} of="integration" text="Isolate…" />
           ) : (
@@ -67,7 +70,7 @@ function Crumb({ name }: { readonly name: string }) {
   );
 }
 
-function Now({ circuit, openedAt, probeAt, waiting, inFlight, runtimes }: IntegrationLine) {
+function Now({ circuit, openedAt, probeAt, pausedUntil, waiting, inFlight, runtimes }: IntegrationLine) {
   const calls = `${counted(inFlight, 'call')} in flight, ${counted(waiting, 'call')} ${waiting === 1 ? 'waits' : 'wait'}`;
   if (circuit === 'isolated') return <>Calls are refused until somebody resets the circuit. {calls}.</>;
   return (
@@ -78,6 +81,11 @@ function Now({ circuit, openedAt, probeAt, waiting, inFlight, runtimes }: Integr
         </>
       )}
       {runtimes.length === 0 ? 'No live gateway has it. ' : `${calls}. `}
+      {pausedUntil !== undefined && (
+        <>
+          Its server asked not to be called for <Countdown at={pausedUntil} />.{' '}
+        </>
+      )}
       {probeAt !== undefined && (
         <>
           The next probe decides, in <Countdown at={probeAt} />.

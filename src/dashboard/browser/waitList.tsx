@@ -68,7 +68,7 @@ function WaitRow({ of: key }: { readonly of: string }) {
   );
 }
 
-const orderTexts = { restart: 'Restart…', reset: 'Reset…', probe: 'Probe now…' } as const;
+const orderTexts = { restart: 'Restart…', reset: 'Reset…' } as const;
 
 function Rule({ rule, endsAt, since }: Wait) {
   return (

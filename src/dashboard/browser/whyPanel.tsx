@@ -1,7 +1,8 @@
 import { useRef } from 'preact/hooks';
-import type { SessionWhy, ToolCallWhy } from '../../sessions/why.ts';
+import type { RuleWhy, SessionWhy, ToolCallWhy } from '../../sessions/why.ts';
 import { Glyph, State } from './glyph.tsx';
 import type { GlyphName, Tone } from './glyphs.ts';
+import { OrderButton } from './dialog.tsx';
 import { href } from './route.ts';
 import { Countdown, Since } from './times.tsx';
 import { counted } from './words.ts';
@@ -17,6 +18,7 @@ export function Why({ why, at }: WhyProps) {
   const steady = useSteadyTimes(at);
   const { turn, calls, questions, waiting } = why;
   const rules = rulesOf(why);
+  const about = { name: why.session, of: 'session' } as const;
   return (
     <section class="box why" aria-label="Why it waits">
       <div>
@@ -32,11 +34,24 @@ export function Why({ why, at }: WhyProps) {
                   for <Since at={steady('turn', -turn.sinceMs)} />
                   {turn.delivery > 1 && `, begun for the ${turn.delivery}. time`}
                 </span>
+                <div class="acts">
+                  <OrderButton
+                    order="cancel"
+                    {...about}
+                    what={`turn ${turn.turn} of ${why.session}`}
+                    text="Cancel turn…"
+                  />
+                </div>
               </div>
             </li>
           )}
           {calls.map((call) => (
-            <CallLine key={call.call} {...call} since={steady(`call ${call.call}`, -call.sinceMs)} />
+            <CallLine
+              key={call.call}
+              {...call}
+              session={why.session}
+              since={steady(`call ${call.call}`, -call.sinceMs)}
+            />
           ))}
           {questions.map((question, index) => (
             <li key={index}>
@@ -61,13 +76,14 @@ export function Why({ why, at }: WhyProps) {
           <p class="dim">Nothing has to.</p>
         ) : (
           <ol class="rules">
-            {rules.map(({ key, text, note, inMs }, index) => (
-              <li key={key} class={index === 0 ? 'next' : ''}>
-                <Countdown at={steady(key, inMs)} />
+            {rules.map(({ id, text, note, inMs }, index) => (
+              <li key={id} class={index === 0 ? 'next' : ''}>
+                <Countdown at={steady(id, inMs)} />
                 <div>
                   <b>{text}</b>
                   <p class="faint">{note}</p>
                 </div>
+                <OrderButton order="fire" {...about} target={id} what={`the rule “${text}”`} text="Fire now…" />
               </li>
             ))}
           </ol>
@@ -92,8 +108,15 @@ function sentence({ turn, calls, questions, state, heldElsewhere }: SessionWhy):
     : `It waits for ${calls.length} calls.`;
 }
 
-function CallLine({ integration, tool, progress, target, since }: ToolCallWhy & { readonly since: number }) {
+interface CallLineProps extends ToolCallWhy {
+  readonly session: string;
+  readonly since: number;
+}
+
+function CallLine({ session, call, integration, tool, progress, target, since }: CallLineProps) {
   const [glyph, tone] = signOf(progress);
+  const about = { name: session, of: 'session', target: call, what: `${tool} in ${integration}` } as const;
+  const mayFollow = progress !== undefined && progress.attempt > 0 && progress.attempt < progress.maxAttempts;
   return (
     <li>
       <Glyph name={glyph} tone={tone} />
@@ -124,6 +147,10 @@ function CallLine({ integration, tool, progress, target, since }: ToolCallWhy & 
           </p>
         )}
         {target?.process?.lastLine !== undefined && <p class="ev wrap">last line: “{target.process.lastLine}”</p>}
+        <div class="acts">
+          {mayFollow && <OrderButton order="stop_retrying" {...about} text="Stop retrying…" />}
+          <OrderButton order="cancel" {...about} text="Cancel…" />
+        </div>
       </div>
     </li>
   );
@@ -145,46 +172,27 @@ const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], str
   rate: 'waits for its rate limit',
 };
 
-interface RuleLine {
-  readonly key: string;
+interface RuleLine extends Pick<RuleWhy, 'id' | 'inMs'> {
   readonly text: string;
   readonly note: string;
-  readonly inMs: number;
 }
 
 /** Every rule that is known to end something, soonest first. */
-function rulesOf({ calls, questions, next }: SessionWhy): readonly RuleLine[] {
-  const lines = [
-    ...calls.flatMap(({ call, tool, integration, progress }) =>
-      progress === undefined
-        ? []
-        : [
-            {
-              key: `rule ${call}`,
-              ...ruleText(progress.next.rule, `${tool} in ${integration}`),
-              inMs: progress.next.inMs,
-            },
-          ],
-    ),
-    ...questions.map(({ what, deadlineInMs }, index) => ({
-      ...{ key: `question ${index}`, text: 'Nobody is waited for any more', note: what, inMs: deadlineInMs },
-    })),
-    ...(next !== undefined && (next.rule === 'tool_call' || next.rule === 'turn')
-      ? [
-          {
-            key: 'watchdog',
-            text: `The watchdog ends ${next.what}`,
-            note: 'with a synthetic result; the session goes on',
-            inMs: next.inMs,
-          },
-        ]
-      : []),
-  ];
-  return lines.sort((one, other) => one.inMs - other.inMs);
+function rulesOf({ calls, rules }: SessionWhy): readonly RuleLine[] {
+  return rules.map(({ id, rule, inMs, what, call }) => {
+    const integration = calls.find((each) => each.call === call)?.integration;
+    return { id, inMs, ...ruleText(rule, integration === undefined ? what : `${what} in ${integration}`) };
+  });
 }
 
 function ruleText(rule: string, what: string): Pick<RuleLine, 'text' | 'note'> {
   switch (rule) {
+    case 'tool_call':
+      return { text: `The watchdog ends ${what}`, note: 'with a synthetic result; the session goes on' };
+    case 'turn':
+      return { text: `The watchdog ends ${what}`, note: 'where it makes no progress; the session goes on' };
+    case 'question':
+      return { text: 'Nobody is waited for any more', note: what };
     case 'next_attempt':
       return { text: `Next attempt of ${what}`, note: 'it is tried again' };
     case 'restart_wait':

@@ -1,7 +1,6 @@
-import { done, notDone, type OrderResult } from '../../policy/operatorOrder.ts';
+import { done, notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
 import { noLetter, numberIn } from '../../sessions/deadLetterOrders.ts';
 import { resendKey } from '../../sessions/sessionStore.ts';
-import type { LetterOrder } from '../deadLetterBox.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { storedEvent } from '../record.ts';
 import { createRedactor } from '../redact.ts';
@@ -10,6 +9,19 @@ import type { Database, Driver } from './database.ts';
 import { buryLetter, selectDeadLetter } from './deadLetters.ts';
 import { insertEvent } from './eventLog.ts';
 import type { Schema } from './schema.ts';
+
+/** What is to be done about a dead letter of a session that no live runtime has. */
+export interface LetterOrder {
+  readonly order: 'send_again' | 'drop';
+  readonly session: string;
+  /** Its id. */
+  readonly message: string;
+  readonly note: OrderNote;
+  /** Wall time in ms since the epoch. */
+  readonly at: number;
+  /** The runtimes that were found dead: what they own is nobody's. */
+  readonly dead: ReadonlySet<string>;
+}
 
 /** How long the lock of another process is waited for, in ms: nobody else waits for this one. */
 const lockWaitMs = 2000;
