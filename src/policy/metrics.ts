@@ -81,6 +81,13 @@ const ofIntegrations: readonly (readonly [...About, Samples<MetricsSource['integ
   ],
 ];
 
+/** The names of all there are. */
+export const metricNames: readonly string[] = [
+  ...ofCalls.flatMap(([name]) => (name === 'restarts_total' ? [name] : [name, `tool_${name}`])),
+  ...ofIntegrations.map(([name]) => name),
+  'alert_open',
+].map((name) => `unwedge_${name}`);
+
 /** All that is told of, by name. Families without a sample are left out. */
 export function metricsOf({ totals, integrations, openAlerts }: MetricsSource): readonly MetricFamily[] {
   const whole = totals.filter(({ tool }) => tool === undefined);

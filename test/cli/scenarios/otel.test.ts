@@ -156,3 +156,33 @@ async function startApi(collector: OtlpReceiver) {
   });
   return { child, exited, origin };
 }
+
+describe('docs/observability.md', () => {
+  const page = readFileSync(join(root, 'docs/observability.md'), 'utf8');
+  const found = (pattern: RegExp): string =>
+    pattern.exec(page)?.[1] ?? expect.fail(`The page has no ${pattern.source}`);
+
+  it('[O-5] shows an environment with which the command exports', async () => {
+    const collector = await startOtlpReceiver();
+    const env = variables(found(/^export (OTEL_.*)$/m), collector);
+    expect(page).toContain('npx unwedge run --otel -- node job.mjs');
+    expect(await run(['run', '--otel', ...printsTrace], env)).toMatchObject({ code: 0, stderr: '' });
+    expect(collector.spans).toMatchObject([{ name: 'call node', resource: { 'service.name': 'nightly' } }]);
+  });
+
+  it('[O-5] shows a gateway, and an environment with which it exports', async () => {
+    const collector = await startOtlpReceiver();
+    const env = variables(found(/^(OTEL_\S+ OTEL_\S+) node gateway\.mjs/m), collector);
+    const code = found(/`gateway\.mjs`:\n\n```js\n([\s\S]*?)^```/m);
+    await execa(process.execPath, ['--input-type=module', '--eval', code], { cwd: root, env });
+    expect(collector.span('call kb').resource).toMatchObject({ 'service.name': 'gateway' });
+    expect(collector.metrics).toContain('unwedge.call.duration');
+  });
+
+  /** As the page has them, but for the port of the collector. */
+  function variables(text: string, { url }: OtlpReceiver): Record<string, string> {
+    expect(text).toContain('http://localhost:4318');
+    const own = text.replace('localhost:4318', `localhost:${new URL(url).port}`);
+    return Object.fromEntries(own.split(' ').map((each) => each.split('=', 2) as [string, string]));
+  }
+});
