@@ -9,6 +9,18 @@ export type { TraceContext } from './calls/tracing.ts';
 export type { RateOptions } from './calls/rateOptions.ts';
 export type { CallStats } from './calls/callPathOptions.ts';
 export type { FallbackIntegration, FallbackOption, FallbackValue } from './calls/fallback.ts';
+export type {
+  KeyRuleOptions,
+  LostAnswer,
+  MappedValue,
+  ProbeContext,
+  ProbeRuleOptions,
+  ReconcileLimits,
+  ReconcileOptions,
+  ReconcileProbe,
+  ToolRuleOptions,
+  Verdict,
+} from './policy/reconcileRule.ts';
 export type { ToolOptions } from './policy/toolOptions.ts';
 export type { CallOptions, CallStreamOptions } from './calls/callOptions.ts';
 export type { BreakerHandle, Integration, ToolBreakerHandle } from './calls/integration.ts';

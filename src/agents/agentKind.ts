@@ -21,7 +21,7 @@ export interface AgentMethods {
 export const agentKind: IntegrationKind<AgentMethods> = defineKind('agents', (runtime) => ({
   agent(name: string, options: AgentOptions): Agent {
     runtime.declare(name);
-    runtime.policies.refuseAbout(name, 'an agent', ['tools', 'whenAlive']);
+    runtime.policies.refuseAbout(name, 'an agent', ['tools', 'reconcile', 'whenAlive']);
     return superviseAgent(runtime, name, options);
   },
 }));

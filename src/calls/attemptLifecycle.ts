@@ -38,6 +38,7 @@ export class AttemptLifecycle<I, O> {
     const triesTool = tools.size > 0 && tools.takeProbe(call);
     records.endRefusals();
     call.attempts++;
+    if (call.settings.reconcile !== undefined) this.#noteSending(call);
     const { attemptMs } = call.settings;
     const limitMs = link.closed ? attemptMs : Math.min(attemptMs, circuit.leaseMs);
     const attempt = new Attempt(call, link.fence, limitMs, now);
@@ -53,6 +54,14 @@ export class AttemptLifecycle<I, O> {
     link.attemptStarted(now);
     if (triesTool) tools.tellProbe(call);
     return attempt;
+  }
+
+  /** What a reconcile rule will be told, should the answer be lost. */
+  #noteSending(call: Call<I, O>): void {
+    const { clock, incarnation } = this.#state.options;
+    const progress = call.ownProgress();
+    progress.sentAt ??= clock.wallNow();
+    progress.incarnation = incarnation?.current;
   }
 
   /** The work of an attempt ended by itself. */

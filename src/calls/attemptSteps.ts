@@ -8,6 +8,7 @@ import { isThenable } from './observe.ts';
 import type { PathState } from './pathState.ts';
 import { PromiseListeners, type WorkWatcher } from './promiseListeners.ts';
 import { decideRetry } from './retryDecision.ts';
+import { ReconcileSteps } from './reconcileSteps.ts';
 import { Settlement } from './settlement.ts';
 
 /** The steps of a call from the start of an attempt's work to the next admission or the settlement. */
@@ -15,6 +16,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
   readonly lifecycle: AttemptLifecycle<I, O>;
   readonly settlement: Settlement<I, O>;
   readonly admission: AdmissionSteps<I, O>;
+  readonly reconciling: ReconcileSteps<I, O>;
   readonly #state: PathState<I, O>;
   readonly #listeners: PromiseListeners<Attempt<Call<I, O>>, O>;
 
@@ -23,6 +25,9 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
     this.lifecycle = new AttemptLifecycle(state);
     this.settlement = new Settlement(state);
     this.admission = new AdmissionSteps(state, watcher, this);
+    this.reconciling = new ReconcileSteps(state, this.settlement, this.admission, (call, facts) =>
+      this.#decide(call, facts),
+    );
     this.#listeners = new PromiseListeners(this);
   }
 
@@ -73,8 +78,9 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
     this.#workEnded(attempt);
     if (attempt.over) {
       records.attemptWasLate(attempt, undefined);
-      const { late } = call.settings;
-      if (late !== undefined) queue.call(late, value);
+      const { late, reconcile } = call.settings;
+      const isTaken = reconcile !== undefined && this.reconciling.answeredLate(attempt, value);
+      if (late !== undefined && !isTaken) queue.call(late, value);
     } else {
       this.lifecycle.succeed(attempt);
       this.admission.fillPermits();
@@ -125,12 +131,23 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
   end(call: Call<I, O>, facts: FailureFacts): void {
     if (call.settled || call.ending === 'answered') return;
     if (call.progress.fallback !== undefined) this.settlement.cutShort(call, facts);
-    else this.settlement.fail(call, this.lifecycle.endOf(call, facts));
+    else {
+      const isTried = call.attempt !== undefined;
+      const judged = this.lifecycle.endOf(call, facts);
+      if (isTried && call.settings.reconcile !== undefined) this.reconciling.attemptEnded(call, judged);
+      this.settlement.fail(call, judged);
+    }
   }
 
   /** An attempt failed: its call ends, or waits to be tried again. */
   retryOrEnd(call: Call<I, O>, facts: FailureFacts): void {
     call.noteFailure(facts);
+    if (call.settings.reconcile === undefined || !this.reconciling.attemptFailed(call, facts))
+      this.#decide(call, facts);
+  }
+
+  /** What follows a failure is decided by what it leaves open. */
+  #decide(call: Call<I, O>, facts: FailureFacts): void {
     const state = this.#state;
     const { options, circuit, budget, draining, tools } = state;
     const { link } = circuit;

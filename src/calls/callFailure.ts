@@ -12,7 +12,7 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
     outcome,
     integration,
     attempts: call.attempts,
-    retryable: facts.shouldRetry ?? isRetryable(facts),
+    retryable: outcome !== 'done' && (facts.shouldRetry ?? isRetryable(facts)),
     ...(effect !== undefined && { effect }),
     // Rounded up: a caller that waits so long does not come too early.
     ...(facts.retryAfterMs !== undefined && { retryAfterMs: Math.ceil(facts.retryAfterMs) }),

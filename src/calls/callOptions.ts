@@ -21,6 +21,7 @@ import { readGiven } from '../policy/readOptions.ts';
 import { type KnownTool, toolLimits } from '../policy/toolOptions.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
 import type { CallSettings } from './callSettings.ts';
+import type { Reconciler } from '../policy/reconciler.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import { isRetried } from './workSignal.ts';
 
@@ -112,8 +113,14 @@ export function defaultSettings<I, O>(policy: IntegrationPolicy, effect: Effect 
 
 /** The settings of a call of a tool that has limits or an effect of its own. */
 export function settingsOfTool<I, O>(defaults: CallSettings<I, O>, tool: KnownTool): CallSettings<I, O> {
-  const effect = tool.effect ?? defaults.effect;
-  return { ...defaults, ...toolLimits(defaults, tool), effect, learnedEffect: tool.learnedEffect };
+  const { reconciler: reconcile, learnedEffect } = tool;
+  const effect = effectUnder(reconcile, tool.effect ?? defaults.effect);
+  return { ...defaults, ...toolLimits(defaults, tool), effect, learnedEffect, reconcile };
+}
+
+/** What a call does, by what is said of it and its rule: with a key of its own it may be repeated, whatever it does. */
+export function effectUnder(reconcile: Reconciler | undefined, effect: Effect | undefined): Effect | undefined {
+  return reconcile?.kind === 'key' && effect !== 'readOnly' ? 'idempotent' : effect;
 }
 
 /**
@@ -157,7 +164,8 @@ function settingsGiven<I, O>(
             maxAttempts: maxAttempts ?? defaults.retry.maxAttempts,
             backoff: backoff ?? defaults.retry.backoff,
           },
-    effect: effect ?? defaults.effect,
+    effect: effectUnder(defaults.reconcile, effect ?? defaults.effect),
+    reconcile: defaults.reconcile,
     learnedEffect: defaults.learnedEffect,
     label,
     session: undefined,

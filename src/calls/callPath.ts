@@ -4,6 +4,7 @@ import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Flight } from '../policy/flight.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import { newIdempotencyKey } from '../policy/idempotencyKey.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { Call } from './call.ts';
 import type { Beginning, CallPathOptions, CallStats, Learnt, OpenCircuit } from './callPathOptions.ts';
@@ -14,6 +15,8 @@ import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './machineLink.ts';
 import { probeNow } from './probeNow.ts';
 import type { RateWait } from './rateBucket.ts';
+import { inputKeyOf } from './openEffects.ts';
+import type { KeyRule } from '../policy/reconciler.ts';
 import * as refusal from './refusal.ts';
 import { recordedFailure } from './settingsBrief.ts';
 import type { ToolCircuitState } from './toolCircuits.ts';
@@ -85,8 +88,12 @@ export class CallPath<I, O> implements Drainable {
   start(input: I, settings: CallSettings<I, O>, settled: (outcome: Outcome<O>) => void): Call<I, O> {
     const { state, steps } = this.#conductor;
     const now = state.options.clock.now();
-    const call = steps.admission.makeCall(input, settings, now, settled);
-    const { signal } = settings;
+    const { signal, reconcile } = settings;
+    const key =
+      reconcile?.kind === 'key' ? (settings.idempotencyKey ?? this.newKey(reconcile, input, settings)) : undefined;
+    const sent = reconcile?.kind === 'key' && key !== undefined ? (reconcile.keyed(input as never, key) as I) : input;
+    const call = steps.admission.makeCall(sent, settings, now, settled);
+    if (key !== undefined) Object.assign(call.ownProgress(), { idempotencyKey: key, keyless: input });
     // Before the step: it runs functions of the caller's.
     if (state.options.rate !== undefined) call.ownProgress().rate = state.options.rate.placeOf(input, call);
     if (state.options.tracing?.tracer !== undefined && settings.isPart !== true)
@@ -97,11 +104,24 @@ export class CallPath<I, O> implements Drainable {
     else if (state.draining.refuses(settings)) steps.settlement.refuse(call, refusal.stopping(this.name));
     else {
       if (signal !== undefined) state.options.signals.watch(signal, call);
-      if (settings.scope === undefined) steps.admission.proceed(call, now);
+      if (settings.reconcile !== undefined && steps.reconciling.holds(call)) {
+        // It waits for the verdict on another call, or has been answered by one.
+      } else if (settings.scope === undefined) steps.admission.proceed(call, now);
       else this.#enterScope(call, settings.scope, now);
     }
     state.queue.leave();
     return call;
+  }
+
+  /** The key of a new call: that of an equal one of its session whose outcome is not known, so that both are one to the other side. */
+  newKey({ about }: KeyRule, input: I, { session }: Pick<CallSettings<I, O>, 'session'>): string {
+    const { state } = this.#conductor;
+    const { clock, random } = state.options;
+    const { tool, input: given } = about(input as never);
+    const known = session === undefined || state.openEffects.isEmpty ? undefined : inputKeyOf(tool, given);
+    const remembered =
+      session === undefined || known === undefined ? undefined : state.openEffects.recall(session, known, clock.now());
+    return remembered?.key ?? newIdempotencyKey(random, clock.wallNow());
   }
 
   /** Ends a call that has not ended yet, for the reason given. */
@@ -281,8 +301,8 @@ export class CallPath<I, O> implements Drainable {
 
   /** Whether a call has not ended. */
   get busy(): boolean {
-    const { inFlight, waiting, fallingBack } = this.#conductor.state;
-    return inFlight.size + waiting.size + fallingBack.size > 0;
+    const { inFlight, waiting, fallingBack, openEffects } = this.#conductor.state;
+    return inFlight.size + waiting.size + fallingBack.size + openEffects.asked > 0;
   }
 
   /** Refuses new calls from now on; those that are under way may end by themselves. */
@@ -313,6 +333,7 @@ export class CallPath<I, O> implements Drainable {
       const facts = refusal.stopped(this.name);
       for (const call of [...state.inFlight.list(), ...state.waiting.list(), ...state.fallingBack])
         steps.end(call, facts);
+      steps.reconciling.stop();
       this.link.retire();
     });
     state.options.onStop?.();
@@ -324,6 +345,15 @@ export class CallPath<I, O> implements Drainable {
       ...(open !== undefined && { openForMs: open.openUntil - now, openings: open.openings }),
       ...(pausedUntil !== undefined && { pausedForMs: pausedUntil - now }),
     };
+  }
+
+  /** A process behind it has ended, with all that it started: what it had not done it will not do. */
+  incarnationEnded(): void {
+    const { state, steps } = this.#conductor;
+    if (state.stopped || state.openEffects.size === 0) return;
+    const { incarnation } = state.options;
+    const ofIt = state.openEffects.list().filter(({ call }) => incarnation?.isGone(call.progress.incarnation) === true);
+    this.#step(() => steps.reconciling.askNow(ofIt));
   }
 
   #enterScope(call: Call<I, O>, scope: string, now: number): void {

@@ -60,6 +60,11 @@ export interface CallPathOptions<I, O> {
   readonly claimProbe?: ((leaseMs: number) => boolean) | undefined;
   /** Gives back what {@link CallPathOptions.claimProbe} has given, where the circuit does not change by the probe. Must not throw. */
   readonly releaseProbe?: (() => void) | undefined;
+  /**
+   * The process behind it, one after the other: which one is there now, and whether one has ended with all that it started. Must not throw.
+   * @defaultValue there is none whose end is known
+   */
+  readonly incarnation?: Incarnations | undefined;
   /** The message of a call that ended by a limit. @defaultValue a neutral one */
   readonly describeTimeout?: ((reason: FailureReason, limitMs: number) => string) | undefined;
   /** What is known of an attempt that ended by a limit beyond the limit itself; asked at the deadline. Must not throw. */
@@ -73,6 +78,12 @@ export interface CallPathOptions<I, O> {
   readonly onSilence?: (() => PromiseLike<boolean>) | undefined;
   /** What becomes of a call that is silent for its idle limit while `onSilence` finds the other side alive. @defaultValue 'end' */
   readonly whenAlive?: WhenAlive | undefined;
+}
+
+/** The processes behind an integration, numbered. */
+export interface Incarnations {
+  readonly current: number | undefined;
+  isGone(incarnation: number | undefined): boolean;
 }
 
 /** An open circuit as an earlier run or another process has left it. `openUntil` is monotonic ms. */

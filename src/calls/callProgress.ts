@@ -33,6 +33,14 @@ export class CallProgress {
   learned: Effect | undefined = undefined;
   /** What it takes of the rate limits of its integration, where that has any. */
   rate: RatePlace | undefined = undefined;
+  /** Of a call with a reconcile rule: when its first attempt began (wall time), and what it went to at its last one. */
+  sentAt: number | undefined = undefined;
+  incarnation: number | undefined = undefined;
+  /** The key that it was given, and its input without that. */
+  keyless: unknown = undefined;
+  idempotencyKey: string | undefined = undefined;
+  /** What it waits to be known of: whether it took place itself, or a call that equals it. */
+  openEffect: unknown = undefined;
   /** Aborts the fallback that runs. */
   fallback: AbortController | undefined = undefined;
   /** Of a session's call that waited, or failed an attempt: what it went through. */

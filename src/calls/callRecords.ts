@@ -2,6 +2,7 @@ import { causeText, type CountedFailure } from '../policy/breakerCause.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { CallFact } from '../policy/facts.ts';
 import type { AttemptEnd } from '../policy/flight.ts';
+import type { Finding } from '../policy/reconcileMatch.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
@@ -11,6 +12,7 @@ import type { CallPathOptions } from './callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import { stackOf } from './errorText.ts';
 import { limitMsOf, limitThatPassed } from './limits.ts';
+import type { OpenEffect } from './openEffect.ts';
 import type { RatePlace } from './ratePlace.ts';
 import { toolName } from './toolName.ts';
 
@@ -90,7 +92,8 @@ export class CallRecords<I, O> {
   }
 
   /** @param attempt - which was answered. */
-  callSucceeded(call: Call<I, O>, attempt: Attempt<Call<I, O>>): void {
+  /** @param attempt - which was answered; undefined where its answer was lost. */
+  callSucceeded(call: Call<I, O>, attempt: Attempt<Call<I, O>> | undefined): void {
     this.succeeded++;
     const { recorder, statistics, toolOf } = this.#options;
     const isWanted = this.#queue.wants('call.succeeded');
@@ -100,7 +103,7 @@ export class CallRecords<I, O> {
     const tool = toolOf === undefined ? undefined : toolName(this.#options, call.input);
     statistics?.succeeded(elapsedMs);
     statistics?.ofTool(tool)?.succeeded(elapsedMs);
-    recorder?.answered(call, attempt, now, tool);
+    if (attempt !== undefined) recorder?.answered(call, attempt, now, tool);
     if (!isWanted) return;
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
   }
@@ -137,6 +140,30 @@ export class CallRecords<I, O> {
       limitMs: limitMsOf(rule, call),
       nextInMs: inMs,
     });
+  }
+
+  /** It is asked what became of a call. */
+  reconciling({ call, loss, rule }: OpenEffect<I, O>): void {
+    const { kind, message } = loss.facts;
+    const { tool } = loss.answer;
+    const about = { ...this.#about(call), tool, attempt: loss.attempt, asks: rule.asks, kind, message };
+    this.#queue.tell({ type: 'call.reconciling', ...about });
+  }
+
+  /** @param late - whether its caller had been answered before. */
+  reconciled(
+    { call, loss, probes }: OpenEffect<I, O>,
+    { verdict, how }: Pick<Finding, 'verdict' | 'how'>,
+    late: boolean,
+  ): void {
+    const { tool } = loss.answer;
+    const afterMs = this.#clock.now() - loss.at;
+    this.#queue.tell({ type: 'call.reconciled', ...this.#about(call), tool, verdict, how, afterMs, probes, late });
+  }
+
+  /** The integration stops while it is asked. */
+  reconcileLeft(effect: OpenEffect<I, O>): void {
+    this.reconciled(effect, { verdict: 'unknown', how: 'stopped before it was known' }, true);
   }
 
   callFailed(call: Call<I, O>, failure: Failure): void {

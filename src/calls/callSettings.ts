@@ -3,6 +3,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { StreamedAttempt } from '../streams/chunkRelay.ts';
+import type { ReconcileLog, Reconciler } from '../policy/reconciler.ts';
 import type { Fallback, Operation } from './operation.ts';
 
 /** Reads streams for a call. */
@@ -30,6 +31,14 @@ export interface CallSettings<I, O> extends Limits {
   /** Whether it ends the call that holds its scope, rather than being refused. */
   readonly replace?: boolean | undefined;
   readonly signal: AbortSignal | undefined;
+  /** What settles lost answers. @defaultValue nothing does */
+  readonly reconcile?: Reconciler | undefined;
+  /** What follows that for the ledger. @defaultValue nobody does */
+  readonly reconcileLog?: ReconcileLog | undefined;
+  /** Its id in the ledger of its session. @defaultValue it is in none */
+  readonly ledgerCall?: string | undefined;
+  /** By which the other side knows it again, where its rule gives it a key. @defaultValue a new one */
+  readonly idempotencyKey?: string | undefined;
   readonly fallback: Fallback<I, O> | undefined;
   /** Texts of errors and the kinds they stand for, besides those that are known. */
   readonly patterns?: readonly ErrorPattern[] | undefined;

@@ -3,13 +3,14 @@ import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
 import { type CallStepWhy, stepsOf, type Waiting } from './callTrail.ts';
 import { attemptDueOf, idleDueOf } from './limits.ts';
+import type { OpenEffect } from './openEffect.ts';
 import type { RateWait } from './rateBucket.ts';
 
 /** A rule that will end the wait of a call, unless something else does before. */
 export interface CallRule {
   /** Tells it from the rules of every other wait of the call. */
   readonly id: string;
-  readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit';
+  readonly rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile';
   readonly inMs: number;
 }
 
@@ -30,7 +31,25 @@ export interface CallWhy {
   readonly next: CallRule;
   /** The rate limit that it waits for. */
   readonly rate?: RateWait | undefined;
+  /** What is asked about the lost answer that it waits for. */
+  readonly reconciling?: ReconcileWhy | undefined;
   readonly lastFailure?: { readonly kind: FailureKind; readonly message: string } | undefined;
+}
+
+/** What becomes of a lost answer. Times are in ms from now. */
+export interface ReconcileWhy {
+  /** What is asked: a tool, or a function. */
+  readonly asks: string;
+  /** The tool of the call whose answer was lost. */
+  readonly about: string;
+  /** It is the answer of a call that this one equals; its own was not made. */
+  readonly held: boolean;
+  /** Whether it is asked as of now, will be asked again, or that call is made again. */
+  readonly state: 'asking' | 'waiting' | 'repeating';
+  /** How often it was asked. */
+  readonly probes: number;
+  /** When the probe has had its time, or the next one begins. */
+  readonly inMs?: number | undefined;
 }
 
 /** Says what a call waits for; undefined once it is settled. */
@@ -54,6 +73,13 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
       const turn = { id: `${attempts}:rate`, rule: 'rate_limit' as const, inMs: rate.waitMs };
       return { phase: waiting, ...shared, rate, next: soonest([turn, overall]) };
     }
+    const effect = waiting === 'reconciling' ? (call.progress.openEffect as OpenEffect<I, O> | undefined) : undefined;
+    if (effect !== undefined) {
+      const reconciling = reconcileWhyOf(effect, call, now);
+      const { probes, inMs } = reconciling;
+      const step = inMs === undefined ? overall : { id: `${probes}:reconcile`, rule: 'reconcile' as const, inMs };
+      return { phase: waiting, ...shared, reconciling, next: soonest([step, overall]) };
+    }
     const rule = ruleOf(waiting);
     const next =
       rule === undefined ? overall : { id: `${attempts}:${waiting}`, rule, inMs: call.progress.waitUntil - now };
@@ -68,6 +94,14 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
     overall,
   ];
   return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, next: soonest(limits) };
+}
+
+function reconcileWhyOf<I, O>(effect: OpenEffect<I, O>, call: Call<I, O>, now: number): ReconcileWhy {
+  const { phase, rule, loss, probes, due } = effect;
+  const state = phase === 'repeating' || phase === 'over' ? 'repeating' : phase === 'waiting' ? 'waiting' : 'asking';
+  const { tool, integration } = loss.answer;
+  const about = { asks: rule.asks, about: tool ?? integration, held: effect.call !== call, state, probes } as const;
+  return state === 'repeating' ? about : { ...about, inMs: Math.max(0, due - now) };
 }
 
 /** What the end of a wait leads to, where that is not the end of the call's time. */

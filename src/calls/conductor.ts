@@ -144,7 +144,9 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     queue.step(() => {
       queue.each(waiting.list(), (call) => {
         const facts =
-          call.waiting !== undefined && tools.toolOf(call) === tool ? tools.refusalOf(call, this.now()) : undefined;
+          call.waiting !== undefined && call.waiting !== 'reconciling' && tools.toolOf(call) === tool
+            ? tools.refusalOf(call, this.now())
+            : undefined;
         if (facts !== undefined) this.steps.settlement.refuse(call, facts, tools.episodeOf(call));
       });
     }, undefined);
@@ -261,7 +263,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
       const isProbed = call.waiting === 'probe' && link.lastState === 'half-open';
       // What has restarted with an open circuit may be due for a probe.
       const mayProbe = call.waiting === 'restart' && circuit.isProbeDue(now);
-      if (call.waiting !== undefined && !isProbed && !mayProbe) {
+      if (call.waiting !== undefined && call.waiting !== 'reconciling' && !isProbed && !mayProbe) {
         this.steps.settlement.refuse(call, circuit.refusal(call.progress.lastFailure, now));
       }
       return true;
@@ -296,11 +298,13 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
       progress.passesRate = true;
       admission.resume(call, 'rate');
       progress.passesRate = false;
-    } else if (rule !== 'overall_timeout') this.#waitExpired(call, this.now());
+    } else if (rule === 'reconcile') this.steps.reconciling.fire(call);
+    else if (rule !== 'overall_timeout') this.#waitExpired(call, this.now());
     else if (call.waiting === 'rate') {
       waiting.delete(call);
       settlement.refuse(call, refusal.rateLimited(options.name, rate, lastFailure));
-    } else settlement.fail(call, lastFailure ?? refusal.notStarted(call.settings.overallMs));
+    } else if (call.waiting === 'reconciling') this.steps.reconciling.outOfTime(call);
+    else settlement.fail(call, lastFailure ?? refusal.notStarted(call.settings.overallMs));
   }
 
   /** The time of a waiting call has come. */
@@ -311,7 +315,8 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     const { lastFailure } = call.progress;
     const wait = call.waiting;
     waiting.delete(call);
-    if (wait === 'rate' && now >= call.overallDue) {
+    if (wait === 'reconciling') this.steps.reconciling.outOfTime(call);
+    else if (wait === 'rate' && now >= call.overallDue) {
       settlement.refuse(call, refusal.rateLimited(name, call.progress.rate, lastFailure));
     } else if (now >= call.overallDue || (wait !== 'scope' && wait !== 'restart')) this.steps.admission.proceed(call);
     else if (wait === 'scope') settlement.refuse(call, refusal.scopeBusy(name, call.settings.scope ?? '', lastFailure));

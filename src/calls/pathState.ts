@@ -9,6 +9,7 @@ import { Circuit } from './circuit.ts';
 import { Draining } from './draining.ts';
 import { EffectQueue } from './effectQueue.ts';
 import type { MachineWatcher } from './machineLink.ts';
+import { OpenEffects } from './openEffects.ts';
 import { Outage } from './outage.ts';
 import { type PauseWatcher, PauseProbe } from './pauseProbe.ts';
 import { Permits } from './permits.ts';
@@ -54,6 +55,8 @@ export class PathState<I, O> {
   readonly outage = new Outage();
   readonly draining = new Draining();
   readonly pauseProbe: PauseProbe<Attempt<Call<I, O>>>;
+  /** Effects of which it is not known whether they took place. */
+  readonly openEffects = new OpenEffects<I, O>();
 
   constructor(options: CallPathOptions<I, O>, watcher: PathWatcher<I, O>) {
     this.options = options;

@@ -99,6 +99,16 @@ export function rateLimited(name: string, place: RatePlace | undefined, cause: F
   };
 }
 
+/** A call that waited for the verdict on one that equals it. */
+export function heldBack(name: string, label: string | undefined): FailureFacts {
+  const what = label === undefined ? `a call of ${name}` : `${label} of ${name}`;
+  return {
+    kind: 'unavailable',
+    message: `Not made, as ${what} with the same input lost its answer before, and it is not known whether that took place`,
+    outcome: 'unknown',
+  };
+}
+
 export function stopped(name: string): FailureFacts {
   return { kind: 'cancelled', reason: 'stopped', message: `${name} is stopped`, outcome: 'cancelled' };
 }

@@ -12,6 +12,8 @@ import { markOfWork } from './workSignal.ts';
 /** How calls end, each once: with its value, with a failure, or with what a fallback answers in place of it. */
 export class Settlement<I, O> {
   readonly #state: PathState<I, O>;
+  /** Told of the end of each call with a reconcile rule. */
+  reconciled: (call: Call<I, O>, outcome: Outcome<O>) => void = () => undefined;
 
   constructor(state: PathState<I, O>) {
     this.#state = state;
@@ -23,6 +25,12 @@ export class Settlement<I, O> {
     const { records } = this.#state;
     if (call.settings.isProbe === true) records.probeAnswered(call, attempt);
     else records.callSucceeded(call, attempt);
+  }
+
+  /** Its answer was lost, and it was found out that it took place. @param how - in words. */
+  succeedAfterAll(call: Call<I, O>, value: O, how: string): void {
+    this.#settle(call, { ok: true, value, reconciled: how });
+    this.#state.records.callSucceeded(call, undefined);
   }
 
   /**
@@ -128,6 +136,7 @@ export class Settlement<I, O> {
     if (call.progress.fallback !== undefined) fallingBack.delete(call);
     if (signal !== undefined) options.signals.unwatch(signal, call);
     if (call.progress.retries > 0) this.#state.retrying--;
+    if (call.settings.reconcile !== undefined) queue.step(() => this.reconciled(call, outcome), undefined);
     scopes.leave(call);
     if (draining.order !== undefined) queue.call(draining.order.ended, undefined);
     if (call.progress.trace !== undefined) this.#endTrace(call, call.progress.trace, outcome);

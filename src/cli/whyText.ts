@@ -1,4 +1,4 @@
-import type { CallWhy } from '../calls/callWhy.ts';
+import type { CallWhy, ReconcileWhy } from '../calls/callWhy.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
 import type { SessionRecords } from '../store/storeReader.ts';
@@ -37,6 +37,7 @@ function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   if (rule === 'question') return `nobody is waited for any more to answer ${name}`;
   if (rule === 'next_attempt') return `${name} is tried again`;
   if (rule === 'rate_limit') return `the rate limit has room for ${name}`;
+  if (rule === 'reconcile') return `it is known whether ${name} happened, or asked again`;
   if (rule === 'restart_wait') return `${name} no longer waits for a restart`;
   const ofAttempt = rule === 'idle_timeout' || rule === 'attempt_timeout';
   return `${sanitize(rule)} ends ${ofAttempt ? 'the attempt of ' : ''}${name}`;
@@ -69,7 +70,7 @@ function stateText(state: string, progress: CallWhy | undefined): string {
 
 function phaseText(progress: CallWhy | undefined): string {
   if (progress === undefined) return 'is being written to the store';
-  const { phase, attempt, maxAttempts, silentMs, next, rate } = progress;
+  const { phase, attempt, maxAttempts, silentMs, next, rate, reconciling } = progress;
   const attempts = `attempt ${attempt} of ${maxAttempts}`;
   const then =
     next.rule === 'next_attempt' ? `tried again in ${time(next.inMs)}` : `${next.rule} in ${time(next.inMs)}`;
@@ -78,7 +79,16 @@ function phaseText(progress: CallWhy | undefined): string {
     const place = sanitize(rateWaitText(rate));
     return next.rule === 'rate_limit' ? place : `${place}; ${then}`;
   }
+  if (reconciling !== undefined) return reconcileText(reconciling, next.inMs);
   return `${waits[phase]}, ${attempt === 0 ? 'not tried yet' : `after ${attempts}`}; ${then}`;
+}
+
+/** What is asked about a lost answer, and for how long. */
+function reconcileText({ asks, about, held, state }: ReconcileWhy, leftMs: number): string {
+  const what = sanitize(held ? `an equal call of ${about}` : about);
+  if (state === 'repeating') return `waits for ${what}, which did not happen and is made again; ${time(leftMs)} left`;
+  const left = state === 'waiting' ? `again in ${time(leftMs)}` : `${time(leftMs)} left`;
+  return `asks ${sanitize(asks)} whether ${what} happened, ${left}`;
 }
 
 const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = {
@@ -90,6 +100,7 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
   scope: 'waits for the run of its scope to end',
   suspect: 'waits for a sign of life of the server',
   rate: 'waits for its rate limit',
+  reconciling: 'waits to know whether it happened',
 };
 
 /** What the records say of a session whose gateway does not answer. */

@@ -22,7 +22,7 @@ export interface CodexMethods {
 export const codexKind: IntegrationKind<CodexMethods> = defineKind('codex', (runtime) => ({
   codex(name: string, options: CodexOptions = {}): Codex {
     runtime.declare(name);
-    runtime.policies.refuseAbout(name, 'Codex', ['tools', 'whenAlive']);
+    runtime.policies.refuseAbout(name, 'Codex', ['tools', 'reconcile', 'whenAlive']);
     return superviseCodex(runtime, name, options, { logger: runtime.logger });
   },
 }));

@@ -151,6 +151,7 @@ const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], str
   scope: 'waits for the run of its scope to end',
   suspect: 'waits for a sign of life of the server',
   rate: 'waits for its rate limit',
+  reconciling: 'waits to know whether it happened',
 };
 
 /** What the end of a wait is called, as the page shows it before the time. */
@@ -166,6 +167,7 @@ const named: Readonly<Partial<Record<NonNullable<SessionWhy['next']>['rule'], st
   next_attempt: 'Next attempt',
   restart_wait: 'Waits no longer',
   rate_limit: 'Room in the limit',
+  reconcile: 'Next word on whether it happened',
   idle_timeout: 'Idle limit',
   attempt_timeout: 'Limit of the attempt',
   overall_timeout: 'Limit of the call',

@@ -13,9 +13,11 @@ import { mcpKeysFor, superviseMcp } from '../integrations/mcp/mcpServer.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import { callback, choice, type KeysOf, section } from '../policy/optionKeys.ts';
 import { policyKey } from '../policy/policyInput.ts';
+import { reconcileKey } from '../policy/reconcileRule.ts';
+import { reconciledTools, probePort } from './reconcileTools.ts';
+import { functionForms, httpForms, mcpForms, type ToolForms } from './requestForms.ts';
 import { readGiven, readValue } from '../policy/readOptions.ts';
 import { toolsKey } from '../policy/toolOptions.ts';
-import type { Policies } from '../policy/policies.ts';
 import type { Tools } from '../policy/toolOptions.ts';
 import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
@@ -29,25 +31,34 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
   const { runtime } = registry;
   const { policies } = runtime;
   const declare = (name: string): void => registry.declare(name);
+  const port = probePort(targets);
+
+  /** What an integration says about its calls, and what is configured for it; checked before anything of it is started. */
+  const aboutTools = (name: string, { effect, tools, reconcile }: Declared, forms: ToolForms): AboutTools => ({
+    effect: policies.effectOf(name, effect),
+    tools: reconciledTools(name, policies.toolsOf(name, tools), policies.reconcileOf(name, reconcile), forms, port),
+    forms,
+  });
 
   function add<I, O, C = ChunkOf<O>>(
     path: CallPath<I, O>,
-    { effect, tools }: AboutTools,
+    about: AboutTools,
     request: ToolTarget['request'],
     toolName?: (input: I) => string,
   ): Integration<I, O, C> {
-    register(path, { effect, tools }, request);
+    const { effect, tools } = about;
+    register(path, about, request);
     const toolOf = toolName === undefined || tools.size === 0 ? undefined : (input: I) => tools.get(toolName(input));
     return new CallableIntegration(path, effect, toolOf);
   }
 
   function register<I, O>(
     path: CallPath<I, O>,
-    { effect, tools }: AboutTools,
+    about: AboutTools,
     request: ToolTarget['request'],
     more: Pick<ToolTarget, 'behind' | 'effectOf' | 'streamedBy'> = {},
   ): void {
-    targets.set(path.name, { path: path as CallPath<unknown, unknown>, effect, tools, request, ...more });
+    targets.set(path.name, { path: path as CallPath<unknown, unknown>, ...about, request, ...more });
   }
 
   return {
@@ -57,7 +68,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
         throw new TypeError(`Expected options of \`${name}\` before its operation ({} for none), got a function`);
       }
       const options = readGiven(name, functionOptions, functionKeys);
-      const about = aboutTools(policies, name, options);
+      const about = aboutTools(name, options, functionForms);
       policies.refuseAbout(name, 'a function', ['whenAlive']);
       readValue(`${name}.operation`, operation, callback({ required: true }));
       const rate = ratePartsOf<unknown>(options.policy, options.rate as RateOptions<unknown> | undefined);
@@ -81,29 +92,30 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
     http(name, httpOptions) {
       declare(name);
-      const { effect: declared } = readGiven(name, httpOptions, httpKeys);
-      const { effect, tools } = aboutTools(policies, name, { effect: declared });
+      const { effect: declared, reconcile } = readGiven(name, httpOptions, httpKeys);
+      const about = aboutTools(name, { effect: declared, reconcile }, httpForms);
       policies.refuseAbout(name, 'an HTTP API', ['whenAlive']);
       const { path, streamedBy } = superviseHttp(runtime, name, httpOptions);
-      register(path, { effect, tools }, (_tool, input) => input ?? {}, {
+      register(path, about, (_tool, input) => input ?? {}, {
         effectOf: effectOfRequest,
         streamedBy: streamedBy as ToolTarget['streamedBy'],
       });
-      return new CallableHttp(path, effect, streamedBy);
+      return new CallableHttp(path, about.effect, streamedBy, about.tools.get('')?.reconciler);
     },
     mcpServer(name, mcpOptions) {
       declare(name);
-      readGiven(name, mcpOptions, mcpKeysFor(mcpOptions));
-      const { effect, tools: declared } = aboutTools(policies, name, mcpOptions);
-      const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, declared);
+      const { effect: declared, reconcile } = readGiven(name, mcpOptions, mcpKeysFor(mcpOptions));
+      const about = aboutTools(name, { effect: declared, tools: mcpOptions.tools, reconcile }, mcpForms);
+      const { effect } = about;
+      const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, about.tools);
       const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
-      register(path, { effect, tools }, request, { behind });
+      register(path, { ...about, tools }, request, { behind });
       return integration;
     },
     subprocess(name, subprocessOptions) {
       declare(name);
-      const about = aboutTools(policies, name, {});
-      policies.refuseAbout(name, 'a command', ['whenAlive']);
+      const about = aboutTools(name, {}, functionForms);
+      policies.refuseAbout(name, 'a command', ['reconcile', 'whenAlive']);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
       return add(path, about, (_tool, input) => input ?? {});
     },
@@ -114,22 +126,14 @@ const functionKeys = {
   policy: policyKey,
   effect: choice(effects),
   tools: toolsKey,
+  reconcile: reconcileKey,
   rate: section(rateOptionKeys<never>()),
 } satisfies KeysOf<FunctionOptions>;
 
 interface AboutTools {
   readonly effect: Effect | undefined;
   readonly tools: Tools;
+  readonly forms: ToolForms;
 }
 
-/** What an integration says about its calls, and what is configured for it; checked before anything of it is started. */
-function aboutTools(
-  policies: Policies,
-  name: string,
-  { effect, tools }: Pick<FunctionOptions, 'effect' | 'tools'>,
-): AboutTools {
-  return {
-    effect: policies.effectOf(name, effect),
-    tools: policies.toolsOf(name, tools),
-  };
-}
+type Declared = Pick<FunctionOptions, 'effect' | 'tools' | 'reconcile'>;

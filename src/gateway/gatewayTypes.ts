@@ -15,6 +15,7 @@ import type { FactOf, FactType, Told } from '../policy/facts.ts';
 import type { RateOptions } from '../calls/rateOptions.ts';
 import type { ReportEntry } from '../policy/callReport.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
+import type { ReconcileOptions } from '../policy/reconcileRule.ts';
 import type { ToolOptions } from '../policy/toolOptions.ts';
 import type { IntegrationKind } from '../runtime/integrationKind.ts';
 import type { ReportOptions } from '../runtime/reportOfRuntime.ts';
@@ -43,8 +44,10 @@ export interface FunctionOptions<I = never> {
   readonly policy?: PolicyInput | undefined;
   /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
-  /** Per tool, when sessions call it as one: effect and limits. */
+  /** Per tool, when sessions call it as one: effect, limits and reconcile rule. */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  /** How it is found out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
+  readonly reconcile?: ReconcileOptions | undefined;
   /**
    * Its rate limits: requests, tokens or other costs in a window. `{}` has those that the operation hears of in the headers of its answers
    * (`context.rateLimit`). @defaultValue none

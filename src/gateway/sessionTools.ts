@@ -2,6 +2,7 @@ import type { CallSettings, StreamReader } from '../calls/callSettings.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import type { Operation } from '../calls/operation.ts';
 import { whyOf } from '../calls/callWhy.ts';
+import { effectUnder } from '../calls/callOptions.ts';
 import { circuitOf } from '../calls/integration.ts';
 import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';
 import type { Clock } from '../policy/clock.ts';
@@ -12,6 +13,7 @@ import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
+import type { ToolForms } from './requestForms.ts';
 import type { TargetWhy } from '../sessions/why.ts';
 
 /** An integration as sessions see it. */
@@ -25,6 +27,8 @@ export interface ToolTarget {
   readonly request: (tool: string, input: unknown) => unknown;
   /** Answers with a stream that is read as the caller says, where it can be. */
   readonly streamedBy?: ((reading: CheckedReading) => Operation<unknown, unknown>) | undefined;
+  /** What its requests and answers look like to reconcile rules. */
+  readonly forms: ToolForms;
   /** The process behind it and the last line it printed, where there is one. */
   readonly behind?: (() => TargetWhy['process']) | undefined;
 }
@@ -42,13 +46,16 @@ export function createToolPort(
         throw new RangeError(`No integration \`${integration}\`; known: ${[...targets.keys()].join(', ') || 'none'}`);
       }
       const own = target.tools.get(tool);
+      const reconcile = options.stream === undefined ? own?.reconciler : undefined;
       const settings: CallSettings<unknown, unknown> = {
         ...limitsOf(target.path.policy.limits, own, options),
         retry: tighter(retry, chosen, target.path.policy.retry),
-        effect: options.effect ?? own?.effect ?? target.effectOf?.(input) ?? target.effect,
+        effect: effectUnder(reconcile, options.effect ?? own?.effect ?? target.effectOf?.(input) ?? target.effect),
         learnedEffect: own?.learnedEffect,
+        reconcile,
         label: tool,
         session: options.session,
+        ledgerCall: options.call,
         signal: options.signal,
         scope: options.scope,
         replace: options.replace,
@@ -79,7 +86,8 @@ export function createToolPort(
     effect(integration, tool, input) {
       const target = targets.get(integration);
       const own = target?.tools.get(tool);
-      return own?.effect ?? target?.effectOf?.(input) ?? target?.effect ?? own?.learnedEffect?.();
+      const effect = own?.effect ?? target?.effectOf?.(input) ?? target?.effect ?? own?.learnedEffect?.();
+      return effectUnder(own?.reconciler, effect);
     },
     isRead: (integration) => targets.get(integration)?.streamedBy !== undefined,
     why(integration) {

@@ -6,6 +6,8 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'call.first_chunk': true,
   'call.retried': true,
   'call.pending': true,
+  'call.reconciling': true,
+  'call.reconciled': true,
   'call.succeeded': true,
   'call.failed': true,
   'call.refused': true,

@@ -19,14 +19,47 @@ export interface FactMap {
     /** 0 before the first. */
     attempt: number;
     /** An attempt is in flight, or what the call waits for. */
-    waitsFor: 'in_flight' | 'backoff' | 'pause' | 'restart' | 'permit' | 'probe' | 'scope' | 'suspect' | 'rate';
+    waitsFor:
+      | 'in_flight'
+      | 'backoff'
+      | 'pause'
+      | 'restart'
+      | 'permit'
+      | 'probe'
+      | 'scope'
+      | 'suspect'
+      | 'rate'
+      | 'reconciling';
     elapsedMs: number;
     /** For how long the attempt in flight has shown no sign of life. */
     silentMs?: number | undefined;
-    rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit';
+    rule: FailureReason | 'next_attempt' | 'restart_wait' | 'rate_limit' | 'reconcile';
     /** How long the limit is, where `rule` is one. */
     limitMs?: number | undefined;
     nextInMs: number;
+  };
+  /** The answer of a call was lost, and its reconcile rule is asked what became of it: `asks` names what is asked. */
+  'call.reconciling': CallFact & {
+    /** The tool that was called. */
+    tool?: string | undefined;
+    /** The one whose answer was lost. */
+    attempt: number;
+    asks: string;
+    kind: FailureKind;
+    message: string;
+  };
+  /** It is known what became of a call, or it is asked no longer (`unknown`). */
+  'call.reconciled': CallFact & {
+    /** The tool that was called. */
+    tool?: string | undefined;
+    verdict: 'done' | 'not_done' | 'unknown';
+    /** How it is known, in words. */
+    how: string;
+    /** Since the answer was lost. */
+    afterMs: number;
+    probes: number;
+    /** The caller had been answered before. */
+    late: boolean;
   };
   /** A call ended with a value. */
   'call.succeeded': CallFact & { attempts: number; elapsedMs: number };

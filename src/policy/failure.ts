@@ -62,9 +62,10 @@ export type BreakerOutcome = 'failure' | 'alive' | 'ignored';
 
 /**
  * What is known of the effect of a failed call: it never reached the other side (`not_started`), the other side said no
- * (`failed`), it was dispatched and the answer is lost (`unknown`), or it was ended on request (`cancelled`).
+ * (`failed`), it was dispatched and the answer is lost (`unknown`), or it was ended on request (`cancelled`). Of a lost answer a reconcile
+ * rule may have found out that the effect took place (`done`), or did not (`not_done`).
  */
-export type EffectOutcome = 'not_started' | 'failed' | 'unknown' | 'cancelled';
+export type EffectOutcome = 'not_started' | 'failed' | 'unknown' | 'cancelled' | 'done' | 'not_done';
 
 interface KindRow {
   readonly retried: boolean;
@@ -103,6 +104,8 @@ export interface FailureFacts {
   readonly message: string;
   /** What is known of the effect. */
   readonly outcome: EffectOutcome;
+  /** How it is known, in words, where a reconcile rule was asked: `list_payments lists it as ch_42`. */
+  readonly how?: string | undefined;
   /** When the other side asked not to be called again before, in ms from now. */
   readonly retryAfterMs?: number | undefined;
   /** When an open circuit may ask whether that still holds, in ms from now. @defaultValue `retryAfterMs` */
@@ -137,7 +140,14 @@ export interface Failure extends FailureFacts {
 }
 
 /** How every call ends: with a value, or with a failure as a value. */
-export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+export type Outcome<T> =
+  | {
+      readonly ok: true;
+      readonly value: T;
+      /** The answer was lost, and a reconcile rule found out that the effect took place: how, in words. The value is what the rule gave. */
+      readonly reconciled?: string | undefined;
+    }
+  | { readonly ok: false; readonly failure: Failure };
 
 /** The throwable form of a {@link Failure}, for callers who want one (see {@link unwrap}). */
 export class IntegrationError extends Error {

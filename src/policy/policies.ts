@@ -8,8 +8,9 @@ import { type PolicyInput, policyKeys } from './policyInput.ts';
 import type { TellPolicy } from './policyParts.ts';
 import { isCertain, type KnownPresets, resolvePolicy, resolvePresets, startFrom, thrower } from './presetChain.ts';
 import { defaultPolicy, type PresetName } from './presets.ts';
+import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
 import { readGiven } from './readOptions.ts';
-import { readTools, type ToolOptions, type Tools, type ToolSettings, toolsKey } from './toolOptions.ts';
+import { readTools, type ToolOptions, type ToolSettings, toolsKey } from './toolOptions.ts';
 
 /** Whether a silent call of a server that answers a ping ends at its idle limit, or goes on to its attempt limit. */
 export type WhenAlive = 'end' | 'wait';
@@ -26,12 +27,14 @@ export interface IntegrationSettings extends PolicyInput {
    * `longRunningMs` there.
    */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  /** How it is found out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue as declared */
+  readonly reconcile?: ReconcileOptions | undefined;
   /** Of an MCP server: what becomes of a silent call while it answers a ping. @defaultValue as declared */
   readonly whenAlive?: WhenAlive | undefined;
 }
 
 /** What is configured beside a policy, which not every integration has. */
-type AboutKey = 'effect' | 'tools' | 'whenAlive';
+type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive';
 
 /**
  * Policies given from outside the code that declares the integrations, as a configuration does. Of what is said of one figure in several
@@ -75,7 +78,12 @@ export interface Policies {
   /** The effect of an integration's calls, of what the code says and what is configured. */
   effectOf(integration: string, declared: Effect | undefined): Effect | undefined;
   /** The same for its tools. @throws TypeError or RangeError that names the tool, the option and its value. */
-  toolsOf(integration: string, declared: Readonly<Record<string, ToolOptions>> | undefined): Tools;
+  toolsOf(
+    integration: string,
+    declared: Readonly<Record<string, ToolOptions>> | undefined,
+  ): ReadonlyMap<string, ToolSettings>;
+  /** How it is found out what became of a lost call, where its tool does not say, of what the code says and what is configured. */
+  reconcileOf(integration: string, declared: ReconcileOptions | undefined): ReconcileOptions | undefined;
   /** What becomes of a silent call of an MCP server that answers, as far as it is configured. */
   whenAliveOf(integration: string): WhenAlive | undefined;
   /** @throws RangeError when one of these is configured for an integration that has none. */
@@ -93,6 +101,7 @@ const integrationKeys = {
   ...policyKeys,
   effect: choice(effects, { usually: 'what the code says', help: 'What its calls may do to the world.' }),
   tools: toolsKey,
+  reconcile: reconcileKey,
   whenAlive: choice(whenAliveChoices, {
     usually: 'what the code says; `wait` for `unwedge mcp`',
     help: 'Of an MCP server: whether a call that is silent for its idle limit ends, or goes on to its attempt limit, while the server answers a ping.',
@@ -163,6 +172,7 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>): Policies {
       const inCode = readTools(integration, declared);
       return new Map(Object.entries(overlaid(inCode, configured.get(integration)?.tools ?? {})));
     },
+    reconcileOf: (integration, declared) => configured.get(integration)?.reconcile ?? declared,
     whenAliveOf: (integration) => configured.get(integration)?.whenAlive,
     refuseAbout(integration, what, keys) {
       refuseAbout(integration, configured.get(integration), what, keys, thrower('policies'));
@@ -187,7 +197,7 @@ function refuseAbout(
   }
 }
 
-const allAbout = ['effect', 'tools', 'whenAlive'] as const satisfies readonly AboutKey[];
+const allAbout = ['effect', 'tools', 'reconcile', 'whenAlive'] as const satisfies readonly AboutKey[];
 
 /** Both, tool by tool; of the same setting that of `over`. */
 function overlaid(

@@ -24,10 +24,17 @@ export function mayRepeat(
   effect: Effect | undefined,
   repeatAfter: RepeatAfter,
 ): boolean {
+  if (failure.outcome === 'done') return false;
   const left = leftOpen(failure);
   if (left === 'refused') return true;
   if (effect !== undefined) return effect !== 'mutating';
   return repeatChoices.indexOf(left) <= repeatChoices.indexOf(repeatAfter);
+}
+
+/** Whether a failed attempt leaves open if it had an effect that another one would have again. */
+export function leavesEffectOpen(failure: Pick<FailureFacts, 'kind' | 'outcome'>, effect: Effect | undefined): boolean {
+  const mayMatter = effect === undefined || effect === 'mutating';
+  return mayMatter && failure.outcome !== 'done' && leftOpen(failure) !== 'refused';
 }
 
 /** What a failed attempt leaves open. */
@@ -37,7 +44,7 @@ function leftOpen({ kind, outcome }: Pick<FailureFacts, 'kind' | 'outcome'>): Re
 }
 
 /** That nothing was done is known. */
-const known: ReadonlySet<EffectOutcome> = new Set(['not_started', 'failed']);
+const known: ReadonlySet<EffectOutcome> = new Set(['not_started', 'failed', 'not_done']);
 
 /** Kinds of failure with which nothing came back, or nothing that can be read. */
 const unanswered: ReadonlySet<FailureKind> = new Set(['timeout', 'crash', 'protocol', 'cancelled', 'watchdog']);

@@ -10,6 +10,8 @@ export interface SyntheticResult {
   readonly error: string;
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
+  /** How that is known, where a reconcile rule was asked. */
+  readonly how?: string | undefined;
   /** From the call to this result, in ms. */
   readonly elapsedMs: number;
   /** Attempts made; 0 when it was refused before dispatch. */
@@ -25,13 +27,14 @@ export interface SyntheticResult {
  * @param elapsedMs - time from the call to this result, in ms; the result has it in whole ms, as a model reads it.
  */
 export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticResult {
-  const { kind, reason, outcome, attempts, retryable, retryAfterMs } = failure;
+  const { kind, reason, outcome, how, attempts, retryable, retryAfterMs } = failure;
   return {
     status: 'error',
     synthetic: true,
     error: `${plain(failure.message)}: ${reason === 'reader_left' ? left(failure) : `${known(failure)}; ${advice(failure)}`}.`,
     kind,
     outcome,
+    ...(how !== undefined && { how }),
     elapsedMs: Math.round(elapsedMs),
     attempts,
     retryable,
@@ -44,6 +47,8 @@ const ends: Readonly<Record<EffectOutcome, string>> = {
   failed: 'it failed',
   unknown: 'outcome unknown',
   cancelled: 'it was ended before an answer came',
+  done: 'it was done',
+  not_done: 'it did not happen',
 };
 
 /** What repeating it could do, where the outcome is open. */
@@ -53,7 +58,9 @@ const risks: Readonly<Record<Effect, string>> = {
   mutating: 'it may have taken effect, check before repeating',
 };
 
-function known({ outcome, effect = 'mutating' }: Failure): string {
+function known({ outcome, effect = 'mutating', how }: Failure): string {
+  if (outcome === 'done' || outcome === 'not_done')
+    return how === undefined ? ends[outcome] : `${ends[outcome]} (${plain(how)})`;
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
   return isOpen ? `${ends[outcome]}; ${risks[effect]}` : ends[outcome];
 }
@@ -69,6 +76,8 @@ function plain(message: string): string {
 }
 
 function advice({ outcome, effect, retryable, retryAfterMs }: Failure): string {
+  if (outcome === 'done') return 'do not repeat it';
+  if (outcome === 'not_done') return 'it may be tried again';
   if (retryAfterMs !== undefined && retryAfterMs > 0) return `try again in ${formatDuration(retryAfterMs)}`;
   if (!retryable) return 'trying the same again is not expected to help';
   // What may have taken effect is not offered for repeating without its condition.

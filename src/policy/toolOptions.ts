@@ -2,6 +2,8 @@ import type { Duration } from './duration.ts';
 import { type Effect, effects } from './effects.ts';
 import { byName, choice, duration, type KeysOf, section, type Values } from './optionKeys.ts';
 import type { Limits } from './policy.ts';
+import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
+import type { Reconciler } from './reconciler.ts';
 import { readGiven } from './readOptions.ts';
 
 /** What a tool says about itself. */
@@ -17,6 +19,8 @@ export interface ToolOptions {
    * the session's watchdog.
    */
   readonly longRunningMs?: Duration | undefined;
+  /** How it is found out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
+  readonly reconcile?: ReconcileOptions | undefined;
 }
 
 const ofIntegration = 'that of the integration';
@@ -29,6 +33,7 @@ export const toolKeys = {
   longRunningMs: duration({
     help: 'Declares the tool long-running: its own limit on a call and each attempt, in place of all others and of the watchdog.',
   }),
+  reconcile: reconcileKey,
 } satisfies KeysOf<ToolOptions>;
 
 /** Tools by name, as options have them. */
@@ -41,6 +46,8 @@ export type ToolSettings = Partial<Values<typeof toolKeys>>;
 export interface KnownTool extends ToolSettings {
   /** What the other side says its calls do, as of now; asked where nobody here has said. */
   readonly learnedEffect?: (() => Effect | undefined) | undefined;
+  /** Its rule, bound to its integration. */
+  readonly reconciler?: Reconciler | undefined;
 }
 
 /** The tools of an integration by name. */

@@ -37,6 +37,7 @@ export type IntegrationParts<I, O> = Pick<
   | 'failed'
   | 'probe'
   | 'restartInMs'
+  | 'incarnation'
   | 'onSilence'
   | 'whenAlive'
   | 'describeTimeout'

@@ -29,6 +29,8 @@ export interface ToolStreaming {
 
 export interface ToolCallSettings {
   readonly session: string;
+  /** Its id in the history and the ledger. */
+  readonly call: string;
   readonly effect: Effect | undefined;
   readonly signal: AbortSignal | undefined;
   readonly scope: string | undefined;

@@ -9,6 +9,8 @@ export interface ToolSuccess<T> {
   readonly value: T;
   /** Attempts beyond the first. */
   readonly retries: number;
+  /** The answer was lost, and it was found out that the call took place: how, in words. The value is what a reconcile rule gave. */
+  readonly reconciled?: string | undefined;
 }
 
 /** The tool, or the way to it, answered with an error. */
@@ -27,6 +29,8 @@ export interface SyntheticToolError extends ToolError {
   readonly synthetic: true;
   readonly kind: FailureKind;
   readonly outcome: EffectOutcome;
+  /** How that is known, where a reconcile rule was asked. */
+  readonly how?: string | undefined;
   readonly elapsedMs: number;
   readonly attempts: number;
   readonly retryable: boolean;
@@ -47,6 +51,7 @@ const unanswered: ReadonlySet<FailureKind> = new Set([
 /** The result of a tool call that failed. */
 export function errorResult(failure: Failure, elapsedMs: number): ToolError | SyntheticToolError {
   const retries = Math.max(0, failure.attempts - 1);
-  if (!unanswered.has(failure.kind)) return { status: 'error', error: failure.message, retries, recoverable: false };
+  if (!unanswered.has(failure.kind) && failure.how === undefined)
+    return { status: 'error', error: failure.message, retries, recoverable: false };
   return { ...syntheticResult(failure, elapsedMs), retries, recoverable: false };
 }

@@ -164,6 +164,7 @@ export class TurnCalls {
     deadlines.set(callWatch);
     const settings: ToolCallSettings = {
       session: this.#scope.id,
+      call: id,
       effect: options.effect,
       signal: options.signal,
       scope: options.scope,
@@ -216,7 +217,11 @@ export class TurnCalls {
     const call = this.#open.get(id);
     if (call === undefined) return;
     if (!outcome.ok) this.#finish(id, outcome.failure);
-    else this.#answer(call, { status: 'ok', value: outcome.value, retries: Math.max(0, attempts - 1) });
+    else {
+      const { value, reconciled } = outcome;
+      const retries = Math.max(0, attempts - 1);
+      this.#answer(call, { status: 'ok', value, retries, ...(reconciled !== undefined && { reconciled }) });
+    }
   }
 
   /** Never given to the agent, which has its answer; kept beside it for people. */

@@ -25,6 +25,8 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'call.first_chunk': null,
   'call.retried': null,
   'call.pending': ['integration', 'pending', asTold],
+  'call.reconciling': ['integration', 'reconciling', asTold],
+  'call.reconciled': ['integration', 'reconciled', asTold],
   'call.succeeded': null,
   'call.failed': [
     'integration',

@@ -26,6 +26,7 @@ const waitTexts: Readonly<Record<FactOf<'call.pending'>['waitsFor'], string>> = 
   scope: 'earlier work of its scope',
   suspect: 'a sign of life of the server',
   rate: 'its rate limit',
+  reconciling: 'the answer whether it happened',
 };
 
 function callText(integration: string, label: string | undefined): string {

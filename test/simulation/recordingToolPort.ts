@@ -1,3 +1,4 @@
+import { functionForms } from '../../src/gateway/requestForms.ts';
 import type { CallPath } from '../../src/calls/callPath.ts';
 import { checkToolCallRetry } from '../../src/policy/toolCallRetry.ts';
 import type { ToolPort } from '../../src/sessions/toolPort.ts';
@@ -14,6 +15,7 @@ export function recordingToolPort(world: World): ToolPort {
       {
         path: path as CallPath<unknown, unknown>,
         effect: undefined,
+        forms: functionForms,
         tools: new Map(),
         request: (_tool, input) => input,
       },

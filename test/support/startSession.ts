@@ -1,3 +1,4 @@
+import { functionForms } from '../../src/gateway/requestForms.ts';
 import { createActor } from 'xstate';
 import { type Operation } from '../../src/calls/operation.ts';
 import { CallPath } from '../../src/calls/callPath.ts';
@@ -79,6 +80,7 @@ export function startSession(
       targets.set(name, {
         path,
         effect: undefined,
+        forms: functionForms,
         tools: new Map(Object.entries(readTools(name, more.tools))),
         request: (tool, input) => ({ tool, input }),
       });

@@ -39,7 +39,11 @@ export interface McpConnection {
   readonly lateAnswers: number;
   /** The result as the tool gave it, its own errors (`isError`) included. */
   callTool(
-    params: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
+    params: {
+      readonly name: string;
+      readonly arguments?: Record<string, unknown> | undefined;
+      readonly _meta?: Record<string, unknown> | undefined;
+    },
     context: McpRequestContext,
   ): Promise<CallToolResult>;
   /** All tools, page by page. */
@@ -136,8 +140,9 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
     get lateAnswers() {
       return parts.lateAnswers();
     },
-    async callTool({ name, arguments: given }, context) {
-      const params = given === undefined ? { name } : { name, arguments: given };
+    async callTool({ name, arguments: given, _meta: meta }, context) {
+      const asked = given === undefined ? { name } : { name, arguments: given };
+      const params = meta === undefined ? asked : { ...asked, _meta: meta };
       calls.add(context);
       try {
         const traced = withTrace(params, context);
@@ -211,5 +216,7 @@ function notStarted(reason: unknown): FailureFacts {
 /** The params of a request with its trace context, unprefixed (SEP-414). */
 function withTrace<P extends object>(params: P, context: McpRequestContext | undefined): P {
   const traceContext = context?.traceContext;
-  return traceContext === undefined ? params : { ...params, _meta: { ...traceContext } };
+  if (traceContext === undefined) return params;
+  const { _meta: meta } = params as { readonly _meta?: object };
+  return { ...params, _meta: { ...meta, ...traceContext } };
 }

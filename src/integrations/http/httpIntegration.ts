@@ -3,6 +3,7 @@ import type { CallPath } from '../../calls/callPath.ts';
 import { CallableIntegration, type Integration } from '../../calls/integration.ts';
 import type { Operation } from '../../calls/operation.ts';
 import type { Effect } from '../../policy/effects.ts';
+import type { Reconciler } from '../../policy/reconciler.ts';
 import type { CallStream } from '../../streams/callStream.ts';
 import type { HttpAnswer, HttpParse } from './httpOptions.ts';
 import { effectOfRequest, type HttpRequest } from './httpRequest.ts';
@@ -42,11 +43,17 @@ export class CallableHttp<P extends HttpParse>
 {
   readonly #streamedBy: StreamedBy;
 
-  /** @param effect - of calls whose method does not say. */
-  constructor(path: CallPath<HttpRequest, HttpAnswer<P>>, effect: Effect | undefined, streamedBy: StreamedBy) {
+  /** @param effect - of calls whose method does not say. @param reconciler - what settles their lost answers. */
+  constructor(
+    path: CallPath<HttpRequest, HttpAnswer<P>>,
+    effect: Effect | undefined,
+    streamedBy: StreamedBy,
+    reconciler?: Reconciler,
+  ) {
+    const rule = reconciler && { reconciler };
     super(path, effect, (request) => {
       const said = effectOfRequest(request);
-      return said === undefined ? undefined : { effect: said };
+      return said === undefined ? rule : { ...rule, effect: said };
     });
     this.#streamedBy = streamedBy;
   }

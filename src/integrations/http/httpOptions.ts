@@ -14,6 +14,7 @@ import {
 } from '../../policy/optionKeys.ts';
 import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
 import type { Costs } from '../../policy/rateLimit.ts';
+import { reconcileKey, type ReconcileOptions } from '../../policy/reconcileRule.ts';
 import { readOptions } from '../../policy/readOptions.ts';
 import { type EventRules, eventsKey } from '../../streams/eventRules.ts';
 import type { HttpRequest } from './httpRequest.ts';
@@ -64,6 +65,8 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
    * the call wins over both. @defaultValue unspecified
    */
   readonly effect?: Effect | undefined;
+  /** How it is found out what became of a call whose answer was lost. @defaultValue nobody asks */
+  readonly reconcile?: ReconcileOptions | undefined;
   /** What the body of an answer becomes. @defaultValue 'json' */
   readonly parse?: P | undefined;
   /**
@@ -106,6 +109,7 @@ export const httpKeys = {
   headers: headersKey,
   policy: policyKey,
   effect: choice(effects),
+  reconcile: reconcileKey,
   parse: choice(['json', 'text', 'bytes', 'response'], { default: 'json' }),
   maxBodyBytes: integer({ unit: 'bytes', default: 10_000_000 }),
   events: eventsKey,

@@ -13,6 +13,8 @@ import type { Outcome } from '../../policy/failure.ts';
 export interface McpToolRequest {
   readonly name: string;
   readonly arguments?: Record<string, unknown> | undefined;
+  /** Goes with the request as its `_meta`. @defaultValue none */
+  readonly _meta?: Record<string, unknown> | undefined;
 }
 
 /** What goes to the server over its one call path: a call of a tool, or the question which there are. */

@@ -7,8 +7,10 @@ import { StartLimit } from '../../actors/mcp/startLimit.ts';
 import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from '../../actors/mcp/mcpTools.ts';
+import { reconcileKey, type ReconcileOptions } from '../../policy/reconcileRule.ts';
 import { type ToolOptions, type Tools, toolsKey } from '../../policy/toolOptions.ts';
 import type { CallPath } from '../../calls/callPath.ts';
+import type { Incarnations } from '../../calls/callPathOptions.ts';
 import { restarted } from '../../calls/refusal.ts';
 import { toolName } from '../../calls/toolName.ts';
 import type { ConnectionEmitted } from '../../machines/connection.ts';
@@ -39,8 +41,10 @@ export interface McpCallingOptions {
   readonly policy?: PolicyInput | undefined;
   /** What its calls may do to the world, where a tool does not say. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
-  /** Per tool: effect and limits. */
+  /** Per tool: effect, limits and reconcile rule. */
   readonly tools?: Readonly<Record<string, ToolOptions>> | undefined;
+  /** How it is found out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
+  readonly reconcile?: ReconcileOptions | undefined;
   /**
    * Whether the server's own annotations of a tool (`readOnlyHint`, `idempotentHint`, `destructiveHint`) stand for its effect, where
    * neither the call, nor `tools`, nor `effect` says. A tool that may change things is then never repeated after its answer was
@@ -65,6 +69,7 @@ const callingKeys = {
   policy: policyKey,
   effect: choice(effects),
   tools: toolsKey,
+  reconcile: reconcileKey,
   trustAnnotations: boolean({ default: true }),
   whenAlive: choice(whenAliveChoices, { default: 'end' }),
 } satisfies KeysOf<McpCallingOptions>;
@@ -113,6 +118,15 @@ export function superviseMcp(
   let lastLine: string | undefined;
   /** Of connections that are gone. */
   let lateAnswers = 0;
+  /** Processes of the server, numbered as they become ready; up to which of them all have ended, with what they started. */
+  let lastReady = 0;
+  let lastEnded = 0;
+  const incarnations: Incarnations = {
+    get current() {
+      return connection === undefined ? undefined : lastReady;
+    },
+    isGone: (incarnation) => incarnation !== undefined && incarnation <= lastEnded,
+  };
   const hangWatch = createHangWatch({ connection: () => connection, isRemote: target.eras !== undefined });
   const list = createToolList({ clock: runtime.clock, limitMs: policy.limits.idleMs, changed: tellChanges });
 
@@ -121,6 +135,7 @@ export function superviseMcp(
     register: runtime.register,
     onReady(ready) {
       connection = ready;
+      lastReady++;
       startLimit.worked();
       // Before the calls that wait, so that what they may do is known when one of them fails.
       list.ready(ready);
@@ -163,6 +178,7 @@ export function superviseMcp(
       if (connection === undefined || !(await connection.ping())) throw notConnected(name);
     },
     startsDown: () => connection === undefined,
+    incarnation: target.eras === undefined ? incarnations : undefined,
     restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
     // A server that does not answer a ping either is hung, and is killed to be restarted.
     onSilence: async () => (await hangWatch.suspect()) === 'alive',
@@ -179,7 +195,11 @@ export function superviseMcp(
     shutdown: 9000,
     ...(isRemote(options) && { details: () => ({ url: target.command }) }),
     onStart: (ref) => {
-      ref.on('*', (event: unknown) => runtime.bus.tell({ ...(event as ConnectionEmitted), process: childId }));
+      ref.on('*', (event: unknown) => {
+        const told = event as ConnectionEmitted;
+        if (told.type === 'process.exited') processEnded();
+        runtime.bus.tell({ ...told, process: childId });
+      });
     },
   });
 
@@ -191,6 +211,12 @@ export function superviseMcp(
     tools,
     behind: () => ({ pid: connection?.pid, lastLine }),
   };
+
+  /** It is told when nothing is left of it: what it had not done it will not do. */
+  function processEnded(): void {
+    lastEnded = lastReady;
+    path.incarnationEnded();
+  }
 
   function tellToolError(request: McpRequest, { kind, reason, message, attempts }: Failure): void {
     // What its caller ended is no error of the tool.

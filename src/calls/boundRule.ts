@@ -1,0 +1,88 @@
+import type { Effect } from '../policy/effects.ts';
+import type { Outcome } from '../policy/failure.ts';
+import { type Finding, judgeAnswer, questionOf } from '../policy/reconcileMatch.ts';
+import type { LostAnswer, ReconcileRule, ToolRule } from '../policy/reconcileRule.ts';
+import { asFinding, type Asking, type AskingRule, type KeyRule, type Reconciler } from '../policy/reconciler.ts';
+
+/** How a rule reaches other tools. */
+export interface ProbePort {
+  /** Calls a tool the usual way, as a call that changes nothing. Never rejects. */
+  readonly call: (integration: string, tool: string, input: unknown, signal: AbortSignal) => Promise<Outcome<unknown>>;
+  /** What an answer of an integration says, as data. Must not throw. */
+  readonly read: (integration: string, answer: unknown) => unknown;
+  /** What a call of a tool does, where that is known. */
+  readonly effect: (integration: string, tool: string, input: unknown) => Effect | undefined;
+}
+
+/** Where a key may go, and what it is called there. */
+export type KeyPlace = Pick<Extract<ReconcileRule, { kind: 'key' }>, 'in' | 'name'>;
+
+/** What the requests and answers of a kind of integration look like. None of it may throw. */
+export interface RequestForms {
+  /** What a request asks for, as rules see it. */
+  readonly about: (request: unknown) => Pick<LostAnswer, 'tool' | 'input'>;
+  /** The answer that holds a result. */
+  readonly answer: (result: unknown) => unknown;
+  /** Where a key can go. */
+  readonly keysIn: readonly KeyPlace['in'][];
+  /** A request with a key in that place. */
+  readonly keyed: (request: unknown, place: KeyPlace, key: string) => unknown;
+}
+
+/**
+ * A rule for the calls of an integration.
+ * @param name - how the option is called in errors.
+ * @throws RangeError when a key cannot go where the rule says.
+ */
+export function boundRule(name: string, rule: ReconcileRule, forms: RequestForms, port: ProbePort): Reconciler {
+  const { about, answer } = forms;
+  if (rule.kind === 'key') {
+    if (!forms.keysIn.includes(rule.in)) {
+      const places = forms.keysIn.map((place) => (place === 'input' ? 'input.NAME' : place)).join(' or ');
+      throw new RangeError(`Expected \`${name}.idempotencyKey.in\` to be ${places}, got ${rule.in}`);
+    }
+    return { kind: 'key', about, keyed: (request, key) => forms.keyed(request, rule, key) } satisfies KeyRule;
+  }
+  const { notBeforeMs, timeoutMs, attempts, hold } = rule;
+  const limits = { kind: 'ask', notBeforeMs, timeoutMs, attempts, hold, about, answer } as const;
+  if (rule.kind === 'tool') {
+    return {
+      ...limits,
+      asks: rule.tool,
+      ask: (lost, asking) => askTool(rule, lost, asking, port),
+    } satisfies AskingRule;
+  }
+  const { probe } = rule;
+  return {
+    ...limits,
+    asks: 'its probe',
+    ask: (lost, { signal, attempt }) =>
+      probe(lost as LostAnswer<never>, {
+        signal,
+        attempt,
+        call: (integration, tool, input) => port.call(integration, tool, input, signal),
+      }),
+  } satisfies AskingRule;
+}
+
+async function askTool(rule: ToolRule, lost: LostAnswer, { signal }: Asking, port: ProbePort): Promise<Finding> {
+  const { tool, integration = lost.integration } = rule;
+  const unclear = (how: string): Finding => asFinding({ verdict: 'unknown', how: `${tool} ${how}` });
+  const input = questionOf(rule, lost);
+  if (input === undefined) return unclear('was not asked: the call does not have what it takes');
+  const effect = port.effect(integration, tool, input);
+  if (effect !== undefined && effect !== 'readOnly') return unclear(`was not asked: it is ${effect}, not readOnly`);
+  const outcome = await port.call(integration, tool, input, signal);
+  if (!outcome.ok) return unclear(`failed: ${outcome.failure.message.slice(0, 200)}`);
+  return asFinding(judgeAnswer(rule, lost, port.read(integration, outcome.value)));
+}
+
+/** An object with a value under names with dots between; what was given stays as it is. */
+export function withValueAt(given: unknown, path: string, value: unknown): unknown {
+  const [name = '', ...rest] = path.split('.');
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  const own: readonly (readonly [string, unknown])[] = isObject ? Object.entries(given) : [];
+  const inner = own.find(([key]) => key === name)?.[1];
+  const made = rest.length === 0 ? value : withValueAt(inner, rest.join('.'), value);
+  return Object.fromEntries([...own.filter(([key]) => key !== name), [name, made]]);
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../policy/canonicalJson.ts';
+import type { Finding } from '../policy/reconcileMatch.ts';
+import type { OpenEffect } from './openEffect.ts';
+
+/** What is remembered of a session, the latest, and for how long, in ms. */
+const mostRemembered = 100;
+const rememberedMs = 600_000;
+/** Sessions of which something is remembered. */
+const mostSessions = 1000;
+
+/** What an equal call of the session is to know: a verdict that came too late for its own call, or the key of a call whose outcome is unknown. */
+export interface Remembered {
+  readonly at: number;
+  readonly finding?: Finding | undefined;
+  readonly key?: string | undefined;
+}
+
+/** The effects of an integration's calls that are open, and what later calls of the session are to know of earlier ones. */
+export class OpenEffects<I, O> {
+  readonly #effects = new Set<OpenEffect<I, O>>();
+  readonly #remembered = new Map<string, Map<string, Remembered>>();
+
+  get size(): number {
+    return this.#effects.size;
+  }
+
+  /** Whether a call has to look here at all. */
+  get isEmpty(): boolean {
+    return this.#effects.size === 0 && this.#remembered.size === 0;
+  }
+
+  /** Questions that are asked as of now; those whose call is being repeated are not. */
+  get asked(): number {
+    let asked = 0;
+    for (const effect of this.#effects) if (effect.isAsked) asked++;
+    return asked;
+  }
+
+  list(): readonly OpenEffect<I, O>[] {
+    return [...this.#effects];
+  }
+
+  add(effect: OpenEffect<I, O>): void {
+    this.#effects.add(effect);
+  }
+
+  delete(effect: OpenEffect<I, O>): void {
+    this.#effects.delete(effect);
+  }
+
+  /** The open effect that a call of a session has to wait for: of the same tool and input, or of the same tool where that is held. */
+  holding(session: string, tool: string | undefined, inputKey: string | undefined): OpenEffect<I, O> | undefined {
+    for (const effect of this.#effects) {
+      if (effect.call.settings.session !== session || effect.loss.answer.tool !== tool) continue;
+      if (effect.rule.hold === 'tool' || (inputKey !== undefined && inputKey === effect.inputKey)) return effect;
+    }
+    return undefined;
+  }
+
+  remember(session: string, key: string, what: Remembered): void {
+    const ofSession = this.#remembered.get(session) ?? new Map<string, Remembered>();
+    // Anew, so that the latest are last.
+    this.#remembered.delete(session);
+    this.#remembered.set(session, ofSession);
+    ofSession.delete(key);
+    ofSession.set(key, what);
+    for (const [known, { at }] of ofSession) {
+      if (ofSession.size <= mostRemembered && at > what.at - rememberedMs) break;
+      ofSession.delete(known);
+    }
+    for (const [oldest] of this.#remembered) {
+      if (this.#remembered.size <= mostSessions) break;
+      this.#remembered.delete(oldest);
+    }
+  }
+
+  /** What is remembered for a call; once. */
+  recall(session: string, key: string, now: number): Remembered | undefined {
+    const ofSession = this.#remembered.get(session);
+    const known = ofSession?.get(key);
+    if (ofSession === undefined || known === undefined) return undefined;
+    ofSession.delete(key);
+    if (ofSession.size === 0) this.#remembered.delete(session);
+    return known.at > now - rememberedMs ? known : undefined;
+  }
+
+  clear(): void {
+    this.#effects.clear();
+    this.#remembered.clear();
+  }
+}
+
+/** What equal calls have in common: the tool, and the input as canonical JSON. Undefined where that is no JSON. */
+export function inputKeyOf(tool: string | undefined, input: unknown): string | undefined {
+  const text = canonicalJson(input ?? null);
+  return text === undefined
+    ? undefined
+    : createHash('sha256')
+        .update(`${tool ?? ''}\n${text}`)
+        .digest('base64');
+}

@@ -1,0 +1,82 @@
+import { type RequestForms, withValueAt } from '../calls/boundRule.ts';
+
+/** What the requests and answers of one kind of integration look like to reconcile rules. */
+export interface ToolForms extends RequestForms {
+  /** What an answer says, as data. */
+  readonly read: (answer: unknown) => unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+const asIs = (value: unknown): unknown => value;
+
+/** Of a function: `{ tool, input }` where a session calls it as a tool, else its input as it is. */
+export const functionForms: ToolForms = {
+  about(request) {
+    const { tool } = fieldsOf(request);
+    return typeof tool === 'string' ? { tool, input: fieldsOf(request)['input'] } : { tool: undefined, input: request };
+  },
+  answer: asIs,
+  keysIn: ['input'],
+  keyed(request, { name }, key) {
+    const fields = fieldsOf(request);
+    if (typeof fields['tool'] !== 'string') return withValueAt(request, name, key);
+    return { ...fields, input: withValueAt(fields['input'], name, key) };
+  },
+  read: asIs,
+};
+
+/** Of an HTTP API: the request is the input, and the body of an answer what it says. */
+export const httpForms: ToolForms = {
+  about: (request) => ({ tool: undefined, input: request }),
+  answer(result) {
+    const { status, headers } = fieldsOf(result);
+    const isAnswer = typeof status === 'number' && typeof headers === 'object';
+    return isAnswer ? result : { status: 200, headers: {}, body: result };
+  },
+  keysIn: ['header', 'input'],
+  keyed(request, { in: where, name }, key) {
+    const fields = fieldsOf(request);
+    if (where === 'input') return withValueAt(fields, name, key);
+    return { ...fields, headers: { ...fieldsOf(fields['headers']), [name]: key } };
+  },
+  read: (answer) => fieldsOf(answer)['body'],
+};
+
+/** Longest text of an MCP answer that is read as JSON, in characters. */
+const mostText = 5_000_000;
+
+/** Of an MCP server: the arguments of the tool are the input, and an answer says what is structured in it, or the JSON in its text. */
+export const mcpForms: ToolForms = {
+  about(request) {
+    const { name, arguments: given } = fieldsOf(request);
+    return { tool: typeof name === 'string' ? name : undefined, input: given ?? {} };
+  },
+  answer(result) {
+    if (Array.isArray(fieldsOf(result)['content'])) return result;
+    const text = typeof result === 'string' ? result : (JSON.stringify(result) ?? 'null');
+    const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
+    return { content: [{ type: 'text', text }], ...(isObject && { structuredContent: result }) };
+  },
+  keysIn: ['input', 'meta'],
+  keyed(request, { in: where, name }, key) {
+    const fields = fieldsOf(request);
+    if (where === 'meta') return { ...fields, _meta: { ...fieldsOf(fields['_meta']), [name]: key } };
+    return { ...fields, arguments: withValueAt(fields['arguments'], name, key) };
+  },
+  read(answer) {
+    const { structuredContent, content } = fieldsOf(answer);
+    if (structuredContent !== undefined) return structuredContent;
+    const texts = (Array.isArray(content) ? content : []).map((part) => fieldsOf(part)['text']);
+    const [text] = texts;
+    if (texts.length !== 1 || typeof text !== 'string' || text.length > mostText) return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      return undefined;
+    }
+  },
+};

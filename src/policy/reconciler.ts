@@ -1,0 +1,76 @@
+import type { FailureFacts } from './failure.ts';
+import type { Finding } from './reconcileMatch.ts';
+import type { AskLimits, LostAnswer } from './reconcileRule.ts';
+
+/** One question to a rule: the call, from the loss of its answer. */
+export interface Asking {
+  /** Aborted when the probe has had its time, or nobody needs its answer any more. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** A reconcile rule that asks, bound to the integration whose calls it is for. */
+export interface AskingRule extends AskLimits {
+  readonly kind: 'ask';
+  /** What is asked, in words: `list_payments`. */
+  readonly asks: string;
+  /** What a request asks for, as rules see it. Must not throw. */
+  readonly about: (request: never) => Pick<LostAnswer, 'tool' | 'input'>;
+  /** May throw, reject, or answer nonsense. */
+  readonly ask: (lost: LostAnswer, asking: Asking) => unknown;
+  /** What the rule gives as the answer of the call, as the integration would have answered. Must not throw. */
+  readonly answer: (result: unknown) => unknown;
+}
+
+/** A reconcile rule that makes calls repeatable, bound likewise. */
+export interface KeyRule {
+  readonly kind: 'key';
+  readonly about: (request: never) => Pick<LostAnswer, 'tool' | 'input'>;
+  /** The request with the key of its call in it; the one that was given stays as it is. Must not throw. */
+  readonly keyed: (request: never, key: string) => unknown;
+}
+
+/** What settles lost answers of calls, as their settings have it. */
+export type Reconciler = AskingRule | KeyRule;
+
+/** What follows the question about one call: the ledger of its session. */
+export interface ReconcileLog {
+  /** Before it is asked for the first time. @returns whether the question is still ours to ask. Must not reject. */
+  readonly opened: () => PromiseLike<boolean> | undefined;
+  /** @param isLate - its caller had been answered before. Must not throw. */
+  readonly settled: (finding: Finding, isLate: boolean) => void;
+}
+
+/** A rule found out that the call took place, and has no answer for it; or that it did not happen, or nothing. */
+export function foundFacts(lost: FailureFacts, { verdict, how }: Pick<Finding, 'verdict' | 'how'>): FailureFacts {
+  return { ...lost, outcome: verdict, how, ...(verdict === 'done' && { shouldRetry: false }) };
+}
+
+/** Reads what a probe answered. What is no verdict is `unknown`; a result becomes what the integration would have answered. */
+export function findingOf(answer: unknown, { asks, answer: answerOf }: Pick<AskingRule, 'asks' | 'answer'>): Finding {
+  if (answer === 'done') return { verdict: 'done', how: `${asks} finds it` };
+  if (answer === 'not_done') return { verdict: 'not_done', how: `${asks} does not find it` };
+  if (isFinding(answer)) {
+    const { result } = answer;
+    return result === undefined ? answer : { ...answer, result: { value: answerOf(result.value) } };
+  }
+  if (typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'done')) {
+    const { done: value, how } = answer as { readonly done: unknown; readonly how?: unknown };
+    const said = typeof how === 'string' && how !== '' ? how.slice(0, 300) : `${asks} finds it`;
+    return { verdict: 'done', how: said, result: { value: answerOf(value) } };
+  }
+  return { verdict: 'unknown', how: answer === 'unknown' ? `${asks} does not know` : `${asks} gave no verdict` };
+}
+
+const findings = new WeakSet<object>();
+
+/** Marks what our own rules found: what a function answers is never taken for it. */
+export function asFinding(finding: Finding): Finding {
+  findings.add(finding);
+  return finding;
+}
+
+function isFinding(answer: unknown): answer is Finding {
+  return typeof answer === 'object' && answer !== null && findings.has(answer);
+}
