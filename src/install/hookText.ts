@@ -1,7 +1,8 @@
+import { quoteShell, shellWord } from '../policy/shellWord.ts';
 import { type Document, tokenOf } from './document.ts';
 import type { Program } from './entry.ts';
 import { type Launcher, readOwnCommand } from './launcher.ts';
-import { quoteShell, shellWord, splitShell } from './shellText.ts';
+import { splitShell } from './shellText.ts';
 import type { TextEdit } from './textEdits.ts';
 
 /** The shell that a program gives its hooks to, as words for a shell. */

@@ -1,13 +1,3 @@
-/** A word for a POSIX shell, and for fish where it has no backslash: quoted when it needs it. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : quoteShell(word);
-}
-
-/** A text in single quotes. */
-export function quoteShell(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
-
 /** Whether every shell starts the same words for it: a program and its arguments, with nothing to expand. */
 export function isPlainCommand(text: string): boolean {
   return /^[\w@%+:,./-][\w@%+=:,./ -]*$/.test(text);

@@ -90,14 +90,15 @@ export const breaksAfter = (text: string): OpenaiReply =>
   ]);
 
 /** An answer that runs a command. */
-export const runs = (cmd: string): OpenaiReply =>
+export const runs = (cmd: string): OpenaiReply => callsFunction({ name: 'exec_command' }, { cmd });
+
+/** An answer that calls a tool of an MCP server. */
+export const callsServer = (server: string, name: string, input: object): OpenaiReply =>
+  callsFunction({ name, namespace: `mcp__${server}` }, input);
+
+const callsFunction = (named: { readonly name: string; readonly namespace?: string }, input: object): OpenaiReply =>
   streams(() => {
-    const call = {
-      type: 'function_call',
-      name: 'exec_command',
-      call_id: `call_${++lastId}`,
-      arguments: JSON.stringify({ cmd }),
-    };
+    const call = { type: 'function_call', ...named, call_id: `call_${++lastId}`, arguments: JSON.stringify(input) };
     return [
       { type: 'response.created', response: { id: 'resp' } },
       { type: 'response.output_item.done', item: call },

@@ -24,7 +24,7 @@ import { failureLine } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
-import { shellWord } from '../shellWord.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import { agentExitCode } from './exitCode.ts';
 import type { AgentArgs } from './options.ts';
 import { type AgentPlan, planAgent } from './plan.ts';

@@ -5,7 +5,7 @@ import { readConfig } from '../../config/readConfig.ts';
 import { nearest } from '../../policy/nearest.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { duringModule } from '../moduleExit.ts';
-import { shellWord } from '../shellWord.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 
 const prefix = 'UNWEDGE_';

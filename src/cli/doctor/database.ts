@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { examineStore, type StoreExamination } from '../../store/examineStore.ts';
 import { storePath } from '../../store/paths.ts';
 import { formatDuration } from '../../policy/duration.ts';
-import { shellWord } from '../shellWord.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import { lookAt } from './lookAt.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 

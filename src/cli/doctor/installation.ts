@@ -2,7 +2,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeDriver } from '../../store/describeDriver.ts';
 import { ownVersion } from '../ownVersion.ts';
-import { shellWord } from '../shellWord.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 import { findProgram } from './findProgram.ts';
 

@@ -9,7 +9,7 @@ import type { ChildRecord } from '../../policy/childRecord.ts';
 import { storePath } from '../../store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../store/runtimes.ts';
 import { runtimeText } from '../liveRuntimes.ts';
-import { shellWord } from '../shellWord.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import { lookAt } from './lookAt.ts';
 import { examineDatabase, namesBeside } from './database.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { shellWord } from '../shellWord.ts';
+import { shellWord } from '../../policy/shellWord.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 
 /** Each program takes three of them, and each client one or two. */

@@ -3,10 +3,10 @@ import { agents } from '../../install/agents/agents.ts';
 import type { EntryReport } from '../../install/entry.ts';
 import type { FileReport, InstallReport } from '../../install/report.ts';
 import type { InstallRequest } from '../../install/request.ts';
-import { textWidth } from '../../policy/textWidth.ts';
 import type { Io } from '../io.ts';
 import { plainText, sanitize } from '../sanitize.ts';
 import { createStyle, type Style } from '../style.ts';
+import { wrapWords } from '../wrap.ts';
 
 /** Wider than this, a sentence is hard to read. */
 const widest = 100;
@@ -19,7 +19,7 @@ export function installText(report: InstallReport, request: InstallRequest, home
   const paragraphs = [
     ...report.files.map((file) => fileText(file, report, home, width, style)),
     ...(report.dryRun ? report.files.flatMap(({ diff }) => (diff === undefined ? [] : [diffText(diff, style)])) : []),
-    [summary(report, request), ...nextSteps(report, request)].flatMap((text) => wrapped(text, width, '')).join('\n'),
+    [summary(report, request), ...nextSteps(report, request)].flatMap((text) => wrapped(text, width)).join('\n'),
   ];
   return `${paragraphs.join('\n\n')}\n`;
 }
@@ -54,7 +54,7 @@ function wordOf({ action }: EntryReport, { dryRun }: InstallReport): string {
 
 function row(word: string, text: string, width: number, style: Style): string[] {
   const paint = word === 'left' || word === 'already' ? style.dim : word === 'not done' ? style.red : style.green;
-  const [first = '', ...rest] = wrapped(text, width - 12, '');
+  const [first = '', ...rest] = wrapped(text, width - 12);
   return [`${indent}${paint(word.padEnd(8))}  ${first}`, ...rest.map((line) => ' '.repeat(12) + line)];
 }
 
@@ -113,16 +113,6 @@ function backups(files: readonly FileReport[]): readonly string[] {
   return folder === undefined ? [] : [`The files of before: ${folder}`];
 }
 
-/** Lines of at most so many columns, parted at spaces. */
-function wrapped(text: string, width: number, before: string): string[] {
-  const lines: string[] = [];
-  let line = before;
-  for (const word of sanitize(text).split(' ')) {
-    const longer = line === before ? before + word : `${line} ${word}`;
-    if (line !== before && textWidth(longer) > width) {
-      lines.push(line);
-      line = before + word;
-    } else line = longer;
-  }
-  return [...lines, line];
+function wrapped(text: string, width: number, before = ''): readonly string[] {
+  return wrapWords(sanitize(text), width - before.length).map((line) => before + line);
 }
