@@ -104,6 +104,7 @@ export class FileJob {
       launcher: this.#launcher,
       withRequestedHooks: this.#request.withCodexHooks,
       isThere: (path) => this.#world.files.facts(path) !== undefined,
+      isWindows: this.#world.platform === 'win32',
       scripts,
       elsewhere: this.#file.hooks === 'grouped' ? this.#hooksElsewhere(project) : new Map(),
     };

@@ -19,6 +19,7 @@ export interface Wrapping {
   /** Whether hooks are wrapped that an agent has to be asked for. */
   readonly withRequestedHooks: boolean;
   readonly isThere: (path: string) => boolean;
+  readonly isWindows: boolean;
   /** Paths of this program, of now and of before. */
   readonly scripts: ReadonlySet<string>;
   /** Hooks of files that stay as they are, by {@link hookIdentity}. */
@@ -128,7 +129,7 @@ function judgeHook(
   found: readonly Found[],
   wrapping: Wrapping,
 ): Judged {
-  const { agent, rules, launcher, elsewhere, withRequestedHooks } = wrapping;
+  const { agent, rules, launcher, elsewhere, withRequestedHooks, isWindows } = wrapping;
   const { hooks } = agent;
   if (hooks === undefined) return left(program, 'its hooks are not known');
   const identity = hookIdentity(event, program);
@@ -137,6 +138,7 @@ function judgeHook(
   const why =
     hooks.leaves(program, document) ??
     rules?.hooks ??
+    (isWindows && program.isShell ? 'its shell on Windows is not known' : undefined) ??
     (hooks.onRequest !== undefined && !withRequestedHooks ? hooks.onRequest : undefined) ??
     (hooks.shell === undefined && program.isShell && !isPlainCommand(program.command.value)
       ? 'it is more than plain words, and its shell is not known'

@@ -34,16 +34,15 @@ function fileText(file: FileReport, report: InstallReport, home: string, width: 
     lines.push(...row(wordOf(entry, report), `${entry.kind} ${about}`, width, style));
   }
   if (report.undo && status === 'changed' && isExact !== undefined) {
-    lines.push(
-      ...wrapped(
-        isExact ? 'It is to the byte what it was before.' : 'What was edited since stays as it is.',
-        width,
-        indent,
-      ),
-    );
+    lines.push(...wrapped(exactness(isExact, report), width, indent));
   }
   for (const note of notes) lines.push(...wrapped(note, width, indent));
   return lines.join('\n');
+}
+
+function exactness(isExact: boolean, { dryRun }: InstallReport): string {
+  if (!isExact) return 'What was edited since stays as it is.';
+  return `It ${dryRun ? 'would be' : 'is'} to the byte what it was before.`;
 }
 
 const planned = { wrapped: 'wrap', repaired: 'repair', restored: 'restore', already: 'already', left: 'left' } as const;
@@ -90,13 +89,10 @@ function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-function nextSteps(
-  { files, next, notes, undo, dryRun }: InstallReport,
-  { agents: names }: InstallRequest,
-): readonly string[] {
+function nextSteps({ files, next, notes, undo, dryRun }: InstallReport, request: InstallRequest): readonly string[] {
   if (!files.some(({ status }) => status === 'changed')) return notes;
-  const words = names.length === 1 ? names.join('') : '--all';
-  if (dryRun) return [...notes, `To do it: unwedge install ${words}${undo ? ' --undo' : ''}`];
+  const words = commandLine(request);
+  if (dryRun) return [...notes, `To do it: ${words}${undo ? ' --undo' : ''}`];
   if (undo) return next;
   return [
     ...next,
@@ -104,8 +100,13 @@ function nextSteps(
     'A call of a tool may take 6 minutes, unless its server says otherwise: put --call-timeout before the -- for more.',
     ...backups(files),
     'What happens from now on: unwedge status',
-    `Back again: unwedge install ${words} --undo (before you remove unwedge: without it, wrapped servers do not start)`,
+    `Back again: ${words} --undo (before you remove unwedge: without it, wrapped servers do not start)`,
   ];
+}
+
+function commandLine({ agents: names, withProject, withCodexHooks, undo }: InstallRequest): string {
+  const options = [withProject ? ' --project' : '', withCodexHooks && !undo ? ' --codex-hooks' : ''];
+  return `unwedge install ${names.length === 1 ? names.join('') : '--all'}${options.join('')}`;
 }
 
 function backups(files: readonly FileReport[]): readonly string[] {

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { textWidth } from '../../../src/policy/textWidth.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -110,6 +111,18 @@ describe('unwedge install', () => {
         },
       ],
     });
+  });
+
+  it('[E-4] loads its parsers for itself alone', () => {
+    const dist = fileURLToPath(new URL('../../../dist', import.meta.url));
+    const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+    const read = (name: string): string => readFileSync(join(dist, name), 'utf8');
+    const parsing = files.filter((name) => /toml-eslint-parser|jsonc-eslint-parser|smol-toml/.test(read(name)));
+    expect(parsing).toHaveLength(1);
+    const own = basename(parsing[0] ?? '');
+    const users = files.filter((name) => read(name).includes(own));
+    expect(users).toHaveLength(1);
+    expect(read(users[0] ?? '')).toMatch(new RegExp(`import\\(["'\`][^"'\`]*${own.replaceAll('.', '\\.')}`));
   });
 
   it('[E-4] works as the program that is built', async () => {

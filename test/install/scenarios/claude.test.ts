@@ -178,6 +178,33 @@ describe('install claude', () => {
     expect(machine.read('home/.claude/plugins/cache/market/plug/1.0.0/.mcp.json')).toBe(servers({ theirs: npx }));
   });
 
+  it('[E-4] leaves lines for a shell on Windows, and keeps `cmd /c` whole', async () => {
+    const machine = startInstall();
+    machine.write('home/.claude.json', servers({ a: { command: 'cmd', args: ['/c', 'npx', 'p'] } }));
+    const hooks = [
+      { type: 'command', command: 'x' },
+      { type: 'command', command: 'y', args: [] },
+    ];
+    machine.write('home/.claude/settings.json', JSON.stringify({ hooks: { Stop: [{ hooks }] } }));
+    const { files } = await machine.run({}, { platform: 'win32' });
+    expect(files.flatMap(said)).toEqual([
+      'wrapped a',
+      'left Stop: x: its shell on Windows is not known',
+      'wrapped Stop: y',
+    ]);
+    const { mcpServers } = JSON.parse(machine.read('home/.claude.json')) as { mcpServers: { a: { args: string[] } } };
+    expect(mcpServers.a.args.slice(1)).toEqual(['mcp', '--', 'cmd', '/c', 'npx', 'p']);
+  });
+
+  it('[E-4] says that the cache of npx is no place to stay', async () => {
+    const machine = startInstall();
+    machine.write('home/.claude.json', servers({ a: npx }));
+    const launcher = { command: 'node', args: ['/home/x/.npm/_npx/0a1b/node_modules/unwedge/dist/cli/main.js'] };
+    const { notes } = await machine.run({ dryRun: true }, { launcher });
+    expect(notes).toEqual([expect.stringContaining('npm install -g unwedge')]);
+    expect((await machine.run({ dryRun: true })).notes).toEqual([]);
+  });
+
   it('[E-4] gives a server the time for a call that its entry gives it, where that is longer', async () => {
     const machine = startInstall();
     machine.write(

@@ -17,6 +17,7 @@ const wrapping = (agent: Wrapping['agent']): Wrapping => ({
   launcher: { command: '/usr/bin/node', args: [script] },
   withRequestedHooks: true,
   isThere: () => true,
+  isWindows: false,
   scripts,
   elsewhere: new Map(),
 });

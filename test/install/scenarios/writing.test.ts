@@ -98,6 +98,27 @@ describe('a file that somebody else writes', () => {
     expect(machine.read('home/.claude.json')).toBe(other);
   });
 
+  it('[E-4] is not overwritten when it changes while the new content is written', async () => {
+    const machine = startInstall();
+    machine.write('home/.claude.json', original);
+    const other = original.replace('"mem"', '"other"');
+    let isFirst = true;
+    const files: Files = {
+      ...systemFiles,
+      create(path, bytes, dress) {
+        systemFiles.create(path, bytes, dress);
+        if (isFirst && path.endsWith('.claude.json.unwedge.tmp')) {
+          isFirst = false;
+          machine.write('home/.claude.json', other);
+        }
+      },
+    };
+    await machine.run({}, { files });
+    expect(machine.read('home/.claude.json')).toContain('"mcp", "--", "other"');
+    await machine.undo();
+    expect(machine.read('home/.claude.json')).toBe(other);
+  });
+
   it('[E-4] is given up when it changes each time', async () => {
     const machine = startInstall();
     machine.write('home/.claude.json', original);
