@@ -7,6 +7,7 @@ import { toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
+import { wrapWords } from './wrap.ts';
 
 export const alerts = defineCommand({
   name: 'alerts',
@@ -28,34 +29,40 @@ export const alerts = defineCommand({
     }));
     if (args.json) io.stdout.write(toJson({ database: path, ...view }));
     else if (view.open.length + view.unwatched.length + view.cleared.length === 0)
-      io.stdout.write('No alerts are on record.\n');
+      io.stdout.write(`${wrapWords(emptyText, io.columns).join('\n')}\n`);
     else io.stdout.write(alertTable(view, now, io));
     return 0;
   },
 });
 
+const emptyText = 'No alerts are on record: a gateway or proxy raises one at 5 failures or crashes within 10 minutes.';
+
 /** Alerts as rows, what is open first. */
 export function alertTable(view: Partial<AlertView>, now: number, io: Io): string {
   const style = createStyle(io);
+  const { cleared = [] } = view;
   return renderTable(
     [
       { title: 'ALERT' },
       { title: 'INTEGRATION', hasNames: true },
-      { title: 'SINCE' },
-      { title: 'FAILURES', align: 'right' },
-      { title: 'CRASHES', align: 'right' },
-      { title: 'LAST' },
-      { title: 'WHAT' },
+      { title: 'SINCE', rank: 3 },
+      { title: 'FAILURES', align: 'right', rank: 1 },
+      { title: 'CRASHES', align: 'right', rank: 2 },
+      { title: 'LAST', rank: 4 },
+      ...(cleared.length === 0 ? [] : [{ title: 'CLEARED', rank: 5 }]),
+      { title: 'WHAT', stacks: true },
     ],
     [...openRows(view, now, style), ...clearedRows(view, now, style)],
     io.columns,
   );
 }
 
-function openRows({ open = [], unwatched = [] }: Partial<AlertView>, now: number, { red, yellow }: Style): Cell[][] {
+function openRows(view: Partial<AlertView>, now: number, { red, yellow }: Style): Cell[][] {
+  const { open = [], unwatched = [], cleared = [] } = view;
+  const end = cleared.length === 0 ? undefined : '';
   return [
-    ...open.map((alert) => alertRow({ text: 'open', paint: red }, ago(alert.raisedAt, now), alert, now)),
-    ...unwatched.map((alert) => alertRow({ text: 'unwatched', paint: yellow }, '', alert, now)),
+    ...open.map((alert) => alertRow({ text: 'open', paint: red }, ago(alert.raisedAt, now), alert, now, end)),
+    ...unwatched.map((alert) => alertRow({ text: 'unwatched', paint: yellow }, '', alert, now, end)),
   ];
 }
 
@@ -63,14 +70,22 @@ const endTexts = { quiet: 'quiet', closed: 'circuit closed', recovered: 'success
 
 function clearedRows({ cleared = [] }: Partial<AlertView>, now: number, { dim }: Style): Cell[][] {
   return cleared.map((alert) => {
-    const state = { text: `cleared ${ago(alert.clearedAt, now)}, ${endTexts[alert.clearedBy]}`, paint: dim };
-    return alertRow(state, ago(alert.raisedAt, now), alert, now);
+    const end = `${ago(alert.clearedAt, now)}, ${endTexts[alert.clearedBy]}`;
+    return alertRow({ text: 'cleared', paint: dim }, ago(alert.raisedAt, now), alert, now, end);
   });
 }
 
-function alertRow(state: Cell, since: string, alert: OpenAlert | UnwatchedAlert, now: number): Cell[] {
+/** @param end - when and why it was cleared; undefined in a table without cleared ones. */
+function alertRow(
+  state: Cell,
+  since: string,
+  alert: OpenAlert | UnwatchedAlert,
+  now: number,
+  end: string | undefined,
+): Cell[] {
   const { integration, because, kind, message, failures, crashes, lastFailureAt } = alert;
   const trouble = because === 'crashes' ? 'keeps crashing' : because === 'rate' ? undefined : kind;
   const what = trouble === undefined ? message : `${trouble}: ${message}`;
-  return [state, integration, since, String(failures), String(crashes), ago(lastFailureAt, now), what];
+  const figures = [String(failures), String(crashes), ago(lastFailureAt, now)];
+  return [state, integration, since, ...figures, ...(end === undefined ? [] : [end]), what];
 }

@@ -7,16 +7,37 @@ import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { localTime } from './timeText.ts';
 
-/** Events as a table that fits the terminal. */
-export function eventTable(rows: readonly EventRow[], io: Io): string {
+/** Events as a table that fits the terminal. @param running - pids of the runtimes that are entered. */
+export function eventTable(rows: readonly EventRow[], running: ReadonlySet<number>, io: Io): string {
   const style = createStyle(io);
-  const origins = createOrigins(rows);
-  const columns = [{ title: 'TIME' }, { title: 'EVENT' }, { title: 'OF' }, { title: 'WHAT' }];
+  const origins = createOrigins(rows, running);
+  const isNarrow = io.columns < narrowColumns;
+  const today = localTime(io.now()).slice(0, dayLength);
+  const isToday = rows.every(({ at }) => localTime(at).startsWith(today));
+  const timeOf = ({ at }: EventRow): string => (isNarrow ? shortTime(at, isToday) : localTime(at));
+  const columns = [
+    { title: 'TIME' },
+    { title: 'EVENT' },
+    { title: 'OF', hasIds: true },
+    { title: 'WHAT', stacks: true },
+  ];
   return renderTable(
     columns,
-    rows.map((event) => toCells(event, style, origins)),
+    rows.map((event) => {
+      const [, ...cells] = toCells(event, style, origins);
+      return [{ text: timeOf(event), paint: style.dim }, ...cells];
+    }),
     io.columns,
   );
+}
+
+/** Narrower terminals have no room for a date and milliseconds. */
+const narrowColumns = 80;
+const dayLength = '2026-01-01'.length;
+
+/** `10:29:44`, and of another day `01-01 10:29:44`. */
+function shortTime(at: number, isToday: boolean): string {
+  return localTime(at).slice(isToday ? dayLength + 1 : '2026-'.length, '2026-01-01 10:29:44'.length);
 }
 
 /** Widths of the first columns of a line, which cannot know what comes after it. */
@@ -58,22 +79,30 @@ function toCells(event: EventRow, style: Style, origins: Origins): Cell[] {
   ];
 }
 
-/** The name of whose event it is: with the pid of the runtime where several have recorded events of that name. */
+/** The name of whose event it is: with the pid of the runtime where several record events of that name at a time. */
 export type Origins = (subject: string, event: EventRow) => string;
 
-/** @param rows - what is shown at once; what comes after it is taken into account from then on. */
-export function createOrigins(rows: readonly EventRow[] = []): Origins {
-  const pids = new Map<string, Set<number>>();
+/**
+ * One run after the other, as `unwedge run` makes them, needs no pid to be told apart: only runtimes that are entered together, or take turns.
+ * @param rows - what is shown at once, oldest first; what comes after it is taken into account from then on.
+ * @param running - pids of the runtimes that are entered.
+ */
+export function createOrigins(rows: readonly EventRow[], running: ReadonlySet<number>): Origins {
+  const known = new Map<string, { readonly pids: Set<number>; last: number; isShared: boolean }>();
   const note = (subject: string, { metadata: { runtime_pid: pid } }: EventRow): number | undefined => {
     if (typeof pid !== 'number') return undefined;
-    const known = pids.get(subject) ?? new Set();
-    pids.set(subject, known.add(pid));
+    const name = known.get(subject) ?? { pids: new Set<number>(), last: pid, isShared: false };
+    known.set(subject, name);
+    const takesTurns = name.last !== pid && name.pids.has(pid);
+    name.pids.add(pid);
+    name.last = pid;
+    name.isShared ||= takesTurns || [...name.pids].filter((each) => running.has(each)).length > 1;
     return pid;
   };
   for (const row of rows) note(splitSubject(row.metadata).subject, row);
   return (subject, event) => {
     const pid = note(subject, event);
-    const isShared = subject !== '' && pid !== undefined && (pids.get(subject)?.size ?? 0) > 1;
+    const isShared = subject !== '' && pid !== undefined && known.get(subject)?.isShared === true;
     return isShared ? instanceName(subject, pid) : subject;
   };
 }

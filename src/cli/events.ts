@@ -16,7 +16,7 @@ export const events = defineCommand({
   usage:
     'events [--follow] [--since DURATION] [--category NAME] [--integration NAME] [--failed] [--limit N] [--json] [--db FILE]',
   details: [
-    'The newest events that match, oldest first. Where several runtimes have recorded events of one name, it is shown as NAME@PID.',
+    'The newest events that match, oldest first. Where several runtimes record events of one name at a time, it is shown as NAME@PID.',
     'With --follow it goes on with those that come, until Ctrl-C (exit 130); --json gives one',
     'object a line then.',
   ].join('\n'),
@@ -42,13 +42,14 @@ export const events = defineCommand({
     const { since, category, integration, failed, limit } = args;
     const query = { since: since === undefined ? undefined : io.now() - since, category, integration, failed, limit };
     if (args.follow) return (await import('./followEvents.ts')).followEvents(query, args, io);
-    const { rows, hint } = await readDatabase(args.db, io, async (reader) => {
+    const { rows, running, hint } = await readDatabase(args.db, io, async (reader) => {
       const rows = await reader.events(query);
-      return { rows, hint: rows.length === 0 ? await guess(reader, category, integration) : '' };
+      const running = new Set((await reader.runtimes()).map(({ pid }) => pid));
+      return { rows, running, hint: rows.length === 0 ? await guess(reader, category, integration) : '' };
     });
     if (hint instanceof UsageError) throw hint;
     if (args.json) io.stdout.write(toJson(rows));
-    else if (rows.length > 0) io.stdout.write(eventTable(rows, io));
+    else if (rows.length > 0) io.stdout.write(eventTable(rows, running, io));
     if (rows.length === 0) io.stderr.write(`No events match.${hint}\n`);
     return 0;
   },

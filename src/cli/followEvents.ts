@@ -29,12 +29,14 @@ export async function followEvents(
   io: Io,
 ): Promise<number> {
   let origins: Origins | undefined;
+  const running = new Set<number>();
   const print = (rows: readonly EventRow[]): void => {
-    origins ??= createOrigins(rows);
+    origins ??= createOrigins(rows, running);
     for (const row of rows) io.stdout.write(json ? toJsonLine(row) : eventLine(row, io, origins));
   };
   let place = await readDatabase(db, io, async (reader) => {
     const last = await reader.lastEventId();
+    for (const { pid } of await reader.runtimes()) running.add(pid);
     const rows = await reader.events(query);
     print(rows);
     return { file: reader.identity, after: Math.max(last, rows.at(-1)?.id ?? 0) };

@@ -57,7 +57,15 @@ function list(io: Io): string {
     Object.keys(machine.states).join(', '),
     summary,
   ]);
-  return renderTable([{ title: 'MACHINE' }, { title: 'STATES' }, { title: 'ONE OF' }], rows, io.columns);
+  return renderTable(
+    [
+      { title: 'MACHINE', hasIds: true },
+      { title: 'STATES', stacks: true },
+      { title: 'ONE OF', stacks: true },
+    ],
+    rows,
+    io.columns,
+  );
 }
 
 /** One machine as itself; several with their names before them, or in a list. */

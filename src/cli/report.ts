@@ -65,13 +65,19 @@ export const report = defineCommand({
 function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io, style: Style): string {
   const hasStreams = entries.some(({ firstChunk }) => firstChunk !== undefined);
   const isWide = io.isTTY && io.columns >= wideColumns;
+  const right = (title: string, rank: number) => ({ title, align: 'right' as const, rank });
   const columns: Column[] = [
     { title: 'INTEGRATION', hasNames: true },
-    ...['CALLS', 'SUCCESS', 'P50', 'P95', 'P99', ...(hasStreams ? ['FIRST'] : []), 'RETRIES', 'REFUSED'].map(
-      (title) => ({ title, align: 'right' as const }),
-    ),
-    ...(isWide ? [{ title: 'CALLS, SUCCESS OVER TIME' }] : []),
-    { title: 'FAILED' },
+    right('CALLS', 2),
+    right('SUCCESS', 1),
+    right('P50', 5),
+    right('P95', 3),
+    right('P99', 6),
+    ...(hasStreams ? [right('FIRST', 7)] : []),
+    right('RETRIES', 8),
+    right('REFUSED', 4),
+    ...(isWide ? [{ title: 'CALLS, SUCCESS OVER TIME', rank: 9 }] : []),
+    { title: 'FAILED', stacks: true },
   ];
   const row = (name: string, line: ReportLine, steps: readonly ReportStep[] = []): Cell[] => [
     name,

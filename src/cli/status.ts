@@ -3,6 +3,7 @@ import { formatDuration } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
 import type { SessionStatus, StoreStatus } from '../store/storeReader.ts';
 import { alertTable } from './alerts.ts';
+import { attentionText, bySeverity, probeInMs } from './attention.ts';
 import { type Args, defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
@@ -16,6 +17,7 @@ import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
+import { wrapWords } from './wrap.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -60,7 +62,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
   const view = { ...found, integrations: viewOf(found.integrations, asked, reportLines(figures)) };
   if (args.json) io.stdout.write(toJson({ ...view, runtimes: asked.map(runtimeData) }));
   else {
-    io.stdout.write(describe(view, asked, now, io));
+    io.stdout.write(describe(view, asked, { now, database: args.db }, io));
     io.stderr.write(problemLines(asked, now));
   }
   return 0;
@@ -75,17 +77,27 @@ type View = Omit<StoreStatus, 'integrations'> & {
   readonly integrations: readonly IntegrationView[];
 };
 
-function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], now: number, io: Io): string {
+function describe(
+  view: View,
+  asked: readonly AskedRuntime<LiveStatus>[],
+  { now, database }: { readonly now: number; readonly database: string | undefined },
+  io: Io,
+): string {
   const style = createStyle(io);
+  const prose = (text: string): string => `${wrapWords(text, io.columns).join('\n')}\n`;
+  const attention = attentionText(view, { now, width: io.columns, style, database });
   const live = asked.filter(({ answer }) => answer !== undefined);
   const events = `${view.events} ${view.events === 1 ? 'event' : 'events'}`;
   const running =
     live.length === 0
-      ? 'No gateway runs on it: circuits are as they were last kept, calls in flight and waiting are not known.\n'
+      ? prose('No gateway runs on it: circuits are as they were last kept, calls in flight and waiting are not known.')
       : live.map(({ runtime }) => `Live: ${runtimeText(runtime, now)}\n`).join('');
-  const parts = [`${style.bold(sanitize(view.database))}: ${events}\n${running}`];
+  const parts = [
+    ...(attention === '' ? [] : [attention]),
+    `${style.bold(sanitize(view.database))}: ${events}\n${running}`,
+  ];
   const hasFailed = view.sessions.some(({ failedTurns24h }) => failedTurns24h > 0);
-  if (view.integrations.length === 0 && !hasFailed) parts.push('No failures and no circuits are on record.\n');
+  if (view.integrations.length === 0 && !hasFailed) parts.push(prose(emptyText));
   else if (view.integrations.length > 0)
     parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
   const rated = view.integrations.flatMap(({ integration, live: each }) => rateLine(integration, each));
@@ -99,6 +111,9 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], now: n
   if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io));
   return parts.join('\n');
 }
+
+const emptyText =
+  'No failures and no circuits are on record: gateways, proxies and `unwedge run` with this database record them.';
 
 function integrationTable(
   integrations: readonly IntegrationView[],
@@ -117,9 +132,9 @@ function integrationTable(
       ...(isLive ? [right('IN FLIGHT', 6), right('WAITING', 7)] : []),
       // A title of 24H says nothing without the column before it.
       ...[right('FAILED 10M', 4), right('24H', 5), right('CRASHED 10M', 8), right('24H', 9)],
-      { title: 'LAST ERROR', rank: 1 },
+      { title: 'LAST ERROR', stacks: true },
     ],
-    integrations
+    bySeverity(integrations)
       .flatMap((each) => [each, ...instancesOf(each)])
       .map((each) => [
         each.integration,
@@ -163,23 +178,22 @@ function lastError({ lastError: last }: Pick<IntegrationView, 'lastError'>, now:
     : `${ago(last.at, now)}: ${last.kind === undefined ? '' : `${last.kind}: `}${last.error}`;
 }
 
-function circuitCell({ circuit, live, breaker }: IntegrationView, now: number, style: Style): Cell {
+function circuitCell(view: IntegrationView, now: number, style: Style): Cell {
+  const { circuit } = view;
   if (circuit === 'closed') return { text: circuit, paint: style.green };
   if (circuit !== 'open') return { text: circuit, paint: circuit === 'half-open' ? style.yellow : style.red };
-  // A wall clock that was set back must not show more than the circuit was ever opened for.
-  const kept = breaker === undefined ? 0 : Math.min(breaker.openUntil - now, breaker.lastOpenMs);
-  const leftMs = live.find((each) => each.circuit === 'open')?.probeInMs ?? kept;
-  const text = leftMs > 0 ? `open, probe in ${formatDuration(Math.ceil(leftMs / 1000) * 1000)}` : 'open, probe due';
+  const leftMs = probeInMs(view, now);
+  const text = leftMs > 0 ? `open, probe in ${formatDuration(leftMs)}` : 'open, probe due';
   return { text, paint: style.red };
 }
 
 function sessionTable(sessions: readonly SessionStatus[], now: number, io: Io): string {
   return renderTable(
     [
-      { title: 'SESSION', hasNames: true },
-      { title: 'LAST EVENT' },
-      { title: 'FAILED TURNS 24H', align: 'right' },
-      { title: 'LAST ERROR' },
+      { title: 'SESSION', hasIds: true },
+      { title: 'LAST EVENT', rank: 2 },
+      { title: 'FAILED TURNS 24H', align: 'right', rank: 1 },
+      { title: 'LAST ERROR', stacks: true },
     ],
     sessions.map((each) => [
       each.session,

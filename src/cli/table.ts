@@ -1,5 +1,6 @@
 import { fitName, fitText, textWidth } from '../policy/textWidth.ts';
 import { sanitize } from './sanitize.ts';
+import { wrapWords } from './wrap.ts';
 
 /** How a column looks. */
 export interface Column {
@@ -13,6 +14,10 @@ export interface Column {
    * keeps 20 characters, and columns without a rank stay whole, names at least 24 characters. @defaultValue it stays
    */
   readonly rank?: number | undefined;
+  /** Whether it holds ids, which are typed again: never cut, never left out. @defaultValue false */
+  readonly hasIds?: boolean | undefined;
+  /** Whether its text goes below the row where it would have less than 48 characters. @defaultValue false */
+  readonly stacks?: boolean | undefined;
 }
 
 /** Text, or text with the paint it gets after it was fitted. */
@@ -24,38 +29,95 @@ const leastWidth = 6;
 /** The same of text, and of names, in a table that leaves columns out. */
 const usefulWidth = 20;
 const usefulName = 24;
+/** The same of text that could stand below its row. */
+const usefulBeside = 48;
+/** Before what stands below a row. */
+const indent = '  ';
+/** How many lines each text has there at most. */
+const mostBelow = 2;
 
 /**
- * An aligned table, one line a row, that fits `width` columns by leaving out those with the highest ranks and cutting the widest ones. Cells
- * are sanitized, so that text of children can be put in as it is; paint is applied after that. Without rows there is only the heading.
+ * An aligned table that fits `width` columns: those with the highest ranks are left out, the widest are cut, and what stacks goes below its row,
+ * at last all but the first. Cells are sanitized, so that text of children can be put in as it is; paint is applied after that. Without rows
+ * there is only the heading.
  */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string {
-  const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(cleanText))];
-  const natural = columns.map((_, index) => Math.max(...lines.map((line) => textWidth(line[index] ?? ''))));
-  const isWide = totalOf(natural) > width;
-  const isRanked = columns.some(({ rank }) => rank !== undefined);
+  const texts = rows.map((row) => row.map(cleanText));
+  const { widths, below } = layout(columns, texts, width);
+  const beside = (line: readonly string[], row?: readonly Cell[]): string =>
+    columns
+      .flatMap(({ align, hasNames }, index) => {
+        const room = widths[index] ?? 0;
+        if (room === 0) return [];
+        const fitted = (hasNames === true ? fitName : fitText)(line[index] ?? '', room);
+        const padding = ' '.repeat(room - textWidth(fitted));
+        const cell = row?.[index];
+        const painted = typeof cell === 'object' ? cell.paint(fitted) : fitted;
+        return [align === 'right' ? padding + painted : painted + padding];
+      })
+      .join(gap)
+      .trimEnd();
+  const heading = beside(columns.map(({ title }) => title));
+  const lines = texts.flatMap((line, index) => [
+    beside(line, rows[index]),
+    ...[...below].flatMap((at) => stacked(line[at] ?? '', columns[at] ?? { title: '' }, width)),
+  ]);
+  return `${[heading, ...lines].join('\n')}\n`;
+}
+
+/** A text below its row. An id is whole there too, and a name keeps its end. */
+function stacked(text: string, { hasIds, hasNames }: Column, width: number): readonly string[] {
+  if (text === '') return [];
+  if (hasIds === true) return [indent + text];
+  const room = Math.max(leastWidth, width - indent.length);
+  if (hasNames === true) return [indent + fitName(text, room)];
+  const lines = wrapWords(text, room);
+  const kept = [...lines.slice(0, mostBelow - 1), lines.slice(mostBelow - 1).join(' ')];
+  return kept.filter((line) => line !== '').map((line) => indent + fitText(line, room));
+}
+
+/** How wide each column is, 0 for one that is not there, and which stand below their row. */
+interface Layout {
+  readonly widths: readonly number[];
+  readonly below: ReadonlySet<number>;
+}
+
+function layout(columns: readonly Column[], texts: readonly (readonly string[])[], width: number): Layout {
+  const natural = columns.map(({ title }, index) =>
+    Math.max(textWidth(title), ...texts.map((line) => textWidth(line[index] ?? ''))),
+  );
+  if (totalOf(natural) <= width) return { widths: natural, below: new Set() };
+  const isRanked = columns.some(({ rank, stacks }) => rank !== undefined || stacks === true);
   const least = columns.map((column, index) => {
     const most = natural[index] ?? 0;
+    if (column.hasIds === true) return most;
     const useful = isRanked ? usefulOf(column, most) : leastWidth;
-    if (column.hasNames !== true || !isWide) return useful;
-    return Math.max(useful, widthOfNames(new Set(lines.slice(1).map((line) => line[index] ?? '')), most));
+    if (column.hasNames !== true) return useful;
+    return Math.max(useful, widthOfNames(new Set(texts.map((line) => line[index] ?? '')), most));
   });
-  const widths = fitWidths(natural, least, width, leftOut(columns, least, width));
-  const text = lines.map((line, row) =>
-    columns
-      .map(({ align, hasNames }, index) => {
-        if (widths[index] === 0) return undefined;
-        const fitted = (hasNames === true ? fitName : fitText)(line[index] ?? '', widths[index] ?? 0);
-        const padding = ' '.repeat((widths[index] ?? 0) - textWidth(fitted));
-        const cell = row === 0 ? undefined : rows[row - 1]?.[index];
-        const painted = typeof cell === 'object' ? cell.paint(fitted) : fitted;
-        return align === 'right' ? padding + painted : painted + padding;
-      })
-      .filter((cell) => cell !== undefined)
-      .join(gap)
-      .trimEnd(),
-  );
-  return `${text.join('\n')}\n`;
+  const without = (wide: readonly number[], gone: ReadonlySet<number>): number[] =>
+    wide.map((each, index) => (gone.has(index) ? 0 : each));
+  const fits = (gone: ReadonlySet<number>): boolean => totalOf(without(least, gone)) <= width;
+
+  const stacking = [...columns.keys()].filter((index) => columns[index]?.stacks === true);
+  let out = leftOut(columns, least, width);
+  let below = new Set<number>();
+  if (!fits(out) && isRanked) {
+    // From the right: what comes first says what the row is about.
+    const others = [...columns.keys()].filter(
+      (at) => at > 0 && columns[at]?.rank === undefined && !stacking.includes(at),
+    );
+    const moves = stacking.length === 0 ? others.toReversed() : [undefined, ...others.toReversed()];
+    below = new Set(stacking);
+    for (const index of moves) {
+      if (index !== undefined) below.add(index);
+      out = leftOut(columns, without(least, below), width);
+      if (fits(new Set([...out, ...below]))) break;
+    }
+  }
+  const gone = new Set([...out, ...below]);
+  const inOrder = new Set([...below].sort((one, other) => one - other));
+  return { widths: fitWidths(natural, least, width, gone), below: inOrder };
 }
 
 function cleanText(cell: Cell): string {
@@ -66,7 +128,8 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, each) => (each === 0 ? sum : sum + each + gap.length), -gap.length);
 }
 
-function usefulOf({ align, hasNames = false, rank }: Column, most: number): number {
+function usefulOf({ align, hasNames = false, rank, stacks = false }: Column, most: number): number {
+  if (stacks) return Math.min(most, usefulBeside);
   if (hasNames) return Math.min(most, usefulName);
   return align === 'right' || rank === undefined ? most : Math.min(most, usefulWidth);
 }
@@ -78,6 +141,7 @@ function leftOut(columns: readonly Column[], least: readonly number[], width: nu
     .filter((index) => columns[index]?.rank !== undefined)
     .sort((one, other) => (columns[other]?.rank ?? 0) - (columns[one]?.rank ?? 0));
   for (const index of byRank) {
+    if (least[index] === 0) continue;
     if (totalOf(least.map((each, at) => (out.has(at) ? 0 : each))) <= width) break;
     out.add(index);
   }

@@ -77,20 +77,23 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     await store.flush();
 
     const shown = async (columns: number) =>
-      (await call(['status', '--db', path], { isTTY: true, columns, env: { NO_COLOR: '1' } })).stdout
-        .split('\n')
-        .slice(3);
-    expect((await shown(60)).join('\n')).toMatch(
-      /^INTEGRATION +CIRCUIT +LAST ERROR\nserver-filesystem +open, probe in 41s +12s ago: timeout: n?o?…\n/,
+      (await call(['status', '--db', path], { isTTY: true, columns, env: { NO_COLOR: '1' } })).stdout.split('\n');
+    const table = async (columns: number) => {
+      const lines = await shown(columns);
+      return lines.slice(lines.findIndex((line) => line.startsWith('INTEGRATION'))).join('\n');
+    };
+    expect(await table(60)).toMatch(
+      /^INTEGRATION +CIRCUIT +SUCCESS +P95\nserver-filesystem +open, probe in 41s +99\.0 % +1\.[23]s\n {2}12s ago: timeout: no answer within 30 s\n/,
     );
-    expect((await shown(80)).join('\n')).toMatch(
-      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +LAST ERROR\nserver-filesystem +open, probe in 41s +99\.0 % +1\.[23]s +12s ago: timeout: no/,
+    expect(await table(80)).toMatch(
+      /^INTEGRATION +CIRCUIT +LAST ERROR\nserver-filesystem +open, probe in 41s +12s ago: timeout: no answer within 30 s\n/,
     );
-    expect((await shown(120)).join('\n')).toMatch(
-      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +FAILED 10M +24H +CRASHED 10M +24H +LAST ERROR\n.* 99\.0 % +1\.[23]s +1 +1 +0 +0 +12s ago/,
+    expect(await table(120)).toMatch(
+      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +FAILED 10M +24H +LAST ERROR\n.* 99\.0 % +1\.[23]s +1 +1 +12s ago: timeout: no answer within 30 s\n/,
     );
     for (const columns of [60, 80, 120])
-      for (const line of await shown(columns)) expect(line.length).toBeLessThanOrEqual(columns);
+      for (const line of (await shown(columns)).filter((each) => !each.startsWith('  next: ')))
+        expect(line.length).toBeLessThanOrEqual(columns);
     const { stdout } = await call(['status', '--json', '--db', path]);
     expect(JSON.parse(stdout)).toMatchObject({
       integrations: [{ integration: 'server-filesystem', calls24h: 100, successRate24h: 0.99, p95Ms24h: 1274 }],
@@ -235,6 +238,6 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
       await databaseWith(told({ type: 'child.started', child: 'kb', incarnation: 1 })),
     ]);
     expect(stdout).toContain('1 event\n');
-    expect(stdout).toContain('No failures and no circuits are on record.');
+    expect(stdout).toContain('No failures and no circuits are on record: gateways, proxies');
   });
 });

@@ -73,7 +73,33 @@ describe('a table', () => {
     expect(shown(54)).toBe('search  open, probe in 41s  1.2s  the server exited w…');
     expect(shown(53)).toBe('search  open, probe in 41s  the server exited with c…');
     expect(shown(47)).toBe('search  open, probe in 41s');
-    expect(shown(10)).toBe('search  open, probe in 41s');
+    // What has no rank goes below the row, at last.
+    expect(renderTable(ranked, rows, 10).split('\n').slice(1, 4)).toEqual(['search', '  open,', '  probe i…']);
+  });
+
+  it('[L-6] puts text below its row where it would have less than 48 characters, and never cuts an id', () => {
+    const stacking = [
+      { title: 'ID', hasIds: true },
+      { title: 'AGE', rank: 1 },
+      { title: 'ERROR', stacks: true },
+    ] as const;
+    const id = '0f7c7a52-6d0e-4d6f-9d0a-4c1c5d6c7b8a';
+    const error = 'the server at the other end has ended with code 3 before it said a word of what is wrong with it';
+    const shown = (width: number) =>
+      renderTable(stacking, [[id, '5m', error]], width)
+        .trimEnd()
+        .split('\n');
+    expect(shown(94)).toEqual([
+      `ID${' '.repeat(36)}AGE  ERROR`,
+      `${id}  5m   the server at the other end has ended with code 3 …`,
+    ]);
+    expect(shown(60)).toEqual([
+      `ID${' '.repeat(36)}AGE`,
+      `${id}  5m`,
+      '  the server at the other end has ended with code 3 before',
+      '  it said a word of what is wrong with it',
+    ]);
+    expect(shown(30)[1]).toBe(id);
   });
 
   it('[L-2] lets no escape of a child through, only its own paint', () => {

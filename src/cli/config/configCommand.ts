@@ -116,7 +116,13 @@ function asText(values: readonly EffectiveValue[], all: boolean, io: Io, hide: H
     isDefault(value) ? { text: hide(fromText(value.source)), paint: dim } : fromText(value.source),
   ]);
   const table =
-    rows.length === 0 ? '' : renderTable([{ title: 'KEY' }, { title: 'VALUE' }, { title: 'FROM' }], rows, io.columns);
+    rows.length === 0
+      ? ''
+      : renderTable(
+          [{ title: 'KEY', hasIds: true }, { title: 'VALUE', stacks: true }, { title: 'FROM' }],
+          rows,
+          io.columns,
+        );
   const nothing = rows.length === 0 ? 'Nothing is configured. ' : '';
   const rest = all
     ? ''

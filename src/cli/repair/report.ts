@@ -32,7 +32,7 @@ export function reportText(repair: FileRepair, { columns }: Pick<Io, 'columns'>)
   const titles = [
     { title: 'FOUND' },
     { title: 'COUNT', align: 'right' },
-    { title: 'WHERE' },
+    { title: 'WHERE', stacks: true },
     { title: 'REPAIR' },
   ] as const;
   const table = rows.length === 0 ? '' : renderTable(titles, rows, columns);

@@ -110,7 +110,8 @@ class SqliteReader implements StoreReader {
  * @throws an Error that names the path and what to do when there is nothing to read.
  */
 export async function openSqliteReader(path: string, loaders?: readonly DriverLoader[]): Promise<StoreReader> {
-  if (!existsSync(path)) throw new Error(`No database at ${path}; nothing has been recorded there yet`);
+  if (!existsSync(path))
+    throw new Error(`No database at ${path}: a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one`);
   const found = await findDriver(loaders);
   if (!found.ok) throw new Error(`Cannot read ${path}: ${found.reason}. Fix: ${found.fix}.`);
   let database: Database | undefined;
