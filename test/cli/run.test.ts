@@ -46,7 +46,7 @@ describe('the command line', () => {
 
   it('[L-2] keeps a file name with a line break and an escape to one harmless line', async () => {
     const { stderr } = await call(['status', '--db', '/nonexistent/a\nb\u001b[2J']);
-    expect(stderr).toMatch(/^unwedge: No database at \/nonexistent\/a b; [ -~]+\n$/);
+    expect(stderr).toMatch(/^unwedge: No database at \/nonexistent\/a b: [ -~]+\n$/);
   });
 
   it.skipIf(!hasSqlite)('[O-1] names the file that is no database, exit 1', async () => {
