@@ -1,9 +1,9 @@
 import { formatDuration } from '../policy/duration.ts';
+import { shellWord } from '../policy/shellWord.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { IntegrationView } from '../runtime/integrationView.ts';
 import type { SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { sanitize } from './sanitize.ts';
-import { shellWord } from './shellWord.ts';
 import type { Style } from './style.ts';
 import { wrapWords } from './wrap.ts';
 
