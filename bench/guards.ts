@@ -26,6 +26,15 @@ export const guards: readonly Guard[] = [
   against('import', 'import', 'cpu', 'xstate'),
   against('import', 'import', 'heap', 'xstate', { margin: ofBytes.margin }),
   ...['start cpu', 'stop cpu'].map((metric) => against('supervisor', '10k idle', metric, 'xstate')),
+  counted('in turn', 'call cpu', ofTime),
+  counted('in turn, memory', 'allocated', ofBytes),
+  // Both sides take turns within one case.
+  {
+    suite: 'otel',
+    of: { subject: 'with the SDK', case: 'told', metric: 'call cpu' },
+    over: { subject: 'with the SDK', case: 'told', metric: 'by hand cpu' },
+    ...ofTime,
+  },
 ];
 
 function against(
@@ -37,6 +46,11 @@ function against(
 ): Guard {
   const figure = (subject: string) => ({ subject, case: of, metric });
   return { suite, of: figure('unwedge'), over: figure(other), ...kind };
+}
+
+function counted(of: string, metric: string, kind: Pick<Guard, 'margin' | 'once'>): Guard {
+  const figure = (subject: string) => ({ subject, case: of, metric });
+  return { suite: 'statistics', of: figure('counted'), over: figure('uncounted'), ...kind };
 }
 
 function within(suite: string, metric: string, of: string, over: string): Guard {

@@ -14,6 +14,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   ledger: async () => (await import('./ledger/suite.ts')).ledgerSuite,
   events: async () => (await import('./events/suite.ts')).eventsSuite,
   statistics: async () => (await import('./statistics/suite.ts')).statisticsSuite,
+  otel: async () => (await import('./otel/suite.ts')).otelSuite,
   streams: async () => (await import('./streams/suite.ts')).streamsSuite,
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
   api: async () => (await import('./api/suite.ts')).apiSuite,

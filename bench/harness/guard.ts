@@ -31,7 +31,8 @@ export interface Finding {
 
 /** What the ratio of a guard is called. */
 export function nameOf({ suite, of, over }: Guard): string {
-  const against = over.case === of.case ? over.subject : `${over.subject}, ${over.case}`;
+  const other = over.subject === of.subject ? over.metric : over.subject;
+  const against = over.case === of.case ? other : `${over.subject}, ${over.case}`;
   return `${suite}: ${of.case}: ${of.metric}: ${of.subject} against ${against}`;
 }
 
