@@ -113,6 +113,28 @@ export class CallPath<I, O> implements Drainable {
     return call;
   }
 
+  /**
+   * Takes up a call that an earlier process made, and whose answer was lost with that: it is asked what became of it. It is not made again.
+   * @param lost - when it was made (wall time), and how it was lost.
+   */
+  recover(
+    input: I,
+    settings: CallSettings<I, O>,
+    { startedAt, facts }: { readonly startedAt: number; readonly facts: FailureFacts },
+    settled: (outcome: Outcome<O>) => void,
+  ): void {
+    const { state, steps } = this.#conductor;
+    const retry = { ...settings.retry, maxAttempts: 1 };
+    const call = steps.admission.makeCall(input, { ...settings, retry }, state.options.clock.now(), settled);
+    call.attempts = 1;
+    // Processes of an earlier gateway are not ours: of their end nothing is known here.
+    call.ownProgress().sentAt = startedAt;
+    this.#step(() => {
+      if (state.stopped) steps.settlement.fail(call, refusal.stopped(this.name));
+      else steps.retryOrEnd(call, facts);
+    });
+  }
+
   /** The key of a new call: that of an equal one of its session whose outcome is not known, so that both are one to the other side. */
   newKey({ about }: KeyRule, input: I, { session }: Pick<CallSettings<I, O>, 'session'>): string {
     const { state } = this.#conductor;

@@ -11,6 +11,7 @@ import type { FailureFacts } from '../policy/failure.ts';
 import { hasOwnAttempts } from '../policy/policyParts.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
+import { lostFacts } from '../sessions/lostCall.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
 import type { ToolForms } from './requestForms.ts';
@@ -56,6 +57,8 @@ export function createToolPort(
         label: tool,
         session: options.session,
         ledgerCall: options.call,
+        idempotencyKey: options.idempotencyKey,
+        reconcileLog: options.reconcileLog,
         signal: options.signal,
         scope: options.scope,
         replace: options.replace,
@@ -81,6 +84,43 @@ export function createToolPort(
         fire: (rule, announce) => target.path.fire(call, rule, announce),
         stopRetrying: (announce) => target.path.stopRetrying(call, announce),
       };
+    },
+    ruleOf(integration, tool, input, session) {
+      const target = targets.get(integration);
+      const reconciler = target?.tools.get(tool)?.reconciler;
+      if (target === undefined || reconciler === undefined) return undefined;
+      if (reconciler.kind === 'ask') return { rule: 'ask' };
+      return { rule: 'key', idempotencyKey: target.path.newKey(reconciler, target.request(tool, input), { session }) };
+    },
+    canRecover({ integration, tool, rule, idempotencyKey }) {
+      const kind = targets.get(integration)?.tools.get(tool)?.reconciler?.kind;
+      return kind !== undefined && kind === rule && (kind === 'ask' || idempotencyKey !== undefined);
+    },
+    recover(lost, log, settled) {
+      const { integration, tool, session, call, input, startedAt, idempotencyKey } = lost;
+      const target = targets.get(integration);
+      const own = target?.tools.get(tool);
+      const reconcile = own?.reconciler;
+      if (target === undefined || reconcile === undefined) throw new RangeError(`No rule for ${integration} ${tool}`);
+      const { limits } = target.path.policy;
+      const settings: CallSettings<unknown, unknown> = {
+        ...toolLimits(limits, own),
+        retry: tighter(retry, chosen, target.path.policy.retry),
+        effect: effectUnder(reconcile, lost.effect),
+        reconcile,
+        label: tool,
+        session,
+        ledgerCall: call,
+        idempotencyKey,
+        reconcileLog: log,
+        signal: undefined,
+        fallback: undefined,
+        underWay: true,
+        patterns,
+      };
+      const request = target.request(tool, input);
+      if (reconcile.kind === 'key') target.path.start(request, settings, settled);
+      else target.path.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     effect(integration, tool, input) {

@@ -1,5 +1,5 @@
 import type { FactOf } from '../policy/facts.ts';
-import type { Failure } from '../policy/failure.ts';
+import type { Failure, FailureFacts } from '../policy/failure.ts';
 import type { LostCall } from './sessionStore.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 
@@ -26,11 +26,14 @@ export function lostCallFact(call: LostCall): FactOf<'session.tool_failed'> {
   };
 }
 
+/** What its end is to a call whose gateway died. */
+export function lostFacts({ tool }: Pick<LostCall, 'tool'>): FailureFacts {
+  return { kind: 'crash', message: `The gateway ended while ${tool} was under way`, outcome: 'unknown' };
+}
+
 function lost({ integration, tool, effect }: LostCall): Failure {
   return {
-    kind: 'crash',
-    message: `The gateway ended while ${tool} was under way`,
-    outcome: 'unknown',
+    ...lostFacts({ tool }),
     integration,
     attempts: 1,
     retryable: false,

@@ -1,11 +1,13 @@
 import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lostCallResult } from './lostCall.ts';
+import { settleOpenCalls } from './openCalls.ts';
 import type { Message } from './mailbox.ts';
 import { recoveredFacts } from './recoveredFacts.ts';
 import {
   type Claim,
   type Kept,
+  type LostCall,
   maxKeys,
   type Past,
   type Recovered,
@@ -46,6 +48,7 @@ export class Persistence {
   #wentOn = false;
   #held = false;
   #claiming = false;
+  #settling: Promise<void> | undefined = undefined;
   #again: () => void = () => undefined;
   #opening: Promise<void> | undefined = undefined;
   #open: () => void = () => undefined;
@@ -128,7 +131,8 @@ export class Persistence {
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
     try {
       const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered);
-      this.#take(await store.claim(session, { ...limits, wallNow, answer, facts }));
+      const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
+      this.#take(await store.claim(session, { ...limits, wallNow, answer, facts, keeps }));
     } finally {
       this.#claiming = false;
     }
@@ -146,13 +150,28 @@ export class Persistence {
     this.#ledger = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
     this.#past = claim.past;
     this.#wentOn = false;
-    this.#owner.claimed(claim.recovered);
-    for (const fact of recoveredFacts(session, claim.recovered)) facts.tell(fact, true);
+    const { recovered } = claim;
+    for (const fact of recoveredFacts(session, recovered)) facts.tell(fact, true);
+    if (recovered.open.length === 0) this.#owner.claimed(recovered);
+    else this.#settling = this.#settleOpen(this.#ledger, recovered);
+  }
+
+  /** Resolves when it is known what became of the calls that were left open; undefined where none was. */
+  get settling(): Promise<void> | undefined {
+    return this.#settling;
+  }
+
+  /** The session goes on when its calls have their answers: a handler may look at them. */
+  async #settleOpen(ledger: SessionLedger, recovered: Recovered): Promise<void> {
+    await settleOpenCalls(this.#scope, ledger, recovered.open);
+    this.#settling = undefined;
+    if (this.#ledger === ledger) this.#owner.claimed(recovered);
   }
 
   /** Reads what the claim has left unread, for readers of the history. What cannot be read now may be read the next time. */
   recall(): void {
-    if (this.#wentOn) return;
+    // What is settled now belongs into it.
+    if (this.#wentOn || this.#settling !== undefined) return;
     const past = this.#past?.(this.#scope.historyLimit);
     if (past === undefined) return;
     this.#past = undefined;

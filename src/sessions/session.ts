@@ -215,6 +215,13 @@ export class SupervisedSession implements Session, Drainable {
    */
   async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {
     await this.#persistence.open(store, this.#options.recovery, again);
+    const { settling } = this.#persistence;
+    // Its start waits for none of that; its messages do.
+    if (settling !== undefined && !this.#stopped) void settling.then(() => this.#opened());
+    else await this.#opened();
+  }
+
+  async #opened(): Promise<void> {
     if (this.#persistence.unclaimed && !this.#persistence.held) this.#numberByTime();
     this.#persistence.opened();
     if (this.#stopped) await this.#persistence.release();

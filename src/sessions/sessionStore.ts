@@ -41,6 +41,20 @@ export interface StoredCall {
   readonly seq: number;
   readonly at: number;
   readonly deadlineAt: number;
+  /** What settles its answer when that is lost: its rule asks, or it carries a key. @defaultValue nothing does */
+  readonly rule?: CallRule | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** How the reconcile rule of a call settles it. */
+export type CallRule = 'ask' | 'key';
+
+/** What a reconcile rule found out about a call. */
+export interface StoredVerdict {
+  readonly verdict: 'done' | 'not_done' | 'unknown';
+  readonly how: string;
+  /** Its agent had been answered before. */
+  readonly late: boolean;
 }
 
 /** A message of an earlier incarnation that was not processed to its end. */
@@ -70,6 +84,8 @@ export interface Recovered {
   readonly deadLetters: readonly { readonly number: number; readonly reason: DeadLetterReason }[];
   /** Calls that were pending; each is answered. */
   readonly lost: readonly LostCall[];
+  /** Calls that are pending still: their rule is to say what became of them. */
+  readonly open: readonly LostCall[];
 }
 
 /** What else is kept of a session: nobody needs it before its history is asked for or its next message comes. */
@@ -91,6 +107,8 @@ export interface RecoveryLimits {
   readonly wallNow: number;
   /** Makes the result of a call whose runtime died. */
   readonly answer: (call: LostCall) => ToolResult;
+  /** Whether a pending call is left so, as its rule can be asked. @defaultValue none is */
+  readonly keeps?: ((call: LostCall) => boolean) | undefined;
   /** What is told of what was recovered: recorded in the same transaction. */
   readonly facts: (recovered: Recovered) => readonly Fact[];
 }
@@ -133,12 +151,16 @@ export interface SessionLedger {
   finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept>;
   /** Keeps a call; it may be dispatched when this resolves. */
   open(call: StoredCall): Promise<Kept>;
-  /** Settles a call that is pending; one that is settled keeps its result, and this one is kept apart as late. */
-  settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept>;
+  /** Settles a call that is pending, in the history at `seq`, or at its end; one that is settled keeps its result, and this one is kept apart as late. */
+  settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept>;
   /** A dead letter that is neither sent again nor dropped; undefined where there is none, or the store cannot be read now. */
   deadLetter(message: number): StoredDeadLetter | undefined;
   /** Takes a dead letter out: it is no longer listed. @param why - in a few words, for people. */
   bury(message: number, wallNow: number, why: string): Promise<Kept>;
+  /** Notes that it is asked what became of a call; the first probe is made when this resolves. */
+  reconciling(call: string, wallNow: number): Promise<Kept>;
+  /** Notes what was found out, before the call is settled by it. */
+  reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept>;
   /** Forgets turns before this one that are over. */
   forget(beforeTurn: number): void;
   /** Gives the session up: another runtime may claim it. */
@@ -155,12 +177,15 @@ export interface LostCall {
   /** What it may do to the world, where somebody said. */
   readonly effect?: Effect | undefined;
   readonly startedAt: number;
+  readonly input: unknown;
+  readonly rule?: CallRule | undefined;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Where sessions are kept: a part of the store, which each of its engines has. Nothing here throws or rejects. */
 export interface SessionStore {
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
-  /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims. */
+  /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims; those with a rule wait for their owner. */
   recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]>;
 }

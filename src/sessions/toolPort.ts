@@ -2,6 +2,8 @@ import type { StreamReader } from '../calls/callSettings.ts';
 import type { CallStep } from '../calls/callTrail.ts';
 import type { CallWhy } from '../calls/callWhy.ts';
 import type { Effect } from '../policy/effects.ts';
+import type { ReconcileLog } from '../policy/reconciler.ts';
+import type { CallRule, LostCall } from './sessionStore.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
 import type { TargetWhy } from './why.ts';
@@ -41,6 +43,10 @@ export interface ToolCallSettings {
   readonly longRunning: boolean;
   /** Gets a value that came after the call had been answered. */
   readonly late: (value: unknown) => void;
+  /** By which the other side knows the call again, where its rule gives it a key. */
+  readonly idempotencyKey?: string | undefined;
+  /** What follows the question what became of it. */
+  readonly reconcileLog?: ReconcileLog | undefined;
   /** What reads the tool's answer as a stream. */
   readonly stream?: ToolStreaming | undefined;
 }
@@ -58,6 +64,17 @@ export interface ToolPort {
     options: ToolCallSettings,
     settled: (outcome: Outcome<unknown>, attempts: number) => void,
   ): PendingCall;
+  /** What settles a lost answer of the tool, and the key of a new call where that does it. */
+  ruleOf(
+    integration: string,
+    tool: string,
+    input: unknown,
+    session: string,
+  ): { readonly rule: CallRule; readonly idempotencyKey?: string | undefined } | undefined;
+  /** Whether {@link recover} can find out what became of a call whose gateway ended. */
+  canRecover(call: LostCall): boolean;
+  /** Finds that out as the rule of its tool says: asks, or makes the call again with its key. Never takes for ever. */
+  recover(call: LostCall, log: ReconcileLog, settled: (outcome: Outcome<unknown>) => void): void;
   /** The limit a tool declares for itself, in ms, when it is long-running. */
   longRunningMs(integration: string, tool: string): number | undefined;
   /** What a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */

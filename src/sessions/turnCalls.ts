@@ -3,7 +3,8 @@ import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import { callRule, watchdogRule } from './ruleIds.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
-import type { Kept } from './sessionStore.ts';
+import { reconcileLog } from './reconcileLog.ts';
+import type { CallRule, Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolCallOptions.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
@@ -20,8 +21,16 @@ interface OpenCall {
   /** Until then nothing of it can have taken effect. */
   dispatched: boolean;
   pending: PendingCall | undefined;
+  /** What settles its answer at the next start, should this one stop before. */
+  rule: CallRule | undefined;
   readonly watch: CallWatch;
   readonly resolve: ToolAnswered;
+}
+
+/** What a stop ends before it is known what became of it is left to the next start, whose rule finds that out. */
+function isLeft({ rule, dispatched }: OpenCall, failure: Failure | undefined): boolean {
+  const isOpen = failure?.outcome === 'unknown' || failure?.outcome === 'cancelled';
+  return rule !== undefined && dispatched && isOpen && failure.reason === 'stopped';
 }
 
 interface EndedCall extends Omit<EndedCallWhy, 'sinceMs' | 'endedAgoMs' | 'trail'> {
@@ -157,6 +166,7 @@ export class TurnCalls {
       resolve,
       dispatched: false,
       pending: undefined,
+      rule: undefined,
     };
     this.#open.set(id, call);
     watch.pendingCalls++;
@@ -184,8 +194,22 @@ export class TurnCalls {
     }
     const effect = options.effect ?? tools.effect(integration, tool, input);
     const deadlineAt = at + limitMs;
-    const row = { call: id, turn: this.#turn.number, integration, tool, input, effect, seq, at, deadlineAt };
-    void ledger.open(row).then((kept) => this.#written(call, kept, input, settings));
+    const settledBy = stream === undefined ? tools.ruleOf(integration, tool, input, this.#scope.id) : undefined;
+    call.rule = settledBy?.rule;
+    const row = {
+      call: id,
+      turn: this.#turn.number,
+      integration,
+      tool,
+      input,
+      effect,
+      seq,
+      at,
+      deadlineAt,
+      ...settledBy,
+    };
+    const more = { idempotencyKey: settledBy?.idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
+    void ledger.open(row).then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
     return end;
   }
 
@@ -290,7 +314,7 @@ export class TurnCalls {
     const at = clock.wallNow();
     const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
-    if (seq !== undefined) void ledger?.settle(call.id, result, seq, at);
+    if (seq !== undefined && !isLeft(call, failure)) void ledger?.settle(call.id, result, seq, at);
     call.resolve(result, failure);
   }
 

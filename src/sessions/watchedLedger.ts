@@ -1,5 +1,13 @@
 import type { ToolResult } from './toolResult.ts';
-import type { Kept, MessageEnd, SessionLedger, StoredCall, StoredDeadLetter, StoredMessage } from './sessionStore.ts';
+import type {
+  Kept,
+  MessageEnd,
+  SessionLedger,
+  StoredCall,
+  StoredDeadLetter,
+  StoredMessage,
+  StoredVerdict,
+} from './sessionStore.ts';
 
 /** A ledger that is heard: `fenced` is called for each write that was not made because another runtime has the session. */
 export class WatchedLedger implements SessionLedger {
@@ -31,7 +39,7 @@ export class WatchedLedger implements SessionLedger {
     return this.#heard(this.#ledger.open(call));
   }
 
-  settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept> {
+  settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept> {
     return this.#heard(this.#ledger.settle(call, result, seq, wallNow));
   }
 
@@ -41,6 +49,14 @@ export class WatchedLedger implements SessionLedger {
 
   bury(message: number, wallNow: number, why: string): Promise<Kept> {
     return this.#heard(this.#ledger.bury(message, wallNow, why));
+  }
+
+  reconciling(call: string, wallNow: number): Promise<Kept> {
+    return this.#heard(this.#ledger.reconciling(call, wallNow));
+  }
+
+  reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept> {
+    return this.#heard(this.#ledger.reconciled(call, found, wallNow));
   }
 
   forget(beforeTurn: number): void {

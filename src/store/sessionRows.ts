@@ -27,9 +27,10 @@ export interface MessageRow {
 }
 
 /** A tool call as an engine has it. Times are wall time in ms since the epoch. */
-export interface CallRow extends Omit<LostCall, 'effect'> {
+export interface CallRow extends Omit<LostCall, 'effect' | 'input' | 'rule'> {
   /** As it was written; one that this version does not know says nothing. */
   readonly effect: unknown;
+  readonly rule: unknown;
   /** JSON. */
   readonly input: string;
   readonly seq: number;
@@ -72,9 +73,20 @@ function deadLetterReason(
 }
 
 /** A pending call whose runtime died. */
-export function lostCall({ session, call, turn, integration, tool, startedAt, ...row }: CallRow): LostCall {
+export function lostCall({
+  session,
+  call,
+  turn,
+  integration,
+  tool,
+  startedAt,
+  idempotencyKey,
+  ...row
+}: CallRow): LostCall {
   const effect = effects.find((known) => known === row.effect);
-  return { session, call, turn, integration, tool, effect, startedAt };
+  const rule = row.rule === 'ask' || row.rule === 'key' ? row.rule : undefined;
+  const input = fromJson(row.input)?.value;
+  return { session, call, turn, integration, tool, effect, startedAt, input, rule, idempotencyKey };
 }
 
 /**

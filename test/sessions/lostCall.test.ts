@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lostCallResult } from '../../src/sessions/lostCall.ts';
 
-const call = { session: 's', call: 's-1-1', turn: 1, integration: 'kb', tool: 'find', startedAt: 1000 };
+const call = { session: 's', call: 's-1-1', turn: 1, integration: 'kb', tool: 'find', input: {}, startedAt: 1000 };
 
 describe('the answer to a call whose gateway died', () => {
   it.each([

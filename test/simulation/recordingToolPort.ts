@@ -28,6 +28,9 @@ export function recordingToolPort(world: World): ToolPort {
     longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
     effect: (integration, tool, input) => port.effect(integration, tool, input),
     why: (integration) => port.why(integration),
+    ruleOf: (...call) => port.ruleOf(...call),
+    canRecover: (call) => port.canRecover(call),
+    recover: (...call) => port.recover(...call),
     call: (integration, tool, input, options, settled) => {
       const target = world.integration(integration);
       if (target === undefined) return port.call(integration, tool, input, options, settled);

@@ -14,6 +14,7 @@ const nothing: Recovered & Past = {
   waiting: [],
   deadLetters: [],
   lost: [],
+  open: [],
   history: [],
   keys: [],
   lastMessage: 0,
@@ -82,6 +83,8 @@ export class HeldStore implements SessionStore {
         return this.#write(`open ${call.call}`);
       },
       settle: (call, { status }) => this.#write(`settle ${call} ${status}`),
+      reconciling: (call) => this.#write(`reconciling ${call}`),
+      reconciled: (call, { verdict }) => this.#write(`reconciled ${call} ${verdict}`),
       deadLetter: () => undefined,
       bury: (message) => this.#write(`bury ${message}`),
       forget: (turn) => void this.writes.push(`forget ${turn}`),

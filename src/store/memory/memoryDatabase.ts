@@ -7,6 +7,7 @@ import type { EventRow } from '../events.ts';
 import type { RateLevels } from '../../policy/rateLimit.ts';
 import type { DeadLetterReason } from '../../sessions/sessionStore.ts';
 import type { RuntimeRow } from '../runtimes.ts';
+import type { StoredVerdict } from '../../sessions/sessionStore.ts';
 import type { CallRow, MessageRow } from '../sessionRows.ts';
 
 /** Events that are kept; one more drops the oldest. */
@@ -27,6 +28,7 @@ export interface MemoryMessage extends Mutable<MessageRow> {
 export interface MemoryCall extends Mutable<CallRow> {
   readonly runtime: string;
   late: boolean;
+  verdict?: StoredVerdict | undefined;
 }
 
 /** A session, and the runtime that it belongs to. */

@@ -6,6 +6,7 @@ import {
   type StoredCall,
   type StoredDeadLetter,
   type StoredMessage,
+  type StoredVerdict,
 } from '../../sessions/sessionStore.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { toJson } from '../json.ts';
@@ -86,28 +87,35 @@ export class MemoryLedger implements SessionLedger {
     );
   }
 
-  open({ call, turn, integration, tool, input, effect, seq, at }: StoredCall): Promise<Kept> {
+  open({ call, turn, integration, tool, input, effect, seq, at, rule, idempotencyKey }: StoredCall): Promise<Kept> {
     const written = toJson(input);
     return this.#write((session) => {
       if (session.calls.has(call)) return false;
       const row = { session: this.#id, call, turn, integration, tool, input: written, effect, seq, startedAt: at };
-      session.calls.set(call, { ...row, runtime: this.#runtime, settled: undefined, late: false });
+      session.calls.set(call, {
+        ...row,
+        rule,
+        idempotencyKey,
+        runtime: this.#runtime,
+        settled: undefined,
+        late: false,
+      });
       session.lastTurn = Math.max(session.lastTurn, turn);
       session.lastSeq = Math.max(session.lastSeq, seq);
       return true;
     });
   }
 
-  settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept> {
-    const settled = { result: toJson(result), seq, at: wallNow };
+  settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept> {
     return this.#write(
       (session) => {
         const row = session.calls.get(call);
         if (row === undefined || row.late) return false;
         if (row.settled !== undefined) row.late = true;
         else {
-          row.settled = settled;
-          session.lastSeq = Math.max(session.lastSeq, seq);
+          const place = seq ?? session.lastSeq + 1;
+          row.settled = { result: toJson(result), seq: place, at: wallNow };
+          session.lastSeq = Math.max(session.lastSeq, place);
         }
         return true;
       },
@@ -128,6 +136,21 @@ export class MemoryLedger implements SessionLedger {
       Object.assign(row, { dead: undefined, dropped: true });
       return true;
     });
+  }
+
+  reconciling(call: string): Promise<Kept> {
+    return this.#write(({ calls }) => calls.has(call));
+  }
+
+  reconciled(call: string, found: StoredVerdict): Promise<Kept> {
+    return this.#write(
+      ({ calls }) => {
+        const row = calls.get(call);
+        if (row !== undefined) row.verdict = found;
+        return row !== undefined;
+      },
+      { toldNext: true },
+    );
   }
 
   /** Of a message with a key the row stays, without its text, for as long as a second one of that key has to be recognised. */

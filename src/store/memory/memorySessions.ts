@@ -50,7 +50,11 @@ export class MemorySessions implements SessionStore {
   async recoverCalls({ fact, ...limits }: CallRecovery): Promise<readonly LostCall[]> {
     const recovered = await this.#transact(() => {
       const lost = [...this.#scope.database.sessions.values()].flatMap((session) =>
-        settleLost(session, limits, ({ runtime }) => runtime !== this.#runtime.id && !this.#lives(runtime)),
+        settleLost(
+          session,
+          limits,
+          ({ runtime, rule }) => rule === undefined && runtime !== this.#runtime.id && !this.#lives(runtime),
+        ),
       );
       this.#record(limits.wallNow, lost.map(fact));
       return lost;
@@ -66,12 +70,15 @@ export class MemorySessions implements SessionStore {
     if (owner !== undefined && owner !== this.#runtime.id && this.#lives(owner)) return { held: true, by: owner };
     session.owner = this.#runtime.id;
     session.fence++;
-    const lost = settleLost(session, limits, () => true);
+    const isKept = (row: MemoryCall): boolean => limits.keeps?.(lostCall(row)) === true;
+    const pending = [...session.calls.values()].filter(({ settled }) => settled === undefined);
+    const kept = pending.filter(isKept).map(lostCall);
+    const lost = settleLost(session, limits, (row) => !isKept(row));
     const open = [...session.messages.values()].filter(({ state }) => state !== 'over');
     const { recovered: messages } = judgeUnprocessed(open, limits);
     for (const { number, reason } of messages.deadLetters)
       Object.assign(session.messages.get(number) ?? {}, { state: 'over', dead: reason });
-    const recovered = { ...messages, lost };
+    const recovered = { ...messages, lost, open: kept };
     this.#record(limits.wallNow, limits.facts(recovered));
     return { held: false, session, recovered };
   }

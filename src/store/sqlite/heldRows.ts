@@ -117,13 +117,13 @@ export function insertCall(
   database: Database,
   session: string,
   runtime: string,
-  { call, turn, integration, tool, effect, seq, at, deadlineAt }: StoredCall,
+  { call, turn, integration, tool, effect, seq, at, deadlineAt, rule, idempotencyKey }: StoredCall,
   input: string,
 ): number {
   return database
     .prepare(
-      `INSERT INTO unwedge_calls (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), ?) ON CONFLICT DO NOTHING`,
+      `INSERT INTO unwedge_calls (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq, rule, idempotency_key)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), ?, ?, ?) ON CONFLICT DO NOTHING`,
     )
     .run(
       call,
@@ -137,5 +137,7 @@ export function insertCall(
       Math.round(at),
       Math.round(deadlineAt),
       seq,
+      rule ?? null,
+      idempotencyKey ?? null,
     );
 }

@@ -196,6 +196,17 @@ const migrations: readonly ((database: Database, events: EventTable) => void)[] 
     database.exec(createFlights);
     database.exec(createPolicies);
   },
+  // What a reconcile rule needs at the next start, and what it found out.
+  (database) => {
+    const columns = [
+      'rule TEXT',
+      'idempotency_key TEXT',
+      'reconciling_at INTEGER',
+      'verdict TEXT',
+      'reconciled_at INTEGER',
+    ];
+    for (const column of columns) database.exec(`ALTER TABLE unwedge_calls ADD COLUMN ${column}`);
+  },
 ];
 
 interface EventTable {

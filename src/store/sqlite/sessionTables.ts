@@ -1,4 +1,10 @@
-import { maxKeys, type LostCall, type Past, type RecoveryLimits } from '../../sessions/sessionStore.ts';
+import {
+  maxKeys,
+  type LostCall,
+  type Past,
+  type RecoveryLimits,
+  type StoredVerdict,
+} from '../../sessions/sessionStore.ts';
 import { toJson } from '../json.ts';
 import {
   type CallRow,
@@ -76,11 +82,23 @@ export function settleLost(
   return call;
 }
 
+/** What is noted of the question about a call; a call that is settled keeps it too. */
+export function noteVerdict(database: Database, call: string, found: StoredVerdict | undefined, at: number): number {
+  return found === undefined
+    ? database
+        .prepare('UPDATE unwedge_calls SET reconciling_at = CAST(? AS INTEGER) WHERE id = ?')
+        .run(Math.round(at), call)
+    : database
+        .prepare('UPDATE unwedge_calls SET verdict = ?, reconciled_at = CAST(? AS INTEGER) WHERE id = ?')
+        .run(toJson(found), Math.round(at), call);
+}
+
 /** The result of a call. */
 export interface Settlement {
   readonly call: string;
   readonly json: string;
-  readonly seq: number;
+  /** Undefined: after all that there is. */
+  readonly seq: number | undefined;
   readonly at: number;
 }
 
@@ -88,10 +106,12 @@ export interface Settlement {
 export function settleOnce(database: Database, { call, json, seq, at }: Settlement): number {
   const settled = database
     .prepare(
-      `UPDATE unwedge_calls SET state = 'settled', result = ?, result_seq = ?, settled_at = CAST(? AS INTEGER)
+      `UPDATE unwedge_calls SET state = 'settled', result = ?, settled_at = CAST(? AS INTEGER), result_seq = coalesce(?,
+         (SELECT max(max(other.seq), coalesce(max(other.result_seq), 0)) + 1 FROM unwedge_calls AS other
+          WHERE other.session = unwedge_calls.session))
        WHERE id = ? AND state = 'pending'`,
     )
-    .run(json, seq, at, call);
+    .run(json, at, seq ?? null, call);
   if (settled > 0) return settled;
   return database
     .prepare(
@@ -115,7 +135,7 @@ export function forgetTurns(database: Database, session: string, beforeTurn: num
 /** The ids of other runtimes that have pending calls. */
 export function selectCallers(database: Database, runtime: string): readonly string[] {
   return database
-    .prepare(`SELECT DISTINCT runtime FROM unwedge_calls WHERE state = 'pending' AND runtime <> ?`)
+    .prepare(`SELECT DISTINCT runtime FROM unwedge_calls WHERE state = 'pending' AND rule IS NULL AND runtime <> ?`)
     .all(runtime)
     .map((row) => String(row['runtime']));
 }
@@ -133,7 +153,7 @@ function toMessageRow(row: SqlRow): MessageRow {
   };
 }
 
-function toCallRow(row: SqlRow): CallRow {
+export function toCallRow(row: SqlRow): CallRow {
   return {
     session: String(row['session']),
     call: String(row['id']),
@@ -142,6 +162,8 @@ function toCallRow(row: SqlRow): CallRow {
     tool: String(row['tool']),
     input: String(row['input']),
     effect: row['effect'],
+    rule: row['rule'],
+    idempotencyKey: typeof row['idempotency_key'] === 'string' ? row['idempotency_key'] : undefined,
     seq: Number(row['seq']),
     startedAt: Number(row['started_at']),
     settled:

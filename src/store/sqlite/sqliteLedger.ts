@@ -6,6 +6,7 @@ import {
   type StoredCall,
   type StoredDeadLetter,
   type StoredMessage,
+  type StoredVerdict,
   type WaitingMessage,
 } from '../../sessions/sessionStore.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
@@ -19,7 +20,7 @@ import { buryLetter, selectDeadLetter } from './deadLetters.ts';
 import { HeldRows, insertCall } from './heldRows.ts';
 import { KeptWrite, type WriteKind } from './keptWrite.ts';
 import type { LeftRuns } from './leftRuns.ts';
-import { forgetTurns, settleOnce } from './sessionTables.ts';
+import { forgetTurns, noteVerdict, settleOnce } from './sessionTables.ts';
 import { type Claimed, createFence, type Fence } from './sessionFence.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -130,7 +131,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     );
   }
 
-  settle(call: string, result: ToolResult, seq: number, wallNow: number): Promise<Kept> {
+  settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept> {
     const json = toJson(result);
     const at = Math.round(wallNow);
     return this.#end(
@@ -147,6 +148,14 @@ export class SqliteLedger implements SessionLedger, Carrier {
 
   bury(message: number, wallNow: number, why: string): Promise<Kept> {
     return this.#write((database) => buryLetter(database, this.#claimed.session, message, wallNow, why));
+  }
+
+  reconciling(call: string, wallNow: number): Promise<Kept> {
+    return this.#write((database) => noteVerdict(database, call, undefined, wallNow));
+  }
+
+  reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept> {
+    return this.#write((database) => noteVerdict(database, call, found, wallNow), undefined, 'toldNext');
   }
 
   forget(beforeTurn: number): void {

@@ -10,14 +10,14 @@ import type {
 } from '../../sessions/sessionStore.ts';
 import type { Redactor } from '../redact.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
-import { pastUnread, type Unprocessed } from '../sessionRows.ts';
+import { lostCall, pastUnread, type Unprocessed } from '../sessionRows.ts';
 import { carryAll } from './carriers.ts';
-import type { Database } from './database.ts';
+import type { Database, SqlRow } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import type { Schema } from './schema.ts';
 import { SqliteLedger } from './sqliteLedger.ts';
-import { selectCallers, selectPast, settleLost, takeUnprocessed } from './sessionTables.ts';
+import { selectCallers, selectPast, settleLost, takeUnprocessed, toCallRow } from './sessionTables.ts';
 import { selectRuntime } from './sqliteRuntimes.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -108,12 +108,14 @@ export class SqliteSessions implements SessionStore {
          ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, fence = excluded.fence`,
       )
       .run(session, runtime, fence);
-    const lost = database
+    const pending = database
       .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq`)
-      .all(session)
-      .map((pending) => settleLost(database, pending, limits));
+      .all(session);
+    const isKept = (kept: SqlRow): boolean => limits.keeps?.(lostCall(toCallRow(kept))) === true;
+    const open = pending.filter(isKept).map((kept) => lostCall(toCallRow(kept)));
+    const lost = pending.filter((other) => !isKept(other)).map((other) => settleLost(database, other, limits));
     const { recovered: messages, stops } = takeUnprocessed(database, session, limits);
-    const recovered = { ...messages, lost };
+    const recovered = { ...messages, lost, open };
     this.#record(database, schema, limits.wallNow, limits.facts(recovered));
     return { held: false, fence, recovered, stops };
   }
@@ -121,7 +123,9 @@ export class SqliteSessions implements SessionStore {
   /** Those of a dead run, in slices: a commit of very many would block the event loop. */
   #recoverSome(database: Database, schema: Schema, owner: string, limits: CallRecovery): readonly LostCall[] {
     const settled = database
-      .prepare(`SELECT * FROM unwedge_calls WHERE state = 'pending' AND runtime = ? ORDER BY id LIMIT ?`)
+      .prepare(
+        `SELECT * FROM unwedge_calls WHERE state = 'pending' AND rule IS NULL AND runtime = ? ORDER BY id LIMIT ?`,
+      )
       .all(owner, mostLost)
       .map((row) => settleLost(database, row, limits));
     this.#record(database, schema, limits.wallNow, settled.map(limits.fact));

@@ -155,6 +155,36 @@ export function keepsSessions(engineOf: Engine): void {
       expect(recovered.lastTurn).toBe(1);
     });
 
+    it('[R-16] leaves calls with a rule to the owner who can ask it, with their whole input and their key', async () => {
+      const engine = await start();
+      const { ledger } = await own(engine, engine.runtime('a'));
+      const input = { token: 'sk-0123456789abcdef0123456789', text: 'x'.repeat(10_000) };
+      await after(engine, ledger.open({ ...call('c-1', 1), input, rule: 'key', idempotencyKey: 'k-1' }));
+      await after(engine, ledger.open({ ...call('c-2', 2), rule: 'ask' }));
+      await after(engine, ledger.open(call('c-3', 3)));
+      expect(await after(engine, ledger.reconciling('c-2', now))).toBe('durable');
+      engine.kill('a');
+      const second = engine.runtime('b');
+      const answered = await after(engine, second.recoverCalls(calls));
+      expect(answered.map((one) => one.call)).toEqual(['c-3']);
+      const claimed = await own(engine, second, { keeps: ({ rule }) => rule === 'key' });
+      expect(claimed.recovered.open).toMatchObject([{ call: 'c-1', input, rule: 'key', idempotencyKey: 'k-1' }]);
+      expect(claimed.recovered.lost).toMatchObject([{ call: 'c-2' }]);
+      const found = { verdict: 'done', how: 'listed', late: false } as const;
+      expect(await after(engine, claimed.ledger.reconciled('c-1', found, now))).toBe('durable');
+      await after(engine, claimed.ledger.settle('c-1', { status: 'ok', value: 1, retries: 0 }, undefined, now));
+      const later = await own(engine, second);
+      expect(later.recovered.open).toEqual([]);
+      expect(later.recovered.history.map((entry) => [entry.type, 'call' in entry ? entry.call : ''])).toEqual([
+        ['tool_call', 'c-1'],
+        ['tool_call', 'c-2'],
+        ['tool_call', 'c-3'],
+        ['tool_result', 'c-3'],
+        ['tool_result', 'c-2'],
+        ['tool_result', 'c-1'],
+      ]);
+    });
+
     it('[I-1] [G-11] answers the pending calls of a dead runtime, once', async () => {
       const engine = await start();
       const { ledger } = await own(engine, engine.runtime('a'));
@@ -177,6 +207,9 @@ export function keepsSessions(engineOf: Engine): void {
         tool: 'query',
         effect: 'readOnly',
         startedAt: now,
+        input: { q: 'c-2' },
+        rule: undefined,
+        idempotencyKey: undefined,
       };
       expect(asked).toEqual([expected]);
       expect(recovered.lost).toEqual([expected]);
