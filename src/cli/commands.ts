@@ -20,6 +20,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'stand between agents and the API of their model, so that no stream hangs',
     load: async () => (await import('./api/command.ts')).api,
   },
+  cancel: {
+    summary: 'end a pending call of a session, or its turn; or have a call not be tried again',
+    load: async () => (await import('./cancel.ts')).cancel,
+  },
   completion: {
     summary: 'let bash, zsh or fish complete commands, options, values and names',
     load: async () => (await import('./completion/command.ts')).completion,
@@ -60,6 +64,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'put unwedge in front of the MCP servers and hooks that an agent has configured',
     load: async () => (await import('./install/command.ts')).install,
   },
+  letters: {
+    summary: 'dead letters: messages that sessions do not deliver any more; send them again or drop them',
+    load: async () => (await import('./letters.ts')).letters,
+  },
   machines: {
     summary: 'the statecharts of the runtime, drawn from the machines that run',
     load: async () => (await import('./machines.ts')).machines,
@@ -71,6 +79,10 @@ export const commands: Readonly<Record<string, Entry>> = {
   metrics: {
     summary: 'figures of every integration as Prometheus reads them',
     load: async () => (await import('./metrics.ts')).metrics,
+  },
+  probe: {
+    summary: 'have an open circuit, or a server that asked not to be called, tried now',
+    load: async () => (await import('./probe.ts')).probe,
   },
   repair: {
     summary: 'make a transcript well-formed: every tool call has exactly one result',

@@ -2,10 +2,12 @@ import { readStatusAnswer, readWhyAnswer } from '../control/answers.ts';
 import { nearest } from '../policy/nearest.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
-import { CommandError } from './errors.ts';
+import { CommandError, UsageError } from './errors.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { problemLines } from './liveRuntimes.ts';
+import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
+import type { SessionWhy } from '../sessions/why.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { recordsText, whyText } from './whyText.ts';
@@ -13,16 +15,23 @@ import { recordsText, whyText } from './whyText.ts';
 export const why = defineCommand({
   name: 'why',
   summary: 'what a session waits for, and which rule will end it when',
-  usage: 'why SESSION [--json] [--db FILE]',
+  usage: 'why SESSION [--fire [--rule ID] [--reason TEXT]] [--json] [--db FILE]',
   details: [
     'Asks the running gateway that has the session: its turn, pending calls with their attempts, circuits and processes, questions to',
     'people, and which limit or wait ends next. Without one it shows what is on record: messages and calls that wait to be taken up.',
+    'With --fire the rule that comes next acts now, exactly as if its time had come; it is on record as operator/fired. Exits 1 where no rule waits.',
   ].join('\n'),
-  options: {},
+  options: {
+    fire: { kind: 'flag', help: 'have the rule that ends the wait next act now' },
+    rule: { kind: 'text', value: 'ID', help: 'have this rule act, as --json tells its id' },
+    ...reasonOption,
+  },
   operands: ['SESSION'],
   choices: 'sessions',
   async run(args, io) {
     const [session = ''] = args.operands;
+    if (!args.fire && (args.rule ?? args.reason) !== undefined)
+      throw new UsageError(`${args.rule === undefined ? '--reason' : '--rule'} goes with --fire`);
     const { path, rows, ids, records } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.runtimes(),
@@ -31,6 +40,7 @@ export const why = defineCommand({
     }));
     const asked = await askRuntimes(rows, io, 'why', readWhyAnswer, { session });
     const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);
+    if (args.fire) return fire(found?.answer, session, args, io);
     if (found?.answer !== undefined) {
       io.stdout.write(
         args.json ? toJson({ live: true, runtime: found.runtime, ...found.answer }) : whyText(found.answer),
@@ -56,6 +66,20 @@ export const why = defineCommand({
     return 0;
   },
 });
+
+/** Has a rule act that was just looked at. @throws CommandError where there is none. */
+function fire(
+  answer: SessionWhy | undefined,
+  name: string,
+  { rule, reason, db, json }: OrderArgs & { readonly rule: string | undefined; readonly reason: string | undefined },
+  io: Io,
+): Promise<number> {
+  if (answer === undefined)
+    throw new CommandError(`No live gateway has the session ${quoted(name)}; nothing was done.`);
+  const target = rule ?? answer.rules[0]?.id;
+  if (target === undefined) throw new CommandError(`${quoted(name)} waits for no rule; nothing was done.`);
+  return giveAndSay({ order: 'fire', name, target, reason }, { db, json }, io);
+}
 
 /** Whether an integration of this name is on record, or known to a live gateway. */
 async function isIntegration(

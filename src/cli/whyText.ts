@@ -43,8 +43,9 @@ function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   return `${sanitize(rule)} ends ${ofAttempt ? 'the attempt of ' : ''}${name}`;
 }
 
-function callLines({ integration, tool, sinceMs, progress, target }: ToolCallWhy): string[] {
-  const lines = [`  ${sanitize(integration)} ${sanitize(tool)} for ${time(sinceMs)}: ${phaseText(progress)}`];
+function callLines({ call, integration, tool, sinceMs, progress, target }: ToolCallWhy): string[] {
+  const name = `${sanitize(integration)} ${sanitize(tool)} (${sanitize(call)})`;
+  const lines = [`  ${name} for ${time(sinceMs)}: ${phaseText(progress)}`];
   if (progress?.lastFailure !== undefined) {
     const { kind, message } = progress.lastFailure;
     lines.push(`    last attempt: ${kind}: ${sanitize(message)}`);

@@ -1,26 +1,19 @@
-import {
-  type LiveStatus,
-  readOrderAnswer,
-  readStatusAnswer,
-  readTreeAnswer,
-  readWhyAnswer,
-} from '../control/answers.ts';
+import { type LiveStatus, readStatusAnswer, readTreeAnswer, readWhyAnswer } from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
-import { done, noteIn, notDone, type OrderResult } from '../policy/operatorOrder.ts';
-import { messageOf } from '../policy/thrown.ts';
+import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
+import { giveOrder } from '../runtime/giveOrder.ts';
 import type { SessionWhy } from '../sessions/why.ts';
-import type { LetterOrder } from '../store/deadLetterBox.ts';
 import type { DeadLetterRecord, StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
 import { chainOf, type EventChain } from './eventChain.ts';
 import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
-import type { OrderName, RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
-import type { DashboardSource, Order } from './source.ts';
+import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
+import type { DashboardSource } from './source.ts';
 import { SteadyTimes } from './steadyTimes.ts';
 import { turnLines } from './turnLines.ts';
 
@@ -107,39 +100,8 @@ export class DatabaseSource implements DashboardSource {
     return this.#read((reader) => reader.deadLetters(session));
   }
 
-  async order({ order, name, ...note }: Order): Promise<OrderResult> {
-    try {
-      const { path, rows } = await this.#read(async (reader) => ({
-        path: reader.path,
-        rows: await reader.runtimes(),
-      }));
-      const asked = await this.#ask(rows, 'status', readStatusAnswer);
-      const having = asked.filter(({ answer }) => answer !== undefined && has(answer, name));
-      if (having.length === 0 && (order === 'send_again' || order === 'drop')) {
-        const dead = asked.filter(({ runtime }) => runtime.liveness === 'dead').map(({ runtime }) => runtime.id);
-        return await this.#orderOffline(path, { order, session: name, ...note }, new Set(dead));
-      }
-      if (having.length === 0) return { ok: false, text: 'No live gateway has it: nothing was done.' };
-      const give = async ({ runtime }: AskedRuntime<LiveStatus>): Promise<OrderResult> => {
-        const answer = await askRuntime(runtime.socket ?? '', order, { name, ...note }, { clock: this.#clock });
-        return answer.ok ? readOrderAnswer(answer.value) : notDone(`${answer.message}.`);
-      };
-      return forEach.has(order) ? await everywhere(having, give) : await anywhere(having, give);
-    } catch (error) {
-      return { ok: false, text: messageOf(error) };
-    }
-  }
-
-  /** What can be done about a message without the gateway of its session. */
-  async #orderOffline(
-    path: string,
-    { order, session, target = '', by, why }: Pick<LetterOrder, 'order' | 'session'> & Omit<Order, 'order' | 'name'>,
-    dead: ReadonlySet<string>,
-  ): Promise<OrderResult> {
-    // Loaded now: few ever need it.
-    const { orderAboutLetter } = await import('../store/deadLetterBox.ts');
-    const note = noteIn({ by, why });
-    return orderAboutLetter(path, { order, session, message: target, note, at: this.#clock.wallNow(), dead });
+  order(order: Order): Promise<OrderResult> {
+    return giveOrder(order, { clock: this.#clock, read: this.#read });
   }
 
   #ask<T>(
@@ -166,35 +128,4 @@ export class DatabaseSource implements DashboardSource {
     );
     return said.filter((why) => why !== undefined);
   }
-}
-
-/** Orders that every gateway carries out which has what they name; of the others one does. */
-const forEach: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'reset']);
-
-type Give<T> = (to: T) => Promise<OrderResult>;
-
-async function everywhere<T>(all: readonly T[], give: Give<T>): Promise<OrderResult> {
-  const results = await Promise.all(all.map(give));
-  const refused = results.find(({ ok }) => !ok);
-  if (refused !== undefined) return notDone(`It was not done: ${refused.text}`);
-  return results.length === 1 ? (results[0] ?? done) : { ok: true, text: `Done in ${results.length} gateways.` };
-}
-
-/** One after the other: what one of them did, another must not do as well. */
-async function anywhere<T>(all: readonly T[], give: Give<T>): Promise<OrderResult> {
-  let refused: OrderResult | undefined;
-  for (const each of all) {
-    const result = await give(each);
-    if (result.ok) return result;
-    refused ??= notDone(`It was not done: ${result.text}`);
-  }
-  return refused ?? done;
-}
-
-function has({ integrations, sessions, groups = [] }: LiveStatus, name: string): boolean {
-  return (
-    integrations.some(({ integration }) => integration === name) ||
-    sessions.some(({ session }) => session === name) ||
-    groups.some(({ group }) => group === name)
-  );
 }

@@ -1,8 +1,7 @@
+import { type Order, type OrderName, orderNames } from '../policy/operatorOrder.ts';
 import { checkInteger, checkName, checkText } from '../policy/options.ts';
 import { show } from '../policy/showValue.ts';
 import type { EventSearch } from './eventPages.ts';
-import { type OrderName, orderNames } from './snapshot.ts';
-import type { Order } from './source.ts';
 
 /** How far figures may look back, in ms. */
 const spans = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;

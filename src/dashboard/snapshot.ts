@@ -78,21 +78,6 @@ export interface SessionLine {
   readonly lastError?: LastError | undefined;
 }
 
-/** What an operator can order from the page. */
-export const orderNames = [
-  'restart',
-  'isolate',
-  'reset',
-  'probe',
-  'fire',
-  'stop_retrying',
-  'cancel',
-  'send_again',
-  'drop',
-] as const;
-
-export type OrderName = (typeof orderNames)[number];
-
 /** Something that waits: who, for what, and what ends it. */
 export interface Wait {
   readonly key: string;

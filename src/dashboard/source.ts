@@ -1,22 +1,9 @@
 import type { MetricFamily } from '../policy/metrics.ts';
 import type { EventChain } from './eventChain.ts';
 import type { EventPage, EventSearch } from './eventPages.ts';
-import type { OrderResult } from '../policy/operatorOrder.ts';
+import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
-import type { OrderName, RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
-
-/** What an operator orders. */
-export interface Order {
-  readonly order: OrderName;
-  /** Of an integration or a session. */
-  readonly name: string;
-  /** What of the session is meant: a rule, a call or a message, by its id. */
-  readonly target?: string | undefined;
-  /** Why, in the words of who orders. */
-  readonly why?: string | undefined;
-  /** Who orders. */
-  readonly by: string;
-}
+import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 
 /** What the dashboard shows and does, whatever it looks at. All of it rejects, with an error for people, where nothing can be read. */
 export interface DashboardSource {

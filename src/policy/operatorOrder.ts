@@ -7,6 +7,34 @@ export interface OrderNote {
   readonly why?: string | undefined;
 }
 
+/** What an operator can order of gateways that run. */
+export const orderNames = [
+  'restart',
+  'isolate',
+  'reset',
+  'probe',
+  'fire',
+  'stop_retrying',
+  'cancel',
+  'send_again',
+  'drop',
+] as const;
+
+export type OrderName = (typeof orderNames)[number];
+
+/** What an operator orders. */
+export interface Order {
+  readonly order: OrderName;
+  /** Of an integration or a session. */
+  readonly name: string;
+  /** What of the session is meant: a rule, a call or a message, by its id. */
+  readonly target?: string | undefined;
+  /** Why, in the words of who orders. */
+  readonly why?: string | undefined;
+  /** Who orders. */
+  readonly by: string;
+}
+
 /** What became of an order. */
 export interface OrderResult {
   readonly ok: boolean;

@@ -39,7 +39,7 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     const { code, stdout, stderr } = await runBuilt(['why', 'agent:main', '--db', db], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^agent:main processes agent:main-m1 \(user\) for \S+; 1 message waits\.\n/);
-    expect(stdout).toMatch(/kb query for \S+: attempt 1 of 3 in flight, silent for \S+; idle_timeout in \S+\n/);
+    expect(stdout).toMatch(/kb query \(agent:main-1-1\) for \S+: attempt 1 of 3 in flight, silent for \S+; idle_timeout in \S+\n/);
     expect(stdout).toMatch(/Next: idle_timeout ends the attempt of query in \S+\.\n$/);
   });
 
@@ -126,7 +126,7 @@ describe('the words for a session that waits', () => {
     });
     expect(text).toMatchInlineSnapshot(`
       "agent:main processes agent:main-m9 (user) for 2m10s, begun for the 2. time; 2 messages wait.
-        kb query for 2m: waits for its next attempt, after attempt 1 of 3; tried again in 60ms
+        kb query (agent:main-4-1) for 2m: waits for its next attempt, after attempt 1 of 3; tried again in 60ms
           last attempt: transient: HTTP 503
           kb is backoff, circuit open, probe in 5s
           process 4711 said last: warming up

@@ -1,6 +1,5 @@
 import { followAddress } from './route.ts';
-import type { OrderResult } from '../../policy/operatorOrder.ts';
-import type { OrderName } from '../snapshot.ts';
+import type { OrderName, OrderResult } from '../../policy/operatorOrder.ts';
 
 /** What the server has under a path. @throws Error that says what the server said. */
 export async function get<T>(path: string): Promise<T> {

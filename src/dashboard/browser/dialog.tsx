@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { OrderName } from '../snapshot.ts';
+import type { OrderName } from '../../policy/operatorOrder.ts';
 import { give } from './api.ts';
 import { Glyph } from './glyph.tsx';
 import type { GlyphName, Tone } from './glyphs.ts';

@@ -1,0 +1,89 @@
+import { BulkOrder } from '../runtime/bulkOrder.ts';
+import { systemClock } from '../runtime/systemClock.ts';
+import type { OrderResult } from '../policy/operatorOrder.ts';
+import type { DeadLetterRecord } from '../store/storeReader.ts';
+import { defineCommand } from './command.ts';
+import { readDatabase } from './database.ts';
+import { CommandError, UsageError } from './errors.ts';
+import type { Io } from './io.ts';
+import { give, giveAndSay, reasonOption } from './orders.ts';
+import { sanitize, toJson } from './sanitize.ts';
+import { ago } from './timeText.ts';
+
+export const letters = defineCommand({
+  name: 'letters',
+  summary: 'dead letters: messages that sessions do not deliver any more; send them again or drop them',
+  usage: 'letters [SESSION] [--send ID | --drop ID | --send-all] [--reason TEXT] [--json] [--db FILE]',
+  details: [
+    'Lists dead letters, the newest first: of a message that its gateway died of too often (poison), that waited too long (expired) or that',
+    'cannot be read (malformed). --send has one delivered again as a new message, once; --send-all all that are listed, two a second until',
+    'Ctrl-C. The gateway that has the session does it; without one it is done in the database, and delivered at the next start.',
+  ].join('\n'),
+  options: {
+    send: { kind: 'text', value: 'ID', help: 'send this dead letter again' },
+    drop: { kind: 'text', value: 'ID', help: 'drop this dead letter for good' },
+    'send-all': { kind: 'flag', help: 'send all that are listed again, two a second' },
+    ...reasonOption,
+  },
+  operands: ['[SESSION]'],
+  async run(args, io) {
+    const { send, drop, reason, json, db } = args;
+    const [session] = args.operands;
+    if ([send !== undefined, drop !== undefined, args['send-all']].filter(Boolean).length > 1)
+      throw new UsageError('--send, --drop and --send-all exclude each other');
+    const target = send ?? drop;
+    if (target !== undefined) {
+      const name = session ?? sessionOf(target);
+      return giveAndSay({ order: send === undefined ? 'drop' : 'send_again', name, target, reason }, args, io);
+    }
+    const found = await readDatabase(db, io, (reader) => reader.deadLetters(session));
+    if (args['send-all']) return sendAll(found, { reason, json, db }, io);
+    io.stdout.write(json ? toJson(found) : lettersText(found, io.now()));
+    return 0;
+  },
+});
+
+/** @throws UsageError for what is no id of a message. */
+function sessionOf(message: string): string {
+  const session = /^(.+)-m\d+$/s.exec(message)?.[1];
+  if (session === undefined)
+    throw new UsageError(`Expected the id of a message, such as agent:main-m12, got ${sanitize(message)}`);
+  return session;
+}
+
+interface SendAll {
+  readonly reason: string | undefined;
+  readonly json: boolean;
+  readonly db: string | undefined;
+}
+
+async function sendAll(found: readonly DeadLetterRecord[], { reason, json, db }: SendAll, io: Io): Promise<number> {
+  // The oldest first, as they came.
+  const orders = found.filter(({ canSend }) => canSend).toReversed();
+  const bulk = new BulkOrder(
+    orders.map(({ session: name, id: target }) => ({ order: 'send_again', name, target, by: '' })),
+    {
+      clock: systemClock,
+      give: ({ name, target }): Promise<OrderResult> => give({ order: 'send_again', name, target, reason }, db, io),
+      progressed: ({ done, failed, total, state }) => {
+        if (state === 'running') io.stderr.write(`unwedge: ${done + failed} of ${total}\n`);
+      },
+    },
+  );
+  io.signal.addEventListener('abort', () => bulk.stop(), { once: true });
+  const ended = await bulk.ended;
+  const { done, failed, total, lastError } = ended;
+  io.stdout.write(json ? toJson(ended) : `${done} of ${total} sent again.\n`);
+  if (failed > 0) throw new CommandError(`${failed} were not sent again; the last: ${sanitize(lastError ?? '')}`);
+  return 0;
+}
+
+function lettersText(found: readonly DeadLetterRecord[], now: number): string {
+  if (found.length === 0) return 'No dead letters.\n';
+  const lines = found.map(({ id, kind, reason, deliveries, postedAt, text }) => {
+    const begun = deliveries === 0 ? '' : `, begun ${deliveries} ${deliveries === 1 ? 'time' : 'times'}`;
+    const said = text === undefined ? '' : `: ${sanitize(text.slice(0, 80))}`;
+    return `${sanitize(id)} (${sanitize(kind)}) ${sanitize(reason)}, accepted ${ago(postedAt, now)}${begun}${said}`;
+  });
+  return `${lines.join('\n')}\n`;
+}

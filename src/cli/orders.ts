@@ -1,0 +1,49 @@
+import { userInfo } from 'node:os';
+import type { Order, OrderResult } from '../policy/operatorOrder.ts';
+import { giveOrder } from '../runtime/giveOrder.ts';
+import { systemClock } from '../runtime/systemClock.ts';
+import { readDatabase } from './database.ts';
+import { CommandError } from './errors.ts';
+import type { Io } from './io.ts';
+import { sanitize, toJson } from './sanitize.ts';
+
+/** The option of every command that orders something. */
+export const reasonOption = {
+  reason: { kind: 'text', value: 'TEXT', help: 'why, kept in the record' },
+} as const;
+
+/** An order on the command line. */
+export interface GivenOrder extends Pick<Order, 'order' | 'name' | 'target'> {
+  readonly reason: string | undefined;
+}
+
+/** What of the command line an order needs. */
+export interface OrderArgs {
+  readonly db: string | undefined;
+  readonly json: boolean;
+}
+
+/** Gives an order as the user who runs the command. Never rejects. */
+export function give({ reason, ...order }: GivenOrder, db: string | undefined, io: Io): Promise<OrderResult> {
+  const why = reason?.trim();
+  const asked = { ...order, by: whoRuns(), ...(why && { why }) };
+  return giveOrder(asked, { clock: systemClock, read: (work) => readDatabase(db, io, work) });
+}
+
+/** The same, and says what became of it. @throws CommandError where it was not done. */
+export async function giveAndSay(order: GivenOrder, { db, json }: OrderArgs, io: Io): Promise<number> {
+  const { ok, text } = await give(order, db, io);
+  if (!ok) throw new CommandError(sanitize(text));
+  const { order: what, name, target } = order;
+  io.stdout.write(json ? toJson({ order: what, name, target, text }) : `${sanitize(text)}\n`);
+  return 0;
+}
+
+function whoRuns(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user without an entry, as in some containers.
+    return 'unwedge';
+  }
+}

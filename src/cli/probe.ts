@@ -1,0 +1,15 @@
+import { defineCommand } from './command.ts';
+import { giveAndSay, reasonOption } from './orders.ts';
+
+export const probe = defineCommand({
+  name: 'probe',
+  summary: 'have an open circuit, or a server that asked not to be called, tried now',
+  usage: 'probe NAME [--reason TEXT] [--json] [--db FILE]',
+  details: [
+    'NAME is an integration of a running gateway or proxy. One with a harmless request of its own (an MCP server) is asked at once; of another',
+    'the next call is let through. One probe at a time, of all processes on the database. Exits 1 where there is nothing to probe.',
+  ].join('\n'),
+  options: reasonOption,
+  operands: ['NAME'],
+  run: ({ operands: [name = ''], ...args }, io) => giveAndSay({ order: 'probe', name, reason: args.reason }, args, io),
+});

@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { userInfo } from 'node:os';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { Fact } from '../../../src/policy/facts.ts';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { call, databaseWith } from '../startCli.ts';
+
+/** A gateway with a session whose first message is a call of `kb` that hangs. */
+async function startHanging(db = join(temporaryDirectory(), 'gateway.sqlite')) {
+  vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+  const gateway = createGateway({ store: db, logger: false });
+  const facts: Fact[] = [];
+  gateway.on('*', (fact) => void facts.push(fact));
+  const fail = { breaker: { consecutiveFailures: 1 }, retry: { maxAttempts: 1 } };
+  const down = gateway.integration('down', { policy: fail }, () => Promise.reject(new Error('gateway closed (1012)')));
+  gateway.integration('kb', {}, (_input, { signal }) => {
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+  });
+  const results: unknown[] = [];
+  const session = gateway.session('agent:main', {
+    onMessage: async (_message, turn) => void results.push(await turn.tool('kb', 'search')),
+  });
+  await gateway.start();
+  onTestFinished(() => gateway.stop());
+  const run = (...words: string[]) => call([...words, '--db', db]);
+  return {
+    gateway,
+    session,
+    down,
+    results,
+    run,
+    db,
+    told: (type: string) => facts.filter((fact) => fact.type === type),
+  };
+}
+
+const by = userInfo().username;
+
+describe.skipIf(!hasSqlite)('orders on the command line', () => {
+  it('[O-13] has the rule act that a session waits for next, or another one of it', async () => {
+    const { session, results, run, told } = await startHanging();
+    expect(await run('why', 'agent:main', '--fire')).toMatchObject({ code: 1 });
+    const first = await session.send({ kind: 'user' });
+    const { stdout } = await run('why', 'agent:main', '--json');
+    const { rules } = JSON.parse(stdout) as { rules: { id: string; rule: string }[] };
+    expect(rules.map(({ rule }) => rule)).toEqual(['idle_timeout', 'tool_call']);
+    const watchdog = rules[1]?.id ?? '';
+    const fired = await run('why', 'agent:main', '--fire', '--rule', watchdog, '--reason', 'the vendor is down');
+    expect(fired).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
+    if (first.accepted) await first.processed;
+    expect(results).toMatchObject([{ kind: 'watchdog' }]);
+    expect(told('operator.fired')).toMatchObject([{ rule: 'tool_call', by, why: 'the vendor is down' }]);
+    await session.send({ kind: 'user' });
+    const again = await run('why', 'agent:main', '--fire', '--rule', watchdog);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('has changed since it was shown')]);
+    expect(await run('why', 'agent:main', '--fire')).toMatchObject({ code: 0 });
+    expect(told('operator.fired')).toMatchObject([{}, { rule: 'idle_timeout' }]);
+  });
+
+  it('[O-13] cancels a call, a turn, and what would be tried again', async () => {
+    const { session, results, run, told } = await startHanging();
+    await session.send({ kind: 'user' });
+    await session.send({ kind: 'user' });
+    expect((await run('why', 'agent:main')).stdout).toContain('kb search (agent:main-1-1) for');
+    expect(await run('cancel', 'agent:main', 'agent:main-1-1', '--no-retry')).toMatchObject({ code: 0 });
+    expect(told('operator.retries_stopped')).toMatchObject([{ call: 'agent:main-1-1', attempt: 1, by }]);
+    expect(await run('cancel', 'agent:main', 'agent:main-1-1', '--json')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"order": "cancel"') as string,
+    });
+    await expect.poll(() => session.why().turn?.turn).toBe(2);
+    expect(await run('cancel', 'agent:main')).toMatchObject({ code: 0 });
+    await expect.poll(() => results.length).toBe(2);
+    expect(told('operator.cancelled')).toMatchObject([{ call: 'agent:main-1-1' }, { turn: 2 }]);
+    await expect.poll(() => session.state).toBe('idle');
+    const none = await run('cancel', 'agent:main');
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('there is nothing to cancel')]);
+  });
+
+  it('[O-13] has an open circuit probed', async () => {
+    const { down, run, told } = await startHanging();
+    expect((await run('probe', 'down')).stderr).toContain('there is nothing to probe');
+    await down.call(undefined);
+    expect(await run('probe', 'down', '--reason', 'mended')).toEqual({
+      code: 0,
+      stdout: 'The next call is let through as the probe.\n',
+      stderr: '',
+    });
+    expect(told('operator.probed')).toMatchObject([{ integration: 'down', how: 'next_call', by, why: 'mended' }]);
+    expect((await run('probe', 'nobody')).stderr).toContain('No live gateway has it');
+  });
+
+  it('[O-13] lists dead letters, sends them again and drops them', async () => {
+    const first = await startHanging();
+    for (let count = 0; count < 4; count++) await first.session.send({ kind: 'user', text: `text ${count}` });
+    await first.gateway.stop();
+    openDatabase(first.db).exec('UPDATE unwedge_messages SET posted_at = 1');
+    const { gateway, run } = await startHanging(first.db);
+    const listed = await run('letters');
+    expect(listed.stdout.split('\n')).toHaveLength(5);
+    expect(listed.stdout).toMatch(/^agent:main-m4 \(user\) expired, accepted .* ago: text 3$/m);
+    expect(await run('letters', '--send', 'agent:main-m1')).toMatchObject({
+      code: 0,
+      stdout: 'Sent again as agent:main-m5.\n',
+    });
+    expect(await run('letters', '--drop', 'agent:main-m2')).toMatchObject({ code: 0 });
+    expect((await run('letters', '--send', 'agent:main-m2')).stderr).toContain('is no dead letter');
+    await gateway.stop();
+    const all = await run('letters', 'agent:main', '--send-all');
+    expect(all).toEqual({ code: 0, stdout: '2 of 2 sent again.\n', stderr: 'unwedge: 1 of 2\nunwedge: 2 of 2\n' });
+    expect((await run('letters')).stdout).toBe('No dead letters.\n');
+  });
+
+  it.each([
+    [['cancel', 's', '--no-retry'], '--no-retry needs a CALL'],
+    [['cancel'], 'Missing SESSION'],
+    [['probe'], 'Missing NAME'],
+    [['why', 's', '--rule', 'x'], '--rule goes with --fire'],
+    [['why', 's', '--reason', 'x'], '--reason goes with --fire'],
+    [['letters', '--send', 'x', '--drop', 'y'], 'exclude each other'],
+    [['letters', '--send', 'x'], 'Expected the id of a message'],
+  ])('[O-13] [L-1] refuses %j as misuse', async (words, said) => {
+    const { code, stderr } = await call([...words, '--db', await databaseWith()]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+});
