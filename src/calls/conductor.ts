@@ -99,6 +99,8 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     if (call.settled || call.failed) return notDone('The call ended at the same moment.');
     call.ownProgress().triesLast = true;
     if (call.attempt !== undefined) return { ok: true, text: 'What the attempt in flight ends with is its end.' };
+    // That it is asked what became of the last attempt is no further one.
+    if (call.waiting === 'reconciling') return { ok: true, text: 'What is found out of its last attempt is its end.' };
     this.steps.settlement.fail(call, lastFailure ?? refusal.notStarted(call.settings.overallMs));
     return { ok: true, text: 'It ended as its last attempt did.' };
   }

@@ -170,6 +170,7 @@ const phases: Readonly<Record<NonNullable<ToolCallWhy['progress']>['phase'], str
   scope: 'waits for its scope',
   suspect: 'waits for a sign of life',
   rate: 'waits for its rate limit',
+  reconciling: 'waits to know whether it happened',
 };
 
 interface RuleLine extends Pick<RuleWhy, 'id' | 'inMs'> {
@@ -199,6 +200,8 @@ function ruleText(rule: string, what: string): Pick<RuleLine, 'text' | 'note'> {
       return { text: `${what} no longer waits for a restart`, note: 'the call ends without one' };
     case 'rate_limit':
       return { text: `The rate limit has room for ${what}`, note: 'the call goes out' };
+    case 'reconcile':
+      return { text: `It is asked whether ${what} happened`, note: 'the answer decides what follows' };
     case 'idle_timeout':
       return { text: `Idle limit of ${what}`, note: 'the attempt ends where no sign of life comes' };
     case 'attempt_timeout':
