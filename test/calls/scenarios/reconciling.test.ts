@@ -61,6 +61,22 @@ describe('a call whose answer is lost, with a reconcile rule', () => {
     expect(await outcome).toMatchObject({ ok: false, failure: { outcome: 'not_done', retryable: true } });
   });
 
+  it('[O-13] [R-16] that an operator has not tried again ends with what is found out, well or not', async () => {
+    for (const found of ['done', 'not_done'] as const) {
+      const { make, attempt, asked, clock, processes, path, seen } = startReconciling();
+      processes.gone = 1;
+      const { outcome, call } = make('charge:1');
+      attempt(0).reject(lost);
+      await clock.settle();
+      expect(path.stopRetrying(call, () => undefined)).toMatchObject({ ok: true });
+      expect(call.settled).toBe(false);
+      asked[0]?.resolve(found);
+      await clock.advance(60_000);
+      expect(await outcome).toMatchObject({ ok: false, failure: { outcome: found } });
+      expect(seen).toHaveLength(1);
+    }
+  });
+
   it('[R-16] does not go by not_done while its process lives: it asks again, and it ends as unknown', async () => {
     const { make, attempt, asked, clock, seen } = startReconciling();
     const { outcome } = make('charge:1');
