@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { systemFiles } from '../../src/install/files.ts';
 import { install } from '../../src/install/install.ts';
 import type { Launcher } from '../../src/install/launcher.ts';
+import type { InstallRecord } from '../../src/install/record.ts';
 import type { FileReport, InstallReport } from '../../src/install/report.ts';
 import type { InstallRequest } from '../../src/install/request.ts';
 import type { World } from '../../src/install/world.ts';
@@ -57,6 +58,9 @@ export function startInstall(given: Partial<World> = {}) {
     write,
     read: (path: string): string => readFileSync(at(path), 'utf8'),
     exists: (path: string): boolean => existsSync(at(path)),
+    /** Files that are on record. */
+    recorded: (): readonly string[] =>
+      Object.keys((JSON.parse(readFileSync(at('state/install.json'), 'utf8')) as InstallRecord).files),
     run,
     undo: (request: Partial<InstallRequest> = {}) => run({ ...request, undo: true }),
     /** The report of the only file there is one of. */
