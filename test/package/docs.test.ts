@@ -11,7 +11,13 @@ const snippet = /^```js\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```/gm;
 const snippetsOf = (page: string): { readonly code: string; readonly output: string }[] =>
   [...read(page).matchAll(snippet)].map(([, code = '', output = '']) => ({ code, output }));
 
-describe.each(['docs/supervision.md', 'docs/http-apis.md', 'docs/remote-mcp.md', 'docs/model-api.md'])('%s', (page) => {
+describe.each([
+  'docs/supervision.md',
+  'docs/http-apis.md',
+  'docs/remote-mcp.md',
+  'docs/model-api.md',
+  'docs/never-twice.md',
+])('%s', (page) => {
   const snippets = snippetsOf(page);
 
   it.each(snippets)('shows what its program prints, no. %$', async ({ code, output }) => {
