@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../src/index.ts';
+import { openDatabase } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** What a page would run that took names and errors for markup. */
@@ -70,5 +71,13 @@ export async function startWorld() {
   await send('stay');
   await send('stay');
   await ops.send({ kind: 'user', text: 'clean up' });
+  const database = openDatabase(path);
+  const letter = database.prepare(
+    `INSERT INTO unwedge_messages (session, number, body, state, deliveries, posted_at, ended_at)
+     VALUES ('agent:main', ?, ?, ?, 3, CAST(? AS INTEGER), CAST(? AS INTEGER))`,
+  );
+  const at = Date.now() - 900_000;
+  letter.run(901, JSON.stringify({ kind: 'user', text: `the nightly report, ${script}` }), 'poison', at, at + 60_000);
+  letter.run(902, 'no message', 'malformed', at, at + 61_000);
   return { gateway, path };
 }

@@ -36,22 +36,20 @@ const verbs: Readonly<Record<OrderName, string>> = {
 /** Orders that cut work off or lose something: the name is typed before. */
 const cutting: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'cancel', 'drop']);
 
-/** A button that asks before it orders. Without the right it keeps its place, with a lock. */
+/** A button that asks before it orders; none for who may not press it. */
 export function OrderButton({ text, ...asked }: Wish & { readonly text: string }) {
-  const locked = right.value !== 'all';
-  const off = locked || isStale.value;
-  const why = locked ? 'You may look, and not act' : isStale.value ? 'Not connected' : undefined;
+  if (right.value !== 'all') return null;
+  const off = isStale.value;
   return (
     <button
       type="button"
       class="btn"
       aria-disabled={off}
-      title={why}
+      title={off ? 'Not connected' : undefined}
       onClick={() => {
         if (!off) wish.value = asked;
       }}
     >
-      {locked && <Glyph name="lock" />}
       {text}
     </button>
   );

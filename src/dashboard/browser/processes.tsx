@@ -4,6 +4,7 @@ import { useAsked } from './asked.ts';
 import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
+import { Letters } from './letters.tsx';
 import { href } from './route.ts';
 import { Table } from './table.tsx';
 import { Ago, Countdown } from './times.tsx';
@@ -65,6 +66,7 @@ export function Processes() {
           </Table>
         </section>
       ))}
+      <Letters />
     </>
   );
 }

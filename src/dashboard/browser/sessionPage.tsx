@@ -6,6 +6,7 @@ import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { isStale, tables } from './live.ts';
+import { Letters } from './letters.tsx';
 import { recordedRows } from './recordedRows.ts';
 import { href } from './route.ts';
 import { SessionHistory } from './sessionHistory.tsx';
@@ -41,6 +42,7 @@ export function SessionPage({ id }: { readonly id: string }) {
       )}
       {answer?.why !== undefined && <Why why={answer.why} at={answer.at} />}
       {answer !== undefined && <Turn {...answer} />}
+      <Letters session={id} />
       {answer !== undefined && (
         <div class="two">
           <SessionHistory turns={answer.turns.filter(({ turn }) => turn !== answer.why?.turn?.turn)} />

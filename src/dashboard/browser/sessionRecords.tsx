@@ -6,13 +6,13 @@ import { Ago, Countdown } from './times.tsx';
 /** What waits in a session as it is on record. */
 export function SessionRecords({ records, why }: Pick<SessionDetail, 'records' | 'why'>) {
   if (records === undefined) return null;
-  const { messages, calls, deadLetters } = records;
-  const nothing = messages.length + calls.length + deadLetters.length === 0;
+  const { messages, calls } = records;
+  const nothing = messages.length + calls.length === 0;
   return (
     <section class="box" aria-label="On record">
       <div class="sh">
         <h2>On record</h2>
-        <span class="faint">messages that wait, calls without a result, dead letters</span>
+        <span class="faint">messages that wait, calls without a result</span>
       </div>
       {nothing && <p class="in dim">Nothing waits and nothing is pending.</p>}
       {messages.length > 0 && (
@@ -73,18 +73,6 @@ export function SessionRecords({ records, why }: Pick<SessionDetail, 'records' |
               <td>
                 <Countdown at={deadlineAt} />
               </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {deadLetters.length > 0 && (
-        <Table columns={[{ title: 'Dead letter' }, { title: 'Why it is not delivered again' }]}>
-          {deadLetters.map(({ id, reason }) => (
-            <tr key={id}>
-              <td class="mono">
-                <bdi>{id}</bdi>
-              </td>
-              <td>{reason.replaceAll('_', ' ')}</td>
             </tr>
           ))}
         </Table>

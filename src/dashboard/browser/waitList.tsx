@@ -2,7 +2,7 @@ import type { Wait } from '../snapshot.ts';
 import { OrderButton } from './dialog.tsx';
 import { Glyph } from './glyph.tsx';
 import type { GlyphName, Tone } from './glyphs.ts';
-import { tables } from './live.ts';
+import { right, tables } from './live.ts';
 import { href } from './route.ts';
 import { useSteady } from './steady.ts';
 import { At, Countdown, Since } from './times.tsx';
@@ -56,7 +56,7 @@ function WaitRow({ of: key }: { readonly of: string }) {
       </div>
       <Rule {...wait} />
       <div class="a">
-        {wait.order === undefined ? (
+        {wait.order === undefined || right.value !== 'all' ? (
           <a class="btn" href={target}>
             Open
           </a>

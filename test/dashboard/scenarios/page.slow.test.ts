@@ -95,16 +95,17 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     expect(troubles).toEqual([]);
   });
 
-  it('[O-13] locks what may not be done', async () => {
-    const { server } = await start(undefined, { right: 'read' });
+  it('[O-13] shows who may look alone no button that they may not press', async () => {
+    const { path } = await startWorld();
+    const server = await startDashboard(path, { right: 'read' });
     const { page } = await open(server.url);
-    await heading(page, 'All is well');
     await page.locator('.bar', { hasText: 'You may look, and not act' }).waitFor();
-    await page.evaluate("location.hash = '#/integrations/search'");
-    const button = page.getByRole('button', { name: 'Restart…' });
-    expect(await button.getAttribute('aria-disabled')).toBe('true');
-    await button.click({ force: true });
-    expect(await page.locator('dialog').count()).toBe(0);
+    for (const view of [...views, 'sessions/agent%3Aops']) {
+      await page.evaluate(`location.hash = '#/${view}'`);
+      await page.locator('main .box').first().waitFor();
+      // All that asks before it acts says so by its dots.
+      expect([view, await page.locator('main button', { hasText: '…' }).allTextContents()]).toEqual([view, []]);
+    }
   });
 
   it('[O-13] keeps what is shown while it is paused, and catches up', async () => {
@@ -340,6 +341,23 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     expect((await texts(page, '[aria-label=History] tbody tr')).join('\n')).toMatch(
       /turn 2.*failed.*no customer[^]*turn 1.*done/,
     );
+    expect(troubles).toEqual([]);
+  });
+
+  it('[O-13] [G-14] lists dead letters of all sessions, and drops one that was confirmed by the name of its session', async () => {
+    const { path } = await startWorld();
+    const server = await startDashboard(path);
+    const { page, troubles } = await open(`${server.url}#/processes`);
+    const letters = page.locator('section[aria-label^="Dead letters"] tbody tr');
+    await letters.nth(1).waitFor();
+    const text = (await letters.allTextContents()).join('\n');
+    expect(text).toMatch(/agent:main-m902.*cannot be read[^]*agent:main-m901.*the nightly report.*cut too often/);
+    // What cannot be read cannot be sent again.
+    expect(await letters.getByRole('button', { name: 'Send again…' }).count()).toBe(1);
+    await letters.first().getByRole('button', { name: 'Drop…' }).click();
+    await page.getByLabel('Type agent:main to confirm').fill('agent:main');
+    await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click();
+    await expect.poll(() => letters.count()).toBe(1);
     expect(troubles).toEqual([]);
   });
 

@@ -1,0 +1,91 @@
+import type { DeadLetterRecord } from '../../store/storeReader.ts';
+import { useAsked } from './asked.ts';
+import { OrderButton } from './dialog.tsx';
+import { href } from './route.ts';
+import { Table } from './table.tsx';
+import { Ago } from './times.tsx';
+import { count } from './words.ts';
+
+const everyMs = 2000;
+/** As many are told at a time. */
+const mostTold = 500;
+
+const reasons: Readonly<Record<string, string>> = {
+  poison: 'set aside: its turn was cut too often by the end of its gateway',
+  expired: 'set aside: it had waited too long',
+  malformed: 'cannot be read',
+};
+
+/** Messages that nobody will process unless a person sends them again: of one session, or of all. Nothing where there are none. */
+export function Letters({ session }: { readonly session?: string }) {
+  const of = session === undefined ? '' : `?session=${encodeURIComponent(session)}`;
+  const { answer, error } = useAsked<{ readonly letters: readonly DeadLetterRecord[] }>(`/api/letters${of}`, everyMs);
+  const letters = answer?.letters ?? [];
+  if (error !== '') return <p class="bar bad">{error}</p>;
+  if (letters.length === 0 && session !== undefined) return null;
+  return (
+    <section class="box" aria-label="Dead letters and messages set aside">
+      <div class="sh">
+        <h2>Dead letters and messages set aside</h2>
+        {letters.length > 0 && (
+          <span class="faint">
+            {letters.length >= mostTold ? `the newest ${count(mostTold)}` : count(letters.length)}, newest first
+          </span>
+        )}
+      </div>
+      {letters.length === 0 ? (
+        <p class="in dim">
+          {answer === undefined ? ' ' : 'None: every message that was accepted was or will be processed.'}
+        </p>
+      ) : (
+        <Table
+          columns={[
+            { title: 'Message' },
+            ...(session === undefined ? [{ title: 'Session' }] : []),
+            { title: 'Why' },
+            { title: 'Begun', isNumber: true },
+            { title: 'Since' },
+            { title: 'Actions' },
+          ]}
+        >
+          {letters.map((letter) => (
+            <Letter key={`${letter.session} ${letter.id}`} letter={letter} hasSession={session === undefined} />
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
+
+function Letter({ letter, hasSession }: { readonly letter: DeadLetterRecord; readonly hasSession: boolean }) {
+  const { id, session, kind, reason, deliveries, postedAt, endedAt, text, canSend } = letter;
+  const about = { name: session, of: 'session', target: id, what: `${id} to ${session}` } as const;
+  return (
+    <tr data-row>
+      <td>
+        <bdi class="mono">{id}</bdi> <span class="faint">{kind}</span>
+        {text !== undefined && text !== '' && <p class="dim wrap">“{text}”</p>}
+      </td>
+      {hasSession && (
+        <td>
+          <a class="link" href={href('sessions', session)}>
+            <bdi>{session}</bdi>
+          </a>
+        </td>
+      )}
+      <td class="dim">{reasons[reason] ?? reason}</td>
+      <td class="num" data-l="Begun">
+        {count(deliveries)}
+      </td>
+      <td>
+        <Ago at={endedAt ?? postedAt} />
+      </td>
+      <td data-l="Actions">
+        <div class="acts">
+          {canSend && <OrderButton order="send_again" {...about} text="Send again…" />}
+          <OrderButton order="drop" {...about} text="Drop…" />
+        </div>
+      </td>
+    </tr>
+  );
+}
