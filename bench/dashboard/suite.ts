@@ -13,7 +13,7 @@ export function loadDashboardSuite(): Suite {
     name: 'dashboard',
     about:
       'A gateway with 10,000 sessions in a file that records 1,000 events a second, and the server of its dashboard, each in a process of its own. ' +
-      'Nobody looks at first, then a page in Chromium shows the sessions; the ratio is of the two times in one run.',
+      'Of one nobody looks at the page, of the other a page in Chromium shows the sessions, in turn in one run.',
     baseline: 'nobody',
     subjects: [
       {
@@ -29,13 +29,13 @@ export function loadDashboardSuite(): Suite {
     targets: [
       {
         says: 'CPU of the gateway with a viewer, against without one',
-        of: { subject: 'viewed', case: name, metric: 'gateway cpu over unviewed' },
-        by: 'median',
-        atMost: 1.5,
+        of: { subject: 'viewed', case: name, metric: 'gateway cpu' },
+        over: { subject: 'nobody', case: name, metric: 'gateway cpu' },
+        atMost: 2,
       },
       {
-        says: 'longest task of the page, in ms',
-        of: { subject: 'viewed', case: name, metric: 'longest task' },
+        says: 'longest time the page did not answer, in ms',
+        of: { subject: 'viewed', case: name, metric: 'longest stall' },
         by: 'median',
         atMost: 200,
       },
