@@ -61,7 +61,8 @@ export class RateWindow {
     if (rate >= successBelow) return undefined;
     const [kind] = most;
     const of = `of ${calls} calls within ${formatDuration(windowMs)}`;
-    const message = `Success rate ${rateText(rate)} ${of}, below ${rateText(successBelow)}; most failed by ${kind}`;
+    const said = `${lowRateText(rate, successBelow)} ${of}, below ${exactText(successBelow)}`;
+    const message = `Success rate ${said}; most failed by ${kind}`;
     return { failures, kind, message };
   }
 
@@ -74,4 +75,14 @@ export class RateWindow {
   #within(now: number, windowMs: number): Part[] {
     return this.#parts.filter(({ at }) => now - at < windowMs);
   }
+}
+
+/** With so many digits that it is seen to be below. */
+function lowRateText(rate: number, below: number): string {
+  return rateText(rate) === rateText(below) ? exactText(Math.floor(rate * 1e6) / 1e6) : rateText(rate);
+}
+
+/** As somebody has set it: `99.99 %`. */
+function exactText(rate: number): string {
+  return `${Number((rate * 100).toFixed(4))} %`;
 }

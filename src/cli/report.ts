@@ -4,6 +4,7 @@ import {
   type ReportEntry,
   type ReportLine,
   reportOf,
+  reportSpan,
   type ReportStep,
 } from '../policy/callReport.ts';
 import { formatDuration } from '../policy/duration.ts';
@@ -38,7 +39,7 @@ export const report = defineCommand({
     const until = io.now();
     const sinceMs = args.since ?? dayMs;
     if (sinceMs === 0) throw new UsageError('Expected `--since` to be a duration above 0, got 0');
-    const from = until - sinceMs;
+    const { from } = reportSpan(until, sinceMs);
     const { path, rows } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.statistics(from),

@@ -57,6 +57,13 @@ export interface ReportSpan {
   readonly until: number;
 }
 
+const minuteMs = 60_000;
+
+/** The time up to now that a report is about: from the beginning of a minute, since figures are kept by the minute. */
+export function reportSpan(until: number, sinceMs: number): ReportSpan {
+  return { from: Math.max(0, Math.floor((until - sinceMs) / minuteMs) * minuteMs), until };
+}
+
 /** Steps of a report. */
 const steps = 24;
 
@@ -113,8 +120,8 @@ function lineOf(integration: string, tool: string | undefined, rows: readonly Ca
 }
 
 function stepsOf(rows: readonly CallFiguresRow[], { from, until }: ReportSpan): readonly ReportStep[] {
-  const stepMs = Math.max(60_000, (until - from) / steps);
-  const count = Math.ceil((until - from) / stepMs);
+  const stepMs = Math.max(minuteMs, (until - from) / steps);
+  const count = Math.max(1, Math.ceil((until - from) / stepMs));
   const sums = Array.from({ length: count }, () => noFigures);
   for (const row of rows) {
     const index = Math.min(count - 1, Math.max(0, Math.floor((row.minute - from) / stepMs)));

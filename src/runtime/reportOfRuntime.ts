@@ -1,4 +1,4 @@
-import { type ReportEntry, reportOf } from '../policy/callReport.ts';
+import { type ReportEntry, reportOf, reportSpan } from '../policy/callReport.ts';
 import { type Duration } from '../policy/duration.ts';
 import { duration, type KeysOf } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
@@ -17,9 +17,8 @@ export async function reportOfRuntime(
   options: ReportOptions = {},
 ): Promise<readonly ReportEntry[]> {
   const { sinceMs } = readOptions('report', options, reportKeys);
-  const until = clock.wallNow();
-  const from = until - sinceMs;
+  const span = reportSpan(clock.wallNow(), sinceMs);
   statistics.keep();
   await store()?.flush();
-  return reportOf((await store()?.statistics.read(from)) ?? [], { from, until });
+  return reportOf((await store()?.statistics.read(span.from)) ?? [], span);
 }

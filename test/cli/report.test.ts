@@ -51,6 +51,16 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
     expect(narrow.stdout).toContain('timeout 7');
   });
 
+  it('[O-10] is from the beginning of a minute: a call of this minute is in it, however short the time', async () => {
+    const db = await databaseWithFigures({ succeeded: 7, minute: now });
+    for (const since of ['1ms', '1s', '59s']) {
+      const { stdout } = await call(['report', '--since', since, '--json', '--db', db], { now: () => now + 59_999 });
+      expect(JSON.parse(stdout)).toMatchObject({ integrations: [{ calls: 7, steps: [{ calls: 7 }] }] });
+    }
+    const ever = await call(['report', '--since', '999999999d', '--json', '--db', db]);
+    expect(JSON.parse(ever.stdout)).toMatchObject({ from: 0, integrations: [{ calls: 7 }] });
+  });
+
   it('[O-10] shows tools and first chunks where they are asked for, or there are any', async () => {
     const db = await databaseWithFigures(search, { tool: 'read', succeeded: 4 }, { firstChunk: took(2500, 1) });
     const { stdout } = await call(['report', '--tools', '--db', db]);
