@@ -28,6 +28,8 @@ const checks: Readonly<Record<Subject, Check>> = {
   database: checkDatabase,
   processes: checkProcesses,
   configuration: checkConfiguration,
+  // It needs the parsers of others, which a broken installation may lack.
+  agents: async (world) => (await import('./agents.ts')).checkAgents(world),
   system: checkSystem,
 };
 

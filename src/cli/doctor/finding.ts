@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /** The subjects, in the order in which they are told. */
-export const subjects = ['installation', 'database', 'processes', 'configuration', 'system'] as const;
+export const subjects = ['installation', 'database', 'processes', 'configuration', 'agents', 'system'] as const;
 
 export type Subject = (typeof subjects)[number];
 

@@ -57,7 +57,9 @@ function startPatient() {
     const { findings } = JSON.parse(stdout) as { findings: Finding[] };
     return {
       code: status,
-      text: run().stdout,
+      get text() {
+        return run().stdout;
+      },
       findings,
       troubles: findings.filter((each) => each.status !== 'ok').map(({ id }) => id),
       find: (id) => findings.find((each) => each.id === id),
@@ -332,6 +334,74 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
     expect(troubles).toEqual(['temporary', 'lock']);
     for (const id of troubles) paste(find(id)?.fix);
     expect(doctor().troubles).toEqual([]);
+  });
+
+  it('[E-2] finds programs of agents that are not there, not executable, or behind an unwedge that is gone', () => {
+    const { home, bin, doctor, paste } = startPatient();
+    const claude = join(home, '.claude.json');
+    const tool = join(bin, 'my tool');
+    writeFileSync(tool, '#!/bin/sh\n', { mode: 0o644 });
+    const servers = {
+      missing: { command: 'no-such-program' },
+      closed: { command: tool },
+      gone: { command: '/nonexistent/unwedge', args: ['mcp', '--', 'sh', '-c', 'true'] },
+      fine: { command: 'sh' },
+      off: { command: 'no-such-program', disabled: true },
+      elsewhere: { type: 'http', url: 'https://mcp.example' },
+      filled: { command: '${HOME}/server' },
+    };
+    writeFileSync(claude, JSON.stringify({ mcpServers: servers }));
+    const { code, findings, find } = doctor();
+    expect(code).toBe(1);
+    expect(findings.filter(({ status }) => status === 'fail').map(({ fix }) => fix)).toEqual([
+      `\${EDITOR:-vi} ${claude}`,
+      `chmod +x '${tool}'`,
+      'unwedge install claude',
+    ]);
+    expect(find('agent.program')?.summary).toBe(
+      `missing of ${claude} cannot start: there is no program no-such-program`,
+    );
+    paste(`chmod +x '${tool}'`);
+    expect(doctor().findings.filter(({ status }) => status === 'fail')).toHaveLength(2);
+  });
+
+  it('[E-2] finds files that their agent cannot read, each by the rules of its agent', () => {
+    const { home, doctor } = startPatient();
+    mkdirSync(join(home, '.cursor'));
+    mkdirSync(join(home, '.codex'));
+    writeFileSync(join(home, '.cursor', 'mcp.json'), '{ "mcpServers": { "kb": { "command": "sh" } } }');
+    writeFileSync(join(home, '.claude.json'), '{ // no comment is allowed here\n "mcpServers": {} }');
+    writeFileSync(join(home, '.codex', 'config.toml'), '[mcp_servers.kb]\ncommand = "sh\n');
+    const { code, findings } = doctor();
+    expect(code).toBe(1);
+    expect(findings.filter(({ id }) => id === 'agent.unreadable').map(({ fix }) => fix)).toEqual([
+      `\${EDITOR:-vi} ${join(home, '.claude.json')}`,
+      `\${EDITOR:-vi} ${join(home, '.codex', 'config.toml')}`,
+    ]);
+    expect(findings.find(({ id }) => id === 'agent')?.summary).toContain('1 server or hook in');
+  });
+
+  it('[E-2] starts the servers of the user with --probe alone, and those of a project never', () => {
+    const { home, doctor } = startPatient();
+    const everything = join(root, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
+    const witness = join(home, 'started');
+    const dies = { command: '/bin/sh', args: ['-c', `echo started >> '${witness}'; exit 3`] };
+    const servers = { good: { command: process.execPath, args: [everything] }, dies };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
+    writeFileSync(
+      join(home, 'work', '.mcp.json'),
+      JSON.stringify({ mcpServers: { hostile: { ...dies, args: ['-c', `echo project >> '${witness}'`] } } }),
+    );
+    expect(doctor().troubles).toEqual([]);
+    expect(existsSync(witness)).toBe(false);
+    const { code, findings } = doctor(['--probe']);
+    expect(code).toBe(1);
+    const probes = findings.filter(({ id }) => id === 'probe');
+    expect(probes.map(({ status, summary }) => `${status} ${summary}`)).toEqual([
+      expect.stringMatching(/^ok good of Claude Code starts, and has \d+ tools$/) as unknown,
+      expect.stringMatching(/^fail dies of Claude Code does not start: /) as unknown,
+    ]);
+    expect(readFileSync(witness, 'utf8')).not.toContain('project');
   });
 
   it('[E-2] shows no secret of the environment', async () => {

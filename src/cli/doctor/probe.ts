@@ -1,0 +1,56 @@
+import { createGateway } from '../../gateway/gateway.ts';
+import { shellWord } from '../../policy/shellWord.ts';
+import type { DoctorWorld, Finding } from './finding.ts';
+
+/** An MCP server that an agent would start. */
+export interface ConfiguredServer {
+  /** Who has it. */
+  readonly agent: string;
+  readonly file: string;
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What takes longer to be up is as good as broken: agents show their servers within seconds. In ms. */
+const startMs = 10_000;
+
+/** Starts each server, asks it who it is and what it can do, and ends it, one after the other. */
+export async function probeServers(
+  servers: readonly ConfiguredServer[],
+  { signal }: DoctorWorld,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const server of servers) {
+    signal.throwIfAborted();
+    findings.push(await probe(server));
+  }
+  return findings;
+}
+
+async function probe({ agent, file, name, words, cwd, env }: ConfiguredServer): Promise<Finding> {
+  const [command = '', ...args] = words;
+  // Nothing is recorded: what becomes of a probe is no failure of anything.
+  const gateway = createGateway({ store: ':memory:', control: false, alerts: false, childGuard: false });
+  try {
+    const policy = { maxAttempts: 1, restartWaitMs: startMs, limits: { overallMs: startMs } };
+    const server = gateway.mcpServer('probed', {
+      command,
+      args,
+      cwd,
+      env,
+      envMode: 'extend',
+      handshakeMs: startMs,
+      policy,
+    });
+    await gateway.start();
+    const tools = await server.tools();
+    if (tools.ok)
+      return { id: 'probe', status: 'ok', summary: `${name} of ${agent} starts, and has ${tools.value.length} tools` };
+    const summary = `${name} of ${agent} does not start: ${tools.failure.message}`;
+    return { id: 'probe', status: 'fail', summary, fix: `\${EDITOR:-vi} ${shellWord(file)}` };
+  } finally {
+    await gateway.stop();
+  }
+}
