@@ -216,6 +216,12 @@ export const floors = [
   ],
   [
     {
+      room: 'replay',
+      purpose: 'An incident played on a simulated clock, by the real call path, and compared with what is on record.',
+      begin: 'replay.ts',
+      next: ['plan.ts', 'replayedIntegration.ts', 'compare.ts'],
+    },
+    {
       room: 'claude',
       purpose: '`createClaude`: a gateway with one command, for those who run `claude`.',
       begin: 'claude.ts',

@@ -172,7 +172,7 @@ export class AttemptSteps<I, O> implements WorkWatcher<Attempt<Call<I, O>>, O>, 
         undefined,
       );
     }
-    if (decision.step !== 'end') options.recorder?.waits(call, delayMs, draw);
+    options.recorder?.decided(call, decision.step === 'end' ? undefined : delayMs, draw);
     if (decision.step === 'end') this.settlement.fail(call, decision.facts);
     else this.#retry(call, facts, delayMs, now);
   }

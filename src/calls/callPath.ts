@@ -36,6 +36,7 @@ export class CallPath<I, O> implements Drainable {
   readonly policy: IntegrationPolicy;
   readonly link: MachineLink;
   readonly #conductor: Conductor<I, O>;
+  #lastHold = 0;
 
   constructor(options: CallPathOptions<I, O>) {
     this.#conductor = new Conductor(options);
@@ -244,13 +245,30 @@ export class CallPath<I, O> implements Drainable {
   /** Forces the circuit of a tool open until the returned function is called (once). */
   isolateTool(tool: string): () => void {
     const { state } = this.#conductor;
-    return state.stopped ? () => undefined : state.tools.isolate(tool);
+    return state.stopped ? () => undefined : this.#held(() => state.tools.isolate(tool), tool);
+  }
+
+  /** Forces the circuit open until the returned function is called (once). */
+  isolate(): () => void {
+    return this.#held(() => this.link.isolate(), undefined);
+  }
+
+  #held(isolate: () => () => void, tool: string | undefined): () => void {
+    const of = { hold: ++this.#lastHold, ...(tool !== undefined && { tool }) };
+    this.#conductor.befell({ input: 'isolated', ...of });
+    const release = isolate();
+    return () => {
+      this.#conductor.befell({ input: 'released', ...of });
+      release();
+    };
   }
 
   /** Closes the circuit of a tool. */
   resetTool(tool: string): void {
     const { state } = this.#conductor;
-    if (!state.stopped) state.tools.reset(tool);
+    if (state.stopped) return;
+    this.#conductor.befell({ input: 'toolReset', tool });
+    state.tools.reset(tool);
   }
 
   /**

@@ -86,11 +86,18 @@ export class FlightRecorder {
     });
   }
 
-  /** What follows the attempt that failed last. @param draw - of chance, for the wait. */
-  waits({ number }: { readonly number: number }, delayMs: number | null, draw: number | undefined): void {
+  /**
+   * What follows the attempt that failed last.
+   * @param delayMs - how long the call waits; `null`: for a restart; undefined: it ends.
+   * @param draw - of chance, for the wait.
+   */
+  decided({ number }: { readonly number: number }, delayMs: number | null | undefined, draw: number | undefined): void {
     const { last } = this.#failures;
     if (last?.row.what !== 'attempt' || last.row.call !== number) return;
-    this.#failures.last = { ...last, row: { ...last.row, delayMs, ...(draw !== undefined && { draw }) } };
+    this.#failures.last = {
+      ...last,
+      row: { ...last.row, ...(delayMs !== undefined && { delayMs }), ...(draw !== undefined && { draw }) },
+    };
   }
 
   /** A call ended without an answer of the integration. */

@@ -181,7 +181,7 @@ function breakerHandle<I, O>(path: CallPath<I, O>): BreakerHandle {
     get state() {
       return circuitOf(path.link);
     },
-    isolate: () => path.link.isolate(),
+    isolate: () => path.isolate(),
     reset: () => path.reset(),
     probe: (note) => path.probe(noteIn(note)),
     of(tool) {

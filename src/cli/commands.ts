@@ -88,6 +88,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'make a transcript well-formed: every tool call has exactly one result',
     load: async () => (await import('./repair/command.ts')).repair,
   },
+  replay: {
+    summary: 'play an incident on a simulated clock, and say whether it ends as it did',
+    load: async () => (await import('./replay.ts')).replay,
+  },
   report: {
     summary: 'how well each integration works: success rate, kinds of failure, latency',
     load: async () => (await import('./report.ts')).report,

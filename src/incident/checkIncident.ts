@@ -221,10 +221,21 @@ function inputOf(row: Fields, at: string): InputRow {
     'stopped',
     'adopted',
     'inquired',
+    'isolated',
+    'released',
+    'toolReset',
   ]);
   if (input === 'attached') return { ...base, input, down: row['down'] === true, ...circuit };
   if (input === 'adopted') return { ...base, input, ...circuit, ...(row['closed'] === true && { closed: true }) };
   if (input === 'inquired') return { ...base, input, alive: row['alive'] === true };
+  if (input === 'toolReset') return { ...base, input, tool: text(row['tool'], `${at}.tool`) };
+  if (input === 'isolated' || input === 'released')
+    return {
+      ...base,
+      input,
+      hold: integer(row['hold'], `${at}.hold`, 1),
+      ...optional(row, 'tool', (value) => text(value, `${at}.tool`)),
+    };
   if (input !== 'crashed') return { ...base, input };
   return { ...base, input, failure: failureOf(row['failure'], `${at}.failure`), quietly: row['quietly'] === true };
 }

@@ -78,6 +78,10 @@ export type Befell =
   | { readonly input: 'crashed'; readonly failure: RecordedFailure; readonly quietly: boolean }
   /** Its server is back; an operator closed its circuit, or had it restarted; it has stopped. */
   | { readonly input: 'restarted' | 'reset' | 'restart' | 'stopped' }
+  /** Somebody holds its circuit open, or that of a tool, or lets go of it. */
+  | { readonly input: 'isolated' | 'released'; readonly hold: number; readonly tool?: string | undefined }
+  /** The circuit of a tool was closed by hand. */
+  | { readonly input: 'toolReset'; readonly tool: string }
   /** Another process opened or closed the circuit they share, or was asked to pause. */
   | {
       readonly input: 'adopted';

@@ -4,7 +4,7 @@ import { checkName } from '../policy/options.ts';
 import { knownNames } from './knownNames.ts';
 import type { RegisteredPath } from './runtime.ts';
 
-type OrderedPath = Pick<RegisteredPath, 'name' | 'link' | 'reset' | 'probe'>;
+type OrderedPath = Pick<RegisteredPath, 'name' | 'isolate' | 'reset' | 'probe'>;
 
 interface Orders {
   readonly paths: ReadonlyMap<string, OrderedPath>;
@@ -16,9 +16,9 @@ interface Orders {
  * @throws TypeError for what is no name, RangeError that lists the known names when there is none of this one.
  */
 export function isolateNamed(given: string, note: OrderNote, { paths, facts }: Orders): void {
-  const { name, link } = pathOf(given, paths);
-  facts.tell({ type: 'operator.isolated', integration: name, ...note });
-  link.isolate();
+  const path = pathOf(given, paths);
+  facts.tell({ type: 'operator.isolated', integration: path.name, ...note });
+  path.isolate();
 }
 
 /** Closes the circuit of an integration, whoever holds it open. @throws as {@link isolateNamed} */

@@ -21,7 +21,18 @@ import type { Bus } from '../telemetry/bus.ts';
 /** An integration as its registry sees it. */
 export type RegisteredPath = Pick<
   CallPath<unknown, unknown>,
-  'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong' | 'busy' | 'restart' | 'reset' | 'probe' | 'drain' | 'stop'
+  | 'name'
+  | 'link'
+  | 'stats'
+  | 'rateWait'
+  | 'pendingLong'
+  | 'busy'
+  | 'restart'
+  | 'isolate'
+  | 'reset'
+  | 'probe'
+  | 'drain'
+  | 'stop'
 >;
 
 /** How the registry treats an integration. */

@@ -85,6 +85,7 @@ describe('the public names', () => {
           "faultyMcpServer",
           "faultyModelApi",
           "faultyUpstream",
+          "replayIncident",
           "seededRandom",
           "startFaultyMcpHttpServer",
         ],
@@ -116,7 +117,7 @@ describe('the public names', () => {
         "unwedge/inspect": "InspectOptions Inspected Inspector",
         "unwedge/mcp-server": "ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult",
         "unwedge/otel": "TelemetryOptions Traced",
-        "unwedge/testing": "FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest UpstreamFault UpstreamScript",
+        "unwedge/testing": "FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream IncidentSubject McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep UpstreamFault UpstreamScript",
         "unwedge/transcript": "RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport",
         "unwedge/workflow": "NumberedWorkflowEvent ProgressStream ServerSentEventOptions ServerSentEventResponse ServerSentEventsEnd ShowProgressOptions WatchedRun Workflow WorkflowBackend WorkflowEvent WorkflowFallback WorkflowItem WorkflowItemContext WorkflowItemResult WorkflowMethods WorkflowOptions WorkflowOutcome WorkflowPlan WorkflowProgress WorkflowRun WorkflowRunOptions WorkflowStepContext WorkflowTodo WorkflowWorkItem",
       }

@@ -1,0 +1,90 @@
+import { readIncident, IncidentError } from '../incident/readIncident.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { messageOf } from '../policy/thrown.ts';
+import { replay as play } from '../replay/replay.ts';
+import type { ReplayLine, ReplayResult } from '../replay/result.ts';
+import { seededRandom } from '../testing/random.ts';
+import { SimulatedClock } from '../testing/simulatedClock.ts';
+import { defineCommand } from './command.ts';
+import { CommandError, UsageError } from './errors.ts';
+import type { Io } from './io.ts';
+import { sanitize, toJson } from './sanitize.ts';
+import { createStyle } from './style.ts';
+import { type Cell, renderTable } from './table.ts';
+
+/** Lines of the timeline that are shown around the first that differs, or of the end. */
+const shownLines = 40;
+
+export const replay = defineCommand({
+  name: 'replay',
+  summary: 'play an incident on a simulated clock, and say whether it ends as it did',
+  usage: 'replay DIR [--policy KEY=VALUE] [--all] [--json]',
+  details: [
+    'DIR is what `unwedge incident` wrote, or the file of the dashboard. Calls come when they came, operations answer, fail or hang as they did;',
+    'retries, waits, circuits, refusals and watchdogs are decided anew, by the policies of the incident. Exits 0 when everything ends as it',
+    'did, 1 when not. `--policy retry.maxAttempts=5` shows what would have happened with another policy; it may be given more than once.',
+  ].join('\n'),
+  options: {
+    policy: {
+      kind: 'list',
+      value: 'KEY=VALUE',
+      help: 'what is to be otherwise, such as breaker.consecutiveFailures=3',
+    },
+    all: { kind: 'flag', help: 'every line of the timeline' },
+  },
+  operands: ['DIR'],
+  async run(args, io) {
+    const [path = ''] = args.operands;
+    const result = await playAt(path, args.policy);
+    io.stdout.write(args.json ? toJson(result) : textOf(result, args.all, io));
+    return result.isSame ? 0 : 1;
+  },
+});
+
+async function playAt(path: string, policy: readonly string[]): Promise<ReplayResult> {
+  try {
+    return await play(readIncident(path), { clock: new SimulatedClock(), random: seededRandom(1), policy });
+  } catch (error) {
+    if (error instanceof IncidentError) throw new CommandError(sanitize(error.message), { cause: error });
+    if (policy.length > 0 && (error instanceof TypeError || error instanceof RangeError))
+      throw new UsageError(sanitize(messageOf(error)), { cause: error });
+    if (error instanceof RangeError) throw new CommandError(sanitize(error.message), { cause: error });
+    throw error;
+  }
+}
+
+function textOf(result: ReplayResult, all: boolean, io: Io): string {
+  const { subject, lines, first, isSame, overrides, notes } = result;
+  const { red, green, bold } = createStyle(io);
+  const at = first === undefined ? lines.length : lines.indexOf(first) + shownLines / 2;
+  const end = Math.min(lines.length, Math.max(at, shownLines));
+  const shown = all ? lines : lines.slice(Math.max(0, end - shownLines), end);
+  const row = (line: ReplayLine): Cell[] => [
+    formatDuration(Math.round(line.recorded?.atMs ?? line.replayed?.atMs ?? 0)),
+    sanitize(line.of),
+    sanitize(line.recorded?.what ?? '-'),
+    { text: line.isSame ? 'the same' : sanitize(line.replayed?.what ?? '-'), paint: line.isSame ? green : red },
+  ];
+  const left = lines.length - shown.length;
+  const columns = [
+    { title: 'AT', align: 'right' as const },
+    { title: 'WHAT', hasNames: true },
+    { title: 'RECORDED' },
+    { title: 'REPLAYED' },
+  ];
+  const changed = overrides.length === 0 ? '' : `, with ${overrides.map(sanitize).join(', ')}`;
+  return [
+    `${bold(`The ${subject.kind} ${sanitize(subject.id)}`)}, from ${new Date(result.origin).toISOString()}${changed}\n\n`,
+    renderTable(columns, shown.map(row), io.columns),
+    ...(left > 0 ? [`${left} lines more: --all\n`] : []),
+    ...notes.map((note) => `\nAs recorded: ${sanitize(note)}`),
+    notes.length > 0 ? '\n\n' : '\n',
+    isSame ? `${green('Same end')}: ${lines.length} calls and changes.\n` : differenceText(first, red),
+  ].join('');
+}
+
+function differenceText(first: ReplayLine | undefined, red: (text: string) => string): string {
+  const { recorded, replayed } = first ?? {};
+  const what = `${sanitize(first?.of ?? '')}: recorded ${sanitize(recorded?.what ?? 'nothing')}, replayed ${sanitize(replayed?.what ?? 'nothing')}`;
+  return `${red('It ends otherwise')}. First at ${formatDuration(Math.round(recorded?.atMs ?? replayed?.atMs ?? 0))}: ${what}\n`;
+}

@@ -1,0 +1,59 @@
+import type { ReplayLine, ReplayResult, ReplayStep } from './result.ts';
+
+/** How far apart a change may be in the replay, in ms: what runs on a machine is late by some, and events are kept to a whole ms. */
+const toleranceMs = 250;
+
+/** Puts what was recorded beside what the replay did, by what it is about. @param until - what is so close to the end may be missing on either side. */
+export function compare(
+  recorded: readonly ReplayStep[],
+  replayed: readonly ReplayStep[],
+  until: number,
+): Pick<ReplayResult, 'isSame' | 'first' | 'lines'> {
+  const [ours, theirs] = [bySubject(recorded), bySubject(replayed)];
+  const lines = [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((of) => {
+    const [before, after] = [ours.get(of) ?? [], theirs.get(of) ?? []];
+    return Array.from({ length: Math.max(before.length, after.length) }, (_, index) =>
+      lineOf(of, before[index], after[index], until),
+    );
+  });
+  const inTime = lines
+    .filter(({ recorded: one, replayed: other }) => one !== undefined || !isCall(other))
+    .toSorted((one, other) => timeOf(one) - timeOf(other));
+  const first = inTime.find(({ isSame }) => !isSame);
+  return { isSame: first === undefined, first, lines: inTime };
+}
+
+function lineOf(
+  of: string,
+  recorded: ReplayStep | undefined,
+  replayed: ReplayStep | undefined,
+  until: number,
+): ReplayLine {
+  return { of, recorded, replayed, isSame: isSameStep(recorded, replayed, until) };
+}
+
+function isSameStep(recorded: ReplayStep | undefined, replayed: ReplayStep | undefined, until: number): boolean {
+  if (recorded === undefined || replayed === undefined) {
+    const only = recorded ?? replayed;
+    return only !== undefined && !isCall(only) && only.atMs > until - toleranceMs;
+  }
+  if (recorded.what !== replayed.what) return false;
+  return isCall(recorded) || Math.abs(recorded.atMs - replayed.atMs) <= toleranceMs;
+}
+
+/** A call ends when it ends; that of which the record does not know the end is not compared. */
+function isCall(step: ReplayStep | undefined): boolean {
+  return step !== undefined && !/^(?:circuit of|session) /.test(step.of);
+}
+
+function bySubject(steps: readonly ReplayStep[]): ReadonlyMap<string, readonly ReplayStep[]> {
+  const all = new Map<string, ReplayStep[]>();
+  for (const step of steps.toSorted((one, other) => one.atMs - other.atMs)) {
+    const known = all.get(step.of);
+    if (known === undefined) all.set(step.of, [step]);
+    else known.push(step);
+  }
+  return all;
+}
+
+const timeOf = ({ recorded, replayed }: ReplayLine): number => recorded?.atMs ?? replayed?.atMs ?? 0;

@@ -1,0 +1,38 @@
+import type { FailureKind } from '../policy/failure.ts';
+import { isRated } from '../policy/ratePolicy.ts';
+import { type Incident, rowsIn } from '../incident/incident.ts';
+import type { IntegrationPlan, PlannedCall } from './plan.ts';
+
+/** When the event loop had stood still, and for how long; what is told of it comes at its end. */
+export function stallsOf(
+  { events }: Incident,
+  origin: number,
+): readonly { readonly at: number; readonly stalledMs: number }[] {
+  return events.flatMap(({ at, category, type, metadata }) => {
+    const stalledMs = metadata['stalled_ms'];
+    return category === 'runtime' && type === 'stalled' && typeof stalledMs === 'number' && stalledMs > 0
+      ? [{ at: at - origin, stalledMs }]
+      : [];
+  });
+}
+
+/** When a call comes in the replay. Rate limits are not played: it comes when they let it pass. */
+export function arrivalOf({ policy }: IntegrationPlan, { arrivedAt, attempts }: PlannedCall): number {
+  const first = attempts.get(1);
+  return isRated(policy.rate) && first !== undefined ? first.startedAt : arrivedAt;
+}
+
+/** Whether a call that ended so was ended by its caller. */
+export function isCallers(kind: FailureKind): boolean {
+  return kind === 'cancelled' || kind === 'watchdog';
+}
+
+/** When the first thing happened, in wall time; `Infinity` where nothing did. */
+export function firstAt({ integrations, sessions, events }: Incident): number {
+  const names = new Set(sessions.map(({ name }) => name));
+  const turns = events.filter(
+    ({ type, metadata }) => type === 'turn_started' && names.has(String(metadata['session'])),
+  );
+  const rows = rowsIn(integrations).map((row) => ('arrivedAt' in row ? row.arrivedAt : row.at));
+  return [...rows, ...turns.map(({ at }) => at)].reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+}

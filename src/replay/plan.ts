@@ -1,0 +1,181 @@
+import type { AttemptRow, CallEndRow, FlightOfCall, FlightRow, InputRow } from '../policy/flight.ts';
+import type { FailureFacts } from '../policy/failure.ts';
+import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
+import type { Incident, IncidentIntegration, IncidentRecord } from '../incident/incident.ts';
+
+/** A call as it was recorded. Times are ms from the begin of the replay. */
+export interface PlannedCall {
+  readonly integration: string;
+  readonly number: number;
+  readonly about: FlightOfCall;
+  readonly arrivedAt: number;
+  readonly limits: Limits;
+  readonly ownLimits: Limits;
+  readonly retry: RetryPolicy;
+  /** By number, from 1. */
+  readonly attempts: ReadonlyMap<number, PlannedAttempt>;
+  /** How it ended without an answer; undefined where it was answered, or was under way. */
+  readonly end: PlannedEnd | undefined;
+  /** Nothing tells of its end. */
+  readonly isPending: boolean;
+  /** When it was last told of as under way. */
+  readonly pendingAt: number | undefined;
+}
+
+export interface PlannedAttempt {
+  readonly startedAt: number;
+  /** `Infinity` while it was under way at the end. */
+  readonly endedAt: number;
+  readonly end: AttemptRow['end'] | 'pending';
+  readonly failure: FailureFacts | undefined;
+  readonly draw: number | undefined;
+  readonly continuation: 'resumes' | 'none' | undefined;
+  /** When its work ended, where that was after the attempt. */
+  readonly workEndedAt: number | undefined;
+}
+
+export interface PlannedEnd {
+  readonly at: number;
+  readonly end: CallEndRow['end'];
+  readonly attempts: number;
+  readonly failure: FailureFacts;
+}
+
+/** An integration as it is played. */
+export interface IntegrationPlan {
+  readonly name: string;
+  readonly policy: IntegrationPolicy;
+  readonly traits: NonNullable<IncidentIntegration['kept']>['traits'];
+  /** In the order of their numbers. */
+  readonly calls: readonly PlannedCall[];
+  readonly probes: readonly PlannedCall[];
+  readonly inputs: readonly (InputRow & { readonly at: number })[];
+  /** What chance drew, in order. */
+  readonly draws: readonly number[];
+  /** When the first thing of it is on record. */
+  readonly from: number;
+  /** When its last record was written: what came later is not known. */
+  readonly until: number;
+}
+
+/** Makes the plans of the integrations that can be played. @param origin - wall time of the begin, in whole ms. */
+export function plansOf({ integrations }: Incident, origin: number): readonly IntegrationPlan[] {
+  return integrations.flatMap((each) => {
+    const last = each.records.at(-1);
+    if (each.kept === undefined || last === undefined) return [];
+    return [planOf(each, each.kept, last.at - origin, origin)];
+  });
+}
+
+function planOf(
+  { name, records }: IncidentIntegration,
+  { policy, traits }: NonNullable<IncidentIntegration['kept']>,
+  until: number,
+  origin: number,
+): IntegrationPlan {
+  const rows = new Map<number, RowsOfCall>();
+  const inputs: InputRow[] = [];
+  const draws: number[] = [];
+  for (const record of records) {
+    for (const row of record.rows) {
+      if (row.what === 'input') inputs.push({ ...row, at: row.at - origin });
+      else rowsOf(rows, row.call).push({ row, record });
+      if (row.what === 'attempt' && row.draw !== undefined) draws.push(row.draw);
+    }
+  }
+  const calls = [...rows]
+    .toSorted(([one], [other]) => one - other)
+    .flatMap(([number, own]) => callOf({ name, policy, number, rows: own, origin }) ?? []);
+  return {
+    name,
+    policy,
+    traits,
+    calls: calls.filter(({ about }) => about.isProbe !== true),
+    probes: calls.filter(({ about }) => about.isProbe === true),
+    inputs,
+    draws,
+    from: [...inputs.map(({ at }) => at), ...calls.map(({ arrivedAt }) => arrivedAt)].reduce(
+      (a, b) => Math.min(a, b),
+      until,
+    ),
+    until,
+  };
+}
+
+type RowsOfCall = { readonly row: Exclude<FlightRow, InputRow>; readonly record: IncidentRecord }[];
+
+function rowsOf(rows: Map<number, RowsOfCall>, call: number): RowsOfCall {
+  const known = rows.get(call) ?? [];
+  rows.set(call, known);
+  return known;
+}
+
+interface CallParts {
+  readonly name: string;
+  readonly policy: IntegrationPolicy;
+  readonly number: number;
+  readonly rows: RowsOfCall;
+  readonly origin: number;
+}
+
+/** Undefined of a call of which only the end of some work is on record. */
+function callOf({ name, policy, number, rows, origin }: CallParts): PlannedCall | undefined {
+  // The last says most: what an attempt may do to the world is learnt on the way.
+  const told = rows.findLast(({ row }) => row.what !== 'work');
+  if (told === undefined || told.row.what === 'work') return undefined;
+  const about: FlightOfCall = told.row;
+  const { record } = told;
+  const limits = (about.limits === undefined ? undefined : record.limits[about.limits]) ?? policy.limits;
+  const ownLimits = (about.ownLimits === undefined ? undefined : record.limits[about.ownLimits]) ?? limits;
+  const retry = (about.retry === undefined ? undefined : record.retries[about.retry]) ?? policy.retry;
+  const attempts = attemptsOf(rows, origin);
+  const ended = rows.map(({ row }) => row).findLast((row): row is CallEndRow => row.what === 'end');
+  const last = [...attempts.values()].at(-1);
+  const end = ended && { at: ended.endedAt - origin, end: ended.end, attempts: ended.attempts, failure: ended.failure };
+  return {
+    integration: name,
+    number,
+    about,
+    arrivedAt: about.arrivedAt - origin,
+    limits,
+    ownLimits,
+    retry,
+    attempts,
+    end,
+    pendingAt: pendingAtOf(rows, origin),
+    isPending: end === undefined && last?.end !== 'answered',
+  };
+}
+
+function pendingAtOf(rows: RowsOfCall, origin: number): number | undefined {
+  const last = rows.findLast(({ row }) => row.what === 'pending');
+  return last?.row.what === 'pending' ? last.row.at - origin : undefined;
+}
+
+function attemptsOf(rows: RowsOfCall, origin: number): ReadonlyMap<number, PlannedAttempt> {
+  const works = new Map(
+    rows.flatMap(({ row }) => (row.what === 'work' ? [[row.attempt, row.at - origin] as const] : [])),
+  );
+  const attempts = new Map<number, PlannedAttempt>();
+  for (const { row } of rows) {
+    if (row.what === 'attempt') {
+      attempts.set(row.attempt, {
+        startedAt: row.startedAt - origin,
+        endedAt: row.endedAt - origin,
+        end: row.end,
+        failure: row.failure,
+        draw: row.draw,
+        continuation: row.continuation,
+        workEndedAt: works.get(row.attempt),
+      });
+    } else if (row.what === 'pending' && row.startedAt !== undefined && !attempts.has(row.attempt)) {
+      attempts.set(row.attempt, underWay(row.startedAt - origin));
+    }
+  }
+  return new Map([...attempts].toSorted(([one], [other]) => one - other));
+}
+
+function underWay(startedAt: number): PlannedAttempt {
+  const open = { failure: undefined, draw: undefined, continuation: undefined, workEndedAt: undefined };
+  return { startedAt, endedAt: Number.POSITIVE_INFINITY, end: 'pending', ...open };
+}

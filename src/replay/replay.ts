@@ -1,0 +1,83 @@
+import { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import type { Random } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import type { Incident } from '../incident/incident.ts';
+import { createRootSupervisor } from '../supervisor/supervisor.ts';
+import { Agenda, type DrivenClock } from './agenda.ts';
+import { compare } from './compare.ts';
+import { LateClock } from './lateClock.ts';
+import { notesOf } from './notes.ts';
+import { arrivalOf, firstAt, isCallers, stallsOf } from './outside.ts';
+import { plansOf } from './plan.ts';
+import { overriddenPlans } from './policyOverride.ts';
+import { ReplayedIntegration } from './replayedIntegration.ts';
+import { ReplayedSession } from './replayedSession.ts';
+import type { ReplayResult } from './result.ts';
+import { sessionPlanOf } from './sessionPlan.ts';
+import { type Heard, recordedSteps, replayedSteps } from './steps.ts';
+
+export interface ReplayOptions {
+  /** A new one: its time is 0. */
+  readonly clock: DrivenClock;
+  /** For what chance has to draw that is not on record. */
+  readonly random: Random;
+  /** What is to be otherwise than it was, as `retry.maxAttempts=5`, for every integration. @defaultValue nothing */
+  readonly policy?: readonly string[] | undefined;
+}
+
+/** How long before the first thing that happened a replay begins, in ms. */
+const leadMs = 10;
+/** How long it goes on after the last. */
+const tailMs = 1;
+
+/**
+ * Plays an incident on a simulated clock: calls come when they came, operations answer, fail or hang as they did, and everything else is
+ * decided anew, by the real call path, breakers and sessions. Says whether it ends as it did.
+ * Rejects with TypeError or RangeError when an option of the policy is wrong, and where nothing in it can be played.
+ */
+export async function replay(incident: Incident, { clock, random, policy = [] }: ReplayOptions): Promise<ReplayResult> {
+  const origin = Math.floor(firstAt(incident)) - leadMs;
+  const plans = overriddenPlans(plansOf(incident, origin), policy);
+  if (plans.length === 0) throw new RangeError(['Nothing in it can be played.', ...incident.missing].join(' '));
+  const heard: Heard[] = [];
+  const facts: Facts = { tell: (fact) => void heard.push({ at: clock.now(), fact }), wants: () => true };
+  const sessionPlan = sessionPlanOf(incident, plans, origin);
+  const deadlines = new DeadlineQueue(new LateClock(clock, plans, sessionPlan));
+  const shared = { clock, deadlines, facts, random };
+  const integrations = new Map(plans.map((plan) => [plan.name, new ReplayedIntegration(plan, shared)]));
+  const root = createRootSupervisor({ clock, random, facts });
+  root.start();
+  const session = sessionPlan && new ReplayedSession(sessionPlan, { clock, deadlines, facts, root, integrations });
+  const inTurns = new Set(sessionPlan?.turns.flatMap(({ calls }) => calls) ?? []);
+
+  const agenda = new Agenda();
+  for (const integration of integrations.values()) {
+    for (const input of integration.plan.inputs) agenda.add(input.at, () => integration.befall(input));
+    for (const call of integration.plan.calls) {
+      if (inTurns.has(call)) continue;
+      agenda.add(arrivalOf(integration.plan, call), () => integration.start(call));
+      const { end } = call;
+      if (end !== undefined && isCallers(end.failure.kind)) agenda.add(end.at, () => integration.end(call));
+    }
+  }
+  for (const turn of sessionPlan?.turns ?? []) agenda.add(turn.startedAt, () => session?.begin(turn));
+  for (const { at, stalledMs } of stallsOf(incident, origin)) agenda.addStall(at - stalledMs, stalledMs);
+
+  const until = Math.max(0, ...plans.map((plan) => plan.until)) + tailMs;
+  await agenda.run(clock, until);
+
+  const recorded = recordedSteps(incident, plans, sessionPlan, origin);
+  const result = compare(recorded, replayedSteps(integrations, sessionPlan, heard), until);
+  session?.close();
+  for (const { path } of integrations.values()) path.stop();
+  const stopping = root.stop();
+  await clock.advance(60_000);
+  await stopping;
+  return {
+    ...result,
+    subject: incident.subject,
+    origin,
+    overrides: policy,
+    notes: notesOf(incident, [...integrations.values()]),
+  };
+}

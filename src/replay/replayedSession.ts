@@ -1,0 +1,132 @@
+import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
+import { whyOf } from '../calls/callWhy.ts';
+import { sessionMachine, type SessionRef } from '../machines/session.ts';
+import type { Clock } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
+import { notDone } from '../policy/operatorOrder.ts';
+import { SupervisedSession } from '../sessions/session.ts';
+import type { ToolPort } from '../sessions/toolPort.ts';
+import type { Turn } from '../sessions/turn.ts';
+import type { RootSupervisor } from '../supervisor/supervisor.ts';
+import type { PlannedCall } from './plan.ts';
+import type { ReplayedIntegration } from './replayedIntegration.ts';
+import type { PlannedTurn, SessionPlan } from './sessionPlan.ts';
+
+export interface SessionSurroundings {
+  readonly clock: Clock;
+  readonly deadlines: DeadlineQueue;
+  readonly facts: Facts;
+  readonly root: RootSupervisor;
+  readonly integrations: ReadonlyMap<string, ReplayedIntegration>;
+}
+
+/** A session in the replay: the real mailbox, turns and watchdog; its handler makes the calls that were made, and ends or hangs as it did. */
+export class ReplayedSession {
+  readonly plan: SessionPlan;
+  readonly #clock: Clock;
+  readonly #session: SupervisedSession;
+  readonly #integrations: SessionSurroundings['integrations'];
+
+  constructor(plan: SessionPlan, { clock, deadlines, facts, root, integrations }: SessionSurroundings) {
+    this.plan = plan;
+    this.#clock = clock;
+    this.#integrations = integrations;
+    const tools = toolPortOf(integrations, clock);
+    this.#session = new SupervisedSession(
+      { id: plan.id, clock, deadlines, facts, tools },
+      { onMessage: ({ data }, turn) => this.#process(data as PlannedTurn, turn), watchdog: plan.watchdog },
+    );
+    root.startChild({
+      id: `session:${plan.id}`,
+      logic: sessionMachine,
+      input: { session: plan.id, ...this.#session.limits },
+      shutdown: this.#session.limits.releaseMs + 1000,
+      onStart: (ref, incarnation) => this.#session.attach(ref as SessionRef, incarnation),
+    });
+  }
+
+  begin(turn: PlannedTurn): void {
+    void this.#session.send({ kind: turn.kind, data: turn });
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  #process(planned: PlannedTurn, turn: Turn): Promise<unknown> {
+    for (const call of planned.calls) this.#at(call.arrivedAt, () => this.#call(call, turn));
+    this.#touch(planned, turn);
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        if (planned.ok) resolve(undefined);
+        else reject(new Error(planned.error ?? 'the turn failed'));
+      };
+      if (Number.isFinite(planned.endedAt) && planned.stalledAt === undefined) this.#at(planned.endedAt, end);
+      // One that was told to end may have ended then.
+      turn.signal.addEventListener('abort', () => {
+        if (Number.isFinite(planned.endedAt)) this.#at(planned.endedAt, end);
+      });
+    });
+  }
+
+  #call(call: PlannedCall, turn: Turn): void {
+    const { toolCallMs } = this.plan.watchdog;
+    const { overallMs, attemptMs } = call.limits;
+    const usual = this.#integrations.get(call.integration)?.plan.policy.limits;
+    // What declares itself long-running has one limit of its own in place of all others.
+    const isLong = overallMs > toolCallMs || (overallMs === attemptMs && attemptMs !== usual?.attemptMs);
+    const controller = new AbortController();
+    const { end } = call;
+    const isCallers = end?.failure.kind === 'cancelled' && end.failure.reason === undefined;
+    if (isCallers) this.#at(end.at, () => controller.abort(new Error(end.failure.message)));
+    if (turn.signal.aborted) return;
+    void turn.tool(call.integration, call.about.tool ?? call.about.label ?? 'tool', call, {
+      effect: call.about.effect,
+      signal: controller.signal,
+      ...(isLong && Number.isFinite(overallMs) && { longRunningMs: overallMs }),
+      ...(call.about.scope !== undefined && { scope: call.about.scope }),
+    });
+  }
+
+  /** Signs of progress outside tool calls, as far as the turn would not have lasted so long without. */
+  #touch({ startedAt, endedAt, stalledAt }: PlannedTurn, turn: Turn): void {
+    const { turnMs } = this.plan.watchdog;
+    const lastAt = stalledAt === undefined ? endedAt : stalledAt - turnMs;
+    if (!Number.isFinite(lastAt)) return;
+    const everyMs = Math.max(turnMs / 2, (lastAt - startedAt) / 1000);
+    for (let at = startedAt + everyMs; at < lastAt; at += everyMs) this.#at(at, turn.touch);
+    if (stalledAt !== undefined && lastAt > startedAt) this.#at(lastAt, turn.touch);
+  }
+
+  #at(at: number, run: () => void): void {
+    this.#clock.setTimeout(run, Math.max(0, at - this.#clock.now()));
+  }
+}
+
+const noOrders = 'A replay takes no orders.';
+
+function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>, clock: Clock): ToolPort {
+  return {
+    call(integration, _tool, input, { signal, late, overallMs }, settled) {
+      const target = integrations.get(integration);
+      if (target === undefined) throw new RangeError(`No integration ${integration}`);
+      const planned = input as PlannedCall;
+      const limits = { overallMs: Math.min(planned.limits.overallMs, overallMs) };
+      const call = target.start(planned, settled, { ...limits, signal, late, underWay: true });
+      return {
+        end: (facts) => target.path.end(call, facts),
+        why: () => whyOf(call, clock),
+        steps: () => [],
+        fire: () => notDone(noOrders),
+        stopRetrying: () => notDone(noOrders),
+      };
+    },
+    longRunningMs: () => undefined,
+    effect: (_integration, _tool, input) => (input as PlannedCall).about.effect,
+    isRead: () => false,
+    ruleOf: () => undefined,
+    canRecover: () => false,
+    recover: () => undefined,
+    why: () => undefined,
+  };
+}

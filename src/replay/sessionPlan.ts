@@ -1,0 +1,71 @@
+import type { Incident, IncidentEvent } from '../incident/incident.ts';
+import type { SessionLimits } from '../policy/flight.ts';
+import type { IntegrationPlan, PlannedCall } from './plan.ts';
+
+/** A session as it is played: its turns and the tool calls of each. Times are ms from the begin of the replay. */
+export interface SessionPlan {
+  readonly id: string;
+  readonly watchdog: SessionLimits;
+  readonly turns: readonly PlannedTurn[];
+  /** When its watchdog fired. */
+  readonly firings: readonly number[];
+}
+
+export interface PlannedTurn {
+  readonly number: number;
+  readonly kind: string;
+  readonly startedAt: number;
+  /** `Infinity` of one whose end is not on record. */
+  readonly endedAt: number;
+  readonly ok: boolean;
+  readonly error: string | undefined;
+  /** When the watchdog found that it made no progress. */
+  readonly stalledAt: number | undefined;
+  readonly calls: readonly PlannedCall[];
+}
+
+/** Makes the plan of the session that an incident is about; undefined where it is about none, or its limits are not on record. */
+export function sessionPlanOf(
+  { sessions, events, subject }: Incident,
+  integrations: readonly IntegrationPlan[],
+  origin: number,
+): SessionPlan | undefined {
+  const [session] = sessions;
+  if (subject.kind !== 'session' || session === undefined) return undefined;
+  const own = events.filter(({ category, metadata }) => category === 'session' && metadata['session'] === session.name);
+  const fired = own.filter(({ type }) => type === 'watchdog_fired');
+  const calls = integrations.flatMap((each) => each.calls).filter(({ about }) => about.session === session.name);
+  const turns = own.filter(({ type }) => type === 'turn_started').map((event) => turnOf(event, own, calls, origin));
+  return { id: session.name, watchdog: session.watchdog, turns, firings: fired.map(({ at }) => at - origin) };
+}
+
+function turnOf(
+  { at, metadata: { turn, kind } }: IncidentEvent,
+  events: readonly IncidentEvent[],
+  calls: readonly PlannedCall[],
+  origin: number,
+): PlannedTurn {
+  const find = (type: string, rule?: string) =>
+    events.find(
+      (event) =>
+        event.type === type &&
+        event.metadata['turn'] === turn &&
+        (rule === undefined || event.metadata['rule'] === rule),
+    );
+  const ended = find('turn_ended');
+  const stalled = find('watchdog_fired', 'turn');
+  const startedAt = at - origin;
+  const endedAt = ended === undefined ? Number.POSITIVE_INFINITY : ended.at - origin;
+  const error = ended?.metadata['error'];
+  return {
+    number: Number(turn),
+    kind: String(kind),
+    startedAt,
+    endedAt,
+    ok: ended?.metadata['ok'] === true,
+    error: typeof error === 'string' ? error : undefined,
+    stalledAt: stalled === undefined ? undefined : stalled.at - origin,
+    // Events are kept to a whole ms.
+    calls: calls.filter(({ arrivedAt }) => arrivedAt >= startedAt - 1 && arrivedAt <= endedAt + 1),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Incident } from '../incident/incident.ts';
+import type { Fact } from '../policy/facts.ts';
+import type { IntegrationPlan, PlannedCall } from './plan.ts';
+import type { ReplayedIntegration } from './replayedIntegration.ts';
+import type { ReplayStep } from './result.ts';
+import type { SessionPlan } from './sessionPlan.ts';
+
+/** A fact that was told in the replay, in ms from its begin. */
+export interface Heard {
+  readonly at: number;
+  readonly fact: Fact;
+}
+
+const attemptsText = (attempts: number): string => (attempts === 1 ? '1 attempt' : `${attempts} attempts`);
+
+/** What is on record of calls, circuits and turns, as far as all of it is known. */
+export function recordedSteps(
+  incident: Incident,
+  plans: readonly IntegrationPlan[],
+  session: SessionPlan | undefined,
+  origin: number,
+): readonly ReplayStep[] {
+  const calls = plans.flatMap(({ name, until, calls: own }) => own.flatMap((call) => recordedCall(name, call, until)));
+  const events = incident.events.flatMap(({ at, category, type, metadata }): ReplayStep[] => {
+    const told = { category, type, ...metadata } as Readonly<Record<string, unknown>>;
+    return stepOf(told, at - origin, plans, session);
+  });
+  return [...calls, ...events];
+}
+
+/** The same of the replay. */
+export function replayedSteps(
+  integrations: ReadonlyMap<string, ReplayedIntegration>,
+  session: SessionPlan | undefined,
+  heard: readonly Heard[],
+): readonly ReplayStep[] {
+  const plans = [...integrations.values()].map(({ plan }) => plan);
+  const calls = [...integrations.values()].flatMap(({ plan, ends, calls: rows }) =>
+    plan.calls.map(({ number }): ReplayStep => {
+      const of = `${plan.name}-${number}`;
+      const end = ends.get(number);
+      const attempts = rows.get(number)?.attempts ?? 0;
+      if (end === undefined) return { of, what: `under way, ${attemptsText(attempts)}`, atMs: plan.until };
+      const { outcome } = end;
+      const fellBack = outcome.ok && rows.get(number)?.failed === true;
+      const kind = outcome.ok ? rows.get(number)?.progress.lastFailure?.kind : outcome.failure.kind;
+      const what = fellBack ? 'fell_back' : outcome.ok ? 'answered' : attempts === 0 ? 'refused' : 'failed';
+      return { of, what: endText(what, kind, attempts), atMs: end.at };
+    }),
+  );
+  const changes = heard.flatMap(({ at, fact }): ReplayStep[] => {
+    const [category, type] = fact.type.split('.');
+    return stepOf({ ...fact, category, type }, at, plans, session);
+  });
+  return [...calls, ...changes];
+}
+
+function recordedCall(
+  name: string,
+  { number, attempts, end, isPending, pendingAt }: PlannedCall,
+  until: number,
+): ReplayStep[] {
+  const of = `${name}-${number}`;
+  const last = [...attempts].at(-1);
+  if (end !== undefined) {
+    const what = end.end === 'failed' && end.attempts === 0 ? 'refused' : end.end;
+    return [{ of, what: endText(what, end.failure.kind, end.attempts), atMs: end.at }];
+  }
+  if (!isPending && last !== undefined)
+    return [{ of, what: endText('answered', undefined, last[0]), atMs: last[1].endedAt }];
+  // One that was under way in an earlier record has ended since, and nobody knows how.
+  if (pendingAt === undefined || pendingAt < until - 1) return [];
+  return [{ of, what: `under way, ${attemptsText(last?.[0] ?? 0)}`, atMs: until }];
+}
+
+function endText(what: string, kind: string | undefined, attempts: number): string {
+  const why = what === 'answered' || kind === undefined ? '' : `: ${kind}`;
+  return `${what}${why}, ${attemptsText(attempts)}`;
+}
+
+/** A change of a circuit, a turn or a watchdog; facts and stored events have the same names. */
+function stepOf(
+  { category, type, ...told }: Readonly<Record<string, unknown>>,
+  atMs: number,
+  plans: readonly IntegrationPlan[],
+  session: SessionPlan | undefined,
+): ReplayStep[] {
+  if (category === 'breaker' && (type === 'opened' || type === 'half_opened' || type === 'closed')) {
+    const plan = plans.find(({ name }) => name === told['integration']);
+    if (plan === undefined || atMs < plan.from - 1 || atMs > plan.until) return [];
+    const tool = typeof told['tool'] === 'string' ? `, ${told['tool']}` : '';
+    const kind = type === 'opened' && typeof told['kind'] === 'string' ? `: ${told['kind']}` : '';
+    return [{ of: `circuit of ${plan.name}${tool}`, what: `${type}${kind}`, atMs }];
+  }
+  if (category !== 'session' || session === undefined || told['session'] !== session.id) return [];
+  const known = session.turns.some(({ number }) => number === told['turn']);
+  if (!known && type !== 'watchdog_fired') return [];
+  const of = `session ${session.id}`;
+  if (type === 'turn_ended') return [{ of, what: `turn ended ${told['ok'] === true ? 'well' : 'badly'}`, atMs }];
+  if (type === 'watchdog_fired') return [{ of, what: `watchdog fired: ${String(told['rule'])}`, atMs }];
+  return [];
+}

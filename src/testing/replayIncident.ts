@@ -1,0 +1,24 @@
+import { readIncident } from '../incident/readIncident.ts';
+import { replay } from '../replay/replay.ts';
+import type { ReplayResult } from '../replay/result.ts';
+import { seededRandom } from './random.ts';
+import { SimulatedClock } from './simulatedClock.ts';
+
+export interface ReplayIncidentOptions {
+  /** What is to be otherwise than it was, such as `retry.maxAttempts=5`, for every integration. @defaultValue nothing */
+  readonly policy?: readonly string[] | undefined;
+}
+
+/**
+ * Plays an incident that `unwedge incident` wrote, on a simulated clock: a test of what happened once. Real time does not pass.
+ * Rejects with an Error that names the file where it is no incident, and with TypeError or RangeError where an option of the policy is wrong or
+ * nothing in it can be played.
+ * @param path - of its folder, or of the one file of the dashboard.
+ *
+ * @example
+ * const { isSame, first } = await replayIncident('test/incidents/kb-12');
+ * expect(first).toBeUndefined();
+ */
+export async function replayIncident(path: string, { policy }: ReplayIncidentOptions = {}): Promise<ReplayResult> {
+  return replay(readIncident(path), { clock: new SimulatedClock(), random: seededRandom(1), policy });
+}

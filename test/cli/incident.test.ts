@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { AttemptError } from '../../src/policy/failure.ts';
+import { replayIncident } from '../../src/testing/replayIncident.ts';
+import { hasSqlite, temporaryDirectory } from '../store/startStore.ts';
+import { call } from './startCli.ts';
+
+const secret = 'hunter2-planted-secret';
+
+/** A database of a gateway whose calls passed their limit, were retried, opened the circuit and were refused. */
+async function databaseOfTrouble(): Promise<string> {
+  const db = join(temporaryDirectory(), 'gateway.sqlite');
+  const gateway = createGateway({ store: db, alerts: false, childGuard: false });
+  const policy = {
+    retry: { maxAttempts: 2, backoff: { initialMs: 5, maxMs: 10 } },
+    limits: { attemptMs: 30, idleMs: 30, overallMs: 5000 },
+    breaker: { consecutiveFailures: 4 },
+  };
+  const kb = gateway.integration('kb', { policy, effect: 'readOnly' }, (input: string) => {
+    if (input === 'ok') return 'answer';
+    if (input === 'hang') return new Promise<string>(() => undefined);
+    throw new AttemptError({
+      kind: 'transient',
+      message: `refused, Authorization: Bearer ${secret}`,
+      outcome: 'failed',
+    });
+  });
+  await gateway.start();
+  for (const input of ['ok', 'hang', 'fail', 'ok', 'ok']) await kb.call(input, { label: `token=${secret}` });
+  await gateway.stop();
+  return db;
+}
+
+describe.skipIf(!hasSqlite)('unwedge incident and unwedge replay', () => {
+  it('[O-16] takes what happened home, where it is played with the same end', async () => {
+    const db = await databaseOfTrouble();
+    const folder = join(temporaryDirectory(), 'taken');
+    const taken = await call(['incident', 'kb-2', '--out', folder, '--db', db]);
+    expect(taken).toMatchObject({ code: 0 });
+    expect(taken.stdout).toContain('The call kb-2');
+    const moved = join(temporaryDirectory(), 'moved');
+    renameSync(folder, moved);
+    for (const name of readdirSync(moved)) expect(readFileSync(join(moved, name), 'utf8')).not.toContain(secret);
+    const played = await call(['replay', moved, '--all']);
+    expect(played).toMatchObject({ code: 0 });
+    expect(played.stdout).toMatch(/kb-2 +failed: timeout, 2 attempts +the same/);
+    expect(played.stdout).toMatch(/circuit of kb +opened: transient +the same/);
+    expect(played.stdout).toMatch(/kb-5 +refused: circuit_open, 0 attempts +the same/);
+    expect(played.stdout).toContain('Same end');
+    expect(await replayIncident(moved)).toMatchObject({ isSame: true, subject: { kind: 'call', id: 'kb-2' } });
+  });
+
+  it('[O-16] says where another end comes from: of a changed record, or of another policy', async () => {
+    const db = await databaseOfTrouble();
+    const folder = join(temporaryDirectory(), 'taken');
+    await call(['incident', 'kb', '--out', folder, '--db', db]);
+    const other = await call(['replay', folder, '--policy', 'retry.maxAttempts=1', '--json']);
+    expect(other.code).toBe(1);
+    expect(JSON.parse(other.stdout)).toMatchObject({
+      isSame: false,
+      first: {
+        of: 'kb-2',
+        recorded: { what: 'failed: timeout, 2 attempts' },
+        replayed: { what: 'failed: timeout, 1 attempt' },
+      },
+    });
+    const file = join(folder, 'incident.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"call":1,"attempt":1', '"call":1,"attempt":3'));
+    const changed = await call(['replay', folder]);
+    expect(changed.code).toBe(1);
+    expect(changed.stdout).toContain('kb-1: recorded answered, 3 attempts, replayed answered, 1 attempt');
+  });
+
+  it('[O-16] [L-1] refuses what it cannot do by name', async () => {
+    const db = await databaseOfTrouble();
+    expect(await call(['incident', 'kbb', '--db', db])).toMatchObject({ code: 1 });
+    expect((await call(['incident', 'kbb', '--db', db])).stderr).toContain('Did you mean "kb"?');
+    expect((await call(['replay', join(temporaryDirectory(), 'none')])).stderr).toContain('There is nothing at');
+    const folder = join(temporaryDirectory(), 'taken');
+    await call(['incident', 'kb', '--out', folder, '--db', db]);
+    expect((await call(['incident', 'kb', '--out', folder, '--db', db])).stderr).toContain('is not empty');
+    expect(await call(['replay', folder, '--policy', 'retry.maxAttempts=0'])).toMatchObject({ code: 2 });
+    expect(await call(['replay', folder, '--policy', 'nonsense'])).toMatchObject({ code: 2 });
+    expect((await call(['replay', folder, '--policy', 'retri.maxAttempts=5'])).stderr).toContain('There is no `retri`');
+    expect(await call(['incident', 'kb', '--around', '0s', '--db', db])).toMatchObject({ code: 2 });
+  });
+});
