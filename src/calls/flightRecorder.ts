@@ -1,11 +1,19 @@
-import type { AttemptEnd, Befell, Flight, FlightOfCall, FlightRow, PendingRow } from '../policy/flight.ts';
+import type {
+  AttemptEnd,
+  Befell,
+  Flight,
+  FlightOfCall,
+  FlightRow,
+  PendingRow,
+  RecordedFailure,
+} from '../policy/flight.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { AnsweredAttempts } from './answeredAttempts.ts';
 import type { Call } from './call.ts';
 import type { CallSettings } from './callSettings.ts';
 import { LastRows } from './lastRows.ts';
-import { briefOf, recordedFailure, type SettingsBrief, SettingsTable } from './settingsBrief.ts';
+import { briefOf, type SettingsBrief, SettingsTable, withoutCause, withoutMissing } from './settingsBrief.ts';
 
 /** Failed attempts, and ends of calls without an answer, that are held. */
 const mostFailures = 512;
@@ -76,13 +84,18 @@ export class FlightRecorder {
   ): void {
     const { stream } = call.settings;
     const continuation = stream === undefined || stream.continuation === 'any' ? undefined : stream.continuation;
-    const how = { startedAt, endedAt: now, end, failure: recordedFailure(facts) };
     this.#add(this.#failures, {
       what: 'attempt',
-      ...this.#about(call, tool),
+      call: call.number,
+      arrivedAt: call.startedAt,
+      tool,
+      settings: this.#settingsOf(call),
       attempt,
-      ...how,
-      ...(continuation !== undefined && { continuation }),
+      startedAt,
+      endedAt: now,
+      end,
+      failure: withoutCause(facts),
+      continuation,
     });
   }
 
@@ -102,9 +115,17 @@ export class FlightRecorder {
 
   /** A call ended without an answer of the integration. */
   ended<I, O>(call: Call<I, O>, { facts, end, tool, now }: Ended<'failed' | 'refused' | 'fell_back'>): void {
-    const how = { attempts: call.attempts, endedAt: now, end, failure: recordedFailure(facts) };
-    const rows = end === 'refused' ? this.#refusals : this.#failures;
-    this.#add(rows, { what: 'end', ...this.#about(call, tool), ...how });
+    this.#add(end === 'refused' ? this.#refusals : this.#failures, {
+      what: 'end',
+      call: call.number,
+      arrivedAt: call.startedAt,
+      tool,
+      settings: this.#settingsOf(call),
+      attempts: call.attempts,
+      endedAt: now,
+      end,
+      failure: withoutCause(facts),
+    });
   }
 
   /** The work of an attempt has ended that was given up. */
@@ -157,12 +178,12 @@ export class FlightRecorder {
     table: SettingsTable,
     wall: (at: number) => number,
   ): PendingRow {
-    const { settings, ...about } = this.#about(call, tool);
     const startedAt = call.attempt?.startedAt;
     return {
       what: 'pending',
-      ...about,
-      ...table.of(settings),
+      call: call.number,
+      tool,
+      ...table.of(this.#settingsOf(call)),
       arrivedAt: wall(call.startedAt),
       attempt: call.attempts,
       ...(startedAt !== undefined && { startedAt: wall(startedAt) }),
@@ -171,11 +192,10 @@ export class FlightRecorder {
     };
   }
 
-  #about<I, O>(call: Call<I, O>, tool: string | undefined) {
+  #settingsOf<I, O>(call: Call<I, O>): SettingsBrief {
     const brief = this.#briefOf(call.settings);
     const effect = call.expectedEffect;
-    const settings = effect === brief.effect ? brief : { ...brief, effect };
-    return { call: call.number, arrivedAt: call.startedAt, tool, settings };
+    return effect === brief.effect ? brief : { ...brief, effect };
   }
 
   /** That of calls without options of their own is made once. What belongs to one caller is not held on to. */
@@ -192,8 +212,9 @@ export class FlightRecorder {
 
 function asRow(row: HeldRow, table: SettingsTable, wall: (at: number) => number): FlightRow {
   if (row.what === 'input' || row.what === 'work') return { ...row, at: wall(row.at) };
-  const { settings, tool, ...rest } = row;
+  const { settings, ...rest } = row;
   const times = { arrivedAt: wall(row.arrivedAt), endedAt: wall(row.endedAt) };
-  const about = { ...(tool !== undefined && { tool }), ...table.of(settings), ...times };
-  return rest.what === 'attempt' ? { ...rest, ...about, startedAt: wall(rest.startedAt) } : { ...rest, ...about };
+  const failure = row.failure && { failure: withoutMissing(row.failure) as RecordedFailure };
+  const told = { ...withoutMissing(rest), ...table.of(settings), ...times, ...failure };
+  return rest.what === 'attempt' ? ({ ...told, startedAt: wall(rest.startedAt) } as FlightRow) : (told as FlightRow);
 }

@@ -40,13 +40,30 @@ function limitsIn({ idleMs, attemptMs, overallMs }: Limits): Limits {
 
 /** The facts without what was thrown, which may be anything. */
 export function recordedFailure(failure: FailureFacts): RecordedFailure {
-  const { kind, reason, message, outcome, retryAfterMs, probeAfterMs } = failure;
-  const { shouldRetry, resumable, status, code, breaker, alerts } = failure;
-  const given = { retryAfterMs, probeAfterMs, shouldRetry, resumable, status, code, breaker, alerts, reason };
-  return { kind, message, outcome, ...withoutMissing(given) };
+  return withoutMissing(withoutCause(failure)) as RecordedFailure;
 }
 
-function withoutMissing<T extends object>(values: T): Partial<T> {
+/** The same with every name: refused calls come in floods, and what is missing is looked for only in those that are written. */
+export function withoutCause(failure: FailureFacts): RecordedFailure {
+  return {
+    kind: failure.kind,
+    message: failure.message,
+    outcome: failure.outcome,
+    how: failure.how,
+    retryAfterMs: failure.retryAfterMs,
+    probeAfterMs: failure.probeAfterMs,
+    shouldRetry: failure.shouldRetry,
+    resumable: failure.resumable,
+    status: failure.status,
+    code: failure.code,
+    breaker: failure.breaker,
+    alerts: failure.alerts,
+    reason: failure.reason,
+  };
+}
+
+/** A copy without names that have no value. */
+export function withoutMissing<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 

@@ -61,7 +61,7 @@ describe('the Grafana dashboard', () => {
       const { metrics = [], labels: named = [] } = asked ?? {};
       expect(metrics.length).toBeGreaterThan(0);
       expect(metrics.filter((metric) => !labels.has(metric))).toEqual([]);
-    const known = metrics.map((metric) => labels.get(metric) ?? []);
+      const known = metrics.map((metric) => labels.get(metric) ?? []);
       const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
       expect(named).toContain('integration');
       for (const label of [...named, ...shown]) for (const of of known) expect(of).toContain(label);
