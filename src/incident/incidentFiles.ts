@@ -4,7 +4,7 @@ import { attemptsIn, type Incident, rowsIn } from './incident.ts';
 /** Names of the files of a folder. */
 export const incidentFile = 'incident.json';
 export const eventsFile = 'events.jsonl';
-export const readmeFile = 'README.txt';
+const readmeFile = 'README.txt';
 
 export interface IncidentFile {
   readonly name: string;

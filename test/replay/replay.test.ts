@@ -6,7 +6,7 @@ import { seededRandom } from '../../src/testing/random.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { randomScenario } from './scenario.ts';
 
-/** What is not played right yet: a circuit that opens at the same moment as a call comes, and a fallback of a call that never started. */
+/** Seeds whose replay ends otherwise; why is not known yet. */
 const unlike = [47, 75];
 const seeds = Array.from({ length: 102 }, (_, index) => index + 1).filter((seed) => !unlike.includes(seed));
 

@@ -23,7 +23,7 @@ export interface Scenario {
 }
 
 /** A store of a live gateway as another process reads it. */
-export function readerOf(store: Store): StoreReader {
+function readerOf(store: Store): StoreReader {
   const reader: Partial<StoreReader> = {
     path: ':memory:',
     events: (query) => store.read(query),
