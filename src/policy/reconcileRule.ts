@@ -131,7 +131,7 @@ const path = (about: { readonly help: string; readonly inherited?: string; reado
 const places = 'input.NAME, meta or header';
 
 /** The options of a reconcile rule. */
-export const reconcileKeys = {
+const reconcileKeys = {
   probe: callback<ReconcileProbe>({ codeOnly: true }),
   tool: text({ help: 'The read-only tool that is asked what became of a call.' }),
   integration: text({ usually: 'the integration of the call', help: 'Whose tool that is.' }),
