@@ -118,6 +118,17 @@ describe.skipIf(!hasSqlite)('the folder of an incident', () => {
     expect(readFileSync(join(folder, 'README.txt'), 'utf8')).toContain('unwedge replay');
   });
 
+  it('[O-16] [R-16] tells what was found out of a call whose answer was lost', async () => {
+    const incident = await gather('kb-12');
+    const text = incidentText(incident).replace(
+      '"outcome":"unknown"',
+      '"outcome":"not_done","how":"the list lacks it"',
+    );
+    const file = join(temporaryDirectory(), 'one.json');
+    writeFileSync(file, text);
+    expect(incidentText(readIncident(file))).toContain('the list lacks it');
+  });
+
   it('[O-16] may as well be one file', async () => {
     const incident = await gather('kb-12');
     const file = join(temporaryDirectory(), 'one.json');
