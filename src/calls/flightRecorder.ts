@@ -202,12 +202,18 @@ export class FlightRecorder {
   #briefOf<I, O>(settings: CallSettings<I, O>): SettingsBrief {
     if (settings === this.#lastSettings && this.#lastBrief !== undefined) return this.#lastBrief;
     const brief = briefOf(settings);
-    if (settings.signal === undefined && settings.fallback === undefined && settings.stream === undefined) {
+    if (isOfNobody(settings)) {
       this.#lastSettings = settings;
       this.#lastBrief = brief;
     }
     return brief;
   }
+}
+
+/** Whether all calls without options of their own have these settings: nothing of a caller is in them. */
+function isOfNobody<I, O>(settings: CallSettings<I, O>): boolean {
+  const { signal, fallback, stream, late, retried, givenUp, reconcileLog } = settings;
+  return [signal, fallback, stream, late, retried, givenUp, reconcileLog].every((each) => each === undefined);
 }
 
 function asRow(row: HeldRow, table: SettingsTable, wall: (at: number) => number): FlightRow {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { canonicalJson } from '../policy/canonicalJson.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import type { OpenEffect } from './openEffect.ts';
@@ -96,7 +95,9 @@ export function inputKeyOf(tool: string | undefined, input: unknown): string | u
   const text = canonicalJson(input ?? null);
   return text === undefined
     ? undefined
-    : createHash('sha256')
+    : process
+        .getBuiltinModule('node:crypto')
+        .createHash('sha256')
         .update(`${tool ?? ''}\n${text}`)
         .digest('base64');
 }

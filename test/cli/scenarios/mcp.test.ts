@@ -168,7 +168,7 @@ describe('unwedge mcp', () => {
     [['mcp', '--retry', 'sometimes', '--', 'x'], '"sometimes"; it takes safe, always, never'],
     [['mcp', '--idle-timeout', '0s', '--', 'x'], '`--idle-timeout` to be above 0'],
     [['mcp', '--tool-timeout', 'x', '--', 'x'], 'TOOL=DURATION, got "x"'],
-    [['mcp', '--tool-timeout', 'x=1', '--', 'x'], '`--tool-timeout` to be a duration'],
+    [['mcp', '--tool-timeout', 'x=soon', '--', 'x'], '`--tool-timeout` to be a duration'],
     [['mcp', '--tool-timeout', 'x=0s', '--', 'x'], '`--tool-timeout` to be above 0'],
     [['mcp', '--tool-timeout'], '--tool-timeout needs a value'],
     [['mcp', 'kb', '--', 'server'], 'the command comes after --'],
