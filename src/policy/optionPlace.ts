@@ -18,11 +18,12 @@ export function placesOf(name: string, keys: Keys): readonly Place[] {
   const called = (word: string): readonly Place[] =>
     nearestOnes(places.filter((place) => place.at(-1)?.toLowerCase() === word.toLowerCase()));
   const same = called(name);
+  const own = ourNames(name)
+    .map(called)
+    .find((found) => found.length > 0);
+  // As near as one of the same name is what is called so elsewhere: `timeoutMs` is the limit of an attempt, not that of a probe.
+  if (own !== undefined && (same.length === 0 || stepsTo(own) <= stepsTo(same))) return own;
   if (same.length > 0) return same;
-  for (const own of ourNames(name)) {
-    const found = called(own);
-    if (found.length > 0) return found;
-  }
   for (let steps = 1; steps <= mostSteps; steps += 1) {
     const close = nearest(
       name,
@@ -35,8 +36,12 @@ export function placesOf(name: string, keys: Keys): readonly Place[] {
 
 /** Those with the fewest steps. */
 function nearestOnes(places: readonly Place[]): readonly Place[] {
-  const least = Math.min(...places.map((place) => place.length));
+  const least = stepsTo(places);
   return places.filter((place) => place.length === least);
+}
+
+function stepsTo(places: readonly Place[]): number {
+  return Math.min(...places.map((place) => place.length));
 }
 
 /** Every option within reach, but those under names that users choose. */
