@@ -7,7 +7,8 @@ import { type IntegrationView, viewOf } from '../runtime/integrationView.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { AlertView, StoreStatus } from '../store/storeReader.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
-import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine, Snapshot } from './snapshot.ts';
+import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine } from './snapshot.ts';
+import type { Look } from './source.ts';
 import type { SteadyTimes } from './steadyTimes.ts';
 import { waitsOf } from './waits.ts';
 
@@ -31,7 +32,7 @@ export interface Found {
 const minuteMs = 60_000;
 
 /** Puts together what is shown. */
-export function assemble(found: Found): Snapshot {
+export function assemble(found: Found): Look {
   const { at, spanMs, database, status, asked, figures, figuresAt, times } = found;
   const until = Math.ceil(figuresAt / minuteMs) * minuteMs;
   const span = { from: until - spanMs, until };

@@ -12,8 +12,8 @@ import type { DeadLetterRecord, StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
 import { chainOf, type EventChain } from './eventChain.ts';
 import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
-import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
-import type { DashboardSource } from './source.ts';
+import type { RuntimeTree, SessionDetail } from './snapshot.ts';
+import type { DashboardSource, Look } from './source.ts';
 import { SteadyTimes } from './steadyTimes.ts';
 import { turnLines } from './turnLines.ts';
 
@@ -45,7 +45,7 @@ export class DatabaseSource implements DashboardSource {
     this.#read = read;
   }
 
-  async snapshot(spanMs: number): Promise<Snapshot> {
+  async snapshot(spanMs: number): Promise<Look> {
     const at = Math.round(this.#clock.wallNow());
     const kept = this.#figures.get(spanMs);
     const isFresh = kept !== undefined && Math.abs(at - kept.at) < figuresEveryMs;

@@ -3,11 +3,10 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { changeOf, type Frame } from './changes.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { DashboardSource } from './source.ts';
 
 export interface FeedOptions {
   readonly clock: Clock;
-  readonly source: Pick<DashboardSource, 'snapshot'>;
+  readonly source: { readonly snapshot: (spanMs: number) => Promise<Snapshot> };
   /** How long after a look the next one follows, in ms. @defaultValue 1000 */
   readonly everyMs?: number | undefined;
 }

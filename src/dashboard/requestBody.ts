@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-const mostBytes = 16_384;
+const usualBytes = 16_384;
 
 /** The body of a request as JSON. @throws TypeError for one that is none, or is sent as another type, as forms of other sites would be. */
-export async function readBody(request: IncomingMessage): Promise<unknown> {
+export async function readBody(request: IncomingMessage, mostBytes = usualBytes): Promise<unknown> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json *(?:;|$)/i.test(type)) throw new TypeError('The body has to be sent as application/json.');
   const chunks: Buffer[] = [];

@@ -5,11 +5,22 @@ import { noTrace, startLoopbackServer } from '../server/loopbackServer.ts';
 import { shows } from '../server/access.ts';
 import { sendEvents } from '../server/sendEvents.ts';
 import { metricsPath, sendMetrics } from '../server/sendMetrics.ts';
+import { Bulks } from './bulks.ts';
 import { Doorkeeper, type Right, type Visitor } from './doorkeeper.ts';
 import { Feed } from './feed.ts';
 import { dashboardPage } from './page/dashboardPage.ts';
-import { readEventId, readEventSearch, readLogin, readOrder, readSpan } from './requests.ts';
+import {
+  mostBulkBytes,
+  readBulk,
+  readBulkKey,
+  readEventId,
+  readEventSearch,
+  readLogin,
+  readOrder,
+  readSpan,
+} from './requests.ts';
 import { readBody } from './requestBody.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { DashboardSource } from './source.ts';
 
 export interface DashboardServerOptions {
@@ -56,7 +67,12 @@ interface Asked {
  */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   const { clock, source, access, right = 'all', by = 'dashboard', used, maxViewers = 16 } = options;
-  const feed = new Feed({ clock, source });
+  const bulks = new Bulks({ clock, give: (asked) => source.order(asked), progressed: () => feed.look() });
+  const look = async (spanMs: number): Promise<Snapshot> => ({
+    ...(await source.snapshot(spanMs)),
+    bulks: bulks.lines,
+  });
+  const feed = new Feed({ clock, source: { snapshot: look } });
   const door = new Doorkeeper();
   const routes: Readonly<Record<string, Route>> = {
     '/api/snapshot': { method: 'GET', right: 'read', answer: snapshot },
@@ -68,6 +84,8 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     [metricsPath]: { method: 'GET', right: 'read', answer: metrics },
     '/api/letters': { method: 'GET', right: 'read', answer: letters },
     '/api/order': { method: 'POST', right: 'all', answer: order },
+    '/api/orders': { method: 'POST', right: 'all', answer: orders },
+    '/api/orders/stop': { method: 'POST', right: 'all', answer: stopOrders },
   };
 
   const server = await startLoopbackServer({
@@ -82,6 +100,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
       return urlNow();
     },
     async close() {
+      bulks.close();
       feed.close();
       await server.close();
     },
@@ -128,7 +147,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   }
 
   async function snapshot({ response, query }: Asked): Promise<void> {
-    sendJson(response, await source.snapshot(readSpan(query)));
+    sendJson(response, await look(readSpan(query)));
   }
 
   async function events({ response, query }: Asked): Promise<void> {
@@ -167,6 +186,17 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     const result = await source.order({ ...asked, by: visitor.by });
     feed.look();
     sendJson(response, result);
+  }
+
+  async function orders({ request, response, visitor }: Asked): Promise<void> {
+    const asked = readBulk(await readBody(request, mostBulkBytes));
+    sendJson(response, bulks.begin(asked.map((each) => ({ ...each, by: visitor.by }))));
+    feed.look();
+  }
+
+  async function stopOrders({ request, response }: Asked): Promise<void> {
+    sendJson(response, bulks.stop(readBulkKey(await readBody(request))));
+    feed.look();
   }
 
   async function letters({ response, query }: Asked): Promise<void> {

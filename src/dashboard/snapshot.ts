@@ -1,6 +1,8 @@
 import type { LiveIntegration } from '../control/answers.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
 import type { ReportEntry } from '../policy/callReport.ts';
+import type { OrderName } from '../policy/operatorOrder.ts';
+import type { BulkProgress } from '../runtime/bulkOrder.ts';
 import type { Liveness } from '../actors/process/processWorld.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { SessionRecords } from '../store/storeReader.ts';
@@ -23,10 +25,11 @@ export interface Snapshot {
   readonly sessions: readonly SessionLine[];
   readonly waits: readonly Wait[];
   readonly alerts: readonly AlertLine[];
+  readonly bulks: readonly BulkLine[];
 }
 
 /** The lists of a snapshot: their rows are told apart by `key`. */
-export const lists = ['runtimes', 'integrations', 'sessions', 'waits', 'alerts'] as const;
+export const lists = ['runtimes', 'integrations', 'sessions', 'waits', 'alerts', 'bulks'] as const;
 
 export interface RuntimeLine {
   readonly key: string;
@@ -109,6 +112,14 @@ export interface AlertLine {
   readonly crashes: number;
   readonly lastFailureAt: number;
   readonly text: string;
+}
+
+/** An order on many that this dashboard gives, or has given last. */
+export interface BulkLine extends BulkProgress {
+  readonly key: string;
+  readonly order: OrderName;
+  readonly by: string;
+  readonly startedAt: number;
 }
 
 /** A session as a live gateway sees it, and as it is on record. */

@@ -5,10 +5,13 @@ import type { Order, OrderResult } from '../policy/operatorOrder.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
 import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 
+/** What is found out about gateways at one look; what the dashboard itself does comes to it. */
+export type Look = Omit<Snapshot, 'bulks'>;
+
 /** What the dashboard shows and does, whatever it looks at. All of it rejects, with an error for people, where nothing can be read. */
 export interface DashboardSource {
   /** @param spanMs - how far the figures look back, in ms. */
-  snapshot(spanMs: number): Promise<Snapshot>;
+  snapshot(spanMs: number): Promise<Look>;
   /** Undefined for a session that nobody knows. */
   session(id: string): Promise<SessionDetail | undefined>;
   /** @throws TypeError or RangeError for a wrong query. */

@@ -13,7 +13,7 @@ function start() {
       snapshot: (spanMs) => {
         world.looks += 1;
         if (world.trouble !== '') return Promise.reject(new Error(world.trouble));
-        const none = { runtimes: [], sessions: [], waits: [], alerts: [] };
+        const none = { runtimes: [], sessions: [], waits: [], alerts: [], bulks: [] };
         const integrations = world.names.map((key) => ({
           ...{ key, circuit: 'closed' as const, waiting: 0, runtimes: [], failures10m: 0, crashes10m: 0 },
           inFlight: key === 'kb' ? world.inFlight : 0,

@@ -97,8 +97,10 @@ describe.skipIf(!hasSqlite)('who the dashboard answers', () => {
     const headers = { 'x-right': 'read' };
     expect((await send('/api/trees', { headers })).status).toBe(200);
     const body = { order: 'isolate', name: 'search', confirm: 'search' };
-    const { status, body: text } = await send('/api/order', { headers, body });
-    expect([status, text]).toEqual([403, 'You may look, and not act.\n']);
+    for (const path of ['/api/order', '/api/orders', '/api/orders/stop']) {
+      const { status, body: text } = await send(path, { headers, body });
+      expect([path, status, text]).toEqual([path, 403, 'You may look, and not act.\n']);
+    }
   });
 
   it('[O-13] is nobody where the host cannot say', async () => {
@@ -174,6 +176,50 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
           { type: 'isolated', metadata: { integration: 'search', by, why: 'the vendor works on it' } },
         ],
       });
+  });
+
+  it('[O-13] gives an order on many that was confirmed by their number, shows how far it is, and records who gave it', async () => {
+    const { send, login, integrations } = await start({ by: 'kim' }, ['search', 'mail', 'wiki']);
+    const headers = { cookie: await login() };
+    for (const each of integrations) each.breaker.isolate();
+    const of = [{ name: 'search' }, { name: 'nobody' }, { name: 'mail' }];
+    const order = { order: 'reset', of, why: 'the vendor is back' };
+    const refused = async (body: object) => (await send('/api/orders', { headers, body })).body;
+    expect(await refused(order)).toContain('Expected `confirm` to be their number, 3');
+    expect(await refused({ ...order, of: [], confirm: 0 })).toContain('Expected `of` to have 1 to 500 entries, got 0');
+    expect(await refused({ ...order, of: 'all', confirm: 3 })).toContain('Expected `of` to be a list');
+    expect(await refused({ ...order, order: 'isolate', confirm: 3 })).toContain(
+      'Expected `order` to be one of reset, ',
+    );
+    expect(await refused({ order: 'drop', of: [{ name: 'agent:main' }], confirm: 1 })).toContain('`target`');
+    const begun = await send('/api/orders', { headers, body: { ...order, confirm: 3 } });
+    expect(JSON.parse(begun.body)).toEqual({ ok: true, text: 'Begun: 3, two a second.' });
+    const snapshot = async () => JSON.parse((await send('/api/snapshot', { headers })).body) as Snapshot;
+    await expect
+      .poll(async () => (await snapshot()).bulks, { timeout: 8000 })
+      .toMatchObject([
+        {
+          ...{ order: 'reset', by: 'kim', total: 3, done: 2, failed: 1, state: 'ended' },
+          lastError: 'No live gateway has it: nothing was done.',
+        },
+      ]);
+    const circuits = (await snapshot()).integrations.map(({ key, circuit }) => `${key} ${circuit}`).sort();
+    expect(circuits).toEqual(['mail closed', 'search closed', 'wiki isolated']);
+    await expect
+      .poll(async () => (await send('/api/events?category=operator', { headers })).body)
+      .toMatch(/"reset".*"by":"kim","why":"the vendor is back"/);
+  });
+
+  it('[O-13] stops an order on many', async () => {
+    const { send, login } = await start();
+    const headers = { cookie: await login() };
+    const of = Array.from({ length: 500 }, () => ({ name: 'search', target: 'x'.repeat(200) }));
+    await send('/api/orders', { headers, body: { order: 'reset', of, confirm: 500 } });
+    const bulk = async () => (JSON.parse((await send('/api/snapshot', { headers })).body) as Snapshot).bulks[0];
+    const body = { key: (await bulk())?.key };
+    expect(JSON.parse((await send('/api/orders/stop', { headers, body })).body)).toMatchObject({ ok: true });
+    await expect.poll(bulk).toMatchObject({ total: 500, state: 'stopped' });
+    expect(JSON.parse((await send('/api/orders/stop', { headers, body })).body)).toMatchObject({ ok: false });
   });
 
   it('[O-13] says of an order that nobody could do that nothing was done', async () => {

@@ -1,5 +1,5 @@
 import { followAddress } from './route.ts';
-import type { OrderName, OrderResult } from '../../policy/operatorOrder.ts';
+import type { Order, OrderName, OrderResult } from '../../policy/operatorOrder.ts';
 
 /** What the server has under a path. @throws Error that says what the server said. */
 export async function get<T>(path: string): Promise<T> {
@@ -9,12 +9,22 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 /** Gives an order; the name twice, as it was confirmed. Never rejects. */
-export async function give(order: OrderName, name: string, why: string, target?: string): Promise<OrderResult> {
-  try {
-    return (await post('/api/order', { order, name, target, confirm: name, why })) as OrderResult;
-  } catch (error) {
-    return { ok: false, text: error instanceof Error ? error.message : String(error) };
-  }
+export function give(order: OrderName, name: string, why: string, target?: string): Promise<OrderResult> {
+  return command('/api/order', { order, name, target, confirm: name, why });
+}
+
+/** Gives one order about many; their number once more, as it was confirmed. Never rejects. */
+export function giveMany(
+  order: OrderName,
+  of: readonly Pick<Order, 'name' | 'target'>[],
+  why: string,
+): Promise<OrderResult> {
+  return command('/api/orders', { order, of, confirm: of.length, why });
+}
+
+/** Has an order on many go no further. Never rejects. */
+export function stopMany(key: string): Promise<OrderResult> {
+  return command('/api/orders/stop', { key });
 }
 
 /** Shows the token of the address, which is taken out of the address then. Resolves also where it was not good. */
@@ -24,6 +34,14 @@ export async function logIn(): Promise<void> {
   history.replaceState(null, '', `/${rest === '' ? '#/overview' : rest}`);
   followAddress();
   await post('/login', { token }).catch(() => undefined);
+}
+
+async function command(path: string, body: unknown): Promise<OrderResult> {
+  try {
+    return (await post(path, body)) as OrderResult;
+  } catch (error) {
+    return { ok: false, text: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 async function post(path: string, body: unknown): Promise<unknown> {

@@ -1,9 +1,7 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OrderName } from '../../policy/operatorOrder.ts';
 import { give } from './api.ts';
-import { Glyph } from './glyph.tsx';
-import type { GlyphName, Tone } from './glyphs.ts';
+import { Ask, type Consequence } from './ask.tsx';
 import { isStale, right, tables } from './live.ts';
 import { counted } from './words.ts';
 
@@ -21,7 +19,7 @@ const wish = signal<Wish | undefined>(undefined);
 /** What became of the last order. */
 export const told = signal('');
 
-const verbs: Readonly<Record<OrderName, string>> = {
+export const verbs: Readonly<Record<OrderName, string>> = {
   restart: 'Restart',
   isolate: 'Isolate',
   reset: 'Reset circuit of',
@@ -34,7 +32,7 @@ const verbs: Readonly<Record<OrderName, string>> = {
 };
 
 /** Orders that cut work off or lose something: the name is typed before. */
-const cutting: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'cancel', 'drop']);
+export const cutting: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'cancel', 'drop']);
 
 /** A button that asks before it orders; none for who may not press it. */
 export function OrderButton({ text, ...asked }: Wish & { readonly text: string }) {
@@ -65,76 +63,23 @@ export function OrderDialog() {
 
 function Question(asked: Wish) {
   const { order, name, target, what = name } = asked;
-  const dialog = useRef<HTMLDialogElement>(null);
-  const [typed, setTyped] = useState('');
-  const [why, setWhy] = useState('');
-  const [busy, setBusy] = useState(false);
-  const cuts = cutting.has(order);
-  useEffect(() => {
-    dialog.current?.showModal();
-    dialog.current?.querySelector<HTMLElement>('[data-first]')?.focus();
-  }, []);
-  const close = (): void => {
-    wish.value = undefined;
-  };
-  const isConfirmed = (!cuts || typed === name) && !busy && !isStale.value;
-  const act = async (): Promise<void> => {
-    setBusy(true);
-    const { text } = await give(order, name, why, target);
-    told.value = `${verbs[order]} ${what}: ${text}`;
-    close();
-  };
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={close}>
-      <form method="dialog" onSubmit={(event) => event.preventDefault()}>
-        <h2 id="dialog-title">
-          {verbs[order]} <bdi>{what}</bdi>?
-        </h2>
-        <p>{order === 'restart' ? 'This cannot be undone. ' : ''}It is recorded with your name.</p>
-        <ul class="after">
-          {consequences(asked).map(([glyph, tone, text]) => (
-            <li key={text}>
-              <Glyph name={glyph} tone={tone} />
-              {text}
-            </li>
-          ))}
-        </ul>
-        <label>
-          Reason, kept in the record
-          <input
-            value={why}
-            maxLength={300}
-            placeholder="optional"
-            onInput={(event) => setWhy(event.currentTarget.value)}
-          />
-        </label>
-        {cuts && (
-          <label>
-            <span>
-              Type <b>{name}</b> to confirm
-            </span>
-            <input
-              data-first
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-              spellcheck={false}
-            />
-          </label>
-        )}
-        <footer>
-          <button type="button" class="btn" data-first={cuts ? undefined : true} onClick={close}>
-            Keep as it is
-          </button>
-          <button type="button" class="btn del" aria-disabled={!isConfirmed} onClick={() => isConfirmed && void act()}>
-            {verbs[order].split(' ')[0]}
-          </button>
-        </footer>
-      </form>
-    </dialog>
+    <Ask
+      verb={verbs[order]}
+      what={what}
+      note={order === 'restart' ? 'This cannot be undone. ' : ''}
+      after={consequences(asked)}
+      word={cutting.has(order) ? name : undefined}
+      act={async (why) => {
+        const { text } = await give(order, name, why, target);
+        told.value = `${verbs[order]} ${what}: ${text}`;
+      }}
+      close={() => {
+        wish.value = undefined;
+      }}
+    />
   );
 }
-
-type Consequence = readonly [GlyphName, Tone, string];
 
 function consequences({ order, name, of, target }: Wish): readonly Consequence[] {
   const integration = of === 'integration' ? tables.integrations.row(name) : undefined;

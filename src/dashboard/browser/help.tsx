@@ -9,6 +9,7 @@ const keys: readonly (readonly [key: string, what: string])[] = [
   ['/', 'find a session or an integration'],
   ['j, k', 'next row, row before'],
   ['Enter', 'open the row'],
+  ['x', 'choose the row for an order on many'],
   ['Tab', 'from one button or link to the next'],
   ['p', 'pause and go on'],
   ['t', 'times: how long ago, or by the clock'],

@@ -1,20 +1,25 @@
+import type { IntegrationLine } from '../snapshot.ts';
+import { BulkBar } from './bulkBar.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { Head } from './head.tsx';
 import { isLow, stateOf, worst } from './health.tsx';
 import { KeyedList } from './keyedList.tsx';
 import { tables } from './live.ts';
+import { noPicked, Pick, useForgotten } from './picked.tsx';
 import { href } from './route.ts';
 import { Countdown } from './times.tsx';
 import { count, latency, percent } from './words.ts';
 
 /** All integrations, the worst first. */
 export function Integrations() {
+  useForgotten(picked);
   return (
     <>
       <Head title="Integrations">
         <InService />
       </Head>
+      <Orders />
       <KeyedList label="Integrations" columns={columns} keys={integrationKeys} row={Row}>
         <Empty title="No integration is known yet">
           Those of gateways that run on the database are shown here, and those with failures on record.
@@ -23,6 +28,47 @@ export function Integrations() {
     </>
   );
 }
+
+const picked = noPicked();
+
+/** Orders on those that are chosen. */
+function Orders() {
+  const rows = tables.integrations.all.value;
+  const keysOf = (fits: (row: IntegrationLine) => boolean): readonly string[] =>
+    rows.filter(fits).map(({ key }) => key);
+  const live = keysOf(({ runtimes }) => runtimes.length > 0);
+  if (live.length === 0) return null;
+  return (
+    <BulkBar
+      picked={picked}
+      noun="integration"
+      about={(name) => ({ name })}
+      groups={[
+        ['all', live],
+        ['those out of service', keysOf(isOut)],
+      ]}
+      choices={[
+        {
+          ...{ order: 'reset', text: 'Reset', fits: keysOf(isOut) },
+          after: ['ok', 'ok', 'Their circuits close, and calls that wait go on; what was counted is forgotten.'],
+        },
+        {
+          ...{ order: 'probe', text: 'Probe', fits: keysOf(mayProbe) },
+          after: ['clock', 'acc', 'One call tries each of them now; where it is answered, calls go through again.'],
+        },
+        {
+          ...{ order: 'restart', text: 'Restart', fits: live },
+          after: ['cross', 'bad', 'Their calls in flight are cut off; what may be sent again is.'],
+        },
+      ]}
+    />
+  );
+}
+
+const isOut = ({ circuit, runtimes }: IntegrationLine): boolean =>
+  runtimes.length > 0 && circuit !== 'closed' && circuit !== 'crashed';
+const mayProbe = ({ circuit, pausedUntil, runtimes }: IntegrationLine): boolean =>
+  runtimes.length > 0 && (circuit === 'open' || pausedUntil !== undefined);
 
 const columns = [
   { title: 'Integration' },
@@ -59,6 +105,7 @@ function Row({ of: key }: { readonly of: string }) {
   return (
     <tr data-row>
       <td>
+        {row.runtimes.length > 0 && <Pick picked={picked} of={key} name={key} />}
         <a href={href('integrations', key)}>
           <b>
             <bdi>{key}</bdi>

@@ -8,7 +8,7 @@ export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     const { target, key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey || document.querySelector('dialog[open]') !== null) return;
-    if (target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
+    if (target instanceof HTMLElement && target.matches('input:not([type=checkbox]), select, textarea')) {
       if (key === 'Escape') target.blur();
       return;
     }
@@ -18,11 +18,17 @@ export function listenToKeys(): void {
     else if (key === '?') isHelpShown.value = true;
     else if (key === 'p') pause(!paused.value);
     else if (key === 't') absolute.value = !absolute.value;
+    else if (key === 'x') pick();
     else if (key === 'j') step(1);
     else if (key === 'k') step(-1);
     else return;
     event.preventDefault();
   });
+}
+
+/** Chooses the row that has the focus, or no longer does. */
+function pick(): void {
+  document.activeElement?.closest('[data-row]')?.querySelector<HTMLElement>('.pick')?.click();
 }
 
 /** To the next row or the one before: the first thing in it that can be opened. */

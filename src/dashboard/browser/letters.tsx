@@ -1,6 +1,8 @@
 import type { DeadLetterRecord } from '../../store/storeReader.ts';
 import { useAsked } from './asked.ts';
+import { BulkBar } from './bulkBar.tsx';
 import { OrderButton } from './dialog.tsx';
+import { noPicked, Pick, useForgotten } from './picked.tsx';
 import { href } from './route.ts';
 import { Table } from './table.tsx';
 import { Ago } from './times.tsx';
@@ -21,6 +23,7 @@ export function Letters({ session }: { readonly session?: string }) {
   const of = session === undefined ? '' : `?session=${encodeURIComponent(session)}`;
   const { answer, error } = useAsked<{ readonly letters: readonly DeadLetterRecord[] }>(`/api/letters${of}`, everyMs);
   const letters = answer?.letters ?? [];
+  useForgotten(picked);
   if (error !== '') return <p class="bar bad">{error}</p>;
   if (letters.length === 0 && session !== undefined) return null;
   return (
@@ -33,6 +36,7 @@ export function Letters({ session }: { readonly session?: string }) {
           </span>
         )}
       </div>
+      {letters.length > 0 && <Orders letters={letters} />}
       {letters.length === 0 ? (
         <p class="in dim">
           {answer === undefined ? ' ' : 'None: every message that was accepted was or will be processed.'}
@@ -49,11 +53,40 @@ export function Letters({ session }: { readonly session?: string }) {
           ]}
         >
           {letters.map((letter) => (
-            <Letter key={`${letter.session} ${letter.id}`} letter={letter} hasSession={session === undefined} />
+            <Letter key={keyOf(letter)} letter={letter} hasSession={session === undefined} />
           ))}
         </Table>
       )}
     </section>
+  );
+}
+
+const picked = noPicked();
+const keyOf = ({ session, id }: DeadLetterRecord): string => `${session} ${id}`;
+
+/** Orders on those that are chosen, the oldest first, as they came. */
+function Orders({ letters }: { readonly letters: readonly DeadLetterRecord[] }) {
+  const oldest = letters.toReversed();
+  const known = new Map(oldest.map((letter) => [keyOf(letter), letter]));
+  const all = [...known.keys()];
+  return (
+    <BulkBar
+      picked={picked}
+      noun="dead letter"
+      about={(key) => ({ name: known.get(key)?.session ?? '', target: known.get(key)?.id })}
+      groups={[['all', all]]}
+      choices={[
+        {
+          ...{ order: 'send_again', text: 'Send again' },
+          fits: oldest.filter(({ canSend }) => canSend).map(keyOf),
+          after: ['ok', 'ok', 'Each is delivered as a new message with the same content, once.'],
+        },
+        {
+          ...{ order: 'drop', text: 'Drop', fits: all },
+          after: ['cross', 'bad', 'They are never delivered, and cannot be sent again.'],
+        },
+      ]}
+    />
   );
 }
 
@@ -63,6 +96,7 @@ function Letter({ letter, hasSession }: { readonly letter: DeadLetterRecord; rea
   return (
     <tr data-row>
       <td>
+        <Pick picked={picked} of={keyOf(letter)} name={id} />
         <bdi class="mono">{id}</bdi> <span class="faint">{kind}</span>
         {text !== undefined && text !== '' && <p class="dim wrap">“{text}”</p>}
       </td>

@@ -1,6 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { Change, Frame } from '../changes.ts';
-import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine, Snapshot, Wait } from '../snapshot.ts';
+import type { AlertLine, BulkLine, IntegrationLine, RuntimeLine, SessionLine, Snapshot, Wait } from '../snapshot.ts';
 import { Rows } from './rows.ts';
 
 type Head = NonNullable<Change['head']>;
@@ -14,6 +14,7 @@ export const tables = {
   sessions: new Rows<SessionLine>(),
   waits: new Rows<Wait>(),
   alerts: new Rows<AlertLine>(),
+  bulks: new Rows<BulkLine>(),
 };
 
 /** `denied`: the browser has no cookie. `lost`: the server does not answer. */

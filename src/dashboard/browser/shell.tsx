@@ -1,6 +1,8 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { Alerts } from './alerts.tsx';
 import { Bars } from './bars.tsx';
+import { BulkDialog } from './bulkBar.tsx';
+import { Bulks } from './bulks.tsx';
 import { OrderDialog, told } from './dialog.tsx';
 import { Events } from './events.tsx';
 import { Help } from './help.tsx';
@@ -34,9 +36,11 @@ export function Shell() {
       <Nav />
       <main id="main" tabIndex={-1}>
         <Bars />
+        <Bulks />
         {head.value === undefined ? <Loading /> : <View key={`${view} ${subject ?? ''}`} />}
       </main>
       <OrderDialog />
+      <BulkDialog />
       <Help />
       <Announcement />
     </>

@@ -1,0 +1,92 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Glyph } from './glyph.tsx';
+import type { GlyphName, Tone } from './glyphs.ts';
+import { isStale } from './live.ts';
+
+/** One thing that follows from an order. */
+export type Consequence = readonly [GlyphName, Tone, string];
+
+interface AskProps {
+  readonly verb: string;
+  /** What it is done to. */
+  readonly what: string;
+  /** Said before that it is recorded. */
+  readonly note: string;
+  readonly after: readonly Consequence[];
+  /** What is typed before it can be done. @defaultValue nothing */
+  readonly word?: string | undefined;
+  /** Does it. Never rejects. */
+  readonly act: (why: string) => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Asks before something is done: says what follows from it, takes the reason, and wants a word typed where work is cut off. */
+export function Ask({ verb, what, note, after, word, act, close }: AskProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState('');
+  const [why, setWhy] = useState('');
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    dialog.current?.showModal();
+    dialog.current?.querySelector<HTMLElement>('[data-first]')?.focus();
+  }, []);
+  const isConfirmed = (word === undefined || typed === word) && !busy && !isStale.value;
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    await act(why);
+    close();
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={close}>
+      <form method="dialog" onSubmit={(event) => event.preventDefault()}>
+        <h2 id="dialog-title">
+          {verb} <bdi>{what}</bdi>?
+        </h2>
+        <p>{note}It is recorded with your name.</p>
+        <ul class="after">
+          {after.map(([glyph, tone, text]) => (
+            <li key={text}>
+              <Glyph name={glyph} tone={tone} />
+              {text}
+            </li>
+          ))}
+        </ul>
+        <label>
+          Reason, kept in the record
+          <input
+            value={why}
+            maxLength={300}
+            placeholder="optional"
+            onInput={(event) => setWhy(event.currentTarget.value)}
+          />
+        </label>
+        {word !== undefined && (
+          <label>
+            <span>
+              Type <b>{word}</b> to confirm
+            </span>
+            <input
+              data-first
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+              spellcheck={false}
+            />
+          </label>
+        )}
+        <footer>
+          <button type="button" class="btn" data-first={word === undefined ? true : undefined} onClick={close}>
+            Keep as it is
+          </button>
+          <button
+            type="button"
+            class="btn del"
+            aria-disabled={!isConfirmed}
+            onClick={() => isConfirmed && void confirm()}
+          >
+            {verb.split(' ')[0]}
+          </button>
+        </footer>
+      </form>
+    </dialog>
+  );
+}
