@@ -48,15 +48,16 @@ export class LateClock implements Clock {
   }
 
   #wakeAfter(at: number): number {
+    // Limits are set in whole ms, their timers up to 1 ms later. Times are known to a thousandth.
+    const due = Math.floor(at + 0.001);
     let [low, high] = [0, this.#wakes.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      // Times are known to a thousandth.
-      if ((this.#wakes[middle] ?? 0) < at - 0.001) low = middle + 1;
+      if ((this.#wakes[middle] ?? 0) < due - 0.001) low = middle + 1;
       else high = middle;
     }
     const wake = this.#wakes[low];
-    return wake !== undefined && wake > at && wake <= at + latestMs ? wake : at;
+    return wake !== undefined && wake <= at + latestMs ? Math.max(due, wake) : at;
   }
 }
 

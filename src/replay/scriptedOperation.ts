@@ -60,7 +60,8 @@ export class ScriptedOperation {
   #touch({ limits }: PlannedCall, planned: PlannedAttempt, context: AttemptContext, now: number, endsAt: number): void {
     const { idleMs } = limits;
     const goesOnUntil = planned.end === 'pending' ? this.#plan.until : endsAt;
-    const lastAt = planned.failure?.reason === 'idle_timeout' ? endsAt - idleMs : goesOnUntil;
+    // Limits are set in whole ms: one that ended it had passed by the last of them.
+    const lastAt = planned.failure?.reason === 'idle_timeout' ? Math.floor(endsAt) - idleMs : goesOnUntil;
     if (!Number.isFinite(idleMs) || !Number.isFinite(lastAt) || lastAt <= now + 0.5 || goesOnUntil - now < idleMs)
       return;
     const everyMs = Math.max(idleMs / 2, (lastAt - now) / mostTouches);
