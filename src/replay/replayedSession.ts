@@ -70,11 +70,10 @@ export class ReplayedSession {
   }
 
   #call(call: PlannedCall, turn: Turn): void {
-    const { toolCallMs } = this.plan.watchdog;
     const { overallMs, attemptMs } = call.limits;
     const usual = this.#integrations.get(call.integration)?.plan.policy.limits;
     // What declares itself long-running has one limit of its own in place of all others.
-    const isLong = overallMs > toolCallMs || (overallMs === attemptMs && attemptMs !== usual?.attemptMs);
+    const isLong = overallMs === attemptMs && attemptMs !== usual?.attemptMs;
     const controller = new AbortController();
     const { end } = call;
     const isCallers = end?.failure.kind === 'cancelled' && end.failure.reason === undefined;
@@ -83,7 +82,8 @@ export class ReplayedSession {
     void turn.tool(call.integration, call.about.tool ?? call.about.label ?? 'tool', call, {
       effect: call.about.effect,
       signal: controller.signal,
-      ...(isLong && Number.isFinite(overallMs) && { longRunningMs: overallMs }),
+      // The call path has 1 ms more than the watchdog.
+      ...(isLong && Number.isFinite(overallMs) && { longRunningMs: overallMs - 1 }),
       ...(call.about.scope !== undefined && { scope: call.about.scope }),
     });
   }

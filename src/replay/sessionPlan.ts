@@ -35,7 +35,22 @@ export function sessionPlanOf(
   const own = events.filter(({ category, metadata }) => category === 'session' && metadata['session'] === session.name);
   const fired = own.filter(({ type }) => type === 'watchdog_fired');
   const calls = integrations.flatMap((each) => each.calls).filter(({ about }) => about.session === session.name);
-  const turns = own.filter(({ type }) => type === 'turn_started').map((event) => turnOf(event, own, calls, origin));
+  const started = own.filter(({ type }) => type === 'turn_started');
+  const starts = started.map(({ at }) => at - origin);
+  // One turn follows the other: a call is of the one that began last. Events are kept to a whole ms.
+  const turnOfCall = ({ arrivedAt }: PlannedCall): number =>
+    Math.max(
+      0,
+      starts.findLastIndex((at) => at <= arrivedAt + 1),
+    );
+  const turns = started.map((event, index) =>
+    turnOf(
+      event,
+      own,
+      calls.filter((call) => turnOfCall(call) === index),
+      origin,
+    ),
+  );
   return { id: session.name, watchdog: session.watchdog, turns, firings: fired.map(({ at }) => at - origin) };
 }
 
@@ -65,7 +80,6 @@ function turnOf(
     ok: ended?.metadata['ok'] === true,
     error: typeof error === 'string' ? error : undefined,
     stalledAt: stalled === undefined ? undefined : stalled.at - origin,
-    // Events are kept to a whole ms.
-    calls: calls.filter(({ arrivedAt }) => arrivedAt >= startedAt - 1 && arrivedAt <= endedAt + 1),
+    calls,
   };
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { checkIncident } from '../../src/incident/checkIncident.ts';
-import { incidentText } from '../../src/incident/incidentFiles.ts';
 import { replay } from '../../src/replay/replay.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { readBack } from './gathered.ts';
 import { randomScenario } from './scenario.ts';
 
 const seeds = Array.from({ length: 102 }, (_, index) => index + 1);
@@ -11,10 +10,7 @@ const seeds = Array.from({ length: 102 }, (_, index) => index + 1);
 describe('the replay of a random scenario', () => {
   it.each(seeds)('[O-16] ends as the scenario did, seed %i', async (seed) => {
     const { incident, ends } = await randomScenario(seed);
-    // As it is written and read.
-    const read = checkIncident(JSON.parse(incidentText(incident)));
-    if (typeof read === 'string') throw new Error(read);
-    const result = await replay(read, { clock: new SimulatedClock(), random: seededRandom(1) });
+    const result = await replay(readBack(incident), { clock: new SimulatedClock(), random: seededRandom(1) });
     expect(result.first).toBeUndefined();
     const calls = result.lines.filter(({ of }) => of.startsWith('kb-'));
     // Of each call that the record knows, the caller saw the same.

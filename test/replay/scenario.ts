@@ -1,14 +1,10 @@
 import { createGateway } from '../../src/gateway/gateway.ts';
-import { gatherIncident } from '../../src/incident/gather.ts';
 import type { Incident } from '../../src/incident/incident.ts';
 import { AttemptError, type FailureKind } from '../../src/policy/failure.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
-import { registryOf } from '../../src/runtime/registryOf.ts';
-import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { StoreReader } from '../../src/store/storeReader.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { gathered } from './gathered.ts';
 
 /** How a call of a scenario ended, as its caller saw it. */
 export interface SeenEnd {
@@ -20,19 +16,6 @@ export interface Scenario {
   readonly incident: Incident;
   /** By the ids of the calls. */
   readonly ends: ReadonlyMap<string, SeenEnd>;
-}
-
-/** A store of a live gateway as another process reads it. */
-function readerOf(store: Store): StoreReader {
-  const reader: Partial<StoreReader> = {
-    path: ':memory:',
-    events: (query) => store.read(query),
-    flights: (query) => store.flights.read(query),
-    policies: () => store.flights.policies(),
-    status: async () => ({ events: 0, integrations: [], alerts: { open: [], unwatched: [] }, sessions: [] }),
-    sessionIds: async () => [],
-  };
-  return reader as StoreReader;
 }
 
 /** A gateway under random faults, and the incident that is taken of one of its integrations. All chance comes of the seed. */
@@ -111,12 +94,8 @@ export async function randomScenario(seed: number): Promise<Scenario> {
     await clock.advance(between(0, pace * 2));
   }
   await clock.advance(chance() < 0.5 ? 60_000 : 100);
-  const { store } = gateway;
-  await registryOf(gateway)?.runtime.flights.keep('asked');
   const seen = new Map(ends);
-  if (store === undefined) throw new Error('Expected a store');
-  const secrets = new KnownSecrets({});
-  const incident = await gatherIncident(readerOf(store), 'kb', { now: clock.wallNow(), aroundMs: 3_600_000, secrets });
+  const incident = await gathered(gateway, 'kb', clock);
   const stopping = gateway.stop();
   await clock.advance(60_000);
   await stopping;
