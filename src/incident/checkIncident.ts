@@ -272,7 +272,14 @@ function failureOf(given: unknown, at: string): RecordedFailure {
   return {
     kind: choice(row['kind'], `${at}.kind`, Object.keys(failureKinds) as (keyof typeof failureKinds)[]),
     message: text(row['message'], `${at}.message`),
-    outcome: choice(row['outcome'], `${at}.outcome`, ['not_started', 'failed', 'unknown', 'cancelled', 'done', 'not_done']),
+    outcome: choice(row['outcome'], `${at}.outcome`, [
+      'not_started',
+      'failed',
+      'unknown',
+      'cancelled',
+      'done',
+      'not_done',
+    ]),
     ...optional(row, 'reason', (value) =>
       choice(value, `${at}.reason`, Object.keys(failureReasons) as (keyof typeof failureReasons)[]),
     ),
