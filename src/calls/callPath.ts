@@ -143,8 +143,8 @@ export class CallPath<I, O> implements Drainable {
     const { tool, input: given } = about(input as never);
     const known = session === undefined || state.openEffects.isEmpty ? undefined : inputKeyOf(tool, given);
     const remembered =
-      session === undefined || known === undefined ? undefined : state.openEffects.recall(session, known, clock.now());
-    return remembered?.key ?? newIdempotencyKey(random, clock.wallNow());
+      session === undefined || known === undefined ? undefined : state.openEffects.keyFor(session, known, clock.now());
+    return remembered ?? newIdempotencyKey(random, clock.wallNow());
   }
 
   /** Ends a call that has not ended yet, for the reason given. */

@@ -74,14 +74,28 @@ export class OpenEffects<I, O> {
     }
   }
 
-  /** What is remembered for a call; once. */
-  recall(session: string, key: string, now: number): Remembered | undefined {
+  /** What was found out too late for its own call, for an equal one; once. */
+  recall(session: string, key: string, now: number): Finding | undefined {
     const ofSession = this.#remembered.get(session);
     const known = ofSession?.get(key);
     if (ofSession === undefined || known === undefined) return undefined;
     ofSession.delete(key);
     if (ofSession.size === 0) this.#remembered.delete(session);
-    return known.at > now - rememberedMs ? known : undefined;
+    return known.at > now - rememberedMs ? known.finding : undefined;
+  }
+
+  /** The key that is remembered for a call, for as long as no call with it was answered. */
+  keyFor(session: string, inputKey: string, now: number): string | undefined {
+    const known = this.#remembered.get(session)?.get(inputKey);
+    return known !== undefined && known.at > now - rememberedMs ? known.key : undefined;
+  }
+
+  /** A call was answered: nobody has to know its key any more. */
+  forgetKey(session: string, inputKey: string, key: string): void {
+    const ofSession = this.#remembered.get(session);
+    if (ofSession?.get(inputKey)?.key !== key) return;
+    ofSession.delete(inputKey);
+    if (ofSession.size === 0) this.#remembered.delete(session);
   }
 
   clear(): void {

@@ -81,9 +81,9 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     if (openEffects.isEmpty || session === undefined || reconcile?.kind !== 'ask') return false;
     const { tool, input } = reconcile.about(call.input as never);
     const inputKey = inputKeyOf(tool, input);
-    const known = inputKey === undefined ? undefined : openEffects.recall(session, inputKey, this.#now());
-    if (known?.finding !== undefined) {
-      this.#end(call, known.finding);
+    const finding = inputKey === undefined ? undefined : openEffects.recall(session, inputKey, this.#now());
+    if (finding !== undefined) {
+      this.#end(call, finding);
       return true;
     }
     const effect = openEffects.holding(session, tool, inputKey);
@@ -329,13 +329,16 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     if (!this.holds(call)) this.#admission.proceed(call);
   }
 
-  /** It did not happen, and its call has ended: of those that waited the first one is made, and the others wait for that. */
+  /** It did not happen, and its call has ended: of the equal ones that waited the first is made, and all others wait for that. */
   #makeNext(effect: OpenEffect<I, O>): void {
     const { openEffects, queue } = this.#state;
-    const [next] = effect.held;
+    const next = [...effect.held].find((held) => this.#isEqual(held, effect));
     if (next === undefined) {
       effect.phase = 'over';
       openEffects.delete(effect);
+      queue.each([...effect.held], (call) => {
+        if (call.waiting === 'reconciling') this.#letGo(call, effect);
+      });
       return;
     }
     effect.held.delete(next);
@@ -355,15 +358,19 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     } else this.#makeNext(effect);
   }
 
-  /** An equal call that the session makes now is to be the same to the other side. */
+  /** An equal call that the session makes now is to be the same to the other side, until one was answered. */
   #rememberKey(call: Call<I, O>, outcome: Outcome<O>): void {
+    const { openEffects } = this.#state;
     const { reconcile, session } = call.settings;
     const { idempotencyKey: key, keyless } = call.progress;
+    if (key === undefined || session === undefined || reconcile === undefined) return;
     const isOpen = !outcome.ok && (outcome.failure.outcome === 'unknown' || outcome.failure.outcome === 'cancelled');
-    if (!isOpen || key === undefined || session === undefined || reconcile === undefined) return;
+    if (!isOpen && (!outcome.ok || openEffects.isEmpty)) return;
     const { tool, input } = reconcile.about(keyless as never);
     const inputKey = inputKeyOf(tool, input);
-    if (inputKey !== undefined) this.#state.openEffects.remember(session, inputKey, { at: this.#now(), key });
+    if (inputKey === undefined) return;
+    if (isOpen) openEffects.remember(session, inputKey, { at: this.#now(), key });
+    else openEffects.forgetKey(session, inputKey, key);
   }
 
   #remember(effect: OpenEffect<I, O>, finding: Finding): void {

@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
+import { simulatePayments } from './payments/simulatePayments.ts';
 import { report } from './report.ts';
 import { type Result, simulate } from './simulate.ts';
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--verbose]
+const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments] [--verbose]
 
 Runs integrations and sessions on simulated time with seeded faults, and checks the runtime's promises after every step.
 
   --seeds N    how many seeds, from 1 on (default 500)
   --seed S     this seed alone; with --seeds, the first of them
+  --payments   calls whose answers are lost, their reconcile rules, and a gateway that is killed, in place of all else
   --verbose    every line of the trace
 
 Exits 1 when a promise was not kept, 2 when an option is wrong.`;
@@ -22,7 +24,7 @@ async function run(words: string[]): Promise<number> {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return 2;
   }
-  const { first, count, verbose, help } = options;
+  const { first, count, payments, verbose, help } = options;
   if (help) {
     process.stdout.write(`${usage}\n`);
     return 0;
@@ -32,12 +34,12 @@ async function run(words: string[]): Promise<number> {
   let simulatedMs = 0;
   for (let seed = first; seed < first + count; seed++) {
     const heard = verbose ? (line: string): void => void process.stdout.write(`${line}\n`) : undefined;
-    const result = await simulate({ seed, heard });
+    const result = await (payments ? simulatePayments : simulate)({ seed, heard });
     lines += result.lines;
     simulatedMs += result.simulatedMs;
     if (result.violation === undefined) continue;
     failed.push(result);
-    process.stdout.write(`${report(result)}\n\n`);
+    process.stdout.write(`${report(result, payments ? '--payments ' : '')}\n\n`);
   }
   const hours = (simulatedMs / 3_600_000).toFixed(1);
   process.stdout.write(`${count} seeds, ${hours} simulated hours, ${lines} lines of trace: ${failed.length} failed\n`);
@@ -48,6 +50,7 @@ async function run(words: string[]): Promise<number> {
 interface Options {
   readonly first: number;
   readonly count: number;
+  readonly payments: boolean;
   readonly verbose: boolean;
   readonly help: boolean;
 }
@@ -58,6 +61,7 @@ function parse(args: string[]): Options {
     options: {
       seeds: { type: 'string' },
       seed: { type: 'string' },
+      payments: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -65,7 +69,8 @@ function parse(args: string[]): Options {
   const first = values.seed === undefined ? 1 : integer('--seed', values.seed, 0);
   const count =
     values.seeds === undefined ? (values.seed === undefined ? 500 : 1) : integer('--seeds', values.seeds, 1);
-  return { first, count, verbose: values.verbose, help: values.help };
+  const { payments, verbose, help } = values;
+  return { first, count, payments, verbose, help };
 }
 
 function integer(name: string, text: string, min: number): number {

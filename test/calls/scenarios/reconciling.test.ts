@@ -327,6 +327,27 @@ describe('calls that equal one whose effect is open', () => {
     expect(seen.map(({ input }) => input)).toEqual(['charge:1', 'list:1', 'charge:2']);
   });
 
+  it('[R-16] are known by their own input where another of the tool waited with them', async () => {
+    const { make, attempt, asked, clock, processes, seen } = startReconciling({ hold: 'tool' });
+    const controller = new AbortController();
+    make('charge:1', { signal: controller.signal });
+    processes.gone = 1;
+    processes.current = 2;
+    controller.abort();
+    await clock.settle();
+    const other = make('charge:2');
+    asked[0]?.resolve('not_done');
+    await clock.settle();
+    // It is made, as no call equals the one that did not happen, and its own answer is lost.
+    attempt(1).reject(lost);
+    await clock.settle();
+    const equal = make('charge:2');
+    asked[1]?.resolve({ done: 'ch_2' });
+    expect(await other.outcome).toMatchObject({ value: 'ch_2' });
+    expect(await equal.outcome).toMatchObject({ value: 'ch_2' });
+    expect(seen).toHaveLength(2);
+  });
+
   it('[R-16] end as unknown with it', async () => {
     const { make, attempt, asked, clock, seen } = startReconciling({ attempts: 1 });
     make('charge:1');
@@ -411,13 +432,18 @@ describe('calls that equal one whose effect is open', () => {
     };
     let chance = 0;
     const random = (): number => (chance = (chance + 0.37) % 1);
-    const { make, attempt, clock, seen } = startReconciling({}, { retry: { maxAttempts: 2 } }, { random });
+    const { make, attempt, clock, seen, path } = startReconciling({}, { retry: { maxAttempts: 2 } }, { random });
     const settings = { reconcile: key, effect: 'idempotent' } as const;
     const first = make('charge:1', settings);
     attempt(0).reject(lost);
     await clock.advance(3000);
     attempt(1).reject(lost);
     expect(await first.outcome).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+    // One that is refused has told nobody.
+    const release = path.link.isolate();
+    await make('charge:1', settings).outcome;
+    release();
+    await clock.settle();
     make('charge:1', settings);
     seen[2]?.resolve('charged');
     await clock.settle();

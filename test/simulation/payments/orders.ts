@@ -1,0 +1,112 @@
+import type { MemoryDatabase } from '../../../src/store/memory/memoryDatabase.ts';
+import type { ToolResult } from '../../../src/sessions/toolResult.ts';
+import type { Judge } from '../judge.ts';
+import type { Payment } from './bank.ts';
+
+/** One thing to be paid once. */
+export interface Order {
+  readonly reference: string;
+  readonly session: string;
+  readonly payments: Payment[];
+  /** Its calls of the session, in order. */
+  readonly calls: string[];
+  /** Calls that were answered as not made: none of them may have an effect, then or later. */
+  readonly disclaimed: Set<string>;
+  /** Its agent repeated a call of which nobody could tell it what became of it. */
+  isRisky: boolean;
+}
+
+const unclear = new Set(['unknown', 'cancelled', undefined]);
+
+/** What the outcome of a result is: `answered` where it is no word about an effect. */
+export function outcomeOf(result: ToolResult): string {
+  if (result.status === 'ok') return 'ok';
+  return 'synthetic' in result ? result.outcome : 'answered';
+}
+
+/** The books of the agents' orders: what was asked, what they were told, and whether that was true. */
+export class Orders {
+  readonly #orders = new Map<string, Order>();
+  readonly #ofCall = new Map<string, Order>();
+  /** What was found out about calls. */
+  readonly #verdicts = new Map<string, string>();
+  /** In which life of the gateway a call got its result. */
+  readonly #settledIn = new Map<string, number>();
+  readonly #database: MemoryDatabase;
+  readonly #judge: Judge;
+
+  constructor(database: MemoryDatabase, judge: Judge) {
+    this.#database = database;
+    this.#judge = judge;
+  }
+
+  make(reference: string, session: string): void {
+    const order: Order = { reference, session, payments: [], calls: [], disclaimed: new Set(), isRisky: false };
+    this.#orders.set(reference, order);
+  }
+
+  of(reference: string): Order {
+    return this.#orders.get(reference) as Order;
+  }
+
+  list(): readonly Order[] {
+    return [...this.#orders.values()];
+  }
+
+  called(order: Order, call: string): void {
+    order.calls.push(call);
+    this.#ofCall.set(call, order);
+  }
+
+  verdict(call: string, verdict: string): void {
+    this.#verdicts.set(call, verdict);
+  }
+
+  settled(call: string, life: number): void {
+    this.#settledIn.set(call, life);
+  }
+
+  /** Whether a repetition is the agent's own risk now: of an earlier call it is known no more, or never was, what became of it. */
+  isAtRisk({ calls, session }: Order, life: number, now: string | undefined): boolean {
+    const rows = this.#database.sessions.get(session)?.calls;
+    return calls.some((call) => {
+      if (call === now) return false;
+      const settled = rows?.get(call)?.settled;
+      if (settled === undefined) return false;
+      const outcome = outcomeOf(JSON.parse(settled.result) as ToolResult);
+      if (!unclear.has(outcome)) return false;
+      return this.#verdicts.get(call) === 'unknown' || this.#settledIn.get(call) !== life;
+    });
+  }
+
+  paid(payment: Payment): void {
+    const order = this.of(payment.reference);
+    const { call } = payment.request;
+    order.payments.push(payment);
+    const { reference, payments, isRisky, disclaimed } = order;
+    this.#judge.expect(payments.length === 1 || isRisky, 'R-16', () => `${reference} is paid twice`);
+    this.#judge.expect(
+      !disclaimed.has(call),
+      'R-16',
+      () => `${reference} is paid after ${call} was said not to be done`,
+    );
+  }
+
+  /** An agent, or the history, is told what became of a call. */
+  told(call: string, result: ToolResult): void {
+    const order = this.#ofCall.get(call);
+    if (order === undefined) return;
+    const { reference, payments } = order;
+    const outcome = outcomeOf(result);
+    if (outcome === 'ok' || outcome === 'done') {
+      this.#judge.expect(payments.length > 0, 'R-16', () => `${call} is said to be done, and ${reference} is not paid`);
+      if (result.status !== 'ok') return;
+      const { reference: paid } = (result.value ?? {}) as { reference?: unknown };
+      this.#judge.expect(paid === reference, 'R-16', () => `${call} answers another payment than that of ${reference}`);
+    } else if (outcome === 'not_done' || outcome === 'not_started' || outcome === 'failed') {
+      order.disclaimed.add(call);
+      const made = payments.some(({ request }) => request.call === call);
+      this.#judge.expect(!made, 'R-16', () => `${call} is said to be ${outcome}, and ${reference} is paid`);
+    }
+  }
+}

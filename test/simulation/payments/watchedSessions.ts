@@ -1,0 +1,32 @@
+import type { SessionLedger, SessionStore } from '../../../src/sessions/sessionStore.ts';
+import type { ToolResult } from '../../../src/sessions/toolResult.ts';
+
+/** Who keeps the books of what is written. */
+export interface LedgerBooks {
+  readonly verdict: (call: string, verdict: string) => void;
+  readonly settled: (call: string, result: ToolResult) => void;
+}
+
+/** Sessions whose verdicts and results are heard as they are written. */
+export function watchedSessions(store: SessionStore, books: LedgerBooks): SessionStore {
+  return {
+    recoverCalls: (limits) => store.recoverCalls(limits),
+    async claim(session, limits) {
+      const claim = await store.claim(session, limits);
+      return claim === undefined || claim.held ? claim : { ...claim, ledger: watched(claim.ledger, books) };
+    },
+  };
+}
+
+function watched(ledger: SessionLedger, { verdict, settled }: LedgerBooks): SessionLedger {
+  return new Proxy(ledger, {
+    get(target, name) {
+      const method = Reflect.get(target, name) as (...given: unknown[]) => unknown;
+      return (...given: unknown[]): unknown => {
+        if (name === 'reconciled') verdict(given[0] as string, (given[1] as { verdict: string }).verdict);
+        if (name === 'settle') settled(given[0] as string, given[1] as ToolResult);
+        return method.apply(target, given);
+      };
+    },
+  });
+}
