@@ -42,6 +42,8 @@ export interface SessionScope extends SessionSurroundings, Pick<SessionBounds, '
 export interface TurnScope {
   readonly session: SessionScope;
   readonly number: number;
+  /** The id of its message. */
+  readonly message: string;
   /** How often the message has been begun, this time included. */
   readonly delivery: number;
   readonly watch: TurnWatch;

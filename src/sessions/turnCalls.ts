@@ -6,6 +6,7 @@ import type { SessionScope, TurnScope } from './sessionScope.ts';
 import { reconcileLog } from './reconcileLog.ts';
 import type { CallRule, Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolCallOptions.ts';
+import { EarlierAnswers } from './earlierAnswers.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 import { turnEnds } from './turnEnds.ts';
@@ -54,12 +55,16 @@ export class TurnCalls {
   readonly #scope: SessionScope;
   readonly #open = new Map<string, OpenCall>();
   readonly #ended: EndedCall[] = [];
+  /** Of a message that is delivered again. */
+  readonly #earlier: EarlierAnswers | undefined;
   #lastCall = 0;
   #over = false;
 
   constructor(turn: TurnScope) {
     this.#turn = turn;
     this.#scope = turn.session;
+    const { message, number, delivery, session } = turn;
+    this.#earlier = delivery > 1 ? new EarlierAnswers(session.history.entries, message, number) : undefined;
   }
 
   /** The calls that are pending, and when the watchdog ends each. */
@@ -209,7 +214,11 @@ export class TurnCalls {
       ...settledBy,
     };
     const more = { idempotencyKey: settledBy?.idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
-    void ledger.open(row).then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
+    const earlier = settledBy === undefined ? undefined : this.#earlier?.take(integration, tool, input);
+    void ledger.open(row).then((kept) => {
+      if (earlier !== undefined && kept !== 'fenced') this.#answerAgain(call, earlier);
+      else this.#written(call, kept, input, { ...settings, ...more });
+    });
     return end;
   }
 
@@ -219,6 +228,11 @@ export class TurnCalls {
     if (!this.#open.has(call.id)) return;
     if (kept === 'fenced') this.#end(call, turnEnds.takenOver);
     else this.#dispatch(call, input, settings);
+  }
+
+  /** It took effect in an earlier delivery of its message, or may have: it is not made again. */
+  #answerAgain(call: OpenCall, result: ToolResult): void {
+    if (this.#open.has(call.id)) this.#answer(call, result);
   }
 
   #dispatch(call: OpenCall, input: unknown, settings: ToolCallSettings): void {

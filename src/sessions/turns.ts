@@ -127,7 +127,15 @@ export class Turns {
     const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.stalled(number));
     const { ledger } = this.#persistence;
     const delivery = envelope.deliveries + 1;
-    const turn = new SessionTurn({ session, number, delivery, watch, ledger, done: () => this.#done(number) });
+    const turn = new SessionTurn({
+      session,
+      number,
+      message: envelope.id,
+      delivery,
+      watch,
+      ledger,
+      done: () => this.#done(number),
+    });
     const startedAt = clock.now();
     const { message, origin } = envelope;
     const trace = tracing?.tracer?.turnBegins({ session: session.id, turn: number, kind: message.kind, origin });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway, type FunctionOptions, type HistoryEntry } from '../../../src/index.ts';
+import { createGateway, type FunctionOptions, type HistoryEntry, type ToolResult } from '../../../src/index.ts';
 import { fixture } from '../../actors/process/startProcess.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -10,10 +10,11 @@ interface Payment {
   readonly id: string;
   readonly reference: string;
   readonly key?: string;
+  readonly note?: string;
 }
 
 /** A gateway that was killed in the middle of a payment, and the next one on its database. */
-async function startAgain(when: 'after' | 'before' | 'keyed', options: FunctionOptions) {
+async function startAgain(when: 'after' | 'before' | 'answered' | 'keyed', options: FunctionOptions, repeats = false) {
   const directory = temporaryDirectory();
   const [store, file] = [join(directory, 'gateway.sqlite'), join(directory, 'payments')];
   const { signal } = await execa(process.execPath, [fixture('doomedBank'), store, file, when], { reject: false });
@@ -35,16 +36,22 @@ async function startAgain(when: 'after' | 'before' | 'keyed', options: FunctionO
     ({ tool, input }: { tool: string; input: Payment }) => {
       if (tool === 'list_payments') return payments();
       made.push(input);
-      return payments().find(({ key }) => key === input.key) ?? { ...input, id: 'ch_2' };
+      return payments().find(({ key }) => key !== undefined && key === input.key) ?? { ...input, id: 'ch_2' };
     },
   );
   let seen: (history: readonly HistoryEntry[]) => void = () => undefined;
   const handled = new Promise<readonly HistoryEntry[]>((resolve) => {
     seen = resolve;
   });
+  const repeated: ToolResult[] = [];
   const session = gateway.session('main', {
-    onMessage: () => {
-      seen(session.history);
+    async onMessage(_message, turn) {
+      const { history } = session;
+      // What it did before: an equal call, and one more that it means.
+      for (const note of ['x'.repeat(5000), 'x'.repeat(5000), 'another']) {
+        if (repeats) repeated.push(await turn.tool(integration, 'charge', { note, reference: 'o-7' }));
+      }
+      seen(history);
     },
   });
   const told: object[] = [];
@@ -52,7 +59,14 @@ async function startAgain(when: 'after' | 'before' | 'keyed', options: FunctionO
   await gateway.start();
   const history = await handled;
   const result = history.find((entry) => entry.type === 'tool_result');
-  return { history, result: result?.type === 'tool_result' ? result.result : undefined, made, payments, told };
+  return {
+    history,
+    result: result?.type === 'tool_result' ? result.result : undefined,
+    made,
+    payments,
+    told,
+    repeated,
+  };
 }
 
 const byList = (notBefore?: number): FunctionOptions => ({
@@ -74,6 +88,23 @@ describe('a call that a gateway had under way when it was killed', () => {
     expect(made).toEqual([]);
     expect(payments()).toHaveLength(1);
   });
+
+  it.each(['after', 'answered', 'keyed'] as const)(
+    '[R-16] [G-11] is not made again by its message that is delivered again (%s)',
+    async (when) => {
+      const options: FunctionOptions =
+        when === 'keyed' ? { reconcile: { idempotencyKey: { in: 'input.key' } } } : byList();
+      const { repeated, made } = await startAgain(when, options, true);
+      const [first, second, third] = repeated;
+      expect(first).toMatchObject({ status: 'ok', reconciled: expect.stringContaining('earlier delivery') as string });
+      expect(first).toMatchObject({ value: { id: 'ch_1' } });
+      // The same once more is meant: so is what is not the same.
+      expect(second).toMatchObject({ status: 'ok', value: { note: 'x'.repeat(5000) } });
+      expect(third).toMatchObject({ status: 'ok', value: { note: 'another' } });
+      expect(made.filter(({ note }) => note === 'another')).toHaveLength(1);
+      expect(made).toHaveLength(when === 'keyed' ? 3 : 2);
+    },
+  );
 
   it('[R-16] [G-11] is answered as not done, where its rule vouches for that', async () => {
     const { result, made, told } = await startAgain('before', byList(1));

@@ -1,0 +1,46 @@
+import { canonicalJson } from '../policy/canonicalJson.ts';
+import type { HistoryEntry } from './history.ts';
+import type { ToolResult } from './toolResult.ts';
+
+/** How an answer that was given again is known: it is told from those that a tool gave. */
+const how = 'an earlier delivery of its message had this answer';
+
+/**
+ * What earlier deliveries of a message were answered by tools with a reconcile rule. An equal call of the delivery under way gets the same
+ * answer, each once: a message that is delivered again does nothing twice. What is known not to have happened is no answer.
+ */
+export class EarlierAnswers {
+  readonly #answers = new Map<string, ToolResult[]>();
+
+  /** @param message - its id. @param turn - the one under way. */
+  constructor(history: readonly HistoryEntry[], message: string, turn: number) {
+    const turns = new Set<number>();
+    const calls = new Map<string, string>();
+    for (const entry of history) {
+      if (entry.type === 'message' && entry.id === message && entry.turn < turn) turns.add(entry.turn);
+      if (!turns.has(entry.turn)) continue;
+      if (entry.type === 'tool_call') calls.set(entry.call, keyOf(entry.integration, entry.tool, entry.input));
+      const key = entry.type === 'tool_result' && isAnswer(entry.result) ? calls.get(entry.call) : undefined;
+      if (key === undefined || entry.type !== 'tool_result') continue;
+      this.#answers.set(key, [...(this.#answers.get(key) ?? []), entry.result]);
+    }
+  }
+
+  take(integration: string, tool: string, input: unknown): ToolResult | undefined {
+    const answer = this.#answers.get(keyOf(integration, tool, input))?.shift();
+    if (answer === undefined) return undefined;
+    if (answer.status === 'ok') return { ...answer, retries: 0, reconciled: how };
+    return 'synthetic' in answer ? { ...answer, retries: 0, how } : answer;
+  }
+}
+
+/** Whether its call took effect, or may have. */
+function isAnswer(result: ToolResult): boolean {
+  if (result.status === 'ok') return result.reconciled !== how;
+  if (!('synthetic' in result) || result.how === how) return false;
+  return result.outcome === 'done' || result.outcome === 'unknown' || result.outcome === 'cancelled';
+}
+
+function keyOf(integration: string, tool: string, input: unknown): string {
+  return JSON.stringify([integration, tool, canonicalJson(input ?? null)]);
+}
