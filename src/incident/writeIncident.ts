@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Incident } from './incident.ts';
 import { incidentFiles } from './incidentFiles.ts';
 
@@ -11,7 +11,9 @@ import { incidentFiles } from './incidentFiles.ts';
  */
 export function writeIncident(incident: Incident, folder: string): string {
   const path = resolve(folder);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  // Below a folder that takes no new ones (/proc), Node would look for the missing ones for ever.
+  const isNew = !existsSync(path) && existsSync(dirname(path));
+  mkdirSync(path, { recursive: !isNew, mode: 0o700 });
   if (readdirSync(path).length > 0) throw new Error(`${path} is not empty; name another folder`);
   for (const { name, text } of incidentFiles(incident))
     writeFileSync(join(path, name), text, { mode: 0o600, flag: 'wx' });

@@ -1,4 +1,5 @@
 import { canonicalJson } from './canonicalJson.ts';
+import { mayBeCut } from './cutList.ts';
 import type { LostAnswer, MappedValue, ToolRule } from './reconcileRule.ts';
 
 /** What a rule found out: the verdict, how it is known in words, and what the call would have answered, where it gives that. */
@@ -11,9 +12,6 @@ export interface Finding {
 
 /** Items of a list that are looked at: a longer one is none that was asked for this call. */
 const mostItems = 10_000;
-
-/** Names by which lists say that there is more of them. */
-const moreNames = ['nextCursor', 'next_cursor', 'nextPageToken', 'next_page_token', 'next_page', 'has_more', 'hasMore'];
 
 /** The value under names with dots between: own properties alone, undefined where there is none. */
 export function valueAt(value: unknown, path: string): unknown {
@@ -59,7 +57,7 @@ export function judgeAnswer(rule: ToolRule, call: LostAnswer, answer: unknown): 
   if (near > 0) return unclear('lists one that was made about when the call began');
   if (found.length === 1) return done(rule, found[0]);
   if (unreadable > 0) return unclear('lists items that do not say what they are compared by');
-  if (moreNames.some((name) => isMore(valueAt(answer, name)))) return unclear('does not list all there is');
+  if (mayBeCut(answer, items)) return unclear('does not list all there is');
   return { verdict: 'not_done', how: `${tool} does not list it` };
 }
 
@@ -78,7 +76,9 @@ function mappedValue(mapped: MappedValue, call: LostAnswer): unknown {
   if (mapped === 'call.id') return call.call;
   if (mapped === 'call.session') return call.session;
   if (mapped === 'call.startedAt') return new Date(call.startedAt).toISOString();
-  return mapped === 'input' ? call.input : valueAt(call.input, mapped.slice('input.'.length));
+  const value = mapped === 'input' ? call.input : valueAt(call.input, mapped.slice('input.'.length));
+  // Nothing is known by an empty reference.
+  return value === null || value === '' ? undefined : value;
 }
 
 function fitOf(
@@ -101,10 +101,6 @@ function isSame(given: unknown, wanted: unknown): boolean {
   return canonicalJson(given) === canonicalJson(wanted);
 }
 
-function isMore(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false && value !== '';
-}
-
 /** Whether an item was made before the call, after it began, or so near to that that clocks could tell otherwise. */
 function whenMade(
   { since, clockToleranceMs }: ToolRule,
@@ -121,10 +117,19 @@ function whenMade(
 /** Numbers below this are seconds since the epoch: as ms they would be before 1973. */
 const leastMs = 100_000_000_000;
 
+/** Seconds since the epoch before September 2001 are no time that an item was made at. */
+const leastSeconds = 1_000_000_000;
+
+/** An instant: with seconds and a zone. A day, or an hour of nobody knows where, would be taken for a time before the call. */
+const instant = /\d{1,2}:\d{2}:\d{2}(\.\d+)?\s*(Z|GMT|UTC|[+-]\d{2}:?\d{2})$/i;
+
 function timeIn(value: unknown): number | undefined {
-  if (typeof value === 'number' && Number.isFinite(value)) return value < leastMs ? value * 1000 : value;
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value) || value < leastSeconds) return undefined;
+    return value < leastMs ? value * 1000 : value;
+  }
   if (typeof value !== 'string' || value.length > 64) return undefined;
-  if (/^\d{9,16}(\.\d+)?$/.test(value)) return timeIn(Number(value));
-  const at = Date.parse(value);
+  if (/^\d{10,16}(\.\d+)?$/.test(value)) return timeIn(Number(value));
+  const at = instant.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;
 }

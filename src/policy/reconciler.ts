@@ -1,3 +1,4 @@
+import { causeText } from './breakerCause.ts';
 import type { FailureFacts } from './failure.ts';
 import type { Finding } from './reconcileMatch.ts';
 import type { AskLimits, LostAnswer } from './reconcileRule.ts';
@@ -47,8 +48,19 @@ export function foundFacts(lost: FailureFacts, { verdict, how }: Pick<Finding, '
   return { ...lost, outcome: verdict, how, ...(verdict === 'done' && { shouldRetry: false }) };
 }
 
-/** Reads what a probe answered. What is no verdict is `unknown`; a result becomes what the integration would have answered. */
-export function findingOf(answer: unknown, { asks, answer: answerOf }: Pick<AskingRule, 'asks' | 'answer'>): Finding {
+/**
+ * Reads what a probe answered. What is no verdict, or throws when it is read, is `unknown`; a result becomes what the integration would have
+ * answered. Never throws.
+ */
+export function findingOf(answer: unknown, rule: Pick<AskingRule, 'asks' | 'answer'>): Finding {
+  try {
+    return findingIn(answer, rule);
+  } catch {
+    return { verdict: 'unknown', how: `${rule.asks} gave no verdict` };
+  }
+}
+
+function findingIn(answer: unknown, { asks, answer: answerOf }: Pick<AskingRule, 'asks' | 'answer'>): Finding {
   if (answer === 'done') return { verdict: 'done', how: `${asks} finds it` };
   if (answer === 'not_done') return { verdict: 'not_done', how: `${asks} does not find it` };
   if (isFinding(answer)) {
@@ -57,7 +69,7 @@ export function findingOf(answer: unknown, { asks, answer: answerOf }: Pick<Aski
   }
   if (typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'done')) {
     const { done: value, how } = answer as { readonly done: unknown; readonly how?: unknown };
-    const said = typeof how === 'string' && how !== '' ? how.slice(0, 300) : `${asks} finds it`;
+    const said = typeof how === 'string' && how.trim() !== '' ? causeText(how) : `${asks} finds it`;
     return { verdict: 'done', how: said, result: { value: answerOf(value) } };
   }
   return { verdict: 'unknown', how: answer === 'unknown' ? `${asks} does not know` : `${asks} gave no verdict` };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/policy/canonicalJson.ts';
 import { newIdempotencyKey } from '../../src/policy/idempotencyKey.ts';
 import { readValue } from '../../src/policy/readOptions.ts';
+import { findingOf } from '../../src/policy/reconciler.ts';
 import { judgeAnswer, questionOf, valueAt } from '../../src/policy/reconcileMatch.ts';
 import {
   reconcileKey,
@@ -150,6 +151,57 @@ describe('the options of a reconcile rule', () => {
       named: 'id',
     });
   });
+});
+
+describe('a list that is not all there is', () => {
+  const whole = [{}, { total: 1 }, { limit: 100 }, { pages: 1 }, { next: null }, { has_more: false }, { errors: [] }];
+  it.each(whole.map((said) => [said]))('[R-16] is whole with %j', (said) => {
+    expect(judge({ items: [{ reference: 'o-1' }], ...said }, { items: 'items' }).verdict).toBe('not_done');
+  });
+
+  it.each([
+    [{ total: 5 }],
+    [{ totalCount: '5' }],
+    [{ truncated: true }],
+    [{ IsTruncated: true }],
+    [{ page: 1, pages: 2 }],
+    [{ pagination: { page: 1, total_pages: 3 } }],
+    [{ links: { next: '/list?page=2' } }],
+    [{ meta: { next_cursor: 'x' } }],
+    [{ '@odata.nextLink': 'x' }],
+    [{ limit: 1 }],
+    [{ errors: ['shard 2'] }],
+  ])('[R-16] is unknown with %j', (said) => {
+    expect(judge({ items: [{ reference: 'o-1' }], ...said }, { items: 'items' }).verdict).toBe('unknown');
+  });
+});
+
+describe('the time of an item', () => {
+  it.each(['2026-11-23', '2026-11-23T10:00Z', '2026-11-23T10:00:00', '2001', 0, -1, 'yesterday'])(
+    '[R-16] is unknown as %j: it would be taken for one before the call',
+    (created) => {
+      expect(judge([{ reference: 'o-7', created }], { since: 'created' }).verdict).toBe('unknown');
+    },
+  );
+});
+
+describe('an answer of a probe', () => {
+  const rule = { asks: 'its probe', answer: (value: unknown) => value };
+
+  it('[R-16] that throws when it is read is no verdict', () => {
+    const throwing = {
+      get done(): never {
+        throw new Error('boom');
+      },
+    };
+    expect(findingOf(throwing, rule)).toEqual({ verdict: 'unknown', how: 'its probe gave no verdict' });
+    expect(findingOf({ done: 1, how: `listed\nas ${'x'.repeat(5000)}` }, rule).how).toMatch(/^listed as x{1,300}$/);
+  });
+});
+
+it('[R-16] nothing is known by an empty reference', () => {
+  const items = [{ reference: '' }];
+  expect(judgeAnswer(ruleOf(), { ...call, input: { reference: '' } }, items).verdict).toBe('unknown');
 });
 
 describe('canonical JSON', () => {
