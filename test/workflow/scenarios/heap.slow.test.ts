@@ -38,7 +38,7 @@ const program = (store: string) => `
   console.log(JSON.stringify({ grewBytes, keptRuns }));
 `;
 
-it('[I-3] [Q-7] 2,000 runs of a workflow leave nothing on the heap, not even their names', {
+it('[I-3] [Q-7] 2,000 runs of a workflow leave nothing on the heap but the last attempts that are held', {
   // Some 10 s of computing, on a machine that may have other work.
   timeout: 300_000,
 }, async () => {
@@ -47,8 +47,8 @@ it('[I-3] [Q-7] 2,000 runs of a workflow leave nothing on the heap, not even the
   });
   expect(complaints).toBe('');
   const { grewBytes, keptRuns } = printed as { grewBytes: number; keptRuns: number };
-  // The last ones may still be in a cache of the engine or a buffer of the store.
-  expect(keptRuns).toBeLessThan(50);
+  // The flight recorder holds 1,024 attempts; the last ones may still be in a cache of the engine or a buffer of the store.
+  expect(keptRuns).toBeLessThan(1074);
   // A run takes some 10 kB while it goes on.
   expect(grewBytes).toBeLessThan(1_000_000);
 });
