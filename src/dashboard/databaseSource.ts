@@ -1,5 +1,12 @@
-import { type LiveStatus, readStatusAnswer, readTreeAnswer, readWhyAnswer } from '../control/answers.ts';
+import {
+  type LiveStatus,
+  readFlightAnswer,
+  readStatusAnswer,
+  readTreeAnswer,
+  readWhyAnswer,
+} from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
+import type { Incident } from '../incident/incident.ts';
 import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
@@ -98,6 +105,14 @@ export class DatabaseSource implements DashboardSource {
 
   letters(session?: string): Promise<readonly DeadLetterRecord[]> {
     return this.#read((reader) => reader.deadLetters(session));
+  }
+
+  async incident(id: string): Promise<Incident> {
+    const rows = await this.#read((reader) => reader.runtimes());
+    await this.#ask(rows, 'flight', readFlightAnswer, { session: id });
+    // Loaded now: few ever need it.
+    const { gatherIncident } = await import('../incident/gather.ts');
+    return this.#read((reader) => gatherIncident(reader, id, { now: this.#clock.wallNow() }));
   }
 
   order(order: Order): Promise<OrderResult> {

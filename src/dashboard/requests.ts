@@ -76,6 +76,11 @@ export function readBulkKey(body: unknown): string {
   return checkName('key', fieldsOf(body)['key']);
 }
 
+/** What an incident is about. @throws TypeError or RangeError for what is no name or id. */
+export function readSubject(body: unknown): string {
+  return checkName('id', fieldsOf(body)['id']);
+}
+
 function readOrderName<N extends OrderName>(order: unknown, among: readonly N[]): N {
   const known = among.find((each) => each === order);
   if (known === undefined)

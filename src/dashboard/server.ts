@@ -18,6 +18,7 @@ import {
   readLogin,
   readOrder,
   readSpan,
+  readSubject,
 } from './requests.ts';
 import { readBody } from './requestBody.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -83,6 +84,8 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     '/api/trees': { method: 'GET', right: 'read', answer: trees },
     [metricsPath]: { method: 'GET', right: 'read', answer: metrics },
     '/api/letters': { method: 'GET', right: 'read', answer: letters },
+    // Whoever may look may take home what they see; asked as an order is, since the gateways write for it.
+    '/api/incident': { method: 'POST', right: 'read', answer: incident },
     '/api/order': { method: 'POST', right: 'all', answer: order },
     '/api/orders': { method: 'POST', right: 'all', answer: orders },
     '/api/orders/stop': { method: 'POST', right: 'all', answer: stopOrders },
@@ -186,6 +189,17 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     const result = await source.order({ ...asked, by: visitor.by });
     feed.look();
     sendJson(response, result);
+  }
+
+  async function incident({ request, response }: Asked): Promise<void> {
+    const found = await source.incident(readSubject(await readBody(request)));
+    const { incidentName, incidentText } = await import('../incident/incidentFiles.ts');
+    response.writeHead(200, {
+      ...noTrace,
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Disposition': `attachment; filename="${incidentName(found)}.json"`,
+    });
+    response.end(incidentText(found));
   }
 
   async function orders({ request, response, visitor }: Asked): Promise<void> {

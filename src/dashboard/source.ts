@@ -1,3 +1,4 @@
+import type { Incident } from '../incident/incident.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
 import type { EventChain } from './eventChain.ts';
 import type { EventPage, EventSearch } from './eventPages.ts';
@@ -23,6 +24,11 @@ export interface DashboardSource {
   metrics(): Promise<readonly MetricFamily[]>;
   /** Dead letters of a session or of all, the newest first, at most 500. */
   letters(session?: string): Promise<readonly DeadLetterRecord[]>;
+  /**
+   * What happened around a session, a call or an integration; live gateways write what their recorders hold before.
+   * @throws RangeError where nothing of this id is on record.
+   */
+  incident(id: string): Promise<Incident>;
   /** Never rejects: what could not be done is said. */
   order(order: Order): Promise<OrderResult>;
 }

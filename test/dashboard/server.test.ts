@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Frame } from '../../src/dashboard/changes.ts';
 import type { EventPage } from '../../src/dashboard/eventPages.ts';
@@ -6,6 +8,7 @@ import type { DashboardServerOptions } from '../../src/dashboard/server.ts';
 import type { Snapshot } from '../../src/dashboard/snapshot.ts';
 import { call } from '../cli/startCli.ts';
 import { hasSqlite } from '../store/startStore.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { parseOpenMetrics } from '../support/openMetrics.ts';
 import { startDashboard, startGateway } from './startDashboard.ts';
 
@@ -264,6 +267,39 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     await expect.poll(() => JSON.stringify(frames.slice(1))).toContain('transient: down');
     expect(frames.slice(1).every(({ type }) => type === 'change')).toBe(true);
     expect(JSON.stringify(frames.slice(1))).not.toContain('agent:main');
+  });
+});
+
+describe.skipIf(!hasSqlite)('an incident of the dashboard', () => {
+  it('[O-13] [O-16] is one file that `unwedge replay` takes, of a gateway that runs, without secrets', async () => {
+    const { send, login, call: callAll } = await start({ right: 'read' });
+    const headers = { cookie: await login() };
+    const secret = 'sk-ant-api03-PLANTEDplantedPLANTEDplanted0123456789';
+    await callAll(`Authorization: Bearer ${secret}`);
+    await callAll();
+    const answer = await send('/api/incident', { headers, body: { id: 'search' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-disposition']).toMatch(/^attachment; filename="incident-search-\d{8}T\d{6}\.json"$/);
+    expect(answer.body).not.toContain(secret);
+    const file = join(temporaryDirectory(), 'incident.json');
+    writeFileSync(file, answer.body);
+    const played = await call(['replay', file, '--all']);
+    expect(played).toMatchObject({ code: 0 });
+    expect(played.stdout).toMatch(/search-1 +failed: transient, 1 attempt +the same/);
+    // Held in memory alone until the page asked for it.
+    expect(played.stdout).toMatch(/search-2 +refused: circuit_open, 0 attempts +the same/);
+  });
+
+  it('[O-13] [O-16] is refused to strangers, and where nothing of the name is on record', async () => {
+    const { send, login } = await start();
+    expect((await send('/api/incident', { body: { id: 'search' } })).status).toBe(403);
+    const headers = { cookie: await login() };
+    expect((await send('/api/incident', { headers })).status).toBe(405);
+    const origin = { ...headers, origin: 'http://evil.test' };
+    expect((await send('/api/incident', { headers: origin, body: { id: 'search' } })).status).toBe(403);
+    const { status, body } = await send('/api/incident', { headers, body: { id: 'serch' } });
+    expect([status, body]).toEqual([400, expect.stringContaining('serch')]);
+    expect((await send('/api/incident', { headers, body: {} })).body).toContain('`id`');
   });
 });
 

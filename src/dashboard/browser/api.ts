@@ -27,6 +27,23 @@ export function stopMany(key: string): Promise<OrderResult> {
   return command('/api/orders/stop', { key });
 }
 
+/** Has the browser keep the file of an incident. @param id - of a session, or the name of an integration. @returns what became of it. Never rejects. */
+export async function saveIncident(id: string): Promise<string> {
+  try {
+    const answer = await send('/api/incident', { id });
+    const [, name = 'incident.json'] = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '') ?? [];
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await answer.blob());
+    link.download = name;
+    link.click();
+    // The browser reads it after the click; later nobody does.
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    return `${name}: play it by unwedge replay`;
+  } catch (error) {
+    return `Not saved: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
 /** Shows the token of the address, which is taken out of the address then. Resolves also where it was not good. */
 export async function logIn(): Promise<void> {
   const [, token, rest = ''] = /^#token=([\w-]+)(.*)$/.exec(location.hash) ?? [];
@@ -45,8 +62,13 @@ async function command(path: string, body: unknown): Promise<OrderResult> {
 }
 
 async function post(path: string, body: unknown): Promise<unknown> {
+  return (await send(path, body)).json();
+}
+
+/** @throws Error that says what the server said. */
+async function send(path: string, body: unknown): Promise<Response> {
   const headers = { 'Content-Type': 'application/json' };
   const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error((await answer.text()).trim() || answer.statusText);
-  return answer.json();
+  return answer;
 }

@@ -5,6 +5,7 @@ import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { stateOf } from './health.tsx';
+import { IncidentButton } from './incidentButton.tsx';
 import { IntegrationFigures, Tools } from './integrationFigures.tsx';
 import { tables } from './live.ts';
 import { href } from './route.ts';
@@ -35,6 +36,7 @@ export function IntegrationPage({ name }: { readonly name: string }) {
           </p>
         </div>
         <div class="acts">
+          <IncidentButton of={name} />
           {(row.circuit === 'open' || row.pausedUntil !== undefined) && (
             <OrderButton order="probe" name={name} of="integration" text="Probe now…" />
           )}

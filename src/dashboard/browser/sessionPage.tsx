@@ -5,6 +5,7 @@ import { useAsked } from './asked.ts';
 import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
+import { IncidentButton } from './incidentButton.tsx';
 import { isStale, tables } from './live.ts';
 import { Letters } from './letters.tsx';
 import { recordedRows } from './recordedRows.ts';
@@ -32,6 +33,7 @@ export function SessionPage({ id }: { readonly id: string }) {
           <p class="dim">{row !== undefined && <State of={row.state ?? 'not live'} />}</p>
         </div>
         <div class="acts">
+          <IncidentButton of={id} />
           {row?.state !== undefined && <OrderButton order="restart" name={id} of="session" text="Restart…" />}
         </div>
       </div>
