@@ -286,8 +286,15 @@ describe.skipIf(!hasSqlite)('an incident of the dashboard', () => {
     const played = await call(['replay', file, '--all']);
     expect(played).toMatchObject({ code: 0 });
     expect(played.stdout).toMatch(/search-1 +failed: transient, 1 attempt +the same/);
-    // Held in memory alone until the page asked for it.
     expect(played.stdout).toMatch(/search-2 +refused: circuit_open, 0 attempts +the same/);
+  });
+
+  it('[O-13] [O-16] holds what a gateway has in memory alone: nothing went wrong, so that it wrote nothing by itself', async () => {
+    const { send, login, call: callAll } = await start();
+    await callAll();
+    const headers = { cookie: await login() };
+    const { body } = await send('/api/incident', { headers, body: { id: 'search' } });
+    expect(JSON.parse(body)).toMatchObject({ integrations: [{ name: 'search', records: [{ because: 'asked' }] }] });
   });
 
   it('[O-13] [O-16] is refused to strangers, and where nothing of the name is on record', async () => {
