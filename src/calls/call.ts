@@ -132,7 +132,7 @@ export class Call<I, O> implements Deadline, AbortWatcher {
     const { effect, openEffect } = this.#progress;
     // What a reconcile rule found out is the last word; of a call that was held back, it is about the one that it equals.
     if (facts.how !== undefined) return facts.outcome;
-    if (this.attempts === 0) return openEffect === undefined ? 'not_started' : facts.outcome;
+    if (this.attempts === 0) return openEffect === undefined ? effect : facts.outcome;
     return facts.outcome === 'not_started' || effect === 'unknown' ? effect : facts.outcome;
   }
 

@@ -3,7 +3,8 @@ import type { Call } from './call.ts';
 
 /** The failure that a call ends with, made of the facts that ended it. @param integration - its name. */
 export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integration: string): Failure {
-  if (call.ending === 'refused' && facts.kind === 'circuit_open') return refusedByCircuit(facts, integration);
+  const isUntouched = call.ending === 'refused' && call.progress.effect === 'not_started';
+  if (isUntouched && facts.kind === 'circuit_open') return refusedByCircuit(facts, integration);
   const outcome = call.effectAtEnd(facts);
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
   const effect = isOpen ? call.expectedEffect : undefined;

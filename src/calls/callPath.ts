@@ -95,6 +95,7 @@ export class CallPath<I, O> implements Drainable {
     const sent = reconcile?.kind === 'key' && key !== undefined ? (reconcile.keyed(input as never, key) as I) : input;
     const call = steps.admission.makeCall(sent, settings, now, settled);
     if (key !== undefined) Object.assign(call.ownProgress(), { idempotencyKey: key, keyless: input });
+    if (settings.isSentBefore === true) call.ownProgress().effect = 'unknown';
     // Before the step: it runs functions of the caller's.
     if (state.options.rate !== undefined) call.ownProgress().rate = state.options.rate.placeOf(input, call);
     if (state.options.tracing?.tracer !== undefined && settings.isPart !== true)

@@ -39,6 +39,8 @@ export interface CallSettings<I, O> extends Limits {
   readonly ledgerCall?: string | undefined;
   /** By which the other side knows it again, where its rule gives it a key. @defaultValue a new one */
   readonly idempotencyKey?: string | undefined;
+  /** Whether an earlier process had sent it, and lost its answer: it may have taken effect before its first attempt here. @defaultValue false */
+  readonly isSentBefore?: boolean | undefined;
   readonly fallback: Fallback<I, O> | undefined;
   /** Texts of errors and the kinds they stand for, besides those that are known. */
   readonly patterns?: readonly ErrorPattern[] | undefined;

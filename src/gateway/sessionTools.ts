@@ -119,7 +119,7 @@ export function createToolPort(
         patterns,
       };
       const request = target.request(tool, input);
-      if (reconcile.kind === 'key') target.path.start(request, settings, settled);
+      if (reconcile.kind === 'key') target.path.start(request, { ...settings, isSentBefore: true }, settled);
       else target.path.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,

@@ -453,4 +453,17 @@ describe('calls that equal one whose effect is open', () => {
     expect(keys[0]).toMatch(/^charge:1#[0-9a-f-]{36}$/);
     expect(keys.map((each) => keys.indexOf(each))).toEqual([0, 0, 0, 3, 4]);
   });
+
+  it('[R-16] [G-11] that an earlier process had sent are never said not to have taken effect', async () => {
+    const { make, attempt, clock, path } = startReconciling({}, { retry: { maxAttempts: 1 } });
+    const settings = { reconcile: undefined, effect: 'idempotent', isSentBefore: true } as const;
+    const refused = make('charge:1', settings);
+    attempt(0).reject(fault('overloaded', { outcome: 'failed' }));
+    expect(await refused.outcome).toMatchObject({ failure: { kind: 'overloaded', outcome: 'unknown' } });
+    path.link.isolate();
+    await clock.settle();
+    expect(await make('charge:1', settings).outcome).toMatchObject({
+      failure: { kind: 'circuit_open', outcome: 'unknown' },
+    });
+  });
 });

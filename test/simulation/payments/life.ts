@@ -46,6 +46,8 @@ export class Life {
   isBankUp = true;
   /** Tool calls that their agents wait for. */
   readonly calls = new Set<{ readonly call: string; readonly dueAt: number }>();
+  /** While the stop ends what is under way. */
+  #isEndingCalls = false;
   readonly #world: PaymentWorld;
   readonly #mortal: MortalClock;
   readonly #watched: WatchedClock;
@@ -132,7 +134,8 @@ export class Life {
   }
 
   async start(): Promise<void> {
-    const { database, orders, clock } = this.#world;
+    const world = this.#world;
+    const { database, orders, clock } = world;
     const id = `life ${this.number}`;
     this.#root.start();
     for (const spec of this.#pending.splice(0)) this.#root.startChild(spec);
@@ -146,6 +149,7 @@ export class Life {
         const session = this.sessions.find((each) => call.startsWith(`${each.id}-`))?.id ?? '';
         const known = database.sessions.get(session)?.calls.get(call);
         if (!this.isAlive || known?.settled !== undefined) return;
+        world.checkLeft(call, result, this.#isEndingCalls);
         orders.settled(call, this.number);
         orders.told(call, result);
       },
@@ -163,8 +167,10 @@ export class Life {
   /** Stops in the order of a gateway. */
   async stop(): Promise<void> {
     this.isStopping = true;
+    this.#isEndingCalls = true;
     for (const session of this.sessions) session.close();
     for (const { path } of this.#targets.values()) path.stop();
+    this.#isEndingCalls = false;
     await this.#root.stop();
     for (const session of this.sessions) session.ended();
     this.#store.runtimes.leave(`life ${this.number}`);

@@ -16,7 +16,8 @@ export interface Order {
   isRisky: boolean;
 }
 
-const unclear = new Set(['unknown', 'cancelled', undefined]);
+/** Outcomes that say nothing of an effect. */
+export const unclear: ReadonlySet<string> = new Set(['unknown', 'cancelled']);
 
 /** What the outcome of a result is: `answered` where it is no word about an effect. */
 export function outcomeOf(result: ToolResult): string {
@@ -77,6 +78,14 @@ export class Orders {
       if (!unclear.has(outcome)) return false;
       return this.#verdicts.get(call) === 'unknown' || this.#settledIn.get(call) !== life;
     });
+  }
+
+  /** The gateway has died: what its agents were told and nobody had written down died with them. */
+  forgotten(): void {
+    for (const { disclaimed, session } of this.#orders.values()) {
+      const rows = this.#database.sessions.get(session)?.calls;
+      for (const call of disclaimed) if (rows?.get(call)?.settled === undefined) disclaimed.delete(call);
+    }
   }
 
   paid(payment: Payment): void {

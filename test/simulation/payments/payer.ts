@@ -47,9 +47,9 @@ async function callOnce(
   order: Order,
   turn: Turn,
 ): Promise<void> {
-  const { chance, judge, clock, watchdog } = world;
+  const { chance, judge, clock, watchdog, policy } = world;
   const { reference } = order;
-  const dueAt = clock.now() + watchdog.toolCallMs;
+  const dueAt = clock.now() + Math.min(watchdog.toolCallMs, policy.limits.overallMs);
   const controller = new AbortController();
   const amount = 100;
   const answer = turn.tool('bank', 'charge', { reference, amount }, { signal: controller.signal });

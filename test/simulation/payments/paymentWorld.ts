@@ -1,4 +1,5 @@
 import type { LostAnswer, Verdict } from '../../../src/policy/reconcileRule.ts';
+import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import { MemoryDatabase } from '../../../src/store/memory/memoryDatabase.ts';
 import { seededRandom } from '../../../src/testing/random.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
@@ -9,7 +10,7 @@ import { createTrace, type Trace } from '../trace.ts';
 import type { WorldOptions } from '../world.ts';
 import { Bank, type BankMood, type Charge } from './bank.ts';
 import { Life } from './life.ts';
-import { Orders } from './orders.ts';
+import { Orders, outcomeOf, unclear } from './orders.ts';
 import { randomRuling, type Ruling } from './rules.ts';
 
 const moods: readonly BankMood[] = ['well', 'lossy', 'slow', 'refusing', 'mad'];
@@ -92,6 +93,7 @@ export class PaymentWorld {
     life.kill();
     this.life = undefined;
     this.#stopDue = Number.POSITIVE_INFINITY;
+    this.orders.forgotten();
     this.bank.callerEnded();
   }
 
@@ -112,6 +114,7 @@ export class PaymentWorld {
     life.kill();
     this.life = undefined;
     this.#stopDue = Number.POSITIVE_INFINITY;
+    this.orders.forgotten();
     this.bank.callerEnded();
   }
 
@@ -234,6 +237,12 @@ export class PaymentWorld {
 
   #note(what: string, act: () => { readonly ok: boolean }): void {
     this.trace.note(`an operator ${what}: ${act().ok ? 'done' : 'refused'}`);
+  }
+
+  /** What a stop ends before it is known what became of it is the next life's to find out: the ledger keeps it open. */
+  checkLeft(call: string, result: ToolResult, isStopped: boolean): void {
+    const isKnown = !unclear.has(outcomeOf(result));
+    this.judge.expect(isKnown || !isStopped, 'R-16', () => `the stop has settled ${call}, of which nothing is known`);
   }
 
   check(): void {
