@@ -1,3 +1,5 @@
+import type { Limits } from '../../../src/policy/policy.ts';
+import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import type { LostAnswer, Verdict } from '../../../src/policy/reconcileRule.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import { MemoryDatabase } from '../../../src/store/memory/memoryDatabase.ts';
@@ -36,10 +38,7 @@ export class PaymentWorld {
   readonly orders: Orders;
   readonly sessions: readonly string[];
   readonly watchdog: Watchdog;
-  readonly policy = {
-    limits: { idleMs: 10_000, attemptMs: 20_000, overallMs: 120_000 },
-    breaker: { resetTimeoutMs: 5000, maxOpenMs: 20_000 },
-  };
+  readonly policy: PolicyInput & { readonly limits: Limits };
   life: Life | undefined = undefined;
   /** Whether faults go on; they end before the end. */
   isFaulty = true;
@@ -55,6 +54,10 @@ export class PaymentWorld {
     this.trace = createTrace(() => this.clock.now(), heard);
     this.judge = new Judge(this.clock, this.trace);
     this.ruling = amend(randomRuling(chance));
+    this.policy = {
+      limits: { idleMs: 10_000, attemptMs: 20_000, overallMs: chance.span(3000, 120_000) },
+      breaker: { resetTimeoutMs: 5000, maxOpenMs: 20_000 },
+    };
     this.orders = new Orders(this.database, this.judge);
     this.bank = new Bank(this.clock, chance, this.ruling.bounds, (payment) => {
       this.trace.note(`the bank pays ${payment.reference} for ${payment.request.call}`);
