@@ -20,8 +20,19 @@ export function keyTables(): Readonly<Record<string, string>> {
     ),
     'keys of a policy': keyTable(policy, false),
     'keys of an integration': keyTable(own, false),
+    'keys of a reconcile rule': keyTable(
+      own.filter(({ path }) => path.join('.') === 'reconcile').flatMap(({ key }) => keysWithin(key)),
+      false,
+    ),
     presets: presetTable(),
   };
+}
+
+/** The keys of what is one value to the configuration. */
+function keysWithin(key: KeyData, path: readonly string[] = []): ConfigKey[] {
+  if (key.kind !== 'object') return [{ path, key, variable: undefined }];
+  const inFile = Object.entries<KeyData>(key.keys).filter(([, inner]) => inner.codeOnly !== true);
+  return inFile.flatMap(([name, inner]) => keysWithin(inner, [...path, name]));
 }
 
 function keyTable(keys: readonly ConfigKey[], withVariable: boolean): string {

@@ -75,7 +75,8 @@ export class Orders {
       const settled = rows?.get(call)?.settled;
       if (settled === undefined) return false;
       const outcome = outcomeOf(JSON.parse(settled.result) as ToolResult);
-      if (!unclear.has(outcome)) return false;
+      // An error of the other side says nothing of the attempts before.
+      if (!unclear.has(outcome) && outcome !== 'answered') return false;
       return this.#verdicts.get(call) === 'unknown' || this.#settledIn.get(call) !== life;
     });
   }
