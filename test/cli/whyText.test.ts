@@ -28,6 +28,37 @@ describe('the words for a call that waits for a rate limit', () => {
   });
 
   it.each([
+    [{ held: false, state: 'asking' }, 'asks list_payments whether charge happened, 8s left'],
+    [{ held: true, state: 'asking' }, 'asks list_payments whether an equal call of charge happened, 8s left'],
+    [{ held: false, state: 'waiting' }, 'asks list_payments whether charge happened, again in 8s'],
+    [
+      { held: true, state: 'repeating' },
+      'waits for an equal call of charge, which did not happen and is made again; 8s left',
+    ],
+  ])('[R-16] [O-8] says what it waits to know: %o', (how, expected) => {
+    const next = { rule: 'reconcile', inMs: 8000 };
+    const reconciling = { asks: 'list_payments', about: 'charge', probes: 1, ...how };
+    const text = whyText({
+      session: 'agent:main',
+      state: 'processing',
+      waiting: 0,
+      questions: [],
+      next: { ...next, what: 'charge' },
+      calls: [
+        {
+          call: 'c1',
+          integration: 'bank',
+          tool: 'charge',
+          sinceMs: 1000,
+          progress: { phase: 'reconciling', attempt: 1, maxAttempts: 3, reconciling, next },
+        },
+      ],
+    } as never);
+    expect(text).toContain(expected);
+    expect(text).toContain('Next: it is known whether charge happened, or asked again in 8s.');
+  });
+
+  it.each([
     ['rate', 'llm holds its calls back for its rate limit, circuit closed'],
     ['permit', 'llm has calls that wait, circuit closed'],
   ])('[R-15] [L-5] name no backoff where calls wait for: %s', (phase, line) => {

@@ -201,6 +201,22 @@ describe('a call whose answer is lost, with a reconcile rule', () => {
     expect(asked[0]?.signal.aborted).toBe(true);
     expect(facts.of('call.reconciled')).toMatchObject([{ verdict: 'done', late: false }]);
   });
+
+  it('[R-16] [G-11] is not asked about by a runtime that has lost the session to another', async () => {
+    const { make, attempt, asked, clock, seen, deadlines } = startReconciling();
+    const settled: string[] = [];
+    const log = {
+      opened: () => Promise.resolve(false),
+      settled: ({ verdict }: { verdict: string }) => void settled.push(verdict),
+    };
+    const { outcome } = make('charge:1', { reconcileLog: log });
+    attempt(0).reject(lost);
+    await clock.advance(60_000);
+    const failure = { outcome: 'unknown', how: 'another runtime has the session now' };
+    expect(await outcome).toMatchObject({ ok: false, failure });
+    expect([asked.length, seen.length, deadlines.size]).toEqual([0, 1, 0]);
+    expect(settled).toEqual(['unknown']);
+  });
 });
 
 describe('the limits of a call that is reconciled', () => {

@@ -162,6 +162,31 @@ describe('a tool with a reconcile rule', () => {
     expect(await charge()).toMatchObject({ status: 'ok', value: 'ch_1', reconciled: 'its probe finds it' });
     expect(payments).toHaveLength(1);
   });
+
+  it('[R-16] holds an equal call until its own watchdog ends it as unknown, and does not make it', async () => {
+    const { charge, inputs } = await startBank({ timeoutMs: '20m', probe: () => new Promise(() => undefined) }, true);
+    expect(await charge(300_000)).toMatchObject({ kind: 'watchdog', outcome: 'unknown' });
+    expect(await charge(299_999)).toMatchObject({ kind: 'watchdog' });
+    expect(await charge(1)).toMatchObject({ kind: 'watchdog', outcome: 'unknown' });
+    expect(inputs).toHaveLength(1);
+  });
+
+  it('[R-16] [O-13] is asked again as soon as an operator fires the rule', async () => {
+    let asked = 0;
+    const { clock, gateway, session, charge } = await startBank(
+      { timeoutMs: '1m', probe: () => (++asked === 1 ? new Promise(() => undefined) : { done: 'ch_1' }) },
+      true,
+    );
+    const charged = charge(1000);
+    await clock.settle();
+    const rule = (): string => gateway.why('main').rules.find(({ rule: name }) => name === 'reconcile')?.id ?? '';
+    const first = rule();
+    // The probe that hangs is given up, and the next one is not waited for.
+    expect(session.fire(first)).toMatchObject({ ok: true });
+    expect(session.fire(rule())).toMatchObject({ ok: true });
+    expect(await charged).toMatchObject({ status: 'ok', value: 'ch_1' });
+    expect(asked).toBe(2);
+  });
 });
 
 describe('the rules of integrations', () => {

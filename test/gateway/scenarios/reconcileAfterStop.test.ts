@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway, type HistoryEntry, type ReconcileOptions } from '../../../src/index.ts';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const reconcile: ReconcileOptions = {
+  tool: 'list_payments',
+  match: { reference: 'input.reference' },
+  result: 'item',
+};
+
+/** A gateway whose tool makes a payment and does not answer. */
+function makeGateway(store: string, payments: { id: string; reference: string }[]) {
+  const gateway = createGateway({ store, control: false });
+  onTestFinished(() => gateway.stop());
+  let paid: () => void = () => undefined;
+  const isPaid = new Promise<void>((resolve) => {
+    paid = resolve;
+  });
+  gateway.integration(
+    'bank',
+    { tools: { charge: { reconcile }, list_payments: { effect: 'readOnly' } } },
+    ({ tool, input }: { tool: string; input: { reference: string } }) => {
+      if (tool === 'list_payments') return payments;
+      payments.push({ id: `ch_${payments.length + 1}`, reference: input.reference });
+      paid();
+      return new Promise(() => undefined);
+    },
+  );
+  let seen: (history: readonly HistoryEntry[]) => void = () => undefined;
+  const handled = new Promise<readonly HistoryEntry[]>((resolve) => {
+    seen = resolve;
+  });
+  const session = gateway.session('main', {
+    async onMessage({ text }, turn) {
+      seen(session.history);
+      if (payments.length === 0) await turn.tool('bank', 'charge', { reference: text });
+    },
+  });
+  return { gateway, session, isPaid, handled };
+}
+
+describe.skipIf(!hasSqlite)('a call that an orderly stop cut', () => {
+  it('[R-16] [G-11] stays open in the database, and the next start finds out what became of it', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const payments: { id: string; reference: string }[] = [];
+    const first = makeGateway(store, payments);
+    await first.gateway.start();
+    void first.session.send({ kind: 'user', text: 'o-7' });
+    await first.isPaid;
+    await first.gateway.stop();
+    const open = openDatabase(store).prepare('SELECT id, state FROM unwedge_calls').all();
+    expect(open).toMatchObject([{ id: 'main-1-1', state: 'pending' }]);
+
+    const second = makeGateway(store, payments);
+    await second.gateway.start();
+    const result = (await second.handled).find(({ type }) => type === 'tool_result');
+    expect(result).toMatchObject({
+      call: 'main-1-1',
+      result: { status: 'ok', value: { id: 'ch_1' }, reconciled: 'list_payments lists it as ch_1' },
+    });
+    expect(payments).toHaveLength(1);
+  });
+});
