@@ -1,19 +1,11 @@
+import type { FactMap } from '../policy/facts.ts';
 import type { FailureFacts, FailureKind } from '../policy/failure.ts';
 
 /**
  * What a call without an attempt in flight waits for: `suspect` is the answer whether the server lives, `reconciling` the answer what became of a
  * lost call, its own or one that equals it.
  */
-export type Waiting =
-  | 'backoff'
-  | 'pause'
-  | 'restart'
-  | 'permit'
-  | 'probe'
-  | 'scope'
-  | 'suspect'
-  | 'rate'
-  | 'reconciling';
+export type Waiting = Exclude<FactMap['call.pending']['waitsFor'], 'in_flight'>;
 
 /** A stretch of a call that is over: an attempt, or a wait. Times are monotonic, in ms. */
 export interface CallStep {

@@ -1,5 +1,6 @@
 import { rpcErrors, type RpcError } from '../protocol/jsonRpc.ts';
-import type { FaultyTool, McpFault } from './mcpFaults.ts';
+import type { AskedMethod } from './mcpAnswerFaults.ts';
+import type { FaultyTool } from './mcpFaults.ts';
 
 /** A message of the client, as far as it is looked at. */
 export interface ClientMessage {
@@ -80,7 +81,7 @@ export function textResult(...texts: readonly string[]): { content: object[] } {
 }
 
 /** The params with which a server asks its client. */
-export function questionOf(method: Extract<McpFault, { do: 'ask' }>['method']): object {
+export function questionOf(method: AskedMethod): object {
   switch (method) {
     case 'sampling/createMessage':
       return { messages: [{ role: 'user', content: { type: 'text', text: 'What now?' } }], maxTokens: 100 };

@@ -1,7 +1,8 @@
 import { boolean, callback, choice, type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { type FaultyTool, toolList, toolsFrom } from './mcpFaults.ts';
-import { checkHttpRule, httpRulesKey, type McpHttpFaultRule } from './mcpHttpFaults.ts';
+import { checkRule } from './mcpAnswerFaults.ts';
+import { httpRulesKey, type McpHttpFaultRule } from './mcpHttpFaults.ts';
 
 /** How an MCP server over HTTP misbehaves, and what it is like otherwise. */
 export interface FaultyMcpHttpServerOptions {
@@ -57,7 +58,7 @@ export function scriptOf(options: FaultyMcpHttpServerOptions) {
 
 /** @throws RangeError that names the option and its value. */
 function checkRules(faults: readonly McpHttpFaultRule[]): void {
-  for (const [index, rule] of faults.entries()) checkHttpRule(`faults[${index}]`, rule);
+  for (const [index, rule] of faults.entries()) checkRule(`faults[${index}]`, rule);
 }
 
 /** A script that takes the place of another's. @throws TypeError or RangeError that names the option and its value. */

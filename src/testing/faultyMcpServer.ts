@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { boolean, type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
-import { checkRule, type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
+import { checkRule } from './mcpAnswerFaults.ts';
+import { type FaultyTool, type McpFaultRule, rulesKey, toolList, toolsFrom } from './mcpFaults.ts';
 
 /** How an MCP server misbehaves, and what it is like otherwise. */
 export interface FaultyMcpServerOptions {

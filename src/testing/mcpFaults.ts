@@ -1,9 +1,7 @@
 import {
   anyObject,
-  anything,
   boolean,
   choice,
-  duration,
   either,
   integer,
   type Key,
@@ -14,8 +12,16 @@ import {
   section,
   text,
 } from '../policy/optionKeys.ts';
-import type { Duration } from '../policy/duration.ts';
-import { show } from '../policy/showValue.ts';
+import {
+  answerFaultKeys,
+  type AskedMethod,
+  askedMethod,
+  type McpAnswerFault,
+  nthKey,
+  progress,
+  scriptKey,
+  someText,
+} from './mcpAnswerFaults.ts';
 
 /** A tool as the faulty server lists it. */
 export interface FaultyTool {
@@ -27,6 +33,7 @@ export interface FaultyTool {
 
 /** What a server of the faulty kind can do wrong to one message; everything else it does right. */
 export type McpFault =
+  | McpAnswerFault
   /** Exits, before it answers or once the answer is on its way: with this code, or by a signal to itself. */
   | {
       readonly do: 'crash';
@@ -46,14 +53,6 @@ export type McpFault =
       /** Progress notifications sent before. @defaultValue 0 */
       readonly progress?: number | undefined;
     }
-  /** Answers after `ms`; the progress notifications are spread over that time. */
-  | {
-      readonly do: 'slow';
-      /** Above 0. */
-      readonly ms: Duration;
-      /** @defaultValue 0 */
-      readonly progress?: number | undefined;
-    }
   /** Answers only once the request has been cancelled. */
   | { readonly do: 'late'; readonly progress?: number | undefined }
   /** Writes half of the answer and no end of line, then says nothing more, or exits with 1. */
@@ -70,28 +69,12 @@ export type McpFault =
       /** @defaultValue true */
       readonly newline?: boolean | undefined;
     }
-  /** The text of the answer is this long, in bytes. */
-  | { readonly do: 'oversize'; readonly bytes: number }
-  /** Answers a request that nobody made, in place of this one. */
-  | { readonly do: 'wrong_id' }
-  | { readonly do: 'duplicate_answer' }
   /** The result has not the form of one. */
   | { readonly do: 'malformed' }
-  /** A JSON-RPC error. */
-  | {
-      readonly do: 'error';
-      /** @defaultValue -32603 */
-      readonly code?: number | undefined;
-      /** @defaultValue 'Internal error' */
-      readonly message?: string | undefined;
-      readonly data?: unknown;
-    }
-  /** A result with `isError`, one part of content for each text. */
-  | { readonly do: 'tool_error'; readonly texts?: readonly string[] | undefined }
   /** Asks the client before it answers: goes on with its reply, or crashes without waiting for it. */
   | {
       readonly do: 'ask';
-      readonly method: 'sampling/createMessage' | 'elicitation/create' | 'roots/list';
+      readonly method: AskedMethod;
       /** @defaultValue 'answer' */
       readonly then?: 'answer' | 'crash' | undefined;
     }
@@ -123,17 +106,10 @@ export interface McpFaultMatch {
 /** One line of the script: what goes wrong, and when. */
 export type McpFaultRule = McpFault & McpFaultMatch;
 
-const someText = text({ empty: true });
-const progress = integer({ min: 0 });
-
 const matchKeys = {
   on: text(),
   tool: text(),
-  nth: either<number | readonly number[]>(
-    [integer(), list(integer(), { expected: 'an array of positive integers' })],
-    (value) => (Array.isArray(value) ? 1 : 0),
-    'a positive integer, or an array of them',
-  ),
+  nth: nthKey,
   start: integer(),
 } satisfies KeysOf<McpFaultMatch>;
 
@@ -158,7 +134,7 @@ export function toolsFrom(tools: readonly (string | FaultyTool)[]): readonly Fau
   return tools.map((each) => (typeof each === 'string' ? { name: each } : each));
 }
 
-const ownKeys: Readonly<Record<McpFault['do'], Keys>> = {
+const faultKeys: Readonly<Record<McpFault['do'], Keys>> = {
   crash: {
     when: choice(['before', 'after']),
     exitCode: integer({ min: 0, max: 255 }),
@@ -166,37 +142,15 @@ const ownKeys: Readonly<Record<McpFault['do'], Keys>> = {
     stderr: someText,
   },
   hang: { scope: choice(['call', 'server']), progress },
-  slow: { ms: duration({ required: true }), progress },
   late: { progress },
   partial_line: { then: choice(['hang', 'crash']) },
   noise: { text: someText, newline: boolean() },
-  oversize: { bytes: integer({ required: true }) },
-  wrong_id: {},
-  duplicate_answer: {},
   malformed: {},
-  error: { code: integer({ min: Number.MIN_SAFE_INTEGER }), message: someText, data: anything },
-  tool_error: { texts: list(someText, { expected: 'an array of strings' }) },
-  ask: {
-    method: choice(['sampling/createMessage', 'elicitation/create', 'roots/list'], { required: true }),
-    then: choice(['answer', 'crash']),
-  },
+  ask: { method: askedMethod, then: choice(['answer', 'crash']) },
   change_tools: { tools: { ...toolList, required: true }, tell: boolean() },
   close_pipe: { pipe: choice(['stdin', 'stdout'], { required: true }) },
-};
-
-/** One line of the script. */
-const ruleKey: Key<McpFaultRule> = {
-  kind: 'variants',
-  by: 'do',
-  of: Object.fromEntries(Object.entries(ownKeys).map(([kind, keys]) => [kind, { ...matchKeys, ...keys }])),
-  required: true,
+  ...answerFaultKeys,
 };
 
 /** The lines of a script. */
-export const rulesKey = list(ruleKey, { expected: 'an array', default: [] });
-
-/** @throws RangeError that names the option and its value. */
-export function checkRule(at: string, { tool: named, on }: McpFaultRule): void {
-  if (named === undefined || on === undefined || on === 'tools/call') return;
-  throw new RangeError(`Expected \`${at}.on\` to be "tools/call" beside \`${at}.tool\`, got ${show(on)}`);
-}
+export const rulesKey = scriptKey<McpFaultRule>(faultKeys, matchKeys);

@@ -1,23 +1,28 @@
 import type { Duration } from '../policy/duration.ts';
 import {
-  anything,
   boolean,
   byName,
   choice,
   duration,
-  either,
   integer,
-  type Key,
   type Keys,
   type KeysOf,
-  list,
   test,
   text,
 } from '../policy/optionKeys.ts';
-import { show } from '../policy/showValue.ts';
+import {
+  answerFaultKeys,
+  type AskedMethod,
+  askedMethod,
+  type McpAnswerFault,
+  nthKey,
+  scriptKey,
+  someText,
+} from './mcpAnswerFaults.ts';
 
 /** What a faulty MCP server over HTTP can do wrong to one request; everything else it does right. */
 export type McpHttpFault =
+  | McpAnswerFault
   /** Answers with this status and body in place of a message. The tool has not run. */
   | {
       readonly do: 'status';
@@ -84,33 +89,8 @@ export type McpHttpFault =
       /** @defaultValue '{"jsonrpc":"2.0",' */
       readonly body?: string | undefined;
     }
-  /** Answers a request that nobody made, in place of this one. */
-  | { readonly do: 'wrong_id' }
-  /** Answers twice on one event stream. */
-  | { readonly do: 'duplicate_answer' }
-  /** The text of the answer is this long, in bytes. */
-  | { readonly do: 'oversize'; readonly bytes: number }
-  /** A JSON-RPC error. */
-  | {
-      readonly do: 'error';
-      /** @defaultValue -32603 */
-      readonly code?: number | undefined;
-      /** @defaultValue 'Internal error' */
-      readonly message?: string | undefined;
-      readonly data?: unknown;
-    }
-  /** A result with `isError`, one part of content for each text. */
-  | { readonly do: 'tool_error'; readonly texts?: readonly string[] | undefined }
-  /** Answers on an event stream after `ms`; the progress notifications are spread over that time. */
-  | {
-      readonly do: 'slow';
-      /** Above 0. */
-      readonly ms: Duration;
-      /** @defaultValue 0 */
-      readonly progress?: number | undefined;
-    }
   /** Asks the client on the event stream of the request, and answers with the reply (sessions only). */
-  | { readonly do: 'ask'; readonly method: 'sampling/createMessage' | 'elicitation/create' | 'roots/list' }
+  | { readonly do: 'ask'; readonly method: AskedMethod }
   /** From now on nothing gets through, either way, on no connection, until `heal()` of the server. */
   | { readonly do: 'black_hole' };
 
@@ -135,21 +115,17 @@ export type McpHttpFaultRule = McpHttpFault & McpHttpFaultMatch;
 const matchKeys = {
   on: text(),
   tool: text(),
-  nth: either<number | readonly number[]>(
-    [integer(), list(integer(), { expected: 'an array of positive integers' })],
-    (value) => (Array.isArray(value) ? 1 : 0),
-    'a positive integer, or an array of them',
-  ),
+  nth: nthKey,
   runs: boolean(),
 } satisfies KeysOf<McpHttpFaultMatch>;
 
 const sessionStatus = test<404 | 400>('404 or 400', (value) => value === 404 || value === 400);
 
-const ownKeys: Readonly<Record<McpHttpFault['do'], Keys>> = {
+const faultKeys: Readonly<Record<McpHttpFault['do'], Keys>> = {
   status: {
     status: integer({ min: 200, max: 599, required: true }),
-    headers: byName(text({ empty: true })),
-    body: text({ empty: true }),
+    headers: byName(someText),
+    body: someText,
   },
   lose_session: { status: sessionStatus },
   no_headers: {},
@@ -161,32 +137,14 @@ const ownKeys: Readonly<Record<McpHttpFault['do'], Keys>> = {
   trickle: { everyMs: duration() },
   accepted: {},
   html: {},
-  malformed: { body: text({ empty: true }) },
-  wrong_id: {},
-  duplicate_answer: {},
-  oversize: { bytes: integer({ required: true }) },
-  error: { code: integer({ min: Number.MIN_SAFE_INTEGER }), message: text({ empty: true }), data: anything },
-  tool_error: { texts: list(text({ empty: true }), { expected: 'an array of strings' }) },
-  slow: { ms: duration({ required: true }), progress: integer({ min: 0 }) },
-  ask: { method: choice(['sampling/createMessage', 'elicitation/create', 'roots/list'], { required: true }) },
+  malformed: { body: someText },
+  ask: { method: askedMethod },
   black_hole: {},
-};
-
-const ruleKey: Key<McpHttpFaultRule> = {
-  kind: 'variants',
-  by: 'do',
-  of: Object.fromEntries(Object.entries(ownKeys).map(([kind, keys]) => [kind, { ...matchKeys, ...keys }])),
-  required: true,
+  ...answerFaultKeys,
 };
 
 /** The lines of a script. */
-export const httpRulesKey = list(ruleKey, { expected: 'an array', default: [] });
-
-/** @throws RangeError that names the option and its value. */
-export function checkHttpRule(at: string, { tool, on }: McpHttpFaultRule): void {
-  if (tool === undefined || on === undefined || on === 'tools/call') return;
-  throw new RangeError(`Expected \`${at}.on\` to be "tools/call" beside \`${at}.tool\`, got ${show(on)}`);
-}
+export const httpRulesKey = scriptKey<McpHttpFaultRule>(faultKeys, matchKeys);
 
 /** Whether a tool runs that this rule befalls. */
 export function letsToolRun(rule: McpHttpFaultRule | undefined): boolean {

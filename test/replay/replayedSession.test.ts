@@ -101,20 +101,11 @@ describe('the replay of a session', () => {
     expect(result.lines.find(({ replayed }) => replayed?.what.startsWith('watchdog'))?.replayed?.atMs).toBe(8010);
   });
 
-  it('[O-16] has the watchdog end a turn without progress, which ends when it is told to', async () => {
-    const { incident } = await recorded(['ok', 'stuck until told', 'ok']);
-    const result = await played(incident);
-    expect(result.first).toBeUndefined();
-    expect(ofSession(result)).toEqual([
-      'turn ended well',
-      'watchdog fired: turn',
-      'turn ended badly',
-      'turn ended well',
-    ]);
-  });
-
-  it('[O-16] leaves a turn behind that does not end when it is told to', async () => {
-    const { incident } = await recorded(['ok', 'stuck', 'ok']);
+  it.each([
+    ['ends when it is told to', 'stuck until told'],
+    ['does not end when it is told to, and leaves it behind', 'stuck'],
+  ])('[O-16] has the watchdog end a turn without progress, which %s', async (_, act) => {
+    const { incident } = await recorded(['ok', act, 'ok']);
     const result = await played(incident);
     expect(result.first).toBeUndefined();
     expect(ofSession(result)).toEqual([
