@@ -1,0 +1,52 @@
+import { createTextRedactor, type Hiding } from './secrets.ts';
+
+/** The name of an integration, a tool or a session as it may be shown. */
+export type ShownName = (name: string) => string;
+
+/** Names come back with every look; so many are remembered. */
+const most = 10_000;
+
+/**
+ * Takes secrets out of names, by the same shapes as out of events. Two names that differ are never shown as the same: behind one that was
+ * changed stands `#` and the beginning of a hash. A name that was shown is shown as it is.
+ * @param secrets - to be found wherever they stand. @defaultValue none
+ */
+export function createShownNames(secrets?: Hiding): ShownName {
+  const texts = createTextRedactor(secrets);
+  const known = new Map<string, string>();
+  let version = secrets?.version;
+  return (name) => {
+    if (secrets?.version !== version) known.clear();
+    version = secrets?.version;
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const clean = texts.text(name);
+    const shown = clean === name ? name : `${clean}#${shortHash(name)}`;
+    if (known.size >= most) known.clear();
+    known.set(name, shown);
+    return shown;
+  };
+}
+
+/** Under these, data holds names; a list of texts under one of the last two holds names too. */
+const nameFields = new Set(['integration', 'tool', 'session', 'group', 'call', 'integrations', 'sessions']);
+
+/** A copy of plain data with the names of integrations, tools and sessions as they may be shown, told by the name of their field. */
+export function withShownNames<T>(data: T, shown: ShownName): T {
+  return copy(data, shown, false) as T;
+}
+
+function copy(value: unknown, shown: ShownName, isName: boolean): unknown {
+  if (typeof value === 'string') return isName ? shown(value) : value;
+  if (Array.isArray(value)) return value.map((each) => copy(each, shown, isName));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, each]) => [field, copy(each, shown, nameFields.has(field))]),
+  );
+}
+
+/** Tells names apart and says nothing of them: short enough that nobody finds the name by it. */
+function shortHash(name: string): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  return createHash('sha256').update('unwedge:').update(name).digest('hex').slice(0, 6);
+}
