@@ -76,6 +76,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'stand between a client and its MCP server, and keep the server alive',
     load: async () => (await import('./mcp/command.ts')).mcp,
   },
+  'mcp-self': {
+    summary: 'an MCP server for agents: what is stuck, and when it ends',
+    load: async () => (await import('./mcpSelf/command.ts')).mcpSelf,
+  },
   metrics: {
     summary: 'figures of every integration as Prometheus reads them',
     load: async () => (await import('./metrics.ts')).metrics,

@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { defineCommand } from '../command.ts';
+
+export const mcpSelf = defineCommand({
+  name: 'mcp-self',
+  summary: 'an MCP server for agents: what is stuck, and when it ends',
+  usage: 'mcp-self [--allow-restart] [--db FILE]',
+  details: [
+    'Serves MCP over stdin and stdout with the tools status, why, events and report, which only read and answer as the commands of the same',
+    'names do. With --allow-restart an agent may also restart an integration or a session. For example:',
+    '  claude mcp add unwedge -- npx -y unwedge mcp-self',
+    '  codex mcp add unwedge -- npx -y unwedge mcp-self',
+    'Ends when its client closes stdin.',
+  ].join('\n'),
+  options: { 'allow-restart': { kind: 'flag', help: 'offer the tool restart as well' } },
+  ownsNoOutput: true,
+  async run(args, io) {
+    const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
+    const { questions, restartTool } = await import('./tools.ts');
+    const { createSelfServer } = await import('./server.ts');
+    const tools = args['allow-restart'] ? [...questions, restartTool] : questions;
+    const served = serveStdio(() => createSelfServer(tools, args.db, io), {
+      onerror: (error) => io.stderr.write(`unwedge: ${error.message}\n`),
+    });
+    if (!io.signal.aborted) await once(io.signal, 'abort');
+    await served.close();
+    io.endWithCommand?.();
+    return 0;
+  },
+});
