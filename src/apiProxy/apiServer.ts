@@ -21,6 +21,8 @@ export function startApiServer(proxy: ApiProxy, { clock, port, metrics }: ApiSer
     clock,
     port,
     holdsProcess: true,
+    // A large body is passed on as fast as the upstream takes it.
+    body: { silenceMs: 30_000, wholeMs: Number.POSITIVE_INFINITY },
     answer(request, response) {
       if (metrics !== undefined && asksForMetrics(request)) return sendMetrics(request, response, metrics());
       return proxy.answer(request, response);

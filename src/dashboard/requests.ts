@@ -1,41 +1,6 @@
 import { type Order, type OrderName, orderNames } from '../policy/operatorOrder.ts';
-import { checkInteger, checkName, checkText } from '../policy/options.ts';
+import { checkName, checkText } from '../policy/options.ts';
 import { show } from '../policy/showValue.ts';
-import type { EventSearch } from './eventPages.ts';
-
-/** How far figures may look back, in ms. */
-const spans = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
-
-/** @throws RangeError for a span that is none. */
-export function readSpan(query: URLSearchParams): number {
-  const span = query.get('span') ?? '1h';
-  if (!Object.hasOwn(spans, span)) {
-    throw new RangeError(`Expected \`span\` to be one of ${Object.keys(spans).join(', ')}, got ${show(span)}`);
-  }
-  return spans[span as keyof typeof spans];
-}
-
-const mostEvents = 500;
-
-/** Which events are asked for; the newest 100 without a `limit`. */
-export function readEventSearch(query: URLSearchParams): EventSearch {
-  const number = (name: string): number | undefined => {
-    const given = query.get(name);
-    return given === null || given === '' ? undefined : Number(given);
-  };
-  const text = (name: string): string | undefined => query.get(name) || undefined;
-  return {
-    ...{ since: number('since'), until: number('until'), after: number('after'), before: number('before') },
-    ...{ category: text('category'), integration: text('integration'), session: text('session'), text: text('text') },
-    failed: query.get('failed') === '1',
-    limit: Math.min(mostEvents, number('limit') ?? 100),
-  };
-}
-
-/** @throws RangeError for what is no id of an event. */
-export function readEventId(query: URLSearchParams): number {
-  return checkInteger('id', Number(query.get('id') ?? Number.NaN));
-}
 
 /** Orders about something of a session: its rule, its call, its message. */
 const targeted: ReadonlySet<OrderName> = new Set<OrderName>(['fire', 'stop_retrying', 'send_again', 'drop']);

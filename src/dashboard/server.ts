@@ -9,18 +9,9 @@ import { Bulks } from './bulks.ts';
 import { Doorkeeper, type Right, type Visitor } from './doorkeeper.ts';
 import { Feed } from './feed.ts';
 import { dashboardPage } from './page/dashboardPage.ts';
-import {
-  mostBulkBytes,
-  readBulk,
-  readBulkKey,
-  readEventId,
-  readEventSearch,
-  readLogin,
-  readOrder,
-  readSpan,
-  readSubject,
-} from './requests.ts';
+import { readEventId, readEventSearch, readLettersOf, readSessionId, readSpan, WrongParameter } from './parameters.ts';
 import { readBody } from './requestBody.ts';
+import { mostBulkBytes, readBulk, readBulkKey, readLogin, readOrder, readSubject } from './requests.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { DashboardSource } from './source.ts';
 
@@ -92,7 +83,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   };
 
   const server = await startLoopbackServer({
-    ...{ clock, port: options.port, holdsProcess: options.holdsProcess, answer },
+    ...{ clock, port: options.port, holdsProcess: options.holdsProcess, answer, maxConnections: 200 },
     // A link to the page gives nothing away: it shows nothing without the cookie.
     isLinked: true,
   });
@@ -125,9 +116,10 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     try {
       await route.answer({ request, response, query, visitor });
     } catch (error) {
+      if (response.headersSent) return void response.destroy();
       const isMisuse = error instanceof TypeError || error instanceof RangeError;
-      if (!response.headersSent) refuse(response, isMisuse ? 400 : 502, messageOf(error));
-      else response.destroy();
+      const what = error instanceof WrongParameter ? { parameter: error.parameter, value: error.value } : {};
+      refuse(response, isMisuse ? 400 : 502, messageOf(error), what);
     }
   }
 
@@ -214,11 +206,11 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   }
 
   async function letters({ response, query }: Asked): Promise<void> {
-    sendJson(response, { letters: await source.letters(query.get('session') ?? undefined) });
+    sendJson(response, { letters: await source.letters(readLettersOf(query)) });
   }
 
   async function session({ response, query }: Asked): Promise<void> {
-    const found = await source.session(query.get('id') ?? '');
+    const found = await source.session(readSessionId(query));
     if (found === undefined) return refuse(response, 404, 'Nobody knows this session.');
     sendJson(response, found);
   }
@@ -248,7 +240,8 @@ function sendJson(response: ServerResponse, value: unknown): void {
   response.end(JSON.stringify(value));
 }
 
-function refuse(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { ...noTrace, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
-  response.end(`${text}\n`);
+/** @param what - further fields of the error. */
+function refuse(response: ServerResponse, status: number, error: string, what: object = {}): void {
+  response.writeHead(status, { ...noTrace, 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' });
+  response.end(`${JSON.stringify({ error, ...what })}\n`);
 }

@@ -90,7 +90,7 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
   }
 
   const server = await startLoopbackServer({
-    ...{ clock, port, holdsProcess, answer, upgrade },
+    ...{ clock, port, holdsProcess, answer, upgrade, maxConnections: 200 },
     token: { value: token, in: 'query' },
   });
   const address = `127.0.0.1:${server.port}`;

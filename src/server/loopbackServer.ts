@@ -3,6 +3,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../policy/clock.ts';
 import { type AccessToken, type Refusal, refusalOf } from './access.ts';
+import { type BodyLimits, watchBody } from './bodyWatch.ts';
+import { ConnectionLimit } from './connectionLimit.ts';
 
 export interface LoopbackServerOptions {
   readonly clock: Clock;
@@ -20,6 +22,12 @@ export interface LoopbackServerOptions {
   readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void | Promise<void>) | undefined;
   /** Whether it keeps the process alive. @defaultValue false */
   readonly holdsProcess?: boolean | undefined;
+  /** How long a body may take. @defaultValue silent for 10 s, a minute as a whole */
+  readonly body?: Partial<BodyLimits> | undefined;
+  /** How long a client may take for the head of a request, in ms; up to half more. @defaultValue 10,000 */
+  readonly headersMs?: number | undefined;
+  /** Connections that may be open; one more gets 503. @defaultValue 1000 */
+  readonly maxConnections?: number | undefined;
 }
 
 export interface LoopbackServer {
@@ -35,8 +43,7 @@ export interface LoopbackServer {
 
 /** Above the 60 s after which clients and balancers close an idle connection: the side that sends next should not find it closed. */
 const keepAliveMs = 70_000;
-/** How long the head of a request may take; Node looks at it each 30 s. It sets none of its own where the whole request has no limit. */
-const headersMs = 30_000;
+const usualBody: BodyLimits = { silenceMs: 10_000, wholeMs: 60_000 };
 
 /**
  * Listens on the loopback address only, and answers who may ask: a request under another name or from another site gets 403, one without the
@@ -45,29 +52,34 @@ const headersMs = 30_000;
  */
 export async function startLoopbackServer(options: LoopbackServerOptions): Promise<LoopbackServer> {
   const { clock, token, isLinked, answer, refused, upgrade, holdsProcess = false } = options;
+  const { headersMs = 10_000, maxConnections = 1000 } = options;
+  const body = { ...usualBody, ...options.body };
   const rules = { port: 0, token, isLinked };
   const upgraded = new Set<Duplex>();
   let closing: Promise<void> | undefined;
 
-  // A body may take as long as it likes: what limits it is the one who reads it.
-  const server = createServer(
-    { keepAliveTimeout: keepAliveMs, requestTimeout: 0, headersTimeout: headersMs, noDelay: true },
-    (request, response) => {
-      const refusal = refusalOf(request, rules);
-      if (refusal !== undefined) {
-        refuse(response, refusal);
-        refused?.(response.statusCode);
-      } else
-        guarded(
-          () => answer(request, response),
-          () => response.destroy(),
-        );
-    },
-  );
+  // Node limits a request as a whole alone; a body has limits of its own here, which its reader may stretch.
+  const limits = { requestTimeout: 0, headersTimeout: headersMs, connectionsCheckingInterval: headersMs / 2 };
+  const server = createServer({ keepAliveTimeout: keepAliveMs, noDelay: true, ...limits }, (request, response) => {
+    if (connections.hasTurnedAway(request.socket)) return;
+    watchBody(request, response, body, clock, () => refused?.(408));
+    const refusal = refusalOf(request, rules);
+    if (refusal !== undefined) {
+      refuse(response, refusal);
+      refused?.(response.statusCode);
+    } else
+      guarded(
+        () => answer(request, response),
+        () => response.destroy(),
+      );
+  });
+
+  const connections = new ConnectionLimit(server, maxConnections, clock, () => refused?.(503));
 
   if (upgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
+      if (connections.hasTurnedAway(socket)) return;
       const refusal = refusalOf(request, rules);
       if (refusal !== undefined) return endUpgrade(socket, refusal.status, [], refusal.reason);
       upgraded.add(socket);
@@ -80,6 +92,7 @@ export async function startLoopbackServer(options: LoopbackServerOptions): Promi
   }
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
+    if (connections.hasTurnedAway(socket)) return;
     const refusal = refusalOf(request, rules);
     if (refusal === undefined) return void socket.destroy();
     endUpgrade(socket, refusal.status, [], refusal.reason);

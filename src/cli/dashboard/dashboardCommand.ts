@@ -23,7 +23,14 @@ export interface DashboardArgs {
 export async function run(args: DashboardArgs, io: Io): Promise<number> {
   // A database that cannot be read says so now, not in the browser.
   const database = await readDatabase(args.db, io, async ({ path }) => path);
-  const source = new DatabaseSource({ clock: systemClock, read: (work) => readDatabase(args.db, io, work) });
+  const source = new DatabaseSource({
+    clock: systemClock,
+    // What a request asks for and is not there is no trouble with the database.
+    read: (work) =>
+      readDatabase(args.db, io, work).catch((error: unknown) => {
+        throw error instanceof CommandError && error.cause instanceof RangeError ? error.cause : error;
+      }),
+  });
   const tokenFile = args['metrics-token-file'];
   const server = await startDashboardServer({
     ...{ clock: systemClock, source, port: args.port, holdsProcess: true, by: whoRuns() },

@@ -4,7 +4,7 @@ import type { Order, OrderName, OrderResult } from '../../policy/operatorOrder.t
 /** What the server has under a path. @throws Error that says what the server said. */
 export async function get<T>(path: string): Promise<T> {
   const answer = await fetch(path);
-  if (!answer.ok) throw new Error((await answer.text()).trim() || answer.statusText);
+  if (!answer.ok) throw await refusalOf(answer);
   return (await answer.json()) as T;
 }
 
@@ -69,6 +69,18 @@ async function post(path: string, body: unknown): Promise<unknown> {
 async function send(path: string, body: unknown): Promise<Response> {
   const headers = { 'Content-Type': 'application/json' };
   const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error((await answer.text()).trim() || answer.statusText);
+  if (!answer.ok) throw await refusalOf(answer);
   return answer;
+}
+
+/** What the server said why it did not answer. */
+async function refusalOf(answer: Response): Promise<Error> {
+  const text = await answer.text();
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown };
+    if (typeof error === 'string') return new Error(error);
+  } catch {
+    // Of the listener itself, which speaks to whoever asks.
+  }
+  return new Error(text.trim() || answer.statusText);
 }

@@ -31,6 +31,12 @@ describe.skipIf(!hasSqlite)('unwedge dashboard', () => {
     const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? '';
     const snapshot = await fetch(new URL('/api/snapshot', url), { headers: { cookie } });
     expect(await snapshot.json()).toMatchObject({ database: db, waits: [], runtimes: [] });
+    const wrong = await fetch(new URL('/api/events?limit=abc', url), { headers: { cookie } });
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { parameter: 'limit', value: 'abc' }]);
+    const unknown = await fetch(new URL('/api/incident', url), {
+      ...{ method: 'POST', headers: { cookie, 'Content-Type': 'application/json' }, body: '{"id":"nobody"}' },
+    });
+    expect([unknown.status, await unknown.text()]).toEqual([400, expect.stringContaining('nobody')]);
     expect((await login()).status).toBe(403);
     await expect.poll(() => told).toMatch(/the address was used; for another browser: http:\S+#token=[\w-]{24}\n/);
     expect(told).not.toContain(url.hash);
