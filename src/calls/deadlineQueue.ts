@@ -4,11 +4,16 @@ import type { Clock, Timer } from '../policy/clock.ts';
 export interface Deadline {
   /** Monotonic time in ms. */
   due: number;
-  /** Place in the queue; -1 when it is in none. */
+  /** Place in the queue; negative when it is in none. */
   heapIndex: number;
+  /** Those that are due in the same ms are judged in the order of their numbers, where they have one: of calls, the oldest first. */
+  readonly number?: number;
   /** Called once after `due` has passed, with the time of judging; the deadline has left the queue. Must not throw. */
   expire(now: number): void;
 }
+
+/** The place of one that has left the heap to be judged, until it is or somebody removes it. */
+const judged = -2;
 
 /**
  * All deadlines of a runtime: a heap with one timer for its head. Adding one that is later than all others (the usual case)
@@ -71,8 +76,8 @@ export class DeadlineQueue {
 
   remove(deadline: Deadline): void {
     const index = deadline.heapIndex;
-    if (index < 0) return;
     deadline.heapIndex = -1;
+    if (index < 0) return;
     if (this.#loose.size > 0) this.#loose.delete(deadline);
     const last = this.#heap.pop();
     if (last !== undefined && last !== deadline) {
@@ -138,7 +143,8 @@ export class DeadlineQueue {
     try {
       for (let head = this.#heap[0]; head !== undefined && head.due <= now; head = this.#heap[0]) {
         this.remove(head);
-        head.expire(now);
+        if (this.#heap[0]?.due === head.due) this.#judgeTogether(head, now);
+        else head.expire(now);
       }
     } finally {
       // Whatever one of them did, the others must not wait for ever.
@@ -146,6 +152,27 @@ export class DeadlineQueue {
       this.#arm();
     }
   };
+
+  /** The heap says nothing of the order of those that are due in the same ms; calls that waited for the same thing go first come first. */
+  #judgeTogether(first: Deadline, now: number): void {
+    const all = [first];
+    for (let head = this.#heap[0]; head?.due === first.due; head = this.#heap[0]) {
+      this.remove(head);
+      all.push(head);
+    }
+    for (const each of all) each.heapIndex = judged;
+    all.sort((one, other) => (one.number ?? 0) - (other.number ?? 0));
+    try {
+      for (const each of all) {
+        // Judging another may have removed it, or moved it on.
+        if (each.heapIndex !== judged) continue;
+        each.heapIndex = -1;
+        each.expire(now);
+      }
+    } finally {
+      for (const each of all) if (each.heapIndex === judged) this.set(each);
+    }
+  }
 
   #siftUp(deadline: Deadline): void {
     let index = deadline.heapIndex;

@@ -17,7 +17,10 @@ export class LateClock implements Clock {
   readonly #wakes: readonly number[];
 
   constructor(clock: Clock, plans: readonly IntegrationPlan[], session: SessionPlan | undefined) {
-    const wakes = plans.flatMap(({ calls, probes }) => [...calls, ...probes].flatMap(wakesOf));
+    const wakes = plans.flatMap((plan) => {
+      const freed = freedBy(plan);
+      return [...plan.calls, ...plan.probes].flatMap((call) => wakesOf(call, freed));
+    });
     this.#clock = clock;
     this.#wakes = [...wakes, ...(session?.firings ?? [])].toSorted((one, other) => one - other);
   }
@@ -63,19 +66,30 @@ export class LateClock implements Clock {
 
 /**
  * When deadlines must have been looked at, as a call tells: a limit passed, a wait was over, or one that had passed was not seen yet. The
- * start of an attempt tells nothing: it may have waited for its place.
+ * start of an attempt tells nothing where something else ended at that time: it may have waited for its place.
  */
-function wakesOf({ arrivedAt, attempts, end, limits }: PlannedCall): readonly number[] {
+function wakesOf({ arrivedAt, attempts, end, limits }: PlannedCall, freed: ReadonlySet<number>): readonly number[] {
   const wakes: number[] = [];
   let freeSince = arrivedAt;
-  for (const { startedAt, endedAt, end: how } of attempts.values()) {
+  let waitsUntil: number | undefined = undefined;
+  for (const { startedAt, endedAt, end: how, delayMs } of attempts.values()) {
+    if (startedAt > freeSince && !freed.has(startedAt)) wakes.push(startedAt);
+    else if (waitsUntil !== undefined) wakes.push(waitsUntil);
     const isAnswer = how === 'answered' || how === 'threw';
     const hadPassed =
       endedAt >= Math.min(startedAt + limits.attemptMs, arrivedAt + limits.overallMs, startedAt + limits.idleMs);
     if (how === 'limit') wakes.push(endedAt);
     else if (isAnswer && hadPassed) wakes.push(endedAt + behindMs);
     freeSince = endedAt;
+    // Waits end at whole ms.
+    waitsUntil = typeof delayMs === 'number' ? Math.ceil(endedAt + delayMs) : undefined;
   }
   if (end !== undefined && end.at > freeSince) wakes.push(end.at);
   return wakes;
+}
+
+/** When attempts ended, or their work: what waited for a place may have gone on. */
+function freedBy({ calls, probes }: IntegrationPlan): ReadonlySet<number> {
+  const attempts = [...calls, ...probes].flatMap((call) => [...call.attempts.values()]);
+  return new Set(attempts.flatMap(({ endedAt, workEndedAt = endedAt }) => [endedAt, workEndedAt]));
 }

@@ -29,6 +29,8 @@ export interface PlannedAttempt {
   readonly end: AttemptRow['end'] | 'pending';
   readonly failure: FailureFacts | undefined;
   readonly draw: number | undefined;
+  /** How long the call waited after it; `null`: for a restart. */
+  readonly delayMs: number | null | undefined;
   readonly continuation: 'resumes' | 'none' | undefined;
   /** When its work ended, where that was after the attempt. */
   readonly workEndedAt: number | undefined;
@@ -165,6 +167,7 @@ function attemptsOf(rows: RowsOfCall, origin: number): ReadonlyMap<number, Plann
         end: row.end,
         failure: row.failure,
         draw: row.draw,
+        delayMs: row.delayMs,
         continuation: row.continuation,
         workEndedAt: works.get(row.attempt),
       });
@@ -176,6 +179,12 @@ function attemptsOf(rows: RowsOfCall, origin: number): ReadonlyMap<number, Plann
 }
 
 function underWay(startedAt: number): PlannedAttempt {
-  const open = { failure: undefined, draw: undefined, continuation: undefined, workEndedAt: undefined };
-  return { startedAt, endedAt: Number.POSITIVE_INFINITY, end: 'pending', ...open };
+  const none = {
+    failure: undefined,
+    draw: undefined,
+    delayMs: undefined,
+    continuation: undefined,
+    workEndedAt: undefined,
+  };
+  return { startedAt, endedAt: Number.POSITIVE_INFINITY, end: 'pending', ...none };
 }

@@ -79,6 +79,7 @@ export class ScriptedOperation {
         end: 'answered',
         failure: undefined,
         draw: undefined,
+        delayMs: undefined,
         continuation: undefined,
         workEndedAt: undefined,
       }

@@ -350,6 +350,17 @@ describe('a rate limit', () => {
     expect(seen.map(({ input }) => input).sort()).toEqual(['throttled', 'throttled', 'waits']);
   });
 
+  it('[M-13] is over for all that waited for its end at once, first come first', async () => {
+    const { integration, clock, attempt, seen } = startIntegration({ maxInFlight: 100 });
+    void integration.call('throttled');
+    attempt(0).reject(fault('rate_limit', { outcome: 'failed', retryAfterMs: 20_000 }));
+    await clock.settle();
+    const waiting = Array.from({ length: 40 }, (_, index) => `waits ${index}`);
+    for (const input of waiting) void integration.call(input);
+    await clock.advance(20_000);
+    expect(seen.map(({ input }) => input)).toEqual(['throttled', 'throttled', ...waiting]);
+  });
+
   it('[M-13] ends a call at once when the hint does not fit its deadline, and says when to come back', async () => {
     const { integration, clock, attempt } = startIntegration();
     void integration.call('throttled');

@@ -91,6 +91,43 @@ describe('the queue of deadlines', () => {
     expect(fired).toEqual([]);
   });
 
+  it('[O-16] judges those of the same ms in the order of their numbers, however they came there', async () => {
+    const { clock, queue, fired } = startQueue();
+    const numbered = (number: number, expire = (): void => undefined): Deadline => {
+      const due = 5 + Math.floor(number / 100);
+      const heard = (now: number): void => {
+        fired.push(`${number}@${now}`);
+        expire();
+      };
+      const deadline: Deadline = { due, heapIndex: -1, number, expire: heard };
+      queue.set(deadline);
+      return deadline;
+    };
+    const random = seededRandom(3);
+    const numbers = Array.from({ length: 299 }, (_, index) => index + 1);
+    for (const number of numbers.toSorted(() => random() - 0.5)) numbered(number);
+    await clock.advance(10);
+    expect(fired).toEqual(numbers.map((number) => `${number}@${5 + Math.floor(number / 100)}`));
+  });
+
+  it('leaves out what the judging of another removes or moves on, and loses none when one throws', async () => {
+    const { clock, queue, fired } = startQueue();
+    const all: Deadline[] = [1, 2, 3, 4].map((number) => ({ due: 5, heapIndex: -1, number, expire: () => undefined }));
+    const [first, second, third, fourth] = all as [Deadline, Deadline, Deadline, Deadline];
+    first.expire = () => {
+      queue.remove(second);
+      third.due = 8;
+      queue.set(third);
+      throw new Error('it must not');
+    };
+    for (const each of all.slice(1)) each.expire = (now) => void fired.push(`${each.number}@${now}`);
+    for (const each of [fourth, third, second, first]) queue.set(each);
+    await expect(clock.advance(5)).rejects.toThrow('it must not');
+    await clock.advance(10);
+    expect(fired).toEqual(['4@6', '3@8']);
+    expect(queue.size).toBe(0);
+  });
+
   it('does not keep a deadline that never comes', () => {
     const { clock, queue, at } = startQueue();
     at('never', Number.POSITIVE_INFINITY);
