@@ -1,13 +1,20 @@
 import type { Effect } from '../policy/effects.ts';
-import type { Outcome } from '../policy/failure.ts';
+import type { Failure, Outcome } from '../policy/failure.ts';
 import { type Finding, judgeAnswer, questionOf } from '../policy/reconcileMatch.ts';
-import type { LostAnswer, ReconcileRule, ToolRule } from '../policy/reconcileRule.ts';
+import type { LostAnswer, ProbeContext, ProbeRule, ReconcileRule, ToolRule } from '../policy/reconcileRule.ts';
 import { asFinding, type Asking, type AskingRule, type KeyRule, type Reconciler } from '../policy/reconciler.ts';
+
+/** What ends the calls of a probe. */
+export interface ProbeLimits {
+  readonly signal: AbortSignal;
+  /** All the time that it has, in ms: what it would have to wait for longer is refused, with the time to come back. */
+  readonly timeoutMs: number;
+}
 
 /** How a rule reaches other tools. */
 export interface ProbePort {
   /** Calls a tool the usual way, as a call that changes nothing. Never rejects. */
-  readonly call: (integration: string, tool: string, input: unknown, signal: AbortSignal) => Promise<Outcome<unknown>>;
+  readonly call: (integration: string, tool: string, input: unknown, limits: ProbeLimits) => Promise<Outcome<unknown>>;
   /** What an answer of an integration says, as data. Must not throw. */
   readonly read: (integration: string, answer: unknown) => unknown;
   /** What a call of a tool does, where that is known. */
@@ -52,29 +59,48 @@ export function boundRule(name: string, rule: ReconcileRule, forms: RequestForms
       ask: (lost, asking) => askTool(rule, lost, asking, port),
     } satisfies AskingRule;
   }
-  const { probe } = rule;
   return {
     ...limits,
     asks: 'its probe',
-    ask: (lost, { signal, attempt }) =>
-      probe(lost as LostAnswer<never>, {
-        signal,
-        attempt,
-        call: (integration, tool, input) => port.call(integration, tool, input, signal),
-      }),
+    ask: (lost, asking) => askFunction(rule, lost, asking, port),
   } satisfies AskingRule;
 }
 
 async function askTool(rule: ToolRule, lost: LostAnswer, { signal }: Asking, port: ProbePort): Promise<Finding> {
-  const { tool, integration = lost.integration } = rule;
+  const { tool, integration = lost.integration, timeoutMs } = rule;
   const unclear = (how: string): Finding => asFinding({ verdict: 'unknown', how: `${tool} ${how}` });
   const input = questionOf(rule, lost);
   if (input === undefined) return unclear('was not asked: the call does not have what it takes');
   const effect = port.effect(integration, tool, input);
   if (effect !== undefined && effect !== 'readOnly') return unclear(`was not asked: it is ${effect}, not readOnly`);
-  const outcome = await port.call(integration, tool, input, signal);
-  if (!outcome.ok) return unclear(`failed: ${outcome.failure.message.slice(0, 200)}`);
-  return asFinding(judgeAnswer(rule, lost, port.read(integration, outcome.value)));
+  const outcome = await port.call(integration, tool, input, { signal, timeoutMs });
+  if (outcome.ok) return asFinding(judgeAnswer(rule, lost, port.read(integration, outcome.value)));
+  const { message, retryAfterMs } = outcome.failure;
+  return asFinding({ ...unclear(`failed: ${message.slice(0, 200)}`), againInMs: retryAfterMs });
+}
+
+/** What a function cannot tell as one of its calls was told to come back later counts as that. */
+async function askFunction(
+  { probe, timeoutMs }: ProbeRule,
+  lost: LostAnswer,
+  { signal, attempt }: Asking,
+  port: ProbePort,
+): Promise<unknown> {
+  let refused: Failure | undefined;
+  const call: ProbeContext['call'] = async (integration, tool, input) => {
+    const outcome = await port.call(integration, tool, input, { signal, timeoutMs });
+    if (!outcome.ok && outcome.failure.retryAfterMs !== undefined) refused = outcome.failure;
+    return outcome;
+  };
+  const later = ({ message, retryAfterMs }: Failure): Finding =>
+    asFinding({ verdict: 'unknown', how: `its probe failed: ${message.slice(0, 200)}`, againInMs: retryAfterMs });
+  try {
+    const verdict = await probe(lost as LostAnswer<never>, { signal, attempt, call });
+    return verdict === 'unknown' && refused !== undefined ? later(refused) : verdict;
+  } catch (error) {
+    if (refused === undefined) throw error;
+    return later(refused);
+  }
 }
 
 /** An object with a value under names with dots between; what was given stays as it is. */

@@ -15,6 +15,7 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
     attempts: call.attempts,
     retryable: outcome !== 'done' && (facts.shouldRetry ?? isRetryable(facts)),
     ...(effect !== undefined && { effect }),
+    ...(isOpen && isKnown(facts) && { lastOutcome: facts.outcome }),
     // Rounded up: a caller that waits so long does not come too early.
     ...(facts.retryAfterMs !== undefined && { retryAfterMs: Math.ceil(facts.retryAfterMs) }),
   };
@@ -33,6 +34,11 @@ function refusedByCircuit({ kind, reason, message, retryAfterMs, cause }: Failur
     attempts: 0,
     retryable: true,
   };
+}
+
+/** Whether an attempt that failed like this had no effect. */
+function isKnown({ outcome }: FailureFacts): boolean {
+  return outcome === 'failed' || outcome === 'not_started';
 }
 
 function isRetryable({ kind }: FailureFacts): boolean {

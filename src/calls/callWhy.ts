@@ -44,8 +44,8 @@ export interface ReconcileWhy {
   readonly about: string;
   /** It is the answer of a call that this one equals; its own was not made. */
   readonly held: boolean;
-  /** Whether it is asked as of now, will be asked again, or that call is made again. */
-  readonly state: 'asking' | 'waiting' | 'repeating';
+  /** Whether it waits for its turn to be asked, is asked as of now, will be asked again, or that call is made again. */
+  readonly state: 'queued' | 'asking' | 'waiting' | 'repeating';
   /** How often it was asked. */
   readonly probes: number;
   /** When the probe has had its time, or the next one begins. */
@@ -98,10 +98,10 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
 
 function reconcileWhyOf<I, O>(effect: OpenEffect<I, O>, call: Call<I, O>, now: number): ReconcileWhy {
   const { phase, rule, loss, probes, due } = effect;
-  const state = phase === 'repeating' || phase === 'over' ? 'repeating' : phase === 'waiting' ? 'waiting' : 'asking';
+  const state = phase === 'over' ? 'repeating' : phase === 'writing' ? 'asking' : phase;
   const { tool, integration } = loss.answer;
   const about = { asks: rule.asks, about: tool ?? integration, held: effect.call !== call, state, probes } as const;
-  return state === 'repeating' ? about : { ...about, inMs: Math.max(0, due - now) };
+  return state === 'repeating' || state === 'queued' ? about : { ...about, inMs: Math.max(0, due - now) };
 }
 
 /** What the end of a wait leads to, where that is not the end of the call's time. */

@@ -32,10 +32,10 @@ export class OpenEffect<I, O> implements Deadline {
   /** Calls that wait for its end, first come first. */
   readonly held = new Set<Call<I, O>>();
   /**
-   * `writing`: the ledger is told. `asking`: a probe is under way. `waiting`: for the next. `repeating`: it did not happen, and its call is made
-   * again. `over`: nothing of it is open.
+   * `writing`: the ledger is told. `queued`: its probe waits for its turn. `asking`: that is under way. `waiting`: for the time of the next.
+   * `repeating`: it did not happen, and its call is made again. `over`: nothing of it is open.
    */
-  phase: 'writing' | 'asking' | 'waiting' | 'repeating' | 'over' = 'writing';
+  phase: 'writing' | 'queued' | 'asking' | 'waiting' | 'repeating' | 'over' = 'writing';
   /** Probes made for this loss. */
   probes = 0;
   /** Of those, how many count against the rule's attempts. */
@@ -62,12 +62,19 @@ export class OpenEffect<I, O> implements Deadline {
 
   /** Whether it is asked what became of the call. */
   get isAsked(): boolean {
-    return this.phase === 'writing' || this.phase === 'asking' || this.phase === 'waiting';
+    return this.phase !== 'repeating' && this.phase !== 'over';
   }
 
   /** From when on the rule vouches that the other side acts no more; `Infinity` where it says nothing of it. */
   get finalAt(): number {
     return this.loss.at + (this.rule.notBeforeMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Until when a probe that is told to come again later does so without using up an attempt. */
+  get patientUntil(): number {
+    return this.finalAt === Number.POSITIVE_INFINITY
+      ? this.call.overallDue
+      : Math.max(this.call.overallDue, this.finalAt);
   }
 
   /** Whether a call waits for it. */

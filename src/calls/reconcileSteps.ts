@@ -1,27 +1,16 @@
-import { backoffDelayMs } from '../policy/backoff.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import { leavesEffectOpen } from '../policy/repetition.ts';
 import type { AdmissionSteps } from './admissionSteps.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
-import { isThenable, observe } from './observe.ts';
-import { type EffectWatcher, type Loss, OpenEffect } from './openEffect.ts';
+import { type Loss, OpenEffect } from './openEffect.ts';
 import { inputKeyOf } from './openEffects.ts';
 import type { PathState } from './pathState.ts';
-import { findingOf, foundFacts } from '../policy/reconciler.ts';
+import { foundFacts } from '../policy/reconciler.ts';
+import { ProbeSteps } from './probeSteps.ts';
 import * as refusal from './refusal.ts';
 import type { Settlement } from './settlement.ts';
-import { markOfWork } from './workSignal.ts';
-
-/** The wait before a rule is asked again. */
-const backoff = {
-  kind: 'exponential',
-  initialMs: 500,
-  factor: 2,
-  maxMs: 10_000,
-  jitter: { kind: 'factor', factor: 0.2 },
-} as const;
 
 /** What goes on with a call of which it is known that it did not happen. */
 export type Decide<I, O> = (call: Call<I, O>, facts: FailureFacts) => void;
@@ -30,11 +19,12 @@ export type Decide<I, O> = (call: Call<I, O>, facts: FailureFacts) => void;
  * The steps of a call whose answer is lost: it is asked what became of it, calls that equal it wait, and all of them end by the verdict. The
  * question belongs to the effect: it goes on when its call has ended.
  */
-export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
+export class ReconcileSteps<I, O> {
   readonly #state: PathState<I, O>;
   readonly #settlement: Settlement<I, O>;
   readonly #admission: AdmissionSteps<I, O>;
   readonly #decide: Decide<I, O>;
+  readonly #probes: ProbeSteps<I, O>;
 
   constructor(
     state: PathState<I, O>,
@@ -46,6 +36,7 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     this.#settlement = settlement;
     this.#admission = admission;
     this.#decide = decide;
+    this.#probes = new ProbeSteps(state, (effect, finding) => this.#settle(effect, finding));
     settlement.reconciled = (call, outcome) => this.#callSettled(call, outcome);
   }
 
@@ -100,38 +91,22 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     this.#settlement.fail(call, lastFailure ?? this.#heldFacts(call));
   }
 
-  /** A probe is late, or it is time for the next. */
-  effectDue(effect: OpenEffect<I, O>, now: number): void {
-    const { queue } = this.#state;
-    queue.enter();
-    if (effect.phase === 'asking') {
-      effect.probe?.abort(new Error('the probe took too long'));
-      this.#heard(effect, { verdict: 'unknown', how: `${effect.rule.asks} did not answer in time` }, now);
-    } else if (effect.isAsked) this.#ask(effect, now);
-    queue.leave();
-  }
-
   /** The time of the question that a call waits for has come, as an operator wants it. */
   fire(call: Call<I, O>): void {
     const effect = effectOf(call);
-    if (effect !== undefined) this.effectDue(effect, this.#now());
+    if (effect !== undefined) this.#probes.effectDue(effect, this.#now());
   }
 
   /** Asks at once what is asked later: a process has ended that had the calls. */
   askNow(effects: readonly OpenEffect<I, O>[]): void {
-    const now = this.#now();
-    for (const effect of effects) {
-      if (effect.phase !== 'waiting') continue;
-      effect.tries = 0;
-      this.#ask(effect, now);
-    }
+    this.#probes.askNow(effects);
   }
 
   /** Nothing is asked any more. */
   stop(): void {
     const { openEffects } = this.#state;
     for (const effect of openEffects.list()) {
-      this.#halt(effect);
+      this.#probes.halt(effect);
       if (effect.isAsked) this.#state.records.reconcileLeft(effect);
       effect.phase = 'over';
     }
@@ -160,7 +135,7 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     const open =
       effect ??
       new OpenEffect(
-        this,
+        this.#probes,
         call,
         reconcile,
         loss,
@@ -173,99 +148,9 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     setEffect(call, open);
     openEffects.add(open);
     records.reconciling(open);
-    queue.step(() => this.#write(open), undefined);
+    this.#traceQuestion(call, open);
+    queue.step(() => this.#probes.begin(open), undefined);
     return open;
-  }
-
-  /** Tells the ledger first: what is asked is known to the next process too. */
-  #write(effect: OpenEffect<I, O>): void {
-    if (effect.phase !== 'writing') return;
-    const { queue, options } = this.#state;
-    const written = effect.call.settings.reconcileLog?.opened();
-    if (!isThenable(written)) {
-      this.#ask(effect, this.#now());
-      return;
-    }
-    // A store that is stuck keeps nobody waiting.
-    effect.due = Math.ceil(this.#now() + effect.rule.timeoutMs);
-    options.deadlines.set(effect);
-    const go = (isOurs: boolean): void => {
-      if (effect.phase !== 'writing') return;
-      queue.enter();
-      if (isOurs) this.#ask(effect, this.#now());
-      else this.#settle(effect, { verdict: 'unknown', how: 'another runtime has the session now' });
-      queue.leave();
-    };
-    Promise.resolve(written).then(go, () => go(true));
-  }
-
-  #ask(effect: OpenEffect<I, O>, now: number): void {
-    const { options, queue } = this.#state;
-    const { rule, loss, call } = effect;
-    effect.phase = 'asking';
-    effect.isFinal = now >= effect.finalAt || options.incarnation?.isGone(call.progress.incarnation) === true;
-    effect.probes++;
-    effect.tries++;
-    const controller = new AbortController();
-    markOfWork(controller.signal);
-    effect.probe = controller;
-    effect.due = Math.ceil(now + rule.timeoutMs);
-    options.deadlines.set(effect);
-    const probe = effect.probes;
-    const isCurrent = (): boolean => effect.probe === controller && effect.phase === 'asking';
-    const hear = (finding: Finding): void => {
-      if (!isCurrent()) return;
-      queue.enter();
-      this.#heard(effect, finding, this.#now());
-      queue.leave();
-    };
-    const ask = (): unknown => rule.ask(loss.answer, { signal: controller.signal, attempt: probe });
-    const answered = (answer: unknown): void => hear(findingOf(answer, rule));
-    const failed = (): void => hear({ verdict: 'unknown', how: `${rule.asks} failed` });
-    queue.step(() => {
-      if (!isCurrent()) return;
-      queue.outside();
-      observe(ask, answered, failed);
-      queue.inside();
-    }, undefined);
-  }
-
-  /** A probe has answered, or will not. */
-  #heard(effect: OpenEffect<I, O>, finding: Finding, now: number): void {
-    const { rule, isFinal } = effect;
-    const { verdict } = finding;
-    this.#halt(effect);
-    if (verdict === 'done' || (verdict === 'not_done' && isFinal)) {
-      this.#settle(effect, finding);
-      return;
-    }
-    const { finalAt } = effect;
-    const maySayMore = finalAt !== Number.POSITIVE_INFINITY && finalAt > now;
-    // That it is not there yet says nothing of what comes: the next time that counts is the one after which nothing comes.
-    const isLast = effect.tries >= rule.attempts || (verdict === 'not_done' && maySayMore);
-    if (!isLast) this.#askIn(effect, backoffDelayMs(backoff, effect.tries + 1, this.#state.options.random), now);
-    else if (maySayMore) {
-      effect.tries = 0;
-      this.#askIn(effect, finalAt - now, now);
-    } else {
-      const how = verdict === 'not_done' ? `${finding.how}, and it may still happen` : finding.how;
-      this.#settle(effect, { verdict: 'unknown', how });
-    }
-  }
-
-  #askIn(effect: OpenEffect<I, O>, delayMs: number, now: number): void {
-    effect.phase = 'waiting';
-    effect.due = Math.ceil(now + delayMs);
-    this.#state.options.deadlines.set(effect);
-  }
-
-  /** Its probe, and its wait, are over. */
-  #halt(effect: OpenEffect<I, O>): void {
-    const { options, queue } = this.#state;
-    const { probe } = effect;
-    effect.probe = undefined;
-    options.deadlines.remove(effect);
-    if (probe !== undefined) queue.call(() => probe.abort(new Error('the probe is over')), undefined);
   }
 
   #settle(effect: OpenEffect<I, O>, finding: Finding): void {
@@ -273,7 +158,7 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     const { call } = effect;
     const { verdict } = finding;
     const isLate = call.settled || call.failed;
-    this.#halt(effect);
+    this.#probes.halt(effect);
     effect.phase = verdict === 'not_done' ? 'repeating' : 'over';
     records.reconciled(effect, finding, isLate);
     const { reconcileLog } = call.settings;
@@ -282,6 +167,7 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
       if (isLate) this.#makeNext(effect);
       else {
         waiting.delete(call);
+        this.#traceFinding(call, finding);
         call.ownProgress().effect = 'not_done';
         this.#decide(call, foundFacts(effect.loss.facts, finding));
       }
@@ -300,6 +186,7 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
     const { waiting } = this.#state;
     const { verdict, result, how } = finding;
     waiting.delete(call);
+    this.#traceFinding(call, finding);
     if (verdict === 'done' && result !== undefined) {
       call.ending = 'answered';
       this.#settlement.succeedAfterAll(call, result.value as O, how);
@@ -382,6 +269,17 @@ export class ReconcileSteps<I, O> implements EffectWatcher<I, O> {
   #isEqual(call: Call<I, O>, effect: OpenEffect<I, O>): boolean {
     const { tool, input } = effect.rule.about(call.input as never);
     return effect.inputKey !== undefined && inputKeyOf(tool, input) === effect.inputKey;
+  }
+
+  #traceQuestion(
+    { progress: { trace } }: Call<I, O>,
+    { rule: { asks }, loss: { attempt, facts } }: OpenEffect<I, O>,
+  ): void {
+    if (trace !== undefined) this.#state.queue.call(() => trace.reconciling({ asks, attempt, facts }), undefined);
+  }
+
+  #traceFinding({ progress: { trace } }: Call<I, O>, finding: Finding): void {
+    if (trace !== undefined) this.#state.queue.call(() => trace.reconciled(finding), undefined);
   }
 
   #heldFacts(call: Call<I, O>): FailureFacts {

@@ -1,5 +1,6 @@
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { IntegrationType } from '../policy/integrationAbout.ts';
+import type { Finding } from '../policy/reconcileMatch.ts';
 
 /** Trace context by the names of its headers (`traceparent`, `tracestate`), as it is handed on to another process. */
 export type TraceContext = Readonly<Record<string, string>>;
@@ -65,6 +66,15 @@ export interface CallEnd {
   readonly fellBackFor: FailureFacts | undefined;
 }
 
+/** What is asked about a lost answer. */
+export interface Reconciling {
+  /** A tool, or a function. */
+  readonly asks: string;
+  readonly attempt: number;
+  /** How its answer was lost. */
+  readonly facts: FailureFacts;
+}
+
 /** Follows one call. */
 export interface CallTrace extends Pick<Trace, 'run'> {
   /** What its work hands on to the other side; undefined where there is nothing to hand on. */
@@ -73,6 +83,10 @@ export interface CallTrace extends Pick<Trace, 'run'> {
   attemptFailed(attempt: number, facts: FailureFacts, delayMs: number | null | undefined): void;
   /** The call waits: for what. */
   waits(waiting: string): void;
+  /** The answer of an attempt is lost, and it is asked what became of the call. */
+  reconciling(question: Reconciling): void;
+  /** That is known now, or will not be. */
+  reconciled(finding: Pick<Finding, 'verdict' | 'how'>): void;
   callEnded(end: CallEnd): void;
 }
 

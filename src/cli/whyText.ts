@@ -88,6 +88,8 @@ function phaseText(progress: CallWhy | undefined): string {
 function reconcileText({ asks, about, held, state }: ReconcileWhy, leftMs: number): string {
   const what = sanitize(held ? `an equal call of ${about}` : about);
   if (state === 'repeating') return `waits for ${what}, which did not happen and is made again; ${time(leftMs)} left`;
+  if (state === 'queued')
+    return `waits for its turn to ask ${sanitize(asks)} whether ${what} happened, ${time(leftMs)} left`;
   const left = state === 'waiting' ? `again in ${time(leftMs)}` : `${time(leftMs)} left`;
   return `asks ${sanitize(asks)} whether ${what} happened, ${left}`;
 }

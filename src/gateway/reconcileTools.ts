@@ -3,7 +3,7 @@ import type { CallSettings } from '../calls/callSettings.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
 import { type ReconcileOptions, reconcileRuleOf } from '../policy/reconcileRule.ts';
 import type { Reconciler } from '../policy/reconciler.ts';
-import type { KnownTool, Tools, ToolSettings } from '../policy/toolOptions.ts';
+import { type KnownTool, toolLimits, type Tools, type ToolSettings } from '../policy/toolOptions.ts';
 import type { ToolForms } from './requestForms.ts';
 import type { ToolTarget } from './sessionTools.ts';
 
@@ -54,17 +54,18 @@ function refuseChanging(option: string, tool: string, settings: ToolSettings | u
 /** How rules reach the tools of a gateway. */
 export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
   return {
-    call(integration, tool, input, signal) {
+    call(integration, tool, input, { signal, timeoutMs }) {
       const target = targets.get(integration);
       if (target === undefined) return Promise.resolve(unknownTarget(integration));
       const { path, tools } = target;
       const own = tools.get(tool);
-      const { limits, retry } = path.policy;
+      const { retry } = path.policy;
+      const ownLimits = toolLimits(path.policy.limits, own);
       const settings: CallSettings<unknown, unknown> = {
-        ...limits,
-        idleMs: own?.idleMs ?? limits.idleMs,
-        attemptMs: own?.longRunningMs ?? own?.attemptMs ?? limits.attemptMs,
-        overallMs: own?.longRunningMs ?? limits.overallMs,
+        ...ownLimits,
+        // A rule whose time was too short says nothing about the integration.
+        ownLimits,
+        overallMs: Math.min(ownLimits.overallMs, timeoutMs),
         // A rule that got no answer asks again by itself.
         retry: { ...retry, maxAttempts: 1 },
         effect: 'readOnly',

@@ -1,5 +1,5 @@
 import { type Context, context, type Span, SpanStatusCode } from '@opentelemetry/api';
-import type { CallEnd, CallTrace, TraceContext } from '../calls/tracing.ts';
+import type { CallEnd, CallTrace, Reconciling, TraceContext } from '../calls/tracing.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import {
@@ -34,7 +34,7 @@ export interface OpenSpan {
   readonly start: number;
 }
 
-/** The span of a call: one from its beginning to its end, with an event for each attempt that failed and each wait. */
+/** The span of a call: one from its beginning to its end, with an event for each attempt that failed, each wait, and each question what became of it. */
 export class CallSpan implements CallTrace {
   readonly #scope: SpanScope;
   readonly #shape: CallShape;
@@ -70,6 +70,18 @@ export class CallSpan implements CallTrace {
 
   waits(what: string): void {
     this.#scope.safely(() => this.#tell(own.waits, { [own.waitFor]: what }));
+  }
+
+  reconciling({ asks, attempt, facts }: Reconciling): void {
+    const { safely, texts } = this.#scope;
+    safely(() =>
+      this.#tell(own.reconciling, { [own.asks]: texts.text(asks), [own.attempt]: attempt, ...this.#failure(facts) }),
+    );
+  }
+
+  reconciled({ verdict, how }: Parameters<CallTrace['reconciled']>[0]): void {
+    const { safely, texts } = this.#scope;
+    safely(() => this.#tell(own.reconciled, { [own.verdict]: verdict, [own.verdictHow]: texts.text(how) }));
   }
 
   callEnded({ outcome, attempts, fellBackFor }: CallEnd): void {

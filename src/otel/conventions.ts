@@ -61,6 +61,11 @@ export const own = {
   child: 'unwedge.child',
   attemptFailed: 'unwedge.attempt.failed',
   waits: 'unwedge.call.waits',
+  reconciling: 'unwedge.call.reconciling',
+  reconciled: 'unwedge.call.reconciled',
+  asks: 'unwedge.reconcile.asks',
+  verdict: 'unwedge.reconcile.verdict',
+  verdictHow: 'unwedge.reconcile.how',
 } as const;
 
 /** Operations of `gen_ai.operation.name`, and methods of `mcp.method.name`, that calls are told as. */

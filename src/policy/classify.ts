@@ -81,7 +81,14 @@ function examined(error: unknown, context: ClassifyContext): FailureFacts {
 
 /** The facts alone: attempts and name of the inner integration are not those of the call around it. */
 function factsOf(error: IntegrationError): FailureFacts {
-  const { integration: _, attempts: __, retryable: ___, fallbackError: ____, ...facts } = error.failure;
+  const {
+    integration: _,
+    attempts: __,
+    retryable: ___,
+    fallbackError: ____,
+    lastOutcome: _____,
+    ...facts
+  } = error.failure;
   return { ...facts, cause: facts.cause ?? error };
 }
 

@@ -135,6 +135,10 @@ export interface Failure extends FailureFacts {
   readonly retryable: boolean;
   /** What the call may do to the world, where somebody said and its outcome is open (`unknown`, `cancelled`). */
   readonly effect?: Effect | undefined;
+  /**
+   * What the last attempt alone left behind, where that is known and `outcome` is not: an earlier attempt may have taken effect.
+   */
+  readonly lastOutcome?: EffectOutcome | undefined;
   /** What the fallback failed with that was asked in its place; of an integration or an agent an {@link IntegrationError}. */
   readonly fallbackError?: unknown;
 }

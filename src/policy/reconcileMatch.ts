@@ -8,6 +8,8 @@ export interface Finding {
   readonly how: string;
   /** Present where there is one; it may be undefined. */
   readonly result?: { readonly value: unknown } | undefined;
+  /** Nobody could be asked as of now, and said when that will be; in ms from now. */
+  readonly againInMs?: number | undefined;
 }
 
 /** Items of a list that are looked at: a longer one is none that was asked for this call. */

@@ -215,7 +215,7 @@ export const reconcileKey = section(
   reconcileKeys,
   { id: 'reconcile', whole: true, help: 'How it is found out what became of a call whose answer was lost.' },
   judgeRule,
-) as unknown as Key<ReconcileOptions | undefined>;
+) as Key<ReconcileOptions | undefined>;
 
 /** How often, how long and when a rule asks; in ms. */
 export interface AskLimits {
@@ -239,10 +239,16 @@ export interface ToolRule extends AskLimits {
   readonly named: string;
 }
 
+/** A rule that is a function, complete. */
+export interface ProbeRule extends AskLimits {
+  readonly kind: 'probe';
+  readonly probe: ReconcileProbe;
+}
+
 /** A rule, complete. */
 export type ReconcileRule =
   | ToolRule
-  | (AskLimits & { readonly kind: 'probe'; readonly probe: ReconcileProbe })
+  | ProbeRule
   | { readonly kind: 'key'; readonly in: 'input' | 'meta' | 'header'; readonly name: string };
 
 /** @param given - as it was read by {@link reconcileKey}: right, durations in ms. */

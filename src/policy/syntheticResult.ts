@@ -58,11 +58,13 @@ const risks: Readonly<Record<Effect, string>> = {
   mutating: 'it may have taken effect, check before repeating',
 };
 
-function known({ outcome, effect = 'mutating', how }: Failure): string {
+function known({ outcome, effect = 'mutating', how, lastOutcome }: Failure): string {
   if (outcome === 'done' || outcome === 'not_done')
     return how === undefined ? ends[outcome] : `${ends[outcome]} (${plain(how)})`;
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
-  return isOpen ? `${ends[outcome]}; ${risks[effect]}` : ends[outcome];
+  if (!isOpen) return ends[outcome];
+  const risk = lastOutcome === undefined ? risks[effect] : risks[effect].replace(/^it may/, 'an earlier attempt may');
+  return `${ends[outcome]}; ${risk}`;
 }
 
 /** Of a stream its reader has what it wanted. */
@@ -78,10 +80,11 @@ function plain(message: string): string {
 function advice({ outcome, effect, retryable, retryAfterMs }: Failure): string {
   if (outcome === 'done') return 'do not repeat it';
   if (outcome === 'not_done') return 'it may be tried again';
-  if (retryAfterMs !== undefined && retryAfterMs > 0) return `try again in ${formatDuration(retryAfterMs)}`;
-  if (!retryable) return 'trying the same again is not expected to help';
+  const isLater = retryAfterMs !== undefined && retryAfterMs > 0;
+  if (!isLater && !retryable) return 'trying the same again is not expected to help';
+  const when = isLater ? `try again in ${formatDuration(retryAfterMs)}` : 'it may be tried again';
   // What may have taken effect is not offered for repeating without its condition.
   const isOpen = outcome === 'unknown' || outcome === 'cancelled';
   const isHarmless = effect === 'readOnly' || effect === 'idempotent';
-  return isOpen && !isHarmless ? 'after that it may be tried again' : 'it may be tried again';
+  return isOpen && !isHarmless ? `after that ${when}` : when;
 }

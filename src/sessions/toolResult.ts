@@ -51,7 +51,16 @@ const unanswered: ReadonlySet<FailureKind> = new Set([
 /** The result of a tool call that failed. */
 export function errorResult(failure: Failure, elapsedMs: number): ToolError | SyntheticToolError {
   const retries = Math.max(0, failure.attempts - 1);
-  if (!unanswered.has(failure.kind) && failure.how === undefined)
+  if (!unanswered.has(failure.kind) && failure.how === undefined && !hidesEffect(failure))
     return { status: 'error', error: failure.message, retries, recoverable: false };
   return { ...syntheticResult(failure, elapsedMs), retries, recoverable: false };
+}
+
+/**
+ * Whether the words of an error alone would pass over an effect that may have taken place: of an earlier attempt, or of a connection that broke
+ * while a call was under way of which somebody has said that it changes something.
+ */
+function hidesEffect({ kind, outcome, effect, lastOutcome }: Failure): boolean {
+  if (lastOutcome !== undefined) return effect !== 'readOnly';
+  return kind === 'transient' && outcome === 'unknown' && effect === 'mutating';
 }

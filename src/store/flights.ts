@@ -1,4 +1,5 @@
-import type { FlightRecord, KeptPolicy, PolicyRow } from '../policy/flight.ts';
+import type { FlightRecord, IntegrationTraits, KeptPolicy, PolicyRow, SessionLimits } from '../policy/flight.ts';
+import type { IntegrationPolicy } from '../policy/policy.ts';
 import { parseMetadata } from './events.ts';
 
 /** Records of one integration that are kept; one more drops the oldest. */
@@ -31,6 +32,18 @@ export function flightText(value: unknown): string {
 /** What {@link flightText} wrote; an empty object for what is none. */
 export function readFlightText(text: unknown): Readonly<Record<string, unknown>> {
   return withInfinity(parseMetadata(text)) as Readonly<Record<string, unknown>>;
+}
+
+/** The policy that {@link flightText} wrote; undefined for what is none. */
+export function readPolicyText(text: unknown): KeptPolicy | undefined {
+  const { of, policy, traits, watchdog } = readFlightText(text);
+  if (of === 'session' && isObject(watchdog)) return { of, watchdog: watchdog as SessionLimits };
+  if (of !== 'integration' || !isObject(policy) || !isObject(traits)) return undefined;
+  return { of, policy: policy as IntegrationPolicy, traits: traits as IntegrationTraits };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Gives back what `Infinity` became in {@link flightText}. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CallTrace, TracedCall, Tracing } from '../../src/calls/tracing.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
-import { type Started, startIntegration } from '../support/startIntegration.ts';
+import { fault, type Started, startIntegration } from '../support/startIntegration.ts';
+import { startReconciling } from '../support/startReconciling.ts';
 
 interface Traced extends Started {
   /** What the tracer is told, in order. */
@@ -11,6 +12,12 @@ interface Traced extends Started {
 
 /** An integration whose calls a tracer follows. */
 function startTraced(policy: Parameters<typeof startIntegration>[0] = {}): Traced {
+  const { told, tracing } = tracingTold();
+  const started = startIntegration(policy, undefined, { tracing, toolOf: (input) => input });
+  return { ...started, told, tracing };
+}
+
+function tracingTold(): Pick<Traced, 'told' | 'tracing'> {
   const told: unknown[] = [];
   const trace: CallTrace = {
     context: { traceparent: '00-trace' },
@@ -20,6 +27,8 @@ function startTraced(policy: Parameters<typeof startIntegration>[0] = {}): Trace
     },
     attemptFailed: (attempt, { kind }, delayMs) => void told.push(['failed', attempt, kind, delayMs]),
     waits: (waiting) => void told.push(['waits', waiting]),
+    reconciling: ({ asks, attempt, facts }) => void told.push(['reconciling', asks, attempt, facts.kind]),
+    reconciled: ({ verdict, how }) => void told.push(['reconciled', verdict, how]),
     callEnded: ({ outcome, attempts, fellBackFor }) =>
       void told.push(['ended', outcome.ok ? outcome.value : outcome.failure.kind, attempts, fellBackFor?.kind]),
   };
@@ -35,10 +44,10 @@ function startTraced(policy: Parameters<typeof startIntegration>[0] = {}): Trace
       here: () => undefined,
     },
   };
-  const started = startIntegration(policy, undefined, { tracing, toolOf: (input) => input });
-  return { ...started, told, tracing };
+  return { told, tracing };
 }
 
+const lost = fault('timeout', { message: 'No answer' });
 const down = new AttemptError({ kind: 'transient', message: 'down', outcome: 'failed' });
 
 describe('a tracer', () => {
@@ -59,6 +68,37 @@ describe('a tracer', () => {
       ['ended', 'found', 2, undefined],
     ]);
     expect(attempt(1).context.traceContext).toEqual({ traceparent: '00-trace' });
+  });
+
+  it('[O-5] [R-16] hears when it is asked what became of a call and what was found, for as long as that is under way', async () => {
+    const { told, tracing } = tracingTold();
+    const { make, attempt, asked, clock } = startReconciling({}, { retry: { maxAttempts: 1 } }, { tracing });
+    const first = make('charge:1');
+    attempt(0).reject(lost);
+    await clock.settle();
+    expect(told.slice(2)).toEqual([
+      ['reconciling', 'list_payments', 1, 'timeout'],
+      ['waits', 'reconciling'],
+    ]);
+    const second = make('charge:1');
+    asked[0]?.resolve({ done: 'ch_42', how: 'listed' });
+    await Promise.all([first.outcome, second.outcome]);
+    expect(told.slice(5)).toEqual([
+      ['waits', 'reconciling'],
+      ['reconciled', 'done', 'listed'],
+      ['ended', 'ch_42', 1, undefined],
+      ['reconciled', 'done', 'listed'],
+      ['ended', 'ch_42', 0, undefined],
+    ]);
+    told.length = 0;
+    make('charge:2', { overallMs: 1000 });
+    await clock.advance(1000);
+    asked[1]?.resolve('done');
+    await clock.settle();
+    expect(told.slice(2)).toEqual([
+      ['reconciling', 'list_payments', 1, 'timeout'],
+      ['ended', 'timeout', 1, undefined],
+    ]);
   });
 
   it('[O-5] hears that an attempt was the last, and what a fallback answered for', async () => {

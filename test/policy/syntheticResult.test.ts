@@ -51,6 +51,16 @@ describe('a synthetic result', () => {
     expect(syntheticResult(failure({ effect, outcome }), 1).error).toMatch(new RegExp(`[:;] ${end}$`));
   });
 
+  it('[G-13] says that it was an earlier attempt which may have taken effect, where the last one did not', () => {
+    const given = { kind: 'overloaded', message: 'HTTP 503', lastOutcome: 'failed', retryAfterMs: 30_000 } as const;
+    expect(syntheticResult(failure(given), 1).error).toBe(
+      'HTTP 503: outcome unknown; an earlier attempt may have taken effect, check before repeating; after that try again in 30s.',
+    );
+    expect(syntheticResult(failure({ ...given, effect: 'idempotent' }), 1).error).toBe(
+      'HTTP 503: outcome unknown; an earlier attempt may have taken effect, which repeating does not do twice; try again in 30s.',
+    );
+  });
+
   it.each([
     [{ retryAfterMs: 30_000 }, 'try again in 30s.'],
     [{ outcome: 'not_started' as const }, 'it was not started; it may be tried again.'],

@@ -1,6 +1,7 @@
 import { defaultSettings } from '../../src/calls/callOptions.ts';
 import type { CallPathOptions } from '../../src/calls/callPathOptions.ts';
 import type { Call } from '../../src/calls/call.ts';
+import { type CallWhy, whyOf } from '../../src/calls/callWhy.ts';
 import type { CallSettings } from '../../src/calls/callSettings.ts';
 import type { Outcome } from '../../src/policy/failure.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
@@ -29,6 +30,8 @@ export interface Reconciling extends Started {
   readonly rule: AskingRule;
   /** The process behind it: `gone` are those that have ended. */
   readonly processes: { current: number; gone: number };
+  /** What a call waits for. */
+  why(call: Call<string, string> | undefined): CallWhy | undefined;
   make(input: string, settings?: Partial<CallSettings<string, string>>): Made;
 }
 
@@ -72,6 +75,7 @@ export function startReconciling(
     asked,
     rule: whole,
     processes,
+    why: (call) => (call === undefined ? undefined : whyOf(call, started.clock)),
     make(input, settings = {}) {
       let ended: Outcome<string> | undefined;
       let times = 0;

@@ -1,4 +1,4 @@
-import type { FlightReason, FlightRecord, KeptPolicy, PolicyRow } from '../../policy/flight.ts';
+import type { FlightReason, FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import {
   type FlightQuery,
   type FlightRecords,
@@ -6,6 +6,7 @@ import {
   mostFlights,
   policyKey,
   readFlightText,
+  readPolicyText,
 } from '../flights.ts';
 import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
@@ -72,18 +73,17 @@ export function selectFlights(database: Database, { integration = '', since = 0 
     });
 }
 
-/** Of a database of before: none. */
+/** Of a database of before: none. What somebody damaged is left out. */
 export function selectPolicies(database: Database): PolicyRow[] {
   if (!hasTable(database, 'unwedge_policies')) return [];
   return database
     .prepare('SELECT * FROM unwedge_policies ORDER BY seen_at')
     .all()
-    .map((row) => ({
-      name: String(row['name']),
-      kept: readFlightText(row['policy']) as unknown as KeptPolicy,
-      since: Number(row['since']),
-      seenAt: Number(row['seen_at']),
-    }));
+    .flatMap((row) => {
+      const kept = readPolicyText(row['policy']);
+      if (kept === undefined) return [];
+      return [{ name: String(row['name']), kept, since: Number(row['since']), seenAt: Number(row['seen_at']) }];
+    });
 }
 
 function insertFlight(database: Database, { integration, run, pid, at, because, ...flight }: FlightRecord): void {

@@ -44,6 +44,42 @@ describe('the span of a call', () => {
     expect(status.code).toBe(SpanStatusCode.UNSET);
   });
 
+  it('[O-5] [R-16] tells that it is asked what became of the call, and what was found', async () => {
+    const { gateway, clock, span } = await startTelemetry(() => undefined);
+    const bank = gateway.integration(
+      'bank',
+      {
+        reconcile: {
+          probe: () =>
+            new Promise((resolve) => clock.setTimeout(() => resolve({ done: 'ch_42', how: 'it is ch_42' }), 700)),
+        },
+      },
+      () => {
+        throw new AttemptError({ kind: 'crash', message: 'the answer is lost', outcome: 'unknown' });
+      },
+    );
+    const began = clock.wallNow();
+    const outcome = bank.call('charge', { effect: 'mutating' });
+    await clock.advance(1000);
+    expect((await outcome).ok).toBe(true);
+    const { events } = span('call bank');
+    expect(events.map(({ name, time }) => [name, inMs(time) - began])).toEqual([
+      ['unwedge.call.reconciling', 0],
+      ['unwedge.call.waits', 0],
+      ['unwedge.call.reconciled', 700],
+    ]);
+    expect(events[0]?.attributes).toEqual({
+      'unwedge.reconcile.asks': 'its probe',
+      'unwedge.attempt.number': 1,
+      'unwedge.failure.kind': 'crash',
+      'unwedge.failure.message': 'the answer is lost',
+    });
+    expect(events[2]?.attributes).toEqual({
+      'unwedge.reconcile.verdict': 'done',
+      'unwedge.reconcile.how': 'it is ch_42',
+    });
+  });
+
   it('[O-5] that failed has status and error.type of its reason, or of its kind', async () => {
     const { gateway, clock, span } = await startTelemetry(() => undefined);
     const policy = { retry: { maxAttempts: 1 } };
