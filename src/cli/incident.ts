@@ -4,7 +4,7 @@ import type { Incident } from '../incident/incident.ts';
 import { contentsOf, incidentName } from '../incident/incidentFiles.ts';
 import { writeIncident } from '../incident/writeIncident.ts';
 import { messageOf } from '../policy/thrown.ts';
-import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -29,9 +29,9 @@ export const incident = defineCommand({
   async run(args, io) {
     const [id = ''] = args.operands;
     if (args.around === 0) throw new UsageError('Expected `--around` to be a duration above 0, got 0');
-    await askToWrite(id, args.db, io);
+    const asked = await askToWrite(id, args.db, io);
     const gathered = await readDatabase(args.db, io, (reader) =>
-      gatherIncident(reader, id, { now: io.now(), aroundMs: args.around }).catch((error: unknown) => {
+      gatherIncident(reader, id, { now: io.now(), aroundMs: args.around, asked }).catch((error: unknown) => {
         if (error instanceof RangeError) return `${messageOf(error)} Looked in ${reader.path}.`;
         throw error;
       }),
@@ -43,11 +43,15 @@ export const incident = defineCommand({
   },
 });
 
-/** Live runtimes write what they hold; one that does not answer is told of, and what it wrote before is there. */
-async function askToWrite(session: string, db: string | undefined, io: Io): Promise<void> {
+/**
+ * Live runtimes write what they hold; one that does not answer is told of, and what it wrote before is there.
+ * @returns the pids of those that did.
+ */
+async function askToWrite(session: string, db: string | undefined, io: Io): Promise<readonly number[]> {
   const runtimes = await readDatabase(db, io, (reader) => reader.runtimes());
   const asked = await askRuntimes(runtimes, io, 'flight', readFlightAnswer, { session });
   io.stderr.write(problemLines(asked, io.now()));
+  return pidsOfAnswers(asked);
 }
 
 function write(incident: Incident, folder: string): string {

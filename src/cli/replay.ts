@@ -1,3 +1,4 @@
+import { counted } from '../incident/incidentFiles.ts';
 import { readIncident, IncidentError } from '../incident/readIncident.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { messageOf } from '../policy/thrown.ts';
@@ -79,7 +80,9 @@ function textOf(result: ReplayResult, all: boolean, io: Io): string {
     ...(left > 0 ? [`${left} lines more: --all\n`] : []),
     ...notes.map((note) => `\nAs recorded: ${sanitize(note)}`),
     notes.length > 0 ? '\n\n' : '\n',
-    isSame ? `${green('Same end')}: ${lines.length} calls and changes.\n` : differenceText(first, red),
+    isSame
+      ? `${green('Same end')}: ${counted(lines.length, 'call or change', 'calls and changes')}.\n`
+      : differenceText(first, red),
   ].join('');
 }
 

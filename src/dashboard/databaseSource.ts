@@ -11,7 +11,7 @@ import type { CallFiguresRow } from '../policy/callFigures.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
-import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
+import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -109,10 +109,10 @@ export class DatabaseSource implements DashboardSource {
 
   async incident(id: string): Promise<Incident> {
     const rows = await this.#read((reader) => reader.runtimes());
-    await this.#ask(rows, 'flight', readFlightAnswer, { session: id });
+    const asked = pidsOfAnswers(await this.#ask(rows, 'flight', readFlightAnswer, { session: id }));
     // Loaded now: few ever need it.
     const { gatherIncident } = await import('../incident/gather.ts');
-    return this.#read((reader) => gatherIncident(reader, id, { now: this.#clock.wallNow() }));
+    return this.#read((reader) => gatherIncident(reader, id, { now: this.#clock.wallNow(), asked }));
   }
 
   order(order: Order): Promise<OrderResult> {

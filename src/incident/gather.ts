@@ -11,6 +11,7 @@ import {
   type IncidentIntegration,
   incidentVersion,
 } from './incident.ts';
+import { counted } from './incidentFiles.ts';
 import { type FoundSubject, findSubject } from './subject.ts';
 
 /** How long before what it is about an incident begins, in ms, and how long after it ends. */
@@ -28,6 +29,8 @@ export interface GatherOptions {
   readonly aroundMs?: number | undefined;
   /** Values that are taken out wherever they stand, beside what was taken out when it was recorded. @defaultValue those of `process.env` */
   readonly secrets?: KnownSecrets | undefined;
+  /** Pids of the runtimes that have just been asked to write what they hold: what is not on record of them did not happen. @defaultValue none */
+  readonly asked?: readonly number[] | undefined;
 }
 
 /**
@@ -36,7 +39,7 @@ export interface GatherOptions {
  * @param id - of a session, of a call (`kb-12`), or the name of an integration.
  */
 export async function gatherIncident(reader: StoreReader, id: string, options: GatherOptions): Promise<Incident> {
-  const { now, aroundMs = beforeMs, secrets = new KnownSecrets(process.env) } = options;
+  const { now, aroundMs = beforeMs, secrets = new KnownSecrets(process.env), asked = [] } = options;
   const events = await reader.events({ limit: mostEvents });
   const [flights, policies] = [await reader.flights({}), await reader.policies()];
   const { integrations } = await reader.status(now);
@@ -44,8 +47,11 @@ export async function gatherIncident(reader: StoreReader, id: string, options: G
   const sessionIds = await reader.sessionIds();
   const found = findSubject(id, { flights, events, sessionIds, integrations: known });
   const from = found.at - aroundMs;
-  const until = found.at + afterMs;
-  const parts = { found, from, until, flights, policies, events };
+  // Not into the future; what is on record has happened, whatever the clock says.
+  const last = flights.reduce((latest, { at }) => Math.max(latest, at), found.at);
+  const until = Math.min(found.at + afterMs, Math.max(now, last));
+  const isWhole = found.pid !== undefined && asked.includes(found.pid);
+  const parts = { found, from, until, flights, policies, events, isWhole };
   const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
   return redactedIncident(assemble(parts, now), redact);
 }
@@ -57,10 +63,12 @@ interface Parts {
   readonly flights: readonly FlightRecord[];
   readonly policies: readonly PolicyRow[];
   readonly events: readonly EventRow[];
+  /** Whether its process has written all that it held. */
+  readonly isWhole: boolean;
 }
 
 function assemble(parts: Parts, madeAt: number): Incident {
-  const { found, from, until, policies } = parts;
+  const { found, from, until, policies, isWhole } = parts;
   const integrations = found.integrations.map((name) => integrationOf(name, parts));
   const own = policies.findLast(({ name, kept }) => kept.of === 'session' && name === found.subject.id);
   const sessions =
@@ -69,7 +77,7 @@ function assemble(parts: Parts, madeAt: number): Incident {
       : [];
   const about = { format: incidentFormat, version: incidentVersion, subject: found.subject, madeAt } as const;
   const incident = { ...about, from, until, pid: found.pid, integrations, sessions, events: eventsOf(parts) };
-  return { ...incident, missing: missingIn(incident, found) };
+  return { ...incident, missing: missingIn(incident, found, isWhole) };
 }
 
 function integrationOf(name: string, { found, from, until, flights, policies }: Parts): IncidentIntegration {
@@ -115,17 +123,22 @@ function withoutInputs(metadata: EventRow['metadata']): EventRow['metadata'] {
 function missingIn(
   incident: Pick<Incident, 'integrations' | 'sessions'>,
   { subject }: FoundSubject,
+  isWhole: boolean,
 ): readonly string[] {
   const missing = incident.integrations.flatMap(({ name, kept, records }) => {
     const [first, last] = [records[0], records.at(-1)];
     if (first === undefined || last === undefined) return [`No attempt of ${name} is on record: it cannot be played.`];
     const dropped = records.reduce((sum, { missed }) => sum + missed, 0);
-    const isWhole = first.rows.some((row) => row.what === 'input' && row.input === 'attached');
+    const hasBegin = first.rows.some((row) => row.what === 'input' && row.input === 'attached');
     return [
       ...(kept === undefined ? [`The policy of ${name} is not on record: its calls cannot be played.`] : []),
-      ...(dropped > 0 ? [`${dropped} attempts and ends of ${name} were no longer held when it was written.`] : []),
-      ...(isWhole ? [] : [`What ${name} did before ${iso(first.at)} is not in it, nor how its circuit was then.`]),
-      ...(last.because === 'stop' || last.because === 'asked'
+      ...(dropped > 0
+        ? [
+            `${counted(dropped, 'attempt or end', 'attempts and ends')} of ${name} had been dropped before it was written.`,
+          ]
+        : []),
+      ...(hasBegin ? [] : [`What ${name} did before ${iso(first.at)} is not in it, nor how its circuit was then.`]),
+      ...(isWhole || last.because === 'stop' || last.because === 'asked'
         ? []
         : [`What ${name} did after ${iso(last.at)} is not in it: its process wrote its last record then.`]),
     ];

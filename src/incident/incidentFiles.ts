@@ -39,15 +39,21 @@ export function incidentName({ subject, madeAt }: Pick<Incident, 'subject' | 'ma
 /** What is in an incident, line by line, for people. */
 export function contentsOf(incident: Incident): readonly string[] {
   const { integrations, sessions, events } = incident;
-  const rows = rowsIn(integrations);
-  const ends = rows.filter(({ what }) => what === 'end').length;
-  const pending = rows.filter(({ what }) => what === 'pending').length;
+  const ends = rowsIn(integrations).filter(({ what }) => what === 'end').length;
+  // An earlier record tells of calls that have ended since.
+  const last = integrations.flatMap(({ records }) => records.at(-1)?.rows ?? []);
+  const pending = last.filter(({ what }) => what === 'pending').length;
   return [
-    `${integrations.length} integrations: names, policies, and what befell them`,
-    `${attemptsIn(incident)} attempts, ${ends} ends of calls, ${pending} calls under way: times, tools, kinds, messages of errors`,
-    `${sessions.length} sessions: limits of their watchdog`,
-    `${events.length} events, without what callers handed to tools`,
+    `${counted(integrations.length, 'integration')}, each with its policy and what befell it`,
+    `${counted(attemptsIn(incident), 'attempt')}, ${counted(ends, 'end')} without an answer, ${counted(pending, 'call')} under way: times, tools, kinds, messages of errors`,
+    `${counted(sessions.length, 'session')}, each with the limits of its watchdog`,
+    `${counted(events.length, 'event')}, without what callers handed to tools`,
   ];
+}
+
+/** A number of things, in words. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 function readmeOf(incident: Incident): string {

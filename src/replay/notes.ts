@@ -1,4 +1,5 @@
 import type { Incident } from '../incident/incident.ts';
+import { counted } from '../incident/incidentFiles.ts';
 import { isRated } from '../policy/ratePolicy.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
 
@@ -25,15 +26,13 @@ export function notesOf(
   const recorded = events.filter(({ category }) => notPlayed.has(category)).length;
   return [
     ...missing,
-    ...(recorded > 0
-      ? [`${recorded} events of processes, servers and the like are as they were recorded: they are not played.`]
-      : []),
+    ...(recorded > 0 ? [`${counted(recorded, 'event')} of processes, servers and the like: shown, not played.`] : []),
     ...integrations.flatMap(({ plan, operation }) => [
       ...(isRated(plan.policy.rate)
         ? [`Rate limits of ${plan.name} are not played: its calls come when they were let pass.`]
         : []),
       ...(operation.invented > 0
-        ? [`${operation.invented} attempts of ${plan.name} are not on record: they end as the one before did.`]
+        ? [`${counted(operation.invented, 'attempt')} of ${plan.name} not on record: played as the one before.`]
         : []),
     ]),
   ];

@@ -36,6 +36,11 @@ export async function askRuntimes<T>(
   );
 }
 
+/** Pids of the runtimes that answered. */
+export function pidsOfAnswers(asked: readonly AskedRuntime<unknown>[]): readonly number[] {
+  return asked.flatMap(({ runtime, answer }) => (answer === undefined ? [] : [runtime.pid]));
+}
+
 function judgeAnswer<T>(
   said: ControlAnswer,
   { liveness }: JudgedRuntime,

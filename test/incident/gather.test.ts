@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkIncident } from '../../src/incident/checkIncident.ts';
 import { gatherIncident } from '../../src/incident/gather.ts';
 import type { Incident } from '../../src/incident/incident.ts';
-import { incidentFiles, incidentName, incidentText } from '../../src/incident/incidentFiles.ts';
+import { contentsOf, incidentFiles, incidentName, incidentText } from '../../src/incident/incidentFiles.ts';
 import { readIncident } from '../../src/incident/readIncident.ts';
 import { writeIncident } from '../../src/incident/writeIncident.ts';
 import type { FlightRecord } from '../../src/policy/flight.ts';
@@ -77,10 +77,38 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
   it('[O-16] says what is missing: what was dropped, what came before and after', async () => {
     expect((await gather('kb', [{ ...record, because: 'stop' }])).missing).toEqual([]);
     expect((await gather('kb', [{ ...record, missed: 3, rows: record.rows.slice(1) }])).missing).toEqual([
-      '3 attempts and ends of kb were no longer held when it was written.',
+      '3 attempts and ends of kb had been dropped before it was written.',
       'What kb did before 2026-01-01T00:00:01.000Z is not in it, nor how its circuit was then.',
       'What kb did after 2026-01-01T00:00:01.000Z is not in it: its process wrote its last record then.',
     ]);
+  });
+
+  it('[O-16] misses nothing of a process that was asked to write what it held, and had nothing', async () => {
+    const reader = await startReader();
+    const options = { now: start + 3_600_000, secrets: new KnownSecrets({}) };
+    expect((await gatherIncident(reader, 'kb', { ...options, asked: [7] })).missing).toEqual([]);
+    expect((await gatherIncident(reader, 'kb', { ...options, asked: [8] })).missing).toHaveLength(1);
+  });
+
+  it('[O-16] ends now at the latest', async () => {
+    const reader = await startReader();
+    const untilOf = async (now: number): Promise<number> =>
+      (await gatherIncident(reader, 'kb', { now, secrets: new KnownSecrets({}) })).until;
+    expect(await untilOf(start + 5000)).toBe(start + 5000);
+    expect(await untilOf(start + 3_600_000)).toBe(start + 1000 + 120_000);
+  });
+
+  it('[O-16] counts what was under way at the end alone, and one of a thing as one', async () => {
+    const pending = { what: 'pending', call: 13, arrivedAt: start + 900, attempt: 0, waitsFor: 'permit' } as const;
+    const before = { ...record, rows: [...record.rows, { ...pending, at: start + 1000 }] };
+    const later = { ...record, at: start + 2000, rows: [{ ...attempt, call: 13, end: 'answered' } as const] };
+    const idle = contentsOf(await gather('kb', [before, later]));
+    expect(idle[0]).toBe('1 integration, each with its policy and what befell it');
+    expect(idle[1]).toContain('3 attempts, 1 end without an answer, 0 calls under way');
+    expect(contentsOf(await gather('kb', [before]))[1]).toContain(
+      '2 attempts, 1 end without an answer, 1 call under way',
+    );
+    expect(contentsOf(await gather('alice'))[2]).toContain('1 session, each');
   });
 
   it('[O-16] takes the run of the process that it is about alone', async () => {
