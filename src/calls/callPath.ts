@@ -124,7 +124,7 @@ export class CallPath<I, O> implements Drainable {
     settings: CallSettings<I, O>,
     { startedAt, facts }: { readonly startedAt: number; readonly facts: FailureFacts },
     settled: (outcome: Outcome<O>) => void,
-  ): void {
+  ): Call<I, O> {
     const { state, steps } = this.#conductor;
     const retry = { ...settings.retry, maxAttempts: 1 };
     const call = steps.admission.makeCall(input, { ...settings, retry }, state.options.clock.now(), settled);
@@ -135,6 +135,7 @@ export class CallPath<I, O> implements Drainable {
       if (state.stopped) steps.settlement.fail(call, refusal.stopped(this.name));
       else steps.retryOrEnd(call, facts);
     });
+    return call;
   }
 
   /** The key of a new call: that of an equal one of its session whose outcome is not known, so that both are one to the other side. */

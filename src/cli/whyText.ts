@@ -18,6 +18,7 @@ export function whyText(why: SessionWhy): string {
         }; ${mailbox}.`;
   const lines = [
     head,
+    ...recoveringLines(why.recovering ?? []),
     ...why.calls.flatMap(callLines),
     ...why.questions.map(
       ({ what, sinceMs, deadlineInMs }) =>
@@ -29,6 +30,13 @@ export function whyText(why: SessionWhy): string {
   }
   if (next !== undefined) lines.push(`Next: ${ruleText(next)} in ${time(next.inMs)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+/** Its messages wait meanwhile. */
+function recoveringLines(calls: NonNullable<SessionWhy['recovering']>): string[] {
+  if (calls.length === 0) return [];
+  const what = calls.length === 1 ? 'a call' : `${calls.length} calls`;
+  return [`  finds out first what became of ${what} of an earlier process:`, ...calls.flatMap(callLines)];
 }
 
 function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {

@@ -119,8 +119,11 @@ export function createToolPort(
         patterns,
       };
       const request = target.request(tool, input);
-      if (reconcile.kind === 'key') target.path.start(request, { ...settings, isSentBefore: true }, settled);
-      else target.path.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
+      const made =
+        reconcile.kind === 'key'
+          ? target.path.start(request, { ...settings, isSentBefore: true }, settled)
+          : target.path.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
+      return { why: () => whyOf(made, clock) };
     },
     longRunningMs: (integration, tool) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     effect(integration, tool, input) {

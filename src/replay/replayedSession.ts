@@ -126,7 +126,7 @@ function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>, cloc
     isRead: () => false,
     ruleOf: () => undefined,
     canRecover: () => false,
-    recover: () => undefined,
+    recover: () => ({ why: () => undefined }),
     why: () => undefined,
   };
 }

@@ -3,38 +3,69 @@ import { lostCallFact, lostCallResult } from './lostCall.ts';
 import { reconcileLog } from './reconcileLog.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { LostCall, SessionLedger } from './sessionStore.ts';
+import type { RecoveredCall } from './toolPort.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
+import type { ToolCallWhy } from './why.ts';
 
-/**
- * Finds out what became of calls that an earlier gateway left open, and answers them in the ledger. Those that a stop cuts short stay open for
- * the next start. Takes as long as their rules may; never rejects.
- */
-export async function settleOpenCalls(
-  scope: SessionScope,
-  ledger: SessionLedger,
-  open: readonly LostCall[],
-): Promise<void> {
-  await Promise.all(open.map((call) => settleOpenCall(scope, ledger, call)));
+interface OpenCall {
+  readonly call: LostCall;
+  recovered: RecoveredCall | undefined;
 }
 
-async function settleOpenCall(scope: SessionScope, ledger: SessionLedger, call: LostCall): Promise<void> {
-  const { clock, tools } = scope;
-  const outcome = await new Promise<Outcome<unknown> | undefined>((resolve) => {
-    try {
-      tools.recover(call, reconcileLog(ledger, call.call, clock), resolve);
-    } catch {
-      // Its integration is there, and does not take what an earlier version sent: nobody can be asked.
-      resolve(undefined);
-    }
-  });
-  if (outcome?.ok === false && outcome.failure.reason === 'stopped') return;
-  const wallNow = clock.wallNow();
-  const result = outcome === undefined ? lostCallResult(call, wallNow) : resultOf(call, outcome, wallNow);
-  await ledger.settle(call.call, result, undefined, wallNow);
-  if (result.status === 'ok') return;
-  const kind = outcome?.ok === false ? outcome.failure.kind : undefined;
-  const fact = lostCallFact(call);
-  scope.facts.tell({ ...fact, kind: kind ?? fact.kind, message: result.error, synthetic: 'synthetic' in result });
+/** Calls that an earlier gateway left open, until their rules have said what became of them. */
+export class OpenCalls {
+  readonly #scope: SessionScope;
+  readonly #open = new Set<OpenCall>();
+
+  constructor(scope: SessionScope) {
+    this.#scope = scope;
+  }
+
+  /**
+   * Finds out what became of calls, and answers them in the ledger. Those that a stop cuts short stay open for the next start. Takes as long as
+   * their rules may; never rejects.
+   */
+  async settle(ledger: SessionLedger, calls: readonly LostCall[]): Promise<void> {
+    await Promise.all(calls.map((call) => this.#settleOne(ledger, call)));
+  }
+
+  /** What those that are open wait for. */
+  why(): readonly ToolCallWhy[] {
+    const { clock, tools } = this.#scope;
+    return [...this.#open].map(({ call: { call, integration, tool, startedAt }, recovered }) => ({
+      ...{ call, integration, tool, sinceMs: Math.max(0, clock.wallNow() - startedAt) },
+      ...{ progress: recovered?.why(), target: tools.why(integration) },
+    }));
+  }
+
+  async #settleOne(ledger: SessionLedger, call: LostCall): Promise<void> {
+    const { clock, facts } = this.#scope;
+    const open: OpenCall = { call, recovered: undefined };
+    this.#open.add(open);
+    const outcome = await this.#outcomeOf(ledger, open);
+    this.#open.delete(open);
+    if (outcome?.ok === false && outcome.failure.reason === 'stopped') return;
+    const wallNow = clock.wallNow();
+    const result = outcome === undefined ? lostCallResult(call, wallNow) : resultOf(call, outcome, wallNow);
+    await ledger.settle(call.call, result, undefined, wallNow);
+    if (result.status === 'ok') return;
+    const kind = outcome?.ok === false ? outcome.failure.kind : undefined;
+    const fact = lostCallFact(call);
+    facts.tell({ ...fact, kind: kind ?? fact.kind, message: result.error, synthetic: 'synthetic' in result });
+  }
+
+  #outcomeOf(ledger: SessionLedger, open: OpenCall): Promise<Outcome<unknown> | undefined> {
+    const { clock, tools } = this.#scope;
+    const { call } = open;
+    return new Promise((resolve) => {
+      try {
+        open.recovered = tools.recover(call, reconcileLog(ledger, call.call, clock), resolve);
+      } catch {
+        // Its integration is there, and does not take what an earlier version sent: nobody can be asked.
+        resolve(undefined);
+      }
+    });
+  }
 }
 
 function resultOf(call: LostCall, outcome: Outcome<unknown>, wallNow: number): ToolResult {

@@ -1,7 +1,7 @@
 import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lostCallResult } from './lostCall.ts';
-import { settleOpenCalls } from './openCalls.ts';
+import { OpenCalls } from './openCalls.ts';
 import type { Message } from './mailbox.ts';
 import { recoveredFacts } from './recoveredFacts.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type TurnEnd,
 } from './sessionStore.ts';
 import type { SessionScope } from './sessionScope.ts';
+import type { SessionWhy } from './why.ts';
 import { WatchedLedger } from './watchedLedger.ts';
 
 /** What the session does about what is kept of it. */
@@ -49,6 +50,9 @@ export class Persistence {
   #held = false;
   #claiming = false;
   #settling: Promise<void> | undefined = undefined;
+  readonly #openCalls: OpenCalls;
+  /** Messages that go on when it is known what became of those calls. */
+  #withheld = 0;
   #again: () => void = () => undefined;
   #opening: Promise<void> | undefined = undefined;
   #open: () => void = () => undefined;
@@ -58,6 +62,7 @@ export class Persistence {
     this.#wanted = wanted;
     this.#scope = scope;
     this.#owner = owner;
+    this.#openCalls = new OpenCalls(scope);
     if (!wanted) return;
     this.#opening = new Promise((resolve) => {
       this.#open = resolve;
@@ -161,9 +166,17 @@ export class Persistence {
     return this.#settling;
   }
 
+  /** Calls of an earlier gateway that are open still, and how many messages wait for that; undefined where none is. */
+  get recovering(): { readonly calls: NonNullable<SessionWhy['recovering']>; readonly waiting: number } | undefined {
+    if (this.#settling === undefined) return undefined;
+    return { calls: this.#openCalls.why(), waiting: this.#withheld };
+  }
+
   /** The session goes on when its calls have their answers: a handler may look at them. */
   async #settleOpen(ledger: SessionLedger, recovered: Recovered): Promise<void> {
-    await settleOpenCalls(this.#scope, ledger, recovered.open);
+    this.#withheld = recovered.waiting.length;
+    await this.#openCalls.settle(ledger, recovered.open);
+    this.#withheld = 0;
     this.#settling = undefined;
     if (this.#ledger === ledger) this.#owner.claimed(recovered);
   }

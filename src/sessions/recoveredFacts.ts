@@ -3,7 +3,7 @@ import { lostCallFact } from './lostCall.ts';
 import type { Recovered } from './sessionStore.ts';
 
 /** What is told of a session that was taken up: which messages are not delivered any more, which calls were lost, and what goes on. */
-export function recoveredFacts(session: string, { waiting, deadLetters, lost }: Recovered): readonly Fact[] {
+export function recoveredFacts(session: string, { waiting, deadLetters, lost, open }: Recovered): readonly Fact[] {
   const letters = deadLetters.map(
     ({ number, reason }): Fact => ({
       type: 'session.dead_letter',
@@ -13,7 +13,10 @@ export function recoveredFacts(session: string, { waiting, deadLetters, lost }: 
     }),
   );
   const facts: readonly Fact[] = [...letters, ...lost.map(lostCallFact)];
-  if (waiting.length + facts.length === 0) return facts;
-  const counts = { waiting: waiting.length, lostCalls: lost.length, deadLetters: deadLetters.length };
+  if (waiting.length + open.length + facts.length === 0) return facts;
+  const counts = {
+    ...{ waiting: waiting.length, lostCalls: lost.length },
+    ...{ openCalls: open.length, deadLetters: deadLetters.length },
+  };
   return [...facts, { type: 'session.resumed', session, ...counts }];
 }

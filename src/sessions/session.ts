@@ -177,9 +177,12 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   why(): SessionWhy {
-    const { id: session, state, waiting, heldElsewhere } = this;
+    const { id: session, state, heldElsewhere } = this;
+    const { recovering } = this.#persistence;
+    const waiting = this.waiting + (recovering?.waiting ?? 0);
     const turn = whyTurn(this.#turns.running, this.#scope.clock.now());
-    return inWholeMs({ session, state, waiting, heldElsewhere, ...turn });
+    const open = recovering === undefined ? {} : { recovering: recovering.calls };
+    return inWholeMs({ session, state, waiting, heldElsewhere, ...open, ...turn });
   }
 
   fire(rule: string, note: OrderNote = {}): OrderResult {

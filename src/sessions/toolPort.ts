@@ -22,6 +22,9 @@ export interface PendingCall {
   stopRetrying(announce: () => void): OrderResult;
 }
 
+/** A call of an earlier gateway of which it is found out what became. */
+export type RecoveredCall = Pick<PendingCall, 'why'>;
+
 /** A tool whose answer is a stream. */
 export interface ToolStreaming {
   readonly reader: StreamReader<unknown>;
@@ -74,7 +77,7 @@ export interface ToolPort {
   /** Whether {@link recover} can find out what became of a call whose gateway ended. */
   canRecover(call: LostCall): boolean;
   /** Finds that out as the rule of its tool says: asks, or makes the call again with its key. Never takes for ever. */
-  recover(call: LostCall, log: ReconcileLog, settled: (outcome: Outcome<unknown>) => void): void;
+  recover(call: LostCall, log: ReconcileLog, settled: (outcome: Outcome<unknown>) => void): RecoveredCall;
   /** The limit a tool declares for itself, in ms, when it is long-running. */
   longRunningMs(integration: string, tool: string): number | undefined;
   /** What a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */

@@ -70,7 +70,7 @@ export interface SessionWhy {
   readonly session: string;
   /** State of the session's machine. */
   readonly state: string;
-  /** Messages in the mailbox; the one being processed is not counted. */
+  /** Messages in the mailbox, and those that an earlier process left; the one being processed is not counted. */
   readonly waiting: number;
   /** Another runtime has the session. */
   readonly heldElsewhere: boolean;
@@ -87,6 +87,11 @@ export interface SessionWhy {
       }
     | undefined;
   readonly calls: readonly ToolCallWhy[];
+  /**
+   * Calls of an earlier process whose reconcile rules are asked what became of them: the messages that wait are delivered after that.
+   * @defaultValue none
+   */
+  readonly recovering?: readonly ToolCallWhy[] | undefined;
   /** Calls of the turn that are over, oldest first, the last 50. @defaultValue none */
   readonly ended?: readonly EndedCallWhy[] | undefined;
   readonly questions: readonly QuestionWhy[];

@@ -3,6 +3,7 @@ import {
   type LostCall,
   type Past,
   type RecoveryLimits,
+  type StoredCall,
   type StoredVerdict,
 } from '../../sessions/sessionStore.ts';
 import { toJson } from '../json.ts';
@@ -151,6 +152,13 @@ function toMessageRow(row: SqlRow): MessageRow {
     at: Number(row['posted_at']),
     taken: seq === null ? undefined : { turn: Number(row['turn']), seq: Number(seq), at: Number(row['taken_at']) },
   };
+}
+
+/** A call that is pending, as it was written. */
+export function storedCall(row: SqlRow): StoredCall {
+  const call = toCallRow(row);
+  const { effect, ...lost } = lostCall(call);
+  return { ...lost, effect, seq: call.seq, at: call.startedAt, deadlineAt: Number(row['deadline_at']) };
 }
 
 export function toCallRow(row: SqlRow): CallRow {

@@ -168,11 +168,12 @@ export class SqliteLedger implements SessionLedger, Carrier {
     await this.#write((database) => database.prepare(release).run(this.#claimed.session));
   }
 
-  /** What the claim has found to be delivered. */
-  restored(waiting: readonly WaitingMessage[], stops: Unprocessed['stops']): void {
+  /** What the claim has found to be delivered, and calls that are pending still. */
+  restored(waiting: readonly WaitingMessage[], stops: Unprocessed['stops'], open: readonly StoredCall[]): void {
     for (const { message, ...more } of waiting) {
       this.#held().posted({ ...more, body: toJson(message), stops: stops.get(more.number) ?? 0, taken: undefined });
     }
+    for (const call of open) this.#held().opened(call);
   }
 
   /** The same of what is read later. */

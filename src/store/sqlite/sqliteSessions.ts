@@ -7,6 +7,7 @@ import type {
   Recovered,
   RecoveryLimits,
   SessionStore,
+  StoredCall,
 } from '../../sessions/sessionStore.ts';
 import type { Redactor } from '../redact.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
@@ -17,7 +18,7 @@ import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import type { Schema } from './schema.ts';
 import { SqliteLedger } from './sqliteLedger.ts';
-import { selectCallers, selectPast, settleLost, takeUnprocessed, toCallRow } from './sessionTables.ts';
+import { selectCallers, selectPast, settleLost, storedCall, takeUnprocessed, toCallRow } from './sessionTables.ts';
 import { selectRuntime } from './sqliteRuntimes.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -32,7 +33,13 @@ export interface SessionScope {
 
 type Taken =
   | { readonly held: true; readonly by: string }
-  | ({ readonly held: false; readonly fence: number; readonly recovered: Recovered } & Pick<Unprocessed, 'stops'>);
+  | ({
+      readonly held: false;
+      readonly fence: number;
+      readonly recovered: Recovered;
+      /** The rows of calls that are pending still. */
+      readonly rows: readonly StoredCall[];
+    } & Pick<Unprocessed, 'stops'>);
 
 /** Calls that are answered in one commit: it takes about 10 ms. */
 const mostLost = 200;
@@ -60,9 +67,9 @@ export class SqliteSessions implements SessionStore {
       return this.#take(database, schema, session, limits);
     });
     if (taken === undefined || taken.held) return taken;
-    const { recovered, stops, fence } = taken;
+    const { recovered, stops, fence, rows } = taken;
     const ledger = new SqliteLedger({ session, runtime: this.#runtime.id, fence }, this.#scope);
-    ledger.restored(recovered.waiting, stops);
+    ledger.restored(recovered.waiting, stops, rows);
     this.#ledgers.set(session, ledger);
     const past = (historyLimit: number): Past | undefined => {
       const isSame = (): boolean => file.generation === generation;
@@ -111,13 +118,14 @@ export class SqliteSessions implements SessionStore {
     const pending = database
       .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq`)
       .all(session);
-    const isKept = (kept: SqlRow): boolean => limits.keeps?.(lostCall(toCallRow(kept))) === true;
-    const open = pending.filter(isKept).map((kept) => lostCall(toCallRow(kept)));
+    const isKept = (row: SqlRow): boolean => limits.keeps?.(lostCall(toCallRow(row))) === true;
+    const kept = pending.filter(isKept);
+    const open = kept.map((each) => lostCall(toCallRow(each)));
     const lost = pending.filter((other) => !isKept(other)).map((other) => settleLost(database, other, limits));
     const { recovered: messages, stops } = takeUnprocessed(database, session, limits);
     const recovered = { ...messages, lost, open };
     this.#record(database, schema, limits.wallNow, limits.facts(recovered));
-    return { held: false, fence, recovered, stops };
+    return { held: false, fence, recovered, stops, rows: kept.map(storedCall) };
   }
 
   /** Those of a dead run, in slices: a commit of very many would block the event loop. */

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type HistoryEntry, type ReconcileOptions } from '../../../src/index.ts';
 import { hasSqlite, openDatabase } from '../../store/startStore.ts';
+import { whyText } from '../../../src/cli/whyText.ts';
+import { deferred } from '../../support/deferred.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const reconcile: ReconcileOptions = {
@@ -11,7 +13,11 @@ const reconcile: ReconcileOptions = {
 };
 
 /** A gateway whose tool makes a payment and does not answer. */
-function makeGateway(store: string, payments: { id: string; reference: string }[]) {
+function makeGateway(
+  store: string,
+  payments: { id: string; reference: string }[],
+  list: () => unknown = () => payments,
+) {
   const gateway = createGateway({ store, control: false });
   onTestFinished(() => gateway.stop());
   let paid: () => void = () => undefined;
@@ -22,7 +28,7 @@ function makeGateway(store: string, payments: { id: string; reference: string }[
     'bank',
     { tools: { charge: { reconcile }, list_payments: { effect: 'readOnly' } } },
     ({ tool, input }: { tool: string; input: { reference: string } }) => {
-      if (tool === 'list_payments') return payments;
+      if (tool === 'list_payments') return list();
       payments.push({ id: `ch_${payments.length + 1}`, reference: input.reference });
       paid();
       return new Promise(() => undefined);
@@ -61,5 +67,43 @@ describe.skipIf(!hasSqlite)('a call that an orderly stop cut', () => {
       result: { status: 'ok', value: { id: 'ch_1' }, reconciled: 'list_payments lists it as ch_1' },
     });
     expect(payments).toHaveLength(1);
+  });
+
+  it('[R-16] [O-13] [G-11] is what the session waits for until that is known, and its messages with it', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const payments: { id: string; reference: string }[] = [];
+    const first = makeGateway(store, payments);
+    await first.gateway.start();
+    void first.session.send({ kind: 'user', text: 'o-7' });
+    await first.isPaid;
+    await first.gateway.stop();
+
+    const listed = deferred<unknown>();
+    const second = makeGateway(store, payments, () => listed.promise);
+    const resumed = second.gateway.wait('session.resumed');
+    const asked = second.gateway.wait('call.reconciling');
+    await second.gateway.start();
+    expect(await resumed).toMatchObject({ waiting: 1, lostCalls: 0, openCalls: 1 });
+    await asked;
+    const why = second.session.why();
+    expect(why).toMatchObject({
+      waiting: 1,
+      calls: [],
+      recovering: [
+        {
+          call: 'main-1-1',
+          integration: 'bank',
+          tool: 'charge',
+          progress: { phase: 'reconciling', reconciling: { asks: 'list_payments', about: 'charge', state: 'asking' } },
+          target: { circuit: 'closed' },
+        },
+      ],
+    });
+    expect(whyText(why)).toMatch(
+      /1 message waits\.\n {2}finds out first what became of a call of an earlier process:\n {2}bank charge \(main-1-1\) for .*: asks list_payments whether charge happened/,
+    );
+    listed.resolve(payments);
+    await second.handled;
+    expect(second.session.why()).not.toHaveProperty('recovering');
   });
 });

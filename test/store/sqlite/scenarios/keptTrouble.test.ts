@@ -19,6 +19,7 @@ const limits = (started: StartedStore): RecoveryLimits => ({
   wallNow: started.clock.wallNow(),
   facts: () => [],
   answer: () => ({ status: 'error', error: 'lost', retries: 0, recoverable: false }),
+  keeps: ({ rule }) => rule === 'ask',
 });
 
 /** A runtime on a store; others that are entered are alive unless they are named `dead`. */
@@ -160,6 +161,26 @@ describe.skipIf(!hasSqlite)('sessions in a store that gets out of order', () => 
     expect(await post(started, ledger, 3)).toBe('durable');
     const { recovered } = await own(await restart(started), 'b');
     expect(recovered.waiting.map(({ number }) => number)).toEqual([2, 3]);
+  });
+
+  it('[I-5] [R-16] gives a new file the calls too that an earlier runtime has left open', async () => {
+    const first = await startStore();
+    const { ledger } = await own(first);
+    const call = { turn: 1, integration: 'bank', tool: 'charge', input: { reference: 'o-7' }, effect: undefined };
+    const times = { seq: 7, at: 1000, deadlineAt: 2000 };
+    await after(first, ledger.open({ call: 's-1-1', ...call, ...times, rule: 'ask' }));
+    const second = await restart(first);
+    const claimed = await own(second, 'b');
+    expect(claimed.recovered.open).toMatchObject([{ call: 's-1-1', ...call }]);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(second.path + suffix, { force: true });
+    await post(second, claimed.ledger, 1);
+    await second.clock.advance(1000);
+    const third = await restart(second);
+    const again = await own(third, 'c');
+    expect(again.recovered.open).toEqual(claimed.recovered.open);
+    const done = { status: 'ok', value: 'ch_1', retries: 0 } as const;
+    expect(await after(third, again.ledger.settle('s-1-1', done, undefined, 3000))).toBe('durable');
+    expect(again.past(10)?.history).toMatchObject([{ call: 's-1-1' }, { call: 's-1-1', result: done }]);
   });
 
   const cuts: readonly (readonly [string, (path: string) => void])[] = [
