@@ -1,4 +1,5 @@
-import type { CallWhy, ReconcileWhy } from '../calls/callWhy.ts';
+import type { CallWhy } from '../calls/callWhy.ts';
+import { reconcileText } from '../calls/reconcileText.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
 import type { SessionRecords } from '../store/storeReader.ts';
@@ -88,18 +89,8 @@ function phaseText(progress: CallWhy | undefined): string {
     const place = sanitize(rateWaitText(rate));
     return next.rule === 'rate_limit' ? place : `${place}; ${then}`;
   }
-  if (reconciling !== undefined) return reconcileText(reconciling, next.inMs);
+  if (reconciling !== undefined) return sanitize(reconcileText(reconciling, next.inMs));
   return `${waits[phase]}, ${attempt === 0 ? 'not tried yet' : `after ${attempts}`}; ${then}`;
-}
-
-/** What is asked about a lost answer, and for how long. */
-function reconcileText({ asks, about, held, state }: ReconcileWhy, leftMs: number): string {
-  const what = sanitize(held ? `an equal call of ${about}` : about);
-  if (state === 'repeating') return `waits for ${what}, which did not happen and is made again; ${time(leftMs)} left`;
-  if (state === 'queued')
-    return `waits for its turn to ask ${sanitize(asks)} whether ${what} happened, ${time(leftMs)} left`;
-  const left = state === 'waiting' ? `again in ${time(leftMs)}` : `${time(leftMs)} left`;
-  return `asks ${sanitize(asks)} whether ${what} happened, ${left}`;
 }
 
 const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = {

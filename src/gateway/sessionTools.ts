@@ -14,7 +14,7 @@ import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
 import { lostFacts } from '../sessions/lostCall.ts';
 import type { ToolPort } from '../sessions/toolPort.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
-import type { ToolForms } from './requestForms.ts';
+import type { ToolForms } from '../calls/requestForms.ts';
 import type { TargetWhy } from '../sessions/why.ts';
 
 /** An integration as sessions see it. */

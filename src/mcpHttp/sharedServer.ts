@@ -250,7 +250,7 @@ export class SharedServer implements Listener {
   }
 
   #write(line: string): Promise<void> | undefined {
-    this.#server ??= new ServerLines(this.#options.open, this);
+    this.#server ??= new ServerLines(this.#options.open, this, true);
     return this.#server.send(line);
   }
 

@@ -70,14 +70,17 @@ export class Announcements {
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
     const { name, facts } = this.#scope;
     const lost = inFlight.filter((call) => call.delivered);
-    const again = inFlight.filter((call) => !call.delivered && !call.cancelled);
+    const asked = inFlight.filter(({ row }) => row?.waiting === 'reconciling');
+    const again = inFlight.filter((call) => !call.delivered && !call.cancelled && call.row?.waiting !== 'reconciling');
+    if (asked.length > 0 && this.#lost !== undefined)
+      this.#lost.calls = `; it is asked what became of ${asked.length} (${namesOf(asked)})`;
     if (lost.length + again.length === 0) return;
     const calls = namesOf(lost);
     const repeatedCalls = namesOf(again);
     const figures = { lost: lost.length, repeated: again.length };
     facts.tell({ type: 'mcp.calls_lost', integration: name, ...figures, calls, repeatedCalls, message });
     if (this.#lost === undefined) return;
-    this.#lost.calls =
+    this.#lost.calls +=
       (calls === undefined ? '' : `; lost ${lost.length} (${calls})`) +
       (repeatedCalls === undefined ? '' : `; ${again.length} sent again (${repeatedCalls})`);
   }

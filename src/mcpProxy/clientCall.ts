@@ -1,11 +1,15 @@
+import type { KeyPlace } from '../calls/boundRule.ts';
 import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { Trace } from '../calls/tracing.ts';
 import type { Effect } from '../policy/effects.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
-import type { McpAnswer, McpParams, McpRequest } from '../protocol/mcp/message.ts';
+import { fieldsOf, type McpAnswer, type McpParams, type McpRequest } from '../protocol/mcp/message.ts';
 import { effectOfMethod, isModern } from '../protocol/mcp/methods.ts';
 import { ProgressMark } from '../protocol/mcp/progressMark.ts';
+import { withParamText } from '../protocol/mcp/rewrite.ts';
+import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
+import { failureIn } from '../protocol/mcp/toolFailure.ts';
 import type { Line } from './outlet.ts';
 import type { Asker, Question, Wire } from './wire.ts';
 
@@ -42,6 +46,8 @@ export class ClientCall implements Asker {
   settle: ((answer: McpAnswer) => void) | undefined = undefined;
   reject: ((error: Error) => void) | undefined = undefined;
   context: AttemptContext | undefined = undefined;
+  /** Its attempt was given up, and its answer would settle what became of it. */
+  wantsLate = false;
   readonly #mark = new ProgressMark();
   #progress = Number.NEGATIVE_INFINITY;
   readonly #deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
@@ -90,6 +96,40 @@ export class ClientCall implements Asker {
     this.reject?.(new AttemptError(facts));
   }
 
+  /** Its answer came after its attempt was given up. @returns whether that settles what became of it. */
+  answeredLate(answer: McpAnswer): boolean {
+    if (!this.wantsLate || answer.flaw !== undefined) return false;
+    this.wantsLate = false;
+    const facts = failureIn(answer);
+    if (facts === undefined) this.settle?.(answer);
+    else this.reject?.(new AttemptError(facts));
+    return true;
+  }
+
+  /** Nobody wants its late answer any more. */
+  letGo(): void {
+    if (!this.wantsLate) return;
+    this.wantsLate = false;
+    this.reject?.(givenUp);
+  }
+
+  /** Carries a key from now on, unless the client has given one itself. */
+  takeKey({ in: where, name }: KeyPlace, key: string): void {
+    if (this.line === undefined) return;
+    const path = where === 'meta' ? ['_meta', name] : ['arguments', ...name.split('.')];
+    const text = Buffer.from(this.line.buffer, this.line.byteOffset, this.line.byteLength).toString('utf8');
+    this.line = Buffer.from(withParamText(text, path, key));
+  }
+
+  /** A progress of ours, above all that the client was told, where it wants to hear of any. Far below what the server will say of its own. */
+  progressLine(message: string): string | undefined {
+    const { progressToken } = fieldsOf(this.request.params['_meta']);
+    if (progressToken === undefined) return undefined;
+    const last = Math.max(0, this.#progress);
+    this.#progress = last + Math.max(1e-6, last * 1e-9);
+    return notificationLine('notifications/progress', { progressToken, progress: this.#progress, message });
+  }
+
   logged(): void {
     this.context?.touch();
   }
@@ -103,3 +143,6 @@ export class ClientCall implements Asker {
     return isNews;
   }
 }
+
+/** Work that ends because it was told to is no failure of its own. */
+export const givenUp = new AttemptError({ kind: 'cancelled', message: 'given up', outcome: 'cancelled' });

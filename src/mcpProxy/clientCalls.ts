@@ -1,4 +1,3 @@
-import type { CallSettings } from '../calls/callSettings.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { inboundTrace } from '../calls/inboundTrace.ts';
@@ -8,9 +7,12 @@ import { AttemptError, type Failure, type FailureFacts, type Outcome } from '../
 import { TurnoverMap } from './turnoverMap.ts';
 import { fieldsOf, type McpAnswer, type McpRequest } from '../protocol/mcp/message.ts';
 import { progressKey } from '../protocol/mcp/methods.ts';
-import { ClientCall } from './clientCall.ts';
+import { ClientCall, givenUp } from './clientCall.ts';
+import { ClientSettings } from './clientSettings.ts';
 import type { Line } from './outlet.ts';
+import { ProxyRules } from './proxyRules.ts';
 import type { ProxyScope } from './proxyScope.ts';
+import { ReconcileBeat } from './reconcileBeat.ts';
 import type { Question } from './wire.ts';
 
 /** What the proxy does about its calls. */
@@ -19,6 +21,8 @@ export interface ClientCallsHost {
   shookHands(): void;
   /** Gives the client the answer of the server. */
   deliver(call: ClientCall, line: Line, answer: McpAnswer): void;
+  /** Gives the client an answer that its server gave to another call, or that was found out. @param how - it is known, in words. */
+  found(call: ClientCall, answer: McpAnswer, how: string | undefined): void;
   /** Gives the client an answer of ours. */
   refuse(call: ClientCall, failure: Failure, elapsedMs: number): void;
   /** What is kept of lines changed, in bytes. */
@@ -32,8 +36,9 @@ export class ClientCalls {
   readonly #host: ClientCallsHost;
   /** By the key of the id; a client that uses one twice has several. */
   readonly #inFlight = new TurnoverMap<string, ClientCall[]>();
-  /** By label: what is known of a tool's effect may change. */
-  readonly #settings = new Map<string, CallSettings<ClientCall, McpAnswer>>();
+  readonly #rules: ProxyRules;
+  readonly #settings: ClientSettings;
+  readonly #beat: ReconcileBeat;
   #retained = 0;
   #initializing = 0;
   #size = 0;
@@ -46,6 +51,16 @@ export class ClientCalls {
   constructor(scope: ProxyScope, host: ClientCallsHost) {
     this.#scope = scope;
     this.#host = host;
+    const tellGivenUp = (call: ClientCall, facts: FailureFacts): void => this.#givenUp(call, facts);
+    this.#beat = new ReconcileBeat(scope, () => this.all());
+    this.#rules = new ProxyRules(scope, () => ({ path: host.path, givenUp: tellGivenUp }));
+    this.#settings = new ClientSettings(scope, this.#rules, tellGivenUp, (call) => ({
+      opened: () => {
+        this.#beat.waits(call);
+        return undefined;
+      },
+      settled: () => call.letGo(),
+    }));
   }
 
   get size(): number {
@@ -68,12 +83,12 @@ export class ClientCalls {
 
   /** Has a request answered, once. */
   start(request: McpRequest, line: Uint8Array, inBatch = false): void {
-    const { clock, record } = this.#scope;
+    const { clock } = this.#scope;
     const call = new ClientCall(
       request,
       line,
       clock.now(),
-      (tool) => record.tools.of(tool),
+      (tool) => this.#rules.effectOf(tool),
       (answered, answerLine, answer) => this.#host.deliver(answered, answerLine, answer),
       inBatch,
     );
@@ -83,10 +98,12 @@ export class ClientCalls {
     this.#size++;
     if (request.method === 'initialize') this.#initializing++;
     this.#retain(line.length);
-    const begin = () => this.#host.path.start(call, this.#settingsOf(call), (outcome) => this.#settled(call, outcome));
+    const begin = () => this.#host.path.start(call, this.#settings.of(call), (outcome) => this.#settled(call, outcome));
     const trace = this.#traceOf(call);
     call.trace = trace;
     call.row = trace === undefined ? begin() : trace.run(begin);
+    // It equals one whose answer was lost.
+    if (call.row.waiting === 'reconciling') this.#beat.waits(call);
   }
 
   /**
@@ -115,6 +132,11 @@ export class ClientCalls {
   /** Calls that fell silent since this was asked last: it is known now what became of their server. */
   takeSilent(): readonly ClientCall[] {
     return this.#silent.splice(0);
+  }
+
+  /** Nobody hears of calls that wait any more. */
+  stop(): void {
+    this.#beat.end();
   }
 
   /** Resolves when no call is in flight. */
@@ -166,11 +188,11 @@ export class ClientCalls {
   #givenUp(call: ClientCall, facts: FailureFacts): void {
     const { question, wire, request, reject } = call;
     call.question = undefined;
-    call.reject = undefined;
+    call.wantsLate = call.row?.progress.openEffect !== undefined;
     if (facts.kind === 'timeout' && this.#silent.length < mostSilent) this.#silent.push(call);
     // A handshake is never called off; what the client has called off is given up by now.
     if (question !== undefined) wire?.giveUp(question, request.method === 'initialize' ? undefined : facts.message);
-    reject?.(givenUp);
+    if (!call.wantsLate) reject?.(givenUp);
   }
 
   #settled(call: ClientCall, outcome: Outcome<McpAnswer>): void {
@@ -187,9 +209,10 @@ export class ClientCalls {
     call.trace?.ended(outcome);
     if (method === 'initialize') this.#initializing--;
     this.#release(call);
-    if (!outcome.ok && !call.delivered && !call.cancelled) {
+    if (!call.delivered && !call.cancelled) {
       call.delivered = true;
-      this.#host.refuse(call, outcome.failure, this.#scope.clock.now() - call.startedAt);
+      if (outcome.ok) this.#host.found(call, outcome.value, outcome.reconciled);
+      else this.#host.refuse(call, outcome.failure, this.#scope.clock.now() - call.startedAt);
     }
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
@@ -206,31 +229,14 @@ export class ClientCalls {
     return tracer.requestBegins({ protocol: 'mcp', ...names, from });
   }
 
-  #mayRepeat({ effect }: ClientCall): boolean {
+  #mayRepeat(call: ClientCall): boolean {
+    const { effect } = call;
     const { repeatsAlways, policy, isRemote } = this.#scope.settings;
     if (policy.retry.maxAttempts === 1) return false;
+    if (this.#rules.of(call) !== undefined) return true;
     // A process takes what it is written, or dies; a server elsewhere may refuse one request, and may be asked again whatever it does.
     if (isRemote) return true;
     return repeatsAlways || mayRepeat(lost, effect, policy.retry.repeatAfter);
-  }
-
-  #settingsOf(call: ClientCall): CallSettings<ClientCall, McpAnswer> {
-    const { policy, limitsOf, repeatsAlways } = this.#scope.settings;
-    const effect = repeatsAlways && call.effect !== 'readOnly' ? 'idempotent' : call.effect;
-    const known = this.#settings.get(call.label);
-    if (known !== undefined && known.effect === effect) return known;
-    const made: CallSettings<ClientCall, McpAnswer> = {
-      ...limitsOf(call.request.method, call.tool),
-      retry: policy.retry,
-      effect,
-      label: call.label,
-      session: undefined,
-      signal: undefined,
-      fallback: undefined,
-      givenUp: (each, facts) => this.#givenUp(each, facts),
-    };
-    if (known !== undefined || this.#settings.size < mostSettings) this.#settings.set(call.label, made);
-    return made;
   }
 
   #release(call: ClientCall): void {
@@ -246,9 +252,6 @@ export class ClientCalls {
   }
 }
 
-/** Labels whose settings are kept; a client may make up tools for ever. */
-const mostSettings = 1000;
-
 /** Silent calls that are told of by name, should their server turn out to hang. */
 const mostSilent = 1000;
 
@@ -262,6 +265,3 @@ const notConnected: FailureFacts = {
   outcome: 'not_started',
   breaker: 'ignored',
 };
-
-/** Work that ends because it was told to is no failure of its own. */
-const givenUp = new AttemptError({ kind: 'cancelled', message: 'given up', outcome: 'cancelled' });

@@ -9,7 +9,7 @@ import type { Part, Runtime } from '../runtime/runtime.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import { Announcements } from './announcements.ts';
 import { ControlRequests } from './controlRequests.ts';
-import type { ClientCall } from './clientCall.ts';
+import { ClientCall } from './clientCall.ts';
 import { ClientCalls } from './clientCalls.ts';
 import { finishSession } from './finishSession.ts';
 import { askForLife } from './handshake.ts';
@@ -18,7 +18,8 @@ import { FromServer } from './fromServer.ts';
 import type { Line } from './outlet.ts';
 import { createIdlePause } from './idlePause.ts';
 import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
-import { refusalOf } from './refusal.ts';
+import type { PendingCalls } from './proxyWhy.ts';
+import { foundLine, refusalOf, withEarlierAttempts } from './refusal.ts';
 import { ServerChild } from './serverChild.ts';
 import { ServerRequests } from './serverRequests.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';
@@ -31,6 +32,8 @@ export type { McpProxyOptions } from './settings.ts';
 
 /** Where a proxy finds its client, and how it speaks to people. */
 export interface McpProxySurroundings extends ProxyVoice {
+  /** Whether several clients write the input, whom nobody tells apart. @defaultValue false */
+  readonly isShared?: boolean | undefined;
   /** What the client writes. */
   readonly input: Readable;
   /** What the client reads. */
@@ -137,12 +140,20 @@ export class McpProxy implements Part {
     this.#pipe = this.#startPipe(around);
   }
 
+  /** What its client waits for. */
+  get pending(): PendingCalls {
+    const { name, clock, wire } = this.#scope;
+    const { link } = this.path;
+    return { name, calls: [...this.#calls.all()], clock, link, pid: wire?.relay.pid };
+  }
+
   /** Nothing is taken from the client any more, and a server that still runs has had its time to end. */
   beforeCalls(): void {
     this.#pipe.stop();
     this.#server.stop();
     this.#controlRequests.stop();
     this.#idlePause.stop();
+    this.#calls.stop();
     this.#startUp.end();
     this.#unreadInput.end();
   }
@@ -163,6 +174,7 @@ export class McpProxy implements Part {
       probe: () => this.#probe(),
       startsDown: () => !this.#scope.isUp,
       restartInMs: () => this.#server.nextStartInMs,
+      incarnation: this.#scope.incarnations,
       describeTimeout: (reason, limitMs) =>
         `${reason === 'idle_timeout' ? 'No answer or progress' : 'No answer'} within ${formatDuration(limitMs)}`,
       // What the client does not read is no fault of the server.
@@ -196,6 +208,7 @@ export class McpProxy implements Part {
       path: this.path,
       shookHands: () => this.#fromClient.serverReady(),
       deliver: (call, line, answer) => this.#deliver(call, line, answer),
+      found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
       refuse: (call, failure, elapsedMs) => this.#refuse(call, failure, elapsedMs),
       retained: (bytes) => {
         if (bytes > mostRetainedBytes) this.#pipe.hold('bytes');
@@ -208,10 +221,10 @@ export class McpProxy implements Part {
     const { record, outlet } = this.#scope;
     if (answer.result !== undefined) record.answered(call.request, answer.result);
     this.#startUp.end();
-    outlet.write(line);
+    const facts = failureIn(answer);
+    outlet.write(facts === undefined ? line : withEarlierAttempts(call, line, answer));
     this.#firstServed();
     this.#server.served();
-    const facts = failureIn(answer);
     if (facts !== undefined) this.#announcements.toolFailed(call, facts, call.row?.attempts);
   }
 
@@ -243,7 +256,10 @@ export class McpProxy implements Part {
     const wire: WireParts = {
       now: () => clock.now(),
       nextId: () => scope.nextId(),
-      late: (asker, answer, givenUpAt) => this.#announcements.late(asker, answer, givenUpAt, clock.now()),
+      late: (asker, answer, givenUpAt) => {
+        if (asker instanceof ClientCall && asker.answeredLate(answer)) return;
+        this.#announcements.late(asker, answer, givenUpAt, clock.now());
+      },
     };
     return new ServerChild(scope, {
       wire,
@@ -261,6 +277,7 @@ export class McpProxy implements Part {
         this.#startUp.end();
         return this.#replacement.lost(facts, stderr, gone);
       },
+      incarnationEnded: () => this.path.incarnationEnded(),
       gather: () => this.#pipe.gather(),
       line: (line) => {
         this.#controlRequests.serverSpoke();

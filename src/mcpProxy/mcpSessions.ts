@@ -1,6 +1,6 @@
-import type { Readable, Writable } from 'node:stream';
+import type { ClientStreams } from '../actors/mcp/serverLines.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { superviseMcpSession } from './mcpProxy.ts';
+import { type McpProxy, superviseMcpSession } from './mcpProxy.ts';
 import type { ProxyVoice } from './proxyScope.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';
 
@@ -14,6 +14,7 @@ export class McpSessions {
   readonly #voice: ProxyVoice;
   readonly #alone: boolean;
   readonly #taken = new Set<number>();
+  readonly #live = new Map<string, McpProxy>();
 
   /**
    * @param alone - whether there will be but one client, whose server has the name as it is.
@@ -36,15 +37,22 @@ export class McpSessions {
     return [...this.#taken].toSorted((a, b) => a - b).map((number) => this.#nameOf(number));
   }
 
+  /** That of a client, by the name of its integration. */
+  proxy(name: string): McpProxy | undefined {
+    return this.#live.get(name);
+  }
+
   /** Serves a client. Resolves when its server and all that was started for it have ended; never rejects. */
-  async serve(streams: { readonly input: Readable; readonly output: Writable }): Promise<void> {
+  async serve(streams: ClientStreams): Promise<void> {
     let number = 1;
     while (this.#taken.has(number)) number++;
     this.#taken.add(number);
     const settings = { ...this.#settings, name: this.#nameOf(number) };
     const session = superviseMcpSession(this.#runtime, settings, { ...streams, ...this.#voice });
+    this.#live.set(settings.name, session.proxy);
     await session.proxy.ended;
     await session.leave();
+    this.#live.delete(settings.name);
     this.#taken.delete(number);
   }
 

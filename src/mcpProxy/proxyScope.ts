@@ -4,6 +4,7 @@ import type { Facts } from '../policy/facts.ts';
 import { createSessionRecord } from '../protocol/mcp/sessionRecord.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { createOutlet, type Line } from './outlet.ts';
+import { ProcessIncarnations } from './processIncarnations.ts';
 import type { ProxySettings } from './settings.ts';
 import type { TrafficLog } from './trafficLog.ts';
 import type { Wire } from './wire.ts';
@@ -30,6 +31,10 @@ export class ProxyScope {
   readonly log: TrafficLog | undefined;
   /** What client and server have agreed on. */
   readonly record = createSessionRecord();
+  /** The connection of its client, as calls know it that wait for each other; undefined where it is that of several clients. */
+  readonly session: string | undefined;
+  /** The processes of its server; undefined where that is elsewhere, and the end of a connection says nothing of what it goes on with. */
+  readonly incarnations: ProcessIncarnations | undefined;
   readonly outlet: ReturnType<typeof createOutlet>;
   /** The server of the moment, whether or not it takes requests yet. */
   wire: Wire | undefined = undefined;
@@ -41,7 +46,12 @@ export class ProxyScope {
   #lastId = 0;
 
   /** @param write - gives the client a line. */
-  constructor(runtime: Runtime, settings: ProxySettings, voice: ProxyVoice, write: (line: Line) => void) {
+  constructor(
+    runtime: Runtime,
+    settings: ProxySettings,
+    voice: ProxyVoice & { readonly isShared?: boolean | undefined },
+    write: (line: Line) => void,
+  ) {
     this.runtime = runtime;
     this.settings = settings;
     this.name = settings.name;
@@ -49,6 +59,8 @@ export class ProxyScope {
     this.facts = runtime.bus;
     this.voice = voice;
     this.log = voice.log;
+    this.session = voice.isShared === true ? undefined : `${settings.name}-${this.#nonce}`;
+    this.incarnations = settings.isRemote ? undefined : new ProcessIncarnations();
     this.outlet = createOutlet(write);
   }
 

@@ -20,6 +20,8 @@ export interface ServerHost extends Pick<McpRelayHost, 'gather' | 'line' | 'erro
   lost(facts: FailureFacts, stderr: string, wire: Wire | undefined): boolean;
   /** Whether a request waits for the server, or the client is to hear from it without asking. */
   isNeeded(): boolean;
+  /** A process has ended, with all that it started. */
+  incarnationEnded(): void;
   /** Whether what the server says is left unread for now. */
   isUnread(): boolean;
 }
@@ -92,7 +94,7 @@ export class ServerChild {
   }
 
   #supervise(): void {
-    const { runtime, settings, clock } = this.#scope;
+    const { runtime, settings, clock, incarnations } = this.#scope;
     const { root, bus } = runtime;
     const id = this.#id;
     runtime.supervise({
@@ -110,7 +112,14 @@ export class ServerChild {
       ...(settings.isRemote && { details: () => ({ url: settings.server.command }) }),
       onStart: (ref: { on(type: '*', listener: (event: unknown) => void): unknown }) => {
         this.#startedAt = clock.now();
-        ref.on('*', (event) => bus.tell({ ...(event as ConnectionEmitted), process: id }));
+        const incarnation = incarnations?.begins() ?? 0;
+        ref.on('*', (event) => {
+          const told = event as ConnectionEmitted;
+          bus.tell({ ...told, process: id });
+          // It is told when nothing is left of it: what it had not done it will not do.
+          if (told.type === 'process.exited' && incarnations?.ended(incarnation) === true)
+            this.#host.incarnationEnded();
+        });
       },
       // What ended in good order while a request had begun to wait for it.
       onExit: () => {

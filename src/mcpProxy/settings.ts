@@ -20,8 +20,13 @@ import type { IntegrationPolicy, Limits } from '../policy/policy.ts';
 import type { RetryInput } from '../policy/policyInput.ts';
 import { type WhenAlive, whenAliveChoices } from '../policy/policies.ts';
 import { resolvePolicy } from '../policy/presetChain.ts';
-import { toolLimits } from '../policy/toolOptions.ts';
+import type { ReconcileOptions } from '../policy/reconcileRule.ts';
+import { type Tools, toolLimits } from '../policy/toolOptions.ts';
+import type { Effect } from '../policy/effects.ts';
+import type { ProbePort } from '../calls/boundRule.ts';
+import { reconciledTools } from '../calls/reconciledTools.ts';
 import { remoteServer } from '../runtime/remoteServer.ts';
+import { proxyForms } from './proxyForms.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** When a request whose answer was lost is sent again. */
@@ -78,6 +83,10 @@ export interface ProxySettings {
   readonly isRemote: boolean;
   /** The limits of a request. */
   readonly limitsOf: (method: string, tool: string | undefined) => Limits;
+  /** What the configuration says of the effect of calls of tools that it does not say it of. */
+  readonly effect: Effect | undefined;
+  /** The configured tools, their reconcile rules bound to this port. */
+  readonly toolsBy: (port: ProbePort) => Tools;
 }
 
 const retryModes: readonly RetryMode[] = ['safe', 'always', 'never'];
@@ -129,6 +138,11 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): Prox
     policies.policyOf(name, undefined, 'mcp'),
   );
   const tools = policies.toolsOf(name, undefined);
+  const reconcile = policies.reconcileOf(name, undefined);
+  for (const rule of [reconcile, ...[...tools.values()].map((tool) => tool.reconcile)]) refuseOthers(name, rule);
+  const toolsBy = (port: ProbePort): Tools => reconciledTools(name, tools, reconcile, proxyForms, port);
+  // A rule that cannot be followed is found out now, and not with the first client.
+  toolsBy(nobody);
   const server = targetOf(own, world);
   return {
     name,
@@ -137,6 +151,8 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): Prox
     policy,
     server,
     isRemote: own.remote !== undefined,
+    effect: policies.effectOf(name, undefined),
+    toolsBy,
     limitsOf(method, tool) {
       const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;
       if (own !== undefined) return all(own);
@@ -147,6 +163,22 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld): Prox
     },
   };
 }
+
+/** A proxy reaches the tools of its own server alone. */
+function refuseOthers(name: string, rule: ReconcileOptions | undefined): void {
+  const other = rule !== undefined && 'tool' in rule ? rule.integration : undefined;
+  if (other === undefined || other === name) return;
+  throw new RangeError(
+    `Expected \`integration\` of a reconcile rule of ${name} to be left out, got ${other}: a proxy asks its own server`,
+  );
+}
+
+/** For rules that are only looked at. */
+const nobody: ProbePort = {
+  call: () => Promise.reject(new Error('There is no server yet')),
+  read: () => undefined,
+  effect: () => undefined,
+};
 
 /** Where a server is known to be, a start takes no longer than it takes to connect. */
 const remoteHandshakeMs = 30_000;

@@ -1,7 +1,5 @@
 import type { Timer } from '../policy/clock.ts';
 import { formatDuration } from '../policy/duration.ts';
-import { fieldsOf } from '../protocol/mcp/message.ts';
-import { notificationLine } from '../protocol/mcp/syntheticAnswer.ts';
 import type { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
 
@@ -27,12 +25,9 @@ export function createStartUp(scope: ProxyScope, calls: () => Iterable<ClientCal
   const beat = (): void => {
     beats++;
     const message = `${name} has been starting for ${formatDuration(beats * beatMs)}`;
-    for (const { request } of calls()) {
-      const { progressToken } = fieldsOf(request.params['_meta']);
-      if (progressToken === undefined) continue;
-      // Far below whatever the server will say of its own progress, which must not go back.
-      const params = { progressToken, progress: beats / 1e6, message };
-      outlet.write(notificationLine('notifications/progress', params));
+    for (const call of calls()) {
+      const line = call.progressLine(message);
+      if (line !== undefined) outlet.write(line);
     }
     if (beats % beatsPerLine === 0) voice.say(message);
     timer = clock.setTimeout(beat, beatMs);

@@ -52,7 +52,7 @@ const ends: Readonly<Record<EffectOutcome, string>> = {
 };
 
 /** What repeating it could do, where the outcome is open. */
-const risks: Readonly<Record<Effect, string>> = {
+export const risks: Readonly<Record<Effect, string>> = {
   readOnly: 'it changes nothing',
   idempotent: 'it may have taken effect, which repeating does not do twice',
   mutating: 'it may have taken effect, check before repeating',

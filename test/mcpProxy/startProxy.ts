@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
 import { type McpProxy, type McpProxyOptions, superviseMcpProxy } from '../../src/mcpProxy/mcpProxy.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
+import type { PoliciesOptions } from '../../src/policy/policies.ts';
 import { Registry } from '../../src/runtime/registry.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { fixture } from '../actors/mcp/mcpHarness.ts';
@@ -57,13 +58,16 @@ export const textIn = (message: Message): string => message.result?.content?.[0]
 
 export interface Scripted extends Partial<McpProxyOptions> {
   readonly env?: Readonly<Record<string, string>>;
+  /** As a configuration has them. */
+  readonly policies?: PoliciesOptions;
+  readonly isShared?: boolean;
 }
 
 /** A proxy over a scripted server, on pipes of the test's own. */
-export async function startProxy({ env = {}, ...options }: Scripted = {}): Promise<StartedProxy> {
+export async function startProxy({ env = {}, policies, isShared, ...options }: Scripted = {}): Promise<StartedProxy> {
   const directory = temporaryDirectory();
   const clock = new SkippingClock();
-  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5 }));
+  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies }));
   const { runtime } = registry;
   const facts: Fact[] = [];
   const lines: string[] = [];
@@ -111,6 +115,7 @@ export async function startProxy({ env = {}, ...options }: Scripted = {}): Promi
         look();
       },
       say: (line) => said.push(line),
+      isShared,
       hide: (text) => text.replaceAll('s3cret', '[hidden]'),
     },
   );

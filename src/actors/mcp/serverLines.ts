@@ -3,8 +3,16 @@ import { createByteLines } from '../../protocol/mcp/byteLines.ts';
 import { elementSpans } from '../../protocol/mcp/jsonSpans.ts';
 import { type McpMessage, readMessage } from '../../protocol/mcp/message.ts';
 
-/** Starts what serves a client that writes `input` and reads `output`. @returns resolves when it has ended, and all it started; never rejects. */
-export type OpenServer = (streams: { readonly input: Readable; readonly output: Writable }) => Promise<void>;
+/** The two ends of a client: what it writes, and what it reads. */
+export interface ClientStreams {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Whether several clients write the input, whom nobody tells apart. @defaultValue false */
+  readonly isShared?: boolean | undefined;
+}
+
+/** Starts what serves a client. @returns resolves when it has ended, and all it started; never rejects. */
+export type OpenServer = (streams: ClientStreams) => Promise<void>;
 
 /** Who hears what a server says. */
 export interface Listener {
@@ -27,7 +35,7 @@ export class ServerLines {
   #isOver = false;
   #wanted: (() => void)[] = [];
 
-  constructor(open: OpenServer, listener: Listener) {
+  constructor(open: OpenServer, listener: Listener, isShared = false) {
     const lines = createByteLines({
       maxBytes: maxLineBytes,
       onLine: (line) => hear(listener, line.toString('utf8')),
@@ -42,7 +50,7 @@ export class ServerLines {
         else void room.then(() => done());
       },
     });
-    this.closed = open({ input: this.#input, output }).then(() => {
+    this.closed = open({ input: this.#input, output, isShared }).then(() => {
       this.#isOver = true;
       this.#wakeAll();
       output.destroy();

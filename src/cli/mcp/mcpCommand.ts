@@ -1,4 +1,5 @@
 import { superviseMcpProxy } from '../../mcpProxy/mcpProxy.ts';
+import { proxyWhy } from '../../mcpProxy/proxyWhy.ts';
 import { sessionIn } from '../../runtime/liveRuntime.ts';
 import { mayHaveOrphans } from '../../store/unopened.ts';
 import { UsageError } from '../errors.ts';
@@ -45,7 +46,9 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     name: `unwedge mcp ${name}`,
     methods: {
       why(params) {
-        throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${name}`);
+        const session = sessionIn(params);
+        if (session !== name) throw new RangeError(`No session \`${session}\`: this is a proxy of ${name}`);
+        return proxyWhy(proxy);
       },
     },
   });

@@ -1,11 +1,11 @@
-import type { Readable, Writable } from 'node:stream';
-import type { OpenServer } from '../../actors/mcp/serverLines.ts';
+import type { ClientStreams, OpenServer } from '../../actors/mcp/serverLines.ts';
 import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import type { LiveStatus } from '../../control/answers.ts';
 import type { Methods } from '../../control/serveClient.ts';
 import type { LeftOut } from '../../mcpHub/hubNames.ts';
 import { McpHub } from '../../mcpHub/mcpHub.ts';
 import { McpSessions } from '../../mcpProxy/mcpSessions.ts';
+import { proxyWhy } from '../../mcpProxy/proxyWhy.ts';
 import type { McpProxyOptions } from '../../mcpProxy/settings.ts';
 import { noteIn } from '../../policy/operatorOrder.ts';
 import { nameIn, sessionIn } from '../../runtime/liveRuntime.ts';
@@ -44,11 +44,14 @@ export function openServed(
   const all = servers.map((options) => new McpSessions(runtime, options, voice, alone));
   const members = all.map((sessions) => ({
     name: sessions.name,
-    open: (streams: { readonly input: Readable; readonly output: Writable }) => sessions.serve(streams),
+    open: (streams: ClientStreams) => sessions.serve(streams),
   }));
   const methods: Methods = {
     why(params) {
-      throw new RangeError(`No session \`${sessionIn(params)}\`: this is a proxy of ${name}`);
+      const session = sessionIn(params);
+      const proxy = all.map((sessions) => sessions.proxy(session)).find((found) => found !== undefined);
+      if (proxy === undefined) throw new RangeError(`No session \`${session}\`: this is a proxy of ${name}`);
+      return proxyWhy(proxy);
     },
     ...(alone ? {} : groupMethods(registry, all)),
   };
@@ -60,8 +63,15 @@ export function openServed(
       ...{ type: 'mcp.left_out', integration: member.name, name: own },
       ...{ what: left.what, as: left.as, reason: left.reason, of: by?.member.name },
     });
-  const hub = { clock, servers: members, say: voice.say, leftOut, version: ownVersion() };
-  return { open: (streams) => new McpHub({ ...hub, ...streams }).ended, methods };
+  const hub = { clock, say: voice.say, leftOut, version: ownVersion() };
+  const openHub: OpenServer = ({ isShared, ...streams }) => {
+    const servers = members.map((each) => ({
+      ...each,
+      open: (inner: ClientStreams) => each.open({ ...inner, isShared }),
+    }));
+    return new McpHub({ ...hub, servers, ...streams }).ended;
+  };
+  return { open: openHub, methods };
 }
 
 /** Each client has an integration of its own; to people they are those of one command. */

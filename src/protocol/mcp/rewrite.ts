@@ -42,6 +42,24 @@ export function withMetaTexts(text: string, members: Readonly<Record<string, str
   return changed;
 }
 
+/**
+ * The request with a text at a place in its params, given as the names that lead there. A text that is there already stays; what is no object
+ * on the way gives way to one.
+ */
+export function withParamText(text: string, path: readonly string[], value: string): string {
+  const params = memberSpan(text, 'params');
+  return params === undefined || text[params.start] !== '{' ? text : withTextAt(text, params, path, value);
+}
+
+function withTextAt(text: string, object: Span, [name = '', ...rest]: readonly string[], value: string): string {
+  const known = memberSpan(text, name, object.start);
+  const made = rest.reduceRight<unknown>((inner, each) => ({ [each]: inner }), value);
+  if (known === undefined) return inserted(text, object, `${JSON.stringify(name)}:${JSON.stringify(made)}`);
+  if (rest.length > 0 && text[known.start] === '{') return withTextAt(text, known, rest, value);
+  if (rest.length === 0 && known.end > known.start + 2 && text[known.start] === '"') return text;
+  return text.slice(0, known.start) + JSON.stringify(made) + text.slice(known.end);
+}
+
 /** The progress notification with another token. */
 export function withNotifiedToken(text: string, token: McpId): string {
   const params = memberSpan(text, 'params');

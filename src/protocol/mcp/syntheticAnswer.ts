@@ -1,10 +1,13 @@
 import { rpcErrors } from '../jsonRpc.ts';
 import type { Failure } from '../../policy/failure.ts';
 import { syntheticResult } from '../../policy/syntheticResult.ts';
-import type { McpId } from './message.ts';
+import { fieldsOf, type McpAnswer, type McpId } from './message.ts';
 
 /** Where an answer of ours says what is known, for programs. */
 const detailsField = 'unwedge/failure';
+
+/** Where an answer that its server did not give to its request says how it is known. */
+const reconciledField = 'unwedge/reconciled';
 
 /** A request that is answered in place of its server. */
 export interface Unanswered {
@@ -23,12 +26,16 @@ export interface Unanswered {
  */
 export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs: number, stderr: string): string {
   const { id, method, modern, asTask } = request;
-  const { error, kind, outcome, attempts, retryable, retryAfterMs } = syntheticResult(failure, Math.round(elapsedMs));
+  const { error, kind, outcome, how, attempts, retryable, retryAfterMs } = syntheticResult(
+    failure,
+    Math.round(elapsedMs),
+  );
   const text = stderr === '' ? error : `${error} Last lines of the server on stderr: ${stderr}`;
   const details = {
     kind,
     reason: failure.reason,
     outcome,
+    how,
     elapsedMs: Math.round(elapsedMs),
     attempts,
     retryable,
@@ -40,6 +47,30 @@ export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs
     content: [{ type: 'text', text }],
     isError: true,
     _meta: { [detailsField]: details },
+  });
+}
+
+/** An answer as one line, to another request than the one that it was given to. @param how - it is known, in words. */
+export function answerWith(
+  { id, modern }: Pick<Unanswered, 'id' | 'modern'>,
+  { result, error }: McpAnswer,
+  how: string | undefined,
+): string {
+  if (error !== undefined) return line({ id, error });
+  const { _meta, ...own } = fieldsOf(result);
+  const meta = { ...fieldsOf(_meta), ...(how !== undefined && { [reconciledField]: how }) };
+  return resultAnswer(id, { ...(modern && { resultType: 'complete' }), ...own, _meta: meta });
+}
+
+/** An error of a server with a sentence of ours, and what it says for programs, as one line. */
+export function withNote(id: McpId, { result, error }: McpAnswer, note: string, details: object): string {
+  if (error !== undefined) return line({ id, error: { ...error, message: `${String(error['message'])} (${note})` } });
+  const { content, _meta, ...own } = fieldsOf(result);
+  const texts: readonly unknown[] = Array.isArray(content) ? content : [];
+  return resultAnswer(id, {
+    ...own,
+    content: [...texts, { type: 'text', text: note }],
+    _meta: { ...fieldsOf(_meta), [detailsField]: details },
   });
 }
 

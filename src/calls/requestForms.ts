@@ -1,4 +1,4 @@
-import { type RequestForms, withValueAt } from '../calls/boundRule.ts';
+import { type RequestForms, withValueAt } from './boundRule.ts';
 
 /** What the requests and answers of one kind of integration look like to reconcile rules. */
 export interface ToolForms extends RequestForms {
