@@ -1,4 +1,5 @@
 import type { FailureFacts } from '../policy/failure.ts';
+import type { OrderNote } from '../policy/operatorOrder.ts';
 import { Attempt } from './attempt.ts';
 import { BreakerRecorder } from './breakerRecorder.ts';
 import type { Call } from './call.ts';
@@ -138,19 +139,20 @@ export class AttemptLifecycle<I, O> {
 
   /**
    * Ends an attempt as if the time of one of its limits had come.
+   * @param note - who wants it, and why.
    * @returns what it failed of, judged; undefined when it goes on.
    */
-  expireBy(attempt: Attempt<Call<I, O>>, rule: AttemptLimit, now: number): FailureFacts | undefined {
+  expireBy(attempt: Attempt<Call<I, O>>, rule: AttemptLimit, now: number, note: OrderNote): FailureFacts | undefined {
     const isLease = rule === 'attempt_timeout' && attempt.limitMs < attempt.call.settings.attemptMs;
     const limit = limitNamed(isLease ? 'lease_expired' : rule, attempt);
-    if (!this.#mayGoOn(limit)) return this.#limitPassed(attempt, limit, now);
+    if (!this.#mayGoOn(limit)) return this.#limitPassed(attempt, limit, now, note);
     attempt.vouch(now);
     this.#state.suspicion.raise();
     return this.expire(attempt, now);
   }
 
-  #limitPassed(attempt: Attempt<Call<I, O>>, limit: ExpiredLimit, now: number): FailureFacts {
-    const facts = this.#timedOut(attempt, limit);
+  #limitPassed(attempt: Attempt<Call<I, O>>, limit: ExpiredLimit, now: number, note?: OrderNote): FailureFacts {
+    const facts = this.#timedOut(attempt, limit, note);
     // First of all: what follows for the call must find the server suspect.
     if (this.#makesSuspect(attempt, limit, now)) this.#state.suspicion.raise();
     return this.fail(attempt, facts, true);
@@ -185,10 +187,18 @@ export class AttemptLifecycle<I, O> {
     circuit.link.attemptEnded();
   }
 
-  #timedOut(attempt: Attempt<Call<I, O>>, { reason, limitMs, isShortened }: ExpiredLimit): FailureFacts {
-    const facts = refusal.timedOut(reason, limitMs);
+  /** @param note - of the operator for whom it passed before its time: that it had passed would be no true word. */
+  #timedOut(
+    attempt: Attempt<Call<I, O>>,
+    { reason, limitMs, isShortened }: ExpiredLimit,
+    note: OrderNote | undefined,
+  ): FailureFacts {
+    const facts = note === undefined ? refusal.timedOut(reason, limitMs) : refusal.fired(reason, limitMs, note);
     const { amendTimeout, describeTimeout } = this.#state.options;
-    const described = describeTimeout === undefined ? facts : { ...facts, message: describeTimeout(reason, limitMs) };
+    const described =
+      describeTimeout === undefined || note !== undefined
+        ? facts
+        : { ...facts, message: describeTimeout(reason, limitMs) };
     const amended = amendTimeout?.(described, attempt) ?? described;
     // Of a stream that waits for its reader the upstream is not to blame.
     return isShortened || attempt.isResting ? { ...amended, breaker: 'ignored' } : amended;

@@ -158,12 +158,13 @@ export class CallPath<I, O> implements Drainable {
    * Has the rule act now that ends the wait of a call next, as if its time had come.
    * @param rule - its id, as `whyOf` told it.
    * @param announce - told before it acts, where it does.
+   * @param note - who wants it, and why. @defaultValue not said
    */
-  fire(call: Call<I, O>, rule: string, announce: () => void): OrderResult {
+  fire(call: Call<I, O>, rule: string, announce: () => void, note: OrderNote = {}): OrderResult {
     const next = whyOf(call, this.#conductor.state.options.clock)?.next;
     if (next === undefined) return notDone('The call has ended.');
     if (next.id !== rule) return notDone(`Something else comes next by now: ${next.rule}.`);
-    return this.#step(() => this.#conductor.fire(call, next, announce));
+    return this.#step(() => this.#conductor.fire(call, next, announce, note));
   }
 
   /** Has no further attempt follow. @param announce - told before, where one could have. */

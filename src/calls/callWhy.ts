@@ -1,3 +1,4 @@
+import type { Effect, RepeatAfter } from '../policy/effects.ts';
 import type { FailureKind, FailureReason } from '../policy/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Call } from './call.ts';
@@ -29,6 +30,14 @@ export interface CallWhy {
   readonly silentMs?: number | undefined;
   /** What happens next if nothing else does. */
   readonly next: CallRule;
+  /** The other rules that hold as long as it waits, soonest first. @defaultValue none */
+  readonly also?: readonly CallRule[] | undefined;
+  /** After which kind of failure another attempt follows at the most. */
+  readonly repeatAfter?: RepeatAfter | undefined;
+  /** What it may do to the world, where somebody said. */
+  readonly effect?: Effect | undefined;
+  /** Whether a rule finds out what became of a lost answer. @defaultValue false */
+  readonly reconciles?: true | undefined;
   /** The rate limit that it waits for. */
   readonly rate?: RateWait | undefined;
   /** What is asked about the lost answer that it waits for. */
@@ -64,6 +73,7 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
     attempt: attempts,
     maxAttempts: triesLast ? attempts : settings.retry.maxAttempts,
     phaseMs: now - (trail?.since ?? call.startedAt),
+    ...repetitionOf(call),
     ...(trail !== undefined && { trail: stepsOf(trail.steps, now) }),
     ...(lastFailure !== undefined && { lastFailure: { kind: lastFailure.kind, message: lastFailure.message } }),
   };
@@ -71,19 +81,19 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
     const rate = waiting === 'rate' ? call.rate?.heldBack : undefined;
     if (rate !== undefined) {
       const turn = { id: `${attempts}:rate`, rule: 'rate_limit' as const, inMs: rate.waitMs };
-      return { phase: waiting, ...shared, rate, next: soonest([turn, overall]) };
+      return { phase: waiting, ...shared, rate, ...inOrder([turn, overall]) };
     }
     const effect = waiting === 'reconciling' ? (call.progress.openEffect as OpenEffect<I, O> | undefined) : undefined;
     if (effect !== undefined) {
       const reconciling = reconcileWhyOf(effect, call, now);
       const { probes, inMs } = reconciling;
       const step = inMs === undefined ? overall : { id: `${probes}:reconcile`, rule: 'reconcile' as const, inMs };
-      return { phase: waiting, ...shared, reconciling, next: soonest([step, overall]) };
+      return { phase: waiting, ...shared, reconciling, ...inOrder([step, overall]) };
     }
     const rule = ruleOf(waiting);
     const next =
       rule === undefined ? overall : { id: `${attempts}:${waiting}`, rule, inMs: call.progress.waitUntil - now };
-    return { phase: waiting, ...shared, next: soonest([next, overall]) };
+    return { phase: waiting, ...shared, ...inOrder([next, overall]) };
   }
   const limitOf = (rule: 'idle_timeout' | 'attempt_timeout', due: number): CallRule => {
     return { id: `${attempts}:${rule}`, rule, inMs: due - now };
@@ -93,7 +103,7 @@ export function whyOf<I, O>(call: Call<I, O>, clock: Pick<Clock, 'now' | 'stalls
     limitOf('attempt_timeout', attemptDueOf(attempt, clock)),
     overall,
   ];
-  return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, next: soonest(limits) };
+  return { phase: 'in_flight', ...shared, silentMs: now - attempt.silentSince, ...inOrder(limits) };
 }
 
 function reconcileWhyOf<I, O>(effect: OpenEffect<I, O>, call: Call<I, O>, now: number): ReconcileWhy {
@@ -110,8 +120,20 @@ function ruleOf(waiting: Waiting): 'next_attempt' | 'restart_wait' | undefined {
   return waiting === 'restart' ? 'restart_wait' : undefined;
 }
 
-/** The inner limit names the reason where two tie, as it does when they fire. */
-function soonest(rules: readonly CallRule[]): CallRule {
-  const [first, ...rest] = rules as [CallRule, ...CallRule[]];
-  return rest.reduce((best, rule) => (rule.inMs < best.inMs ? rule : best), first);
+/** The soonest first. The inner limit names the reason where two tie, as it does when they fire. */
+function inOrder(rules: readonly CallRule[]): Pick<CallWhy, 'next' | 'also'> {
+  const [next, ...rest] = rules.toSorted((one, other) => one.inMs - other.inMs) as [CallRule, ...CallRule[]];
+  const also = rest.filter(({ id, inMs }) => id !== next.id && Number.isFinite(inMs));
+  return { next, ...(also.length > 0 && { also }) };
+}
+
+/** Whether another attempt may follow, as far as the effect of the call decides that. */
+function repetitionOf<I, O>(call: Call<I, O>): Pick<CallWhy, 'repeatAfter' | 'effect' | 'reconciles'> {
+  const { settings, expectedEffect: effect } = call;
+  const declared = effect === 'mutating' ? 'refused' : 'lost';
+  return {
+    repeatAfter: effect === undefined ? settings.retry.repeatAfter : declared,
+    ...(effect !== undefined && { effect }),
+    ...(settings.reconcile !== undefined && { reconciles: true }),
+  };
 }

@@ -2,7 +2,7 @@ import type { IntegrationState } from '../machines/integration.ts';
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { Befell } from '../policy/flight.ts';
-import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
+import { done, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Attempt } from './attempt.ts';
 import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
@@ -70,8 +70,9 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   /**
    * The rule that ends the wait of a call next acts now, as if its time had come.
    * @param announce - told before it does.
+   * @param note - who wants it, and why: what the call fails of says so.
    */
-  fire(call: Call<I, O>, { rule }: CallRule, announce: () => void): OrderResult {
+  fire(call: Call<I, O>, { rule }: CallRule, announce: () => void, note: OrderNote): OrderResult {
     // Letting it go ends no pause: it is the probe that does.
     if (call.waiting === 'pause' && rule === 'next_attempt') return probePause(this.state, this.steps, call, announce);
     announce();
@@ -81,9 +82,14 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     if (rule === 'overall_timeout') call.ownProgress().triesLast = true;
     if (fallback !== undefined && lastFailure !== undefined) this.#fallbackExpired(call, lastFailure);
     else if (call.attempt !== undefined) {
-      const facts = this.steps.lifecycle.expireBy(call.attempt, rule as AttemptLimit, this.now());
+      const facts = this.steps.lifecycle.expireBy(call.attempt, rule as AttemptLimit, this.now(), note);
       if (facts !== undefined) this.steps.retryOrEnd(call, facts);
-    } else this.#waitFired(call, rule);
+    } else {
+      const { settlement } = this.steps;
+      settlement.fired = { call, amend: (facts) => refusal.waitFired(facts, rule, note) };
+      this.#waitFired(call, rule);
+      settlement.fired = undefined;
+    }
     return done;
   }
 

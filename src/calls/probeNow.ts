@@ -3,8 +3,8 @@ import type { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
 import type { PathState } from './pathState.ts';
 
-const underWay = 'It is being tried already: one probe at a time.';
-const elsewhere = 'Another process tries it at the moment: one probe at a time.';
+const underWay = (name: string): string => `${name} is being tried already: one probe at a time.`;
+const elsewhere = (name: string): string => `Another process tries ${name} at the moment: one probe at a time.`;
 
 /** Has an open circuit, or a server that asked not to be called, probed now. One step of the path. */
 export function probeNow<I, O>(state: PathState<I, O>, steps: AttemptSteps<I, O>, note: OrderNote): OrderResult {
@@ -22,15 +22,16 @@ export function probeNow<I, O>(state: PathState<I, O>, steps: AttemptSteps<I, O>
   }
   if (link.openUntil === Number.POSITIVE_INFINITY)
     return notDone(`${integration} is held open by an operator, and is not probed: reset it.`);
-  if (circuit.probe !== undefined || (link.lastState === 'half-open' && !link.hasFreeProbe)) return notDone(underWay);
+  if (circuit.probe !== undefined || (link.lastState === 'half-open' && !link.hasFreeProbe))
+    return notDone(underWay(options.name));
 
   const isOwn = options.probe !== undefined;
-  if (isOwn && options.claimProbe?.(circuit.leaseMs) === false) return notDone(elsewhere);
+  if (isOwn && options.claimProbe?.(circuit.leaseMs) === false) return notDone(elsewhere(options.name));
   queue.tell({ type: 'operator.probed', integration, how: isOwn ? 'probe' : 'next_call', ...note });
   if (link.lastState === 'open') link.send({ type: 'probe.due', at: now });
-  if (!isOwn) return { ok: true, text: 'The next call is let through as the probe.' };
+  if (!isOwn) return { ok: true, text: `The next call of ${integration} is let through as the probe.` };
   steps.admission.sendProbe(now);
-  return { ok: true, text: 'It is probed now.' };
+  return { ok: true, text: `${integration} is probed now.` };
 }
 
 /**
@@ -46,11 +47,11 @@ export function probePause<I, O>(
 ): OrderResult {
   const { circuit, pauseProbe, options } = state;
   const now = options.clock.now();
-  if (pauseProbe.attempt !== undefined || pauseProbe.isWanted(now)) return notDone(underWay);
-  if (options.claimProbe?.(circuit.leaseMs) === false) return notDone(elsewhere);
+  if (pauseProbe.attempt !== undefined || pauseProbe.isWanted(now)) return notDone(underWay(options.name));
+  if (options.claimProbe?.(circuit.leaseMs) === false) return notDone(elsewhere(options.name));
   announce();
   pauseProbe.want(now + circuit.leaseMs);
-  if (call === undefined) return { ok: true, text: 'The next call is let through as the probe.' };
+  if (call === undefined) return { ok: true, text: `The next call of ${options.name} is let through as the probe.` };
   steps.admission.resume(call, 'pause');
-  return { ok: true, text: 'A call that waits is let through as the probe.' };
+  return { ok: true, text: `A waiting call of ${options.name} is let through as the probe.` };
 }

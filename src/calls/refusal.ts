@@ -2,6 +2,7 @@ import type { RecentFailures } from '../policy/breakerCause.ts';
 import type { FailureFacts, FailureReason } from '../policy/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { firedBy, type OrderNote } from '../policy/operatorOrder.ts';
 import { rateText } from '../policy/rateText.ts';
 import { errorText } from './errorText.ts';
 import type { RatePlace } from './ratePlace.ts';
@@ -181,3 +182,25 @@ export function timedOut(reason: FailureReason, limitMs: number): FailureFacts {
   const what = reason === 'idle_timeout' ? 'No sign of life' : 'No answer';
   return { kind: 'timeout', reason, message: `${what} within ${Math.round(limitMs)} ms`, outcome: 'unknown' };
 }
+
+/** A limit that an operator had act before its time. */
+export function fired(rule: FailureReason, limitMs: number, note: OrderNote): FailureFacts {
+  const limit = `${limitNames[rule] ?? rule} of ${formatDuration(limitMs)}`;
+  return { kind: 'timeout', reason: 'by_operator', message: `The ${limit} was ${firedBy(note)}`, outcome: 'unknown' };
+}
+
+/** The end of a wait that an operator had act before its time. */
+export function waitFired(facts: FailureFacts, rule: string, note: OrderNote): FailureFacts {
+  const isOwn = facts.reason === 'overall_timeout';
+  const before = isOwn ? 'Not started' : facts.message;
+  const what = rule === 'restart_wait' ? 'wait for a restart' : (limitNames[rule as FailureReason] ?? rule);
+  const message = `${before}; the ${what} was ${firedBy(note)}`;
+  return { ...facts, message, ...(isOwn && { reason: 'by_operator' as const }) };
+}
+
+const limitNames: Readonly<Partial<Record<FailureReason, string>>> = {
+  idle_timeout: 'idle limit',
+  attempt_timeout: 'attempt limit',
+  overall_timeout: 'overall limit',
+  lease_expired: 'limit of a probe',
+};

@@ -14,6 +14,8 @@ export class Settlement<I, O> {
   readonly #state: PathState<I, O>;
   /** Told of the end of each call with a reconcile rule. */
   reconciled: (call: Call<I, O>, outcome: Outcome<O>) => void = () => undefined;
+  /** The call whose wait an operator ends now, and how its failure says so. */
+  fired: { readonly call: Call<I, O>; amend(facts: FailureFacts): FailureFacts } | undefined = undefined;
 
   constructor(state: PathState<I, O>) {
     this.#state = state;
@@ -37,8 +39,9 @@ export class Settlement<I, O> {
    * Ends a call before dispatch: told once per episode, counted always. A call that was tried before has its own record.
    * @param episode - that of the tool which is refused; by default that of the integration.
    */
-  refuse(call: Call<I, O>, facts: FailureFacts, episode?: RefusalEpisode): void {
+  refuse(call: Call<I, O>, given: FailureFacts, episode?: RefusalEpisode): void {
     if (call.failed) return;
+    const facts = this.#amended(call, given);
     const { waiting, records, queue } = this.#state;
     // Before anybody hears of it, or it might be let pass meanwhile.
     waiting.delete(call);
@@ -50,7 +53,11 @@ export class Settlement<I, O> {
 
   /** The last word on a call, unless a fallback has a better one. */
   fail(call: Call<I, O>, facts: FailureFacts): void {
-    this.#end(call, facts, 'failed');
+    this.#end(call, this.#amended(call, facts), 'failed');
+  }
+
+  #amended(call: Call<I, O>, facts: FailureFacts): FailureFacts {
+    return this.fired?.call === call ? this.fired.amend(facts) : facts;
   }
 
   /**

@@ -1,9 +1,12 @@
 import { formatDuration } from '../policy/duration.ts';
 import { shellWord } from '../policy/shellWord.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
+import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
 import type { IntegrationView } from '../runtime/integrationView.ts';
-import type { SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
+import type { DeadLetterRecord, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
+import { counted } from './counted.ts';
 import { sanitize } from './sanitize.ts';
+import type { StuckSession } from './stuckSessions.ts';
 import type { Style } from './style.ts';
 import { wrapWords } from './wrap.ts';
 
@@ -12,32 +15,48 @@ export interface Watched {
   readonly integrations: readonly IntegrationView[];
   readonly alerts: { readonly open: readonly OpenAlert[]; readonly unwatched: readonly UnwatchedAlert[] };
   readonly sessions: readonly SessionStatus[];
+  /** Those that wait for something. */
+  readonly stuck: readonly StuckSession[];
+  readonly letters: readonly DeadLetterRecord[];
+  readonly runtimes: readonly AskedRuntime<unknown>[];
 }
 
 /** More than these are told by their number. */
-const mostTold = 5;
+const mostTold = 8;
 
-interface Matter {
+/** Something that needs attention, and the command to type. */
+export interface Matter {
   readonly what: string;
   readonly next: string;
 }
 
 /**
- * What needs attention and what to do next, the worst first; empty when nothing does.
- * @param options - `database`: what `--db` was given, so that the commands look at the same one.
+ * What needs attention and what to do next, the worst first.
+ * @param database - what `--db` was given, so that the commands look at the same one.
  */
-export function attentionText(
-  { integrations, alerts, sessions }: Watched,
-  { now, width, style, database }: { now: number; width: number; style: Style; database: string | undefined },
-): string {
+export function mattersOf(
+  { integrations, alerts, sessions, stuck, letters, runtimes }: Watched,
+  now: number,
+  database: string | undefined,
+): readonly Matter[] {
   const db = database === undefined ? '' : ` --db ${shellWord(sanitize(database))}`;
   const alarmed = new Set([...alerts.open, ...alerts.unwatched].map(({ integration }) => integration));
-  const matters = [
+  return [
+    ...runtimes.flatMap(matterOfRuntime),
     ...bySeverity(integrations)
       .filter(({ integration, circuit }) => circuit !== 'closed' || alarmed.has(integration))
       .map((view) => matterOf(view, alarmed.has(view.integration), now, db)),
+    ...stuck.map(({ session, what }) => ({
+      what: `session ${sanitize(session)} ${what}`,
+      next: `unwedge why ${shellWord(sanitize(session))}${db}`,
+    })),
     ...sessions.filter(({ failedTurns24h }) => failedTurns24h > 0).map((session) => matterOfSession(session, db)),
+    ...matterOfLetters(letters, db),
   ];
+}
+
+/** The matters as they lead what is shown; empty without any. */
+export function attentionText(matters: readonly Matter[], { width, style }: { width: number; style: Style }): string {
   if (matters.length === 0) return '';
   const lines = matters
     .slice(0, mostTold)
@@ -45,7 +64,7 @@ export function attentionText(
       ...wrapWords(what, width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
       `  ${style.dim('next:')} ${next}`,
     ]);
-  const more = matters.length > mostTold ? [`  and ${matters.length - mostTold} more, below`] : [];
+  const more = matters.length > mostTold ? [`  and ${matters.length - mostTold} more: --json has all`] : [];
   return `${[...lines, ...more].join('\n')}\n`;
 }
 
@@ -55,20 +74,29 @@ export function bySeverity(integrations: readonly IntegrationView[]): readonly I
   return integrations.toSorted((one, other) => order.indexOf(one.circuit) - order.indexOf(other.circuit));
 }
 
+function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>): readonly Matter[] {
+  if (frozen === undefined) return [];
+  const { name, pid } = runtime;
+  const next = frozen === 'stopped' ? remedyOf(frozen, pid) : 'unwedge status --watch';
+  return [{ what: `pid ${pid} (${sanitize(name)}) does not answer: ${problem ?? ''}`, next }];
+}
+
 function matterOf(view: IntegrationView, isAlarmed: boolean, now: number, db: string): Matter {
-  const { integration, lastError, failures10m, crashes10m } = view;
+  const { integration, circuit, lastError, failures10m, crashes10m, live } = view;
   const name = sanitize(integration);
   const cause =
     lastError === undefined
       ? ''
       : `: ${lastError.kind === undefined ? '' : `${lastError.kind}: `}${sanitize(lastError.error)}`;
-  const often = isAlarmed ? `failed ${failures10m} times and crashed ${crashes10m} times in 10 minutes` : '';
-  const state = view.circuit === 'closed' ? often : stateText(view, now);
+  const often = isAlarmed
+    ? `failed ${counted(failures10m, 'time')} and crashed ${counted(crashes10m, 'time')} in 10 minutes`
+    : '';
+  const state = circuit === 'closed' ? often : stateText(view, now);
   const word = shellWord(name);
+  const mends = { open: 'probe', isolated: 'restart', crashed: 'restart' } as const;
+  const order = live.length > 0 && circuit !== 'half-open' && circuit !== 'closed' ? mends[circuit] : undefined;
   const next =
-    view.live.length > 0 && view.circuit !== 'half-open' && view.circuit !== 'closed'
-      ? `unwedge restart ${word}${db}`
-      : `unwedge events --integration ${word} --failed${db}`;
+    order === undefined ? `unwedge events --integration ${word} --failed${db}` : `unwedge ${order} ${word}${db}`;
   return { what: `${name} ${state}${cause}`, next };
 }
 
@@ -90,14 +118,22 @@ export function probeInMs({ live, breaker }: IntegrationView, now: number): numb
 }
 
 function matterOfSession({ session, failedTurns24h, lastError }: SessionStatus, db: string): Matter {
-  const turns = `${failedTurns24h} ${failedTurns24h === 1 ? 'turn' : 'turns'}`;
   const cause =
     lastError === undefined
       ? ''
       : `: ${lastError.kind === undefined ? '' : `${lastError.kind}: `}${sanitize(lastError.error)}`;
-  const name = sanitize(session);
   return {
-    what: `session ${name} failed in ${turns} of the last 24h${cause}`,
+    what: `session ${sanitize(session)} failed in ${counted(failedTurns24h, 'turn')} of the last 24h${cause}`,
     next: `unwedge events --category session --failed --since 24h${db}`,
   };
+}
+
+function matterOfLetters(letters: readonly DeadLetterRecord[], db: string): readonly Matter[] {
+  if (letters.length === 0) return [];
+  const reasons = [...new Set(letters.map(({ reason }) => reason))]
+    .map((reason) => `${letters.filter((each) => each.reason === reason).length} ${sanitize(reason)}`)
+    .join(', ');
+  const sessions = [...new Set(letters.map(({ session }) => session))];
+  const of = sessions.length === 1 ? `session ${sanitize(sessions[0] ?? '')}` : counted(sessions.length, 'session');
+  return [{ what: `${counted(letters.length, 'dead letter')} of ${of} (${reasons})`, next: `unwedge letters${db}` }];
 }

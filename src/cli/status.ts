@@ -1,10 +1,12 @@
 import { type LiveGroup, type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
+import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import type { SessionStatus, StoreStatus } from '../store/storeReader.ts';
 import { alertTable } from './alerts.ts';
-import { attentionText, bySeverity, probeInMs } from './attention.ts';
+import { attentionText, bySeverity, type Matter, mattersOf, probeInMs } from './attention.ts';
 import { type Args, defineCommand } from './command.ts';
+import { counted } from './counted.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import { instancesOf, type IntegrationView, viewOf } from '../runtime/integrationView.ts';
@@ -14,6 +16,7 @@ import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { latency, rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
+import { recordedSessions, recordedText, stuckSessions } from './stuckSessions.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
@@ -52,24 +55,49 @@ export const status = defineCommand({
 
 async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
   const now = io.now();
-  const { rows, figures, ...found } = await readDatabase(args.db, io, async (reader) => ({
+  const { rows, figures, letters, recorded, ...found } = await readDatabase(args.db, io, async (reader) => ({
     database: reader.path,
     rows: await reader.runtimes(),
     figures: await reader.statistics(now - dayMs, 'whole'),
+    letters: await reader.deadLetters(),
+    recorded: await recordedSessions(reader),
     ...(await reader.status(now)),
   }));
-  const asked = await askRuntimes(rows, io, 'status', readStatusAnswer);
-  const view = { ...found, integrations: viewOf(found.integrations, asked, reportLines(figures)) };
-  if (args.json) io.stdout.write(toJson({ ...view, runtimes: asked.map(runtimeData) }));
-  else {
-    io.stdout.write(describe(view, asked, { now, database: args.db }, io));
-    io.stderr.write(problemLines(asked, now));
+  const answers = await askRuntimes(rows, io, 'status', readStatusAnswer);
+  const live = new Set(answers.flatMap(({ answer }) => (answer?.sessions ?? []).map(({ session }) => session)));
+  const shown = createShownNames();
+  const waiting = withShownNames(
+    recorded.filter(({ session }) => !live.has(session)),
+    shown,
+  );
+  const stuck = [
+    ...(await stuckSessions(answers)),
+    ...waiting.map((each) => ({ session: each.session, what: recordedText(each, now) })),
+  ];
+  const merged = viewOf(found.integrations, answers, reportLines(figures));
+  const data = { ...found, integrations: merged, stuck, letters, runtimes: answers };
+  // Last: names that are put together must still be the same on both sides.
+  const { letters: shownLetters, runtimes: asked, ...view } = withShownNames(data, shown);
+  const matters = mattersOf({ ...view, letters: shownLetters, runtimes: asked }, now, args.db);
+  if (args.json) {
+    const { stuck: _, ...rest } = view;
+    const deadLetters = shownLetters.length;
+    io.stdout.write(toJson({ ...rest, deadLetters, attention: matters, runtimes: asked.map(runtimeData) }));
+  } else {
+    io.stdout.write(describe(view, asked, { now, matters }, io));
+    io.stderr.write(
+      problemLines(
+        asked.filter(({ frozen }) => frozen === undefined),
+        now,
+      ),
+    );
   }
   return 0;
 }
 
-function runtimeData({ runtime, answer, problem }: AskedRuntime<LiveStatus>) {
-  return { ...runtime, answered: answer !== undefined, problem, sessions: answer?.sessions, groups: answer?.groups };
+function runtimeData({ runtime, answer, problem, frozen }: AskedRuntime<LiveStatus>) {
+  const { sessions, groups } = answer ?? {};
+  return { ...runtime, answered: answer !== undefined, problem, frozen, sessions, groups };
 }
 
 type View = Omit<StoreStatus, 'integrations'> & {
@@ -77,20 +105,20 @@ type View = Omit<StoreStatus, 'integrations'> & {
   readonly integrations: readonly IntegrationView[];
 };
 
-function describe(
-  view: View,
-  asked: readonly AskedRuntime<LiveStatus>[],
-  { now, database }: { readonly now: number; readonly database: string | undefined },
-  io: Io,
-): string {
+interface Shown {
+  readonly now: number;
+  readonly matters: readonly Matter[];
+}
+
+function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], { now, matters }: Shown, io: Io): string {
   const style = createStyle(io);
   const prose = (text: string): string => `${wrapWords(text, io.columns).join('\n')}\n`;
-  const attention = attentionText(view, { now, width: io.columns, style, database });
+  const attention = attentionText(matters, { width: io.columns, style });
   const live = asked.filter(({ answer }) => answer !== undefined);
-  const events = `${view.events} ${view.events === 1 ? 'event' : 'events'}`;
+  const events = counted(view.events, 'event');
   const running =
     live.length === 0
-      ? prose('No gateway runs on it: circuits are as they were last kept, calls in flight and waiting are not known.')
+      ? prose(unansweredText(asked))
       : live.map(({ runtime }) => `Live: ${runtimeText(runtime, now)}\n`).join('');
   const parts = [
     ...(attention === '' ? [] : [attention]),
@@ -109,7 +137,18 @@ function describe(
   const { open, unwatched } = view.alerts;
   if (open.length + unwatched.length > 0) parts.push(alertTable(view.alerts, now, io));
   if (view.sessions.length > 0) parts.push(sessionTable(view.sessions, now, io));
+  const [first] = matters;
+  if (first !== undefined) parts.push(`${style.dim('next:')} ${first.next}\n`);
   return parts.join('\n');
+}
+
+/** What is known without a word of a live runtime. */
+function unansweredText(asked: readonly AskedRuntime<unknown>[]): string {
+  const silent = asked.filter(({ runtime }) => runtime.liveness !== 'dead');
+  const known = 'circuits are as they were last kept, calls in flight and waiting are not known.';
+  if (silent.length === 0) return `No gateway runs on it: ${known}`;
+  const pids = silent.map(({ runtime }) => `pid ${runtime.pid}`).join(', ');
+  return `${pids} ${silent.length === 1 ? 'runs and does' : 'run and do'} not answer; what follows is from the database: ${known}`;
 }
 
 const emptyText =

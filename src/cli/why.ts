@@ -4,13 +4,15 @@ import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
-import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { problemLines } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { recordsText, whyText } from './whyText.ts';
+import { recordsText, ruleText, whyText } from './whyText.ts';
+import { wrapLines } from './wrap.ts';
 
 export const why = defineCommand({
   name: 'why',
@@ -23,7 +25,7 @@ export const why = defineCommand({
   ].join('\n'),
   options: {
     fire: { kind: 'flag', help: 'have the rule that ends the wait next act now' },
-    rule: { kind: 'text', value: 'ID', help: 'have this rule act, as --json tells its id' },
+    rule: { kind: 'text', value: 'ID', help: 'have this rule act: its id, as --json tells it, or its name' },
     ...reasonOption,
   },
   operands: ['SESSION'],
@@ -32,18 +34,19 @@ export const why = defineCommand({
     const [session = ''] = args.operands;
     if (!args.fire && (args.rule ?? args.reason) !== undefined)
       throw new UsageError(`${args.rule === undefined ? '--reason' : '--rule'} goes with --fire`);
-    const { path, rows, ids, records } = await readDatabase(args.db, io, async (reader) => ({
+    const { path, rows, ids, records, policies } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.runtimes(),
       ids: await reader.sessionIds(),
       records: await reader.session(session),
+      policies: await reader.policies(),
     }));
     const asked = await askRuntimes(rows, io, 'why', readWhyAnswer, { session });
     const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);
-    if (args.fire) return fire(found?.answer, session, args, io);
+    if (args.fire) return fire(found?.answer, session, args, io, problemLines(asked, io.now()));
     if (found?.answer !== undefined) {
       io.stdout.write(
-        args.json ? toJson({ live: true, runtime: found.runtime, ...found.answer }) : whyText(found.answer),
+        args.json ? toJson({ live: true, runtime: found.runtime, ...found.answer }) : whyText(found.answer, io.columns),
       );
       return 0;
     }
@@ -57,15 +60,28 @@ export const why = defineCommand({
       }
       throw new CommandError(`No session ${quoted(session)} in ${sanitize(path)}.${guess}`);
     }
-    if (args.json) io.stdout.write(toJson({ live: false, ...records }));
+    const frozen = asked.filter((each) => each.frozen !== undefined);
+    if (args.json) io.stdout.write(toJson({ live: false, frozen: frozen.map(frozenData), ...records }));
     else {
-      io.stdout.write(recordsText(records, io.now()));
-      io.stderr.write(problemLines(asked, io.now()));
-      io.stderr.write('unwedge: No live gateway has it: attempts, processes and circuits cannot be shown.\n');
+      const now = io.now();
+      const silence = frozen.map(
+        ({ runtime, problem }) => `pid ${runtime.pid} (${sanitize(runtime.name)}) does not answer: ${problem ?? ''}.`,
+      );
+      if (silence.length > 0)
+        io.stdout.write(wrapLines([...silence, 'What follows is from the database.'], io.columns));
+      io.stdout.write(recordsText(records, { now, policies, width: io.columns }));
+      const others = asked.filter((each) => each.frozen === undefined);
+      io.stderr.write(problemLines(others, now));
+      const who = frozen.length > 0 ? 'Its gateway may be one that does not answer' : 'No live gateway has it';
+      io.stderr.write(`unwedge: ${who}: attempts, processes and circuits cannot be shown.\n`);
     }
     return 0;
   },
 });
+
+function frozenData({ runtime, frozen, problem }: AskedRuntime<unknown>) {
+  return { pid: runtime.pid, name: runtime.name, frozen, problem };
+}
 
 /** Has a rule act that was just looked at. @throws CommandError where there is none. */
 function fire(
@@ -73,12 +89,28 @@ function fire(
   name: string,
   { rule, reason, db, json }: OrderArgs & { readonly rule: string | undefined; readonly reason: string | undefined },
   io: Io,
+  silence: string,
 ): Promise<number> {
-  if (answer === undefined)
-    throw new CommandError(`No live gateway has the session ${quoted(name)}; nothing was done.`);
-  const target = rule ?? answer.rules[0]?.id;
-  if (target === undefined) throw new CommandError(`${quoted(name)} waits for no rule; nothing was done.`);
-  return giveAndSay({ order: 'fire', name, target, reason }, { db, json }, io);
+  if (answer === undefined) {
+    io.stderr.write(silence);
+    throw new CommandError(`No live gateway that answers has the session ${quoted(name)}; nothing was done.`);
+  }
+  const { rules } = answer;
+  const [next] = rules;
+  if (next === undefined) throw new CommandError(`${quoted(name)} waits for no rule; nothing was done.`);
+  // By its id, or by its name where only one rule has that.
+  const named = rules.filter((each) => each.rule === rule);
+  const target =
+    rule === undefined ? next : (rules.find(({ id }) => id === rule) ?? (named.length === 1 ? named[0] : undefined));
+  if (target === undefined) {
+    const known = rules
+      .map((each) => `${each.id} (${ruleText(each)} in ${formatDuration(Math.max(0, each.inMs))})`)
+      .join(', ');
+    throw new CommandError(
+      `There is no rule ${quoted(rule ?? '')} of ${quoted(name)}: it is over, or there never was one; nothing was done. Its rules: ${sanitize(known)}`,
+    );
+  }
+  return giveAndSay({ order: 'fire', name, target: target.id, reason }, { db, json }, io);
 }
 
 /** Whether an integration of this name is on record, or known to a live gateway. */

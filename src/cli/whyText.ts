@@ -3,14 +3,17 @@ import { reconcileText } from '../calls/reconcileText.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
 import type { SessionRecords } from '../store/storeReader.ts';
-import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
+import type { PolicyRow } from '../policy/flight.ts';
+import type { RuleWhy, SessionWhy, ToolCallWhy } from '../sessions/why.ts';
+import { counted } from './counted.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';
+import { wrapLines } from './wrap.ts';
 
-/** What a live session waits for, for people. */
-export function whyText(why: SessionWhy): string {
-  const { turn, waiting, next } = why;
-  const mailbox = `${waiting} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+/** What a live session waits for, for people. @param width - of the terminal. @defaultValue no limit */
+export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): string {
+  const { turn, waiting } = why;
+  const mailbox = counted(waiting, 'message waits', 'messages wait');
   const head =
     turn === undefined
       ? `${sanitize(why.session)} is ${why.heldElsewhere ? 'held by another gateway' : sanitize(why.state)}; ${mailbox}.`
@@ -19,8 +22,8 @@ export function whyText(why: SessionWhy): string {
         }; ${mailbox}.`;
   const lines = [
     head,
-    ...recoveringLines(why.recovering ?? []),
-    ...why.calls.flatMap(callLines),
+    ...recoveringLines(why),
+    ...why.calls.flatMap((call) => callLines(call, why)),
     ...why.questions.map(
       ({ what, sinceMs, deadlineInMs }) =>
         `  asks a person for ${time(sinceMs)}: ${sanitize(what)}; given up in ${time(deadlineInMs)}`,
@@ -29,18 +32,36 @@ export function whyText(why: SessionWhy): string {
   if (turn !== undefined && why.calls.length + why.questions.length === 0) {
     lines.push('  no call is pending: its handler is at work');
   }
-  if (next !== undefined) lines.push(`Next: ${ruleText(next)} in ${time(next.inMs)}.`);
-  return `${lines.join('\n')}\n`;
+  lines.push(...endLines(why));
+  return wrapLines(lines, width);
 }
 
 /** Its messages wait meanwhile. */
-function recoveringLines(calls: NonNullable<SessionWhy['recovering']>): string[] {
+function recoveringLines(why: SessionWhy): string[] {
+  const { recovering: calls = [] } = why;
   if (calls.length === 0) return [];
   const what = calls.length === 1 ? 'a call' : `${calls.length} calls`;
-  return [`  finds out first what became of ${what} of an earlier process:`, ...calls.flatMap(callLines)];
+  return [
+    `  finds out first what became of ${what} of an earlier process:`,
+    ...calls.flatMap((call) => callLines(call, why)),
+  ];
 }
 
-function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
+/** What ends the wait first, and the end of the gateway where that is nearer. */
+function endLines({ next, stopping }: SessionWhy): readonly string[] {
+  const rule = next && `${ruleText(next)} in ${time(next.inMs)}`;
+  if (stopping === undefined) return rule === undefined ? [] : [`Next: ${rule}.`];
+  const { inMs } = stopping;
+  const stop =
+    inMs > 0 ? `the gateway stops, and cuts in ${time(inMs)} what is under way by then` : 'the gateway stops now';
+  if (rule === undefined) return [`Next: ${stop}.`];
+  return next !== undefined && next.inMs < inMs
+    ? [`Next: ${rule}.`, `After that: ${stop}.`]
+    : [`Next: ${stop}.`, `Its own rule, ${ruleText(next as RuleWhy)}, would follow in ${time(next?.inMs ?? 0)}.`];
+}
+
+/** What a rule does when its time has come. */
+export function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   const name = sanitize(what);
   if (rule === 'tool_call' || rule === 'turn') return `the watchdog ends ${name}`;
   if (rule === 'question') return `nobody is waited for any more to answer ${name}`;
@@ -52,9 +73,20 @@ function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   return `${sanitize(rule)} ends ${ofAttempt ? 'the attempt of ' : ''}${name}`;
 }
 
-function callLines({ call, integration, tool, sinceMs, progress, target }: ToolCallWhy): string[] {
+function callLines({ call, integration, tool, sinceMs, progress, target }: ToolCallWhy, why: SessionWhy): string[] {
   const name = `${sanitize(integration)} ${sanitize(tool)} (${sanitize(call)})`;
   const lines = [`  ${name} for ${time(sinceMs)}: ${phaseText(progress)}`];
+  const also = [
+    ...(progress?.also ?? []),
+    ...why.rules.filter((each) => each.call === call && each.rule === 'tool_call' && each !== why.next),
+  ].toSorted((one, other) => one.inMs - other.inMs);
+  // What comes after the watchdog comes never.
+  const last = also.findIndex(({ rule }) => rule === 'tool_call');
+  const held = last < 0 ? also : also.slice(0, last + 1);
+  if (held.length > 0)
+    lines.push(`    also: ${held.map((each) => `${nameOf(each)} in ${time(each.inMs)}`).join(', ')}`);
+  const once = onceText(progress);
+  if (once !== undefined) lines.push(`    ${once}`);
   if (progress?.lastFailure !== undefined) {
     const { kind, message } = progress.lastFailure;
     lines.push(`    last attempt: ${kind}: ${sanitize(message)}`);
@@ -72,6 +104,23 @@ function callLines({ call, integration, tool, sinceMs, progress, target }: ToolC
   return lines;
 }
 
+const nameOf = ({ rule }: Pick<RuleWhy, 'rule'>): string => (rule === 'tool_call' ? 'watchdog' : rule);
+
+/** Whether the attempt in flight is the last one, should its answer be lost. */
+function isOnce({ repeatAfter = 'lost', reconciles, maxAttempts, attempt }: CallWhy): boolean {
+  return repeatAfter !== 'lost' && reconciles !== true && attempt < maxAttempts;
+}
+
+/** Why no further attempt follows a limit that passes. */
+function onceText(progress: CallWhy | undefined): string | undefined {
+  if (progress === undefined || progress.phase !== 'in_flight') return undefined;
+  if (progress.reconciles === true) return 'where its answer is lost, its reconcile rule finds out whether it happened';
+  if (!isOnce(progress)) return undefined;
+  return progress.effect === 'mutating'
+    ? 'it is not repeated, as it is mutating: only where it was refused does another attempt follow'
+    : 'it is not repeated where a limit passes or its process dies, as nobody declared it readOnly or idempotent';
+}
+
 /** The machine is in `backoff` whatever its calls wait for. */
 function stateText(state: string, progress: CallWhy | undefined): string {
   if (state !== 'backoff' || progress?.phase === 'backoff') return `is ${sanitize(state)}`;
@@ -81,7 +130,9 @@ function stateText(state: string, progress: CallWhy | undefined): string {
 function phaseText(progress: CallWhy | undefined): string {
   if (progress === undefined) return 'is being written to the store';
   const { phase, attempt, maxAttempts, silentMs, next, rate, reconciling } = progress;
-  const attempts = `attempt ${attempt} of ${maxAttempts}`;
+  // Of one that changes something most failures leave no room for another.
+  const isLast = phase === 'in_flight' && progress.effect === 'mutating' && isOnce(progress);
+  const attempts = isLast ? `attempt ${attempt}` : `attempt ${attempt} of ${maxAttempts}`;
   const then =
     next.rule === 'next_attempt' ? `tried again in ${time(next.inMs)}` : `${next.rule} in ${time(next.inMs)}`;
   if (phase === 'in_flight') return `${attempts} in flight, silent for ${time(silentMs ?? 0)}; ${then}`;
@@ -91,6 +142,14 @@ function phaseText(progress: CallWhy | undefined): string {
   }
   if (reconciling !== undefined) return sanitize(reconcileText(reconciling, next.inMs));
   return `${waits[phase]}, ${attempt === 0 ? 'not tried yet' : `after ${attempts}`}; ${then}`;
+}
+
+/** What a call waits for, in a few words. */
+export function waitText(progress: CallWhy | undefined): string {
+  if (progress === undefined) return 'being written to the store';
+  const { phase, silentMs, lastFailure } = progress;
+  const wait = phase === 'in_flight' ? `in flight, silent for ${time(silentMs ?? 0)}` : waits[phase];
+  return lastFailure === undefined ? wait : `${wait}, after ${lastFailure.kind}: ${sanitize(lastFailure.message)}`;
 }
 
 const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = {
@@ -105,22 +164,46 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
   reconciling: 'waits to know whether it happened',
 };
 
+/** What else is known without a word of its gateway. */
+export interface Beside {
+  readonly now: number;
+  /** Policies that were in force, those seen last at the end. @defaultValue none */
+  readonly policies?: readonly PolicyRow[] | undefined;
+  /** @defaultValue no limit */
+  readonly width?: number | undefined;
+}
+
 /** What the records say of a session whose gateway does not answer. */
-export function recordsText({ session, messages, calls, deadLetters }: SessionRecords, now: number): string {
+export function recordsText(
+  { session, messages, calls, deadLetters }: SessionRecords,
+  { now, policies = [], width = Number.POSITIVE_INFINITY }: Beside,
+): string {
   const lines = [`${sanitize(session)}, by its records:`];
   for (const { id, kind, state, deliveries, postedAt } of messages) {
-    const begun = deliveries === 0 ? '' : `, begun ${deliveries} ${deliveries === 1 ? 'time' : 'times'}`;
+    const begun = deliveries === 0 ? '' : `, begun ${counted(deliveries, 'time')}`;
     lines.push(`  message ${sanitize(id)} (${sanitize(kind)}) is ${state}${begun}, accepted ${ago(postedAt, now)}`);
   }
   for (const { call, integration, tool, startedAt, deadlineAt } of calls) {
     const due = deadlineAt > now ? `due in ${time(deadlineAt - now)}` : `overdue for ${time(now - deadlineAt)}`;
     lines.push(
-      `  call ${sanitize(call)}: ${sanitize(integration)} ${sanitize(tool)} pending, started ${ago(startedAt, now)}, ${due}`,
+      `  call ${sanitize(call)}: ${sanitize(integration)} ${sanitize(tool)} pending, started ${ago(startedAt, now)}, ${due} by the watchdog`,
+      ...limitLines(integration, policies),
     );
   }
   for (const { id, reason } of deadLetters) lines.push(`  message ${sanitize(id)} is a dead letter: ${reason}`);
   if (lines.length === 1) lines.push('  nothing waits and nothing is pending');
-  return `${lines.join('\n')}\n`;
+  return wrapLines(lines, width);
 }
 
-const time = (ms: number): string => formatDuration(ms);
+/** The limits of an integration, as they were last in force. */
+function limitLines(integration: string, policies: readonly PolicyRow[]): readonly string[] {
+  const kept = policies.findLast((row) => row.name === integration && row.kept.of === 'integration')?.kept;
+  if (kept?.of !== 'integration') return [];
+  const { idleMs, attemptMs, overallMs } = kept.policy.limits;
+  const limits = Object.entries({ idle: idleMs, attempt: attemptMs, overall: overallMs })
+    .filter(([, ms]) => Number.isFinite(ms))
+    .map(([name, ms]) => `${name} limit ${time(ms)}`);
+  return limits.length === 0 ? [] : [`    the policy of ${sanitize(integration)}: ${limits.join(', ')}`];
+}
+
+const time = (ms: number): string => formatDuration(Math.max(0, ms));

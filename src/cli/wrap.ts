@@ -32,6 +32,15 @@ export function wrapWords(text: string, width: number, indent = ''): readonly st
   return lines.map((each, index) => (index === 0 ? each : indent + each));
 }
 
+/** Lines of a report, each wrapped behind its own indent; what goes on is two columns further in. */
+export function wrapLines(lines: readonly string[], width: number): string {
+  const wrapped = lines.flatMap((line) => {
+    const indent = /^ */.exec(line)?.[0] ?? '';
+    return wrapWords(line, width - indent.length, '  ').map((each) => (each === '' ? each : indent + each));
+  });
+  return `${wrapped.join('\n')}\n`;
+}
+
 /** Prose of whole sentences: a line that ends none goes on in the next one. Lines that begin with a space are examples, and stay as they are. */
 export function wrapProse(text: string, width: number): readonly string[] {
   const lines: string[] = [];

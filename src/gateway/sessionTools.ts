@@ -81,7 +81,7 @@ export function createToolPort(
         end: (facts) => target.path.end(call, judged(facts)),
         why: () => whyOf(call, clock),
         steps: () => call.progress.trail?.steps ?? [],
-        fire: (rule, announce) => target.path.fire(call, rule, announce),
+        fire: (rule, announce, note) => target.path.fire(call, rule, announce, note),
         stopRetrying: (announce) => target.path.stopRetrying(call, announce),
       };
     },

@@ -22,7 +22,7 @@ export type FailureKind =
 /** The closed list of reasons that narrow a kind, each in a few words; docs/failure-modes.md shows them. */
 export const failureReasons = {
   attempt_timeout: 'the limit on one attempt passed',
-  by_operator: 'an operator cancelled the call or the turn',
+  by_operator: 'an operator cancelled the call or the turn, or fired the rule that ended it',
   codex_not_found: 'there is no command `codex`',
   connection_closed: 'the server closed the connection in good order, with requests unanswered',
   connection_lost: 'the connection broke, or its process died',

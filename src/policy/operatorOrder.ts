@@ -51,8 +51,18 @@ export function noteIn(params: unknown): OrderNote {
   };
 }
 
+/** Whose order it was that ended something before its time, and why, for the failure that comes of it. */
+export function firedBy({ by, why }: OrderNote): string {
+  return `fired by an operator${by === undefined ? '' : ` (${by})`}${why === undefined ? '' : `: ${why}`}`;
+}
+
 /** An order that was carried out. */
 export const done: OrderResult = { ok: true, text: 'Done.' };
+
+/** What was done, in a sentence, where who did it says no more than that. */
+export function said(result: OrderResult, sentence: string): OrderResult {
+  return result.ok && result.text === done.text ? { ok: true, text: sentence } : result;
+}
 
 /** An order that was not carried out. @param text - one sentence that says why. */
 export const notDone = (text: string): OrderResult => ({ ok: false, text });

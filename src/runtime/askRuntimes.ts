@@ -1,5 +1,6 @@
 import { seeWorld } from '../actors/process/processIdentity.ts';
 import { type ControlAnswer, askRuntime } from '../control/client.ts';
+import { formatDuration } from '../policy/duration.ts';
 import { sanitize } from '../policy/sanitize.ts';
 import { type JudgedRuntime, judgeRuntimes, type RuntimeRow } from '../store/runtimes.ts';
 import { systemClock } from './systemClock.ts';
@@ -9,9 +10,17 @@ export interface AskedRuntime<T> {
   readonly runtime: JudgedRuntime;
   /** What it answered; undefined when it did not, which `problem` explains. */
   readonly answer: T | undefined;
-  /** Why there is no answer, for people. */
+  /** Why there is no answer, for people; of one that stands still also what ends that. */
   readonly problem: string | undefined;
+  /** Its process is there and said nothing in time: it is stopped, or its event loop stands still. @defaultValue it answered, or is no more */
+  readonly frozen?: Frozen | undefined;
 }
+
+/** `stopped`: by SIGSTOP or a debugger; `silent`: the system runs it, or does not say. */
+export type Frozen = 'stopped' | 'silent';
+
+/** How long a runtime may take to answer, in ms. */
+const answerMs = 2000;
 
 /**
  * Asks every runtime of a database that may be alive the same thing, all at once, each up to 2 s. Never rejects.
@@ -25,12 +34,18 @@ export async function askRuntimes<T>(
   read: (value: unknown) => T | undefined,
   params?: unknown,
 ): Promise<readonly AskedRuntime<T>[]> {
-  const judged = rows.length === 0 ? [] : judgeRuntimes(rows, await seeWorld(), now());
+  const world = rows.length === 0 ? undefined : await seeWorld();
+  const judged = world === undefined ? [] : judgeRuntimes(rows, world, now());
+  const isStopped = (pid: number): boolean => world?.entries.some((each) => each.pid === pid && each.stopped) === true;
   return Promise.all(
     judged.map(async (runtime) => {
       if (runtime.liveness === 'dead') return { runtime, answer: undefined, problem: 'its process is gone' };
       if (runtime.socket === undefined) return { runtime, answer: undefined, problem: 'it has no control socket' };
-      const said = await askRuntime(runtime.socket, method, params, { clock: systemClock });
+      const said = await askRuntime(runtime.socket, method, params, { clock: systemClock, timeoutMs: answerMs });
+      if (!said.ok && said.reason === 'timeout') {
+        const frozen = runtime.liveness === 'alive' && isStopped(runtime.pid) ? 'stopped' : 'silent';
+        return { runtime, answer: undefined, problem: frozenText(frozen, runtime.pid), frozen };
+      }
       return { runtime, ...judgeAnswer(said, runtime, read) };
     }),
   );
@@ -39,6 +54,19 @@ export async function askRuntimes<T>(
 /** Pids of the runtimes that answered. */
 export function pidsOfAnswers(asked: readonly AskedRuntime<unknown>[]): readonly number[] {
   return asked.flatMap(({ runtime, answer }) => (answer === undefined ? [] : [runtime.pid]));
+}
+
+function frozenText(frozen: Frozen, pid: number): string {
+  const silence = `its socket does not answer for ${formatDuration(answerMs)}`;
+  const remedy = `\`${remedyOf(frozen, pid)}\``;
+  return frozen === 'stopped'
+    ? `it is stopped (${silence}); ${remedy} has it go on`
+    : `it is frozen or busy (${silence}); if it stays so, ${remedy} ends it, and the next start takes up what is left`;
+}
+
+/** The command that ends a standstill. A process whose event loop stands still hears no other signal. */
+export function remedyOf(frozen: Frozen, pid: number): string {
+  return frozen === 'stopped' ? `kill -CONT ${pid}` : `kill -KILL ${pid}`;
 }
 
 function judgeAnswer<T>(

@@ -102,6 +102,12 @@ export class Flights {
     return kept;
   }
 
+  /** Writes what is in force, so that it is known of a process that does not answer. */
+  keepPolicies(): void {
+    const at = this.#options.clock.wallNow();
+    this.#options.store()?.flights.keep([...this.#entries].map(([name, entry]) => this.#policyRow(name, entry, at)));
+  }
+
   #tripped(name: string, because: FlightReason): void {
     const entry = this.#entries.get(name);
     if (entry === undefined || entry.timer !== undefined) return;

@@ -1,10 +1,13 @@
 import { type LiveStatus, readOrderAnswer, readStatusAnswer } from '../control/answers.ts';
 import { askRuntime } from '../control/client.ts';
 import type { Clock } from '../policy/clock.ts';
-import { done, noteIn, notDone, type Order, type OrderName, type OrderResult } from '../policy/operatorOrder.ts';
+import { nearest } from '../policy/nearest.ts';
+import { done, noteIn, notDone, type Order, type OrderName, type OrderResult, said } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
+import { createShownNames, type ShownName } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
+import { knownNames } from './knownNames.ts';
 
 /** Where the runtimes of an order are found. */
 export interface OrderedDatabase {
@@ -16,54 +19,99 @@ export interface OrderedDatabase {
 /** Orders that every runtime carries out which has what they name; of the others one does. */
 const forEach: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'reset']);
 
+/** A runtime that has what an order names, and how it calls that. */
+interface Having {
+  readonly asked: AskedRuntime<LiveStatus>;
+  readonly name: string;
+}
+
 /**
  * Gives an order to the runtimes of a database that have what it names. One about a dead letter is carried out without a runtime where none
- * has its session. Never rejects: what could not be done is said.
+ * has its session. Never rejects: what could not be done is said, with the runtimes that do not answer.
  */
 export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<OrderResult> {
-  const { order: what, name, ...note } = order;
+  const { order: what, name: given, ...note } = order;
   try {
     const { path, rows } = await read(async (reader) => ({ path: reader.path, rows: await reader.runtimes() }));
     const asked = await askRuntimes(rows, { now: () => clock.wallNow() }, 'status', readStatusAnswer);
-    const having = asked.filter(({ answer }) => answer !== undefined && has(answer, name));
-    if (having.length === 0) {
-      const dead = asked.filter(({ runtime }) => runtime.liveness === 'dead').map(({ runtime }) => runtime.id);
-      return await withoutRuntime(order, path, new Set(dead), clock);
-    }
-    const give = async ({ runtime }: AskedRuntime<LiveStatus>): Promise<OrderResult> => {
+    const shown = createShownNames();
+    const having = asked.flatMap((each): readonly Having[] => {
+      const name = each.answer === undefined ? undefined : nameIn(namesOf(what, each.answer), given, shown);
+      return name === undefined ? [] : [{ asked: each, name }];
+    });
+    const silent = silenceOf(asked);
+    if (having.length === 0) return await withoutRuntime(order, { path, asked, silent, clock, shown });
+    const give = async ({ asked: { runtime }, name }: Having): Promise<OrderResult> => {
       const answer = await askRuntime(runtime.socket ?? '', what, { name, ...note }, { clock });
-      return answer.ok ? readOrderAnswer(answer.value) : notDone(`${answer.message}.`);
+      return answer.ok ? said(readOrderAnswer(answer.value), doneText(what, given)) : notDone(`${answer.message}.`);
     };
-    return forEach.has(what) ? await everywhere(having, give) : await anywhere(having, give);
+    const result = forEach.has(what) ? await everywhere(having, give) : await anywhere(having, give);
+    return silent === '' ? result : { ...result, text: `${result.text} ${silent}` };
   } catch (error) {
     return notDone(messageOf(error));
   }
 }
 
-async function withoutRuntime(
-  { order, name, target = '', by, why }: Order,
-  path: string,
-  dead: ReadonlySet<string>,
-  clock: Clock,
-): Promise<OrderResult> {
-  if (order !== 'send_again' && order !== 'drop') return notDone('No live gateway has it: nothing was done.');
-  // Loaded now: few ever need it.
-  const { orderAboutLetter } = await import('../store/deadLetterBox.ts');
-  const note = noteIn({ by, why });
-  return orderAboutLetter(path, { order, session: name, message: target, note, at: clock.wallNow(), dead });
+/** What was done, where the answer says no more than that. */
+function doneText(order: OrderName, name: string): string {
+  if (order === 'restart') return `${name} is restarted.`;
+  if (order === 'isolate') return `The circuit of ${name} is held open until it is reset.`;
+  return order === 'reset' ? `The circuit of ${name} is closed.` : done.text;
 }
 
-type Give<T> = (to: T) => Promise<OrderResult>;
+/** What does not answer and may have what is named; empty where all answer. */
+function silenceOf(asked: readonly AskedRuntime<unknown>[]): string {
+  return asked
+    .filter(({ answer, runtime }) => answer === undefined && runtime.liveness !== 'dead')
+    .map(({ runtime: { name, pid }, problem }) => `${name} (pid ${pid}) does not answer: ${problem ?? ''}.`)
+    .join(' ');
+}
 
-async function everywhere<T>(all: readonly T[], give: Give<T>): Promise<OrderResult> {
+interface Nobody {
+  readonly path: string;
+  readonly asked: readonly AskedRuntime<LiveStatus>[];
+  readonly silent: string;
+  readonly clock: Clock;
+  readonly shown: ShownName;
+}
+
+async function withoutRuntime(
+  { order, name, target = '', by, why }: Order,
+  { path, asked, silent, clock, shown }: Nobody,
+): Promise<OrderResult> {
+  if (order === 'send_again' || order === 'drop') {
+    const dead = asked.filter(({ runtime }) => runtime.liveness === 'dead').map(({ runtime }) => runtime.id);
+    // Loaded now: few ever need it.
+    const { orderAboutLetter } = await import('../store/deadLetterBox.ts');
+    const note = noteIn({ by, why });
+    const letter = { order, session: name, message: target, note, at: clock.wallNow(), dead: new Set(dead) };
+    const result = await orderAboutLetter(path, letter);
+    return result.ok || silent === '' ? result : notDone(`${result.text} ${silent}`);
+  }
+  const live = asked.flatMap(({ answer }) => answer ?? []);
+  if (live.length > 0) {
+    const isCalled = order !== 'probe' && live.some((answer) => namesOf('probe', answer).includes(name));
+    if (isCalled) return notDone(`${name} is an integration and no session: nothing was done.`);
+    const known = [...new Set(live.flatMap((answer) => namesOf(order, answer)))].map(shown);
+    const near = nearest(name, known);
+    const guess = near === undefined ? `known: ${knownNames(known)}.` : `did you mean ${near}?`;
+    return notDone(`No live gateway has ${name}, and nothing was done; ${guess}${silent && ` ${silent}`}`);
+  }
+  return notDone(silent === '' ? `No gateway runs on ${path}: nothing was done.` : `Nothing was done: ${silent}`);
+}
+
+type Give = (to: Having) => Promise<OrderResult>;
+
+async function everywhere(all: readonly Having[], give: Give): Promise<OrderResult> {
   const results = await Promise.all(all.map(give));
   const refused = results.find(({ ok }) => !ok);
   if (refused !== undefined) return notDone(`It was not done: ${refused.text}`);
-  return results.length === 1 ? (results[0] ?? done) : { ok: true, text: `Done in ${results.length} gateways.` };
+  const { text } = results[0] ?? done;
+  return results.length === 1 ? { ok: true, text } : { ok: true, text: `In ${results.length} gateways: ${text}` };
 }
 
 /** One after the other: what one of them did, another must not do as well. */
-async function anywhere<T>(all: readonly T[], give: Give<T>): Promise<OrderResult> {
+async function anywhere(all: readonly Having[], give: Give): Promise<OrderResult> {
   let refused: OrderResult | undefined;
   for (const each of all) {
     const result = await give(each);
@@ -73,10 +121,16 @@ async function anywhere<T>(all: readonly T[], give: Give<T>): Promise<OrderResul
   return refused ?? done;
 }
 
-function has({ integrations, sessions, groups = [] }: LiveStatus, name: string): boolean {
-  return (
-    integrations.some(({ integration }) => integration === name) ||
-    sessions.some(({ session }) => session === name) ||
-    groups.some(({ group }) => group === name)
-  );
+/** What an order of this kind may name. */
+function namesOf(order: OrderName, { integrations, sessions, groups = [] }: LiveStatus): readonly string[] {
+  const called = [...integrations.map(({ integration }) => integration), ...groups.map(({ group }) => group)];
+  const kept = sessions.map(({ session }) => session);
+  if (order === 'restart') return [...called, ...kept];
+  return order === 'isolate' || order === 'reset' || order === 'probe' ? called : kept;
+}
+
+/** The name that is given: as it is, as it was declared, or as it is shown. */
+function nameIn(names: readonly string[], given: string, shown: ShownName): string | undefined {
+  if (names.includes(given)) return given;
+  return names.find((name) => name === `hook:${given}` || shown(name) === given);
 }

@@ -222,7 +222,13 @@ export class Registry {
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);
     this.join({ afterChildren: () => live.stop() });
-    return { open: () => live.start() };
+    return {
+      open: async () => {
+        const run = await live.start();
+        if (!this.stopped) this.runtime.flights.keepPolicies();
+        return run;
+      },
+    };
   }
 
   /** A name that was mistyped would be configured for nothing, without a word. */

@@ -1,4 +1,4 @@
-import { done, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Intake } from './intake.ts';
 import type { Persistence } from './persistence.ts';
 import type { SessionScope } from './sessionScope.ts';
@@ -36,7 +36,7 @@ export class DeadLetterOrders {
     if (accepted.accepted) facts.tell({ type: 'operator.sent_again', session, message: id, as, ...note });
     await ledger.bury(number, clock.wallNow(), `sent again as ${as}`);
     if (!accepted.accepted) return notDone(`It was sent again already, as ${as}.`);
-    return { ok: true, text: `Sent again as ${as}.` };
+    return { ok: true, text: `${id} was sent again as ${as}.` };
   }
 
   /** Drops a dead letter for good. Never rejects. */
@@ -48,7 +48,7 @@ export class DeadLetterOrders {
     if (kept !== 'durable')
       return notDone('It could not be written: the store is out of order, or another gateway has the session.');
     facts.tell({ type: 'operator.dropped', session, message: id, ...note });
-    return done;
+    return { ok: true, text: `The dead letter ${id} was dropped for good.` };
   }
 
   #find(id: string): Found | OrderResult {

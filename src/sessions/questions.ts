@@ -1,6 +1,6 @@
 import { observe } from '../calls/observe.ts';
 import { markOfWork } from '../calls/workSignal.ts';
-import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
+import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { callback, duration, type KeysOf, name } from '../policy/optionKeys.ts';
@@ -52,11 +52,11 @@ export class Questions {
   }
 
   /** Ends the wait for an answer as if its time had come. @param announce - told before. */
-  fire(id: string, announce: () => void): OrderResult {
+  fire(id: string, announce: () => void, note: OrderNote): OrderResult {
     const question = [...this.#open].find((each) => each.id === id);
     if (question === undefined) return notDone('The question was answered.');
     announce();
-    question.watch.expire();
+    question.settle(givenUp(question.what, note));
     return done;
   }
 
@@ -130,4 +130,9 @@ function unanswered(what: string, overallMs: number): FailureFacts {
     message: `Nobody answered within ${Math.round(overallMs)} ms: ${what}`,
     outcome: 'failed',
   };
+}
+
+function givenUp(what: string, note: OrderNote): FailureFacts {
+  const message = `Nobody answered until its limit was ${firedBy(note)}: ${what}`;
+  return { kind: 'timeout', reason: 'by_operator', message, outcome: 'failed' };
 }

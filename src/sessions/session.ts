@@ -129,7 +129,7 @@ export class SupervisedSession implements Session, Drainable {
       running: () => this.#turns.running,
       isEnding: () => this.#turns.isEnding,
       now: () => scope.clock.now(),
-      turnStalled: (turn) => this.#turns.stalled(turn),
+      turnStalled: (turn, note) => this.#turns.stalled(turn, note),
       cancelTurn: (turn) => this.#turns.cancel(turn),
     });
   }
@@ -180,9 +180,12 @@ export class SupervisedSession implements Session, Drainable {
     const { id: session, state, heldElsewhere } = this;
     const { recovering } = this.#persistence;
     const waiting = this.waiting + (recovering?.waiting ?? 0);
-    const turn = whyTurn(this.#turns.running, this.#scope.clock.now());
+    const now = this.#scope.clock.now();
+    const turn = whyTurn(this.#turns.running, now);
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
-    return inWholeMs({ session, state, waiting, heldElsewhere, ...open, ...turn });
+    const cutAt = this.#stopped ? now : this.#drain?.until;
+    const stopping = cutAt === undefined ? {} : { stopping: { inMs: Math.max(0, cutAt - now) } };
+    return inWholeMs({ session, state, waiting, heldElsewhere, ...stopping, ...open, ...turn });
   }
 
   fire(rule: string, note: OrderNote = {}): OrderResult {
@@ -311,8 +314,7 @@ export class SupervisedSession implements Session, Drainable {
 
   #hear(event: SessionEmitted): void {
     // Its machine is told to close by a restart by hand as well; only a watchdog releases.
-    const released = this.#turns.isCancelled ? turnEnds.cancelled : turnEnds.stalled;
-    const closing = this.state === 'closing' ? turnEnds.restartedByHand : released;
+    const closing = this.state === 'closing' ? turnEnds.restartedByHand : this.#turns.releasedFor;
     const why = this.#stopped ? turnEnds.stopped : closing;
     switch (event.type) {
       case 'turn.wanted':

@@ -1,7 +1,7 @@
 import { streamCancelled } from '../calls/startStream.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
-import type { OrderResult } from '../policy/operatorOrder.ts';
+import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
 import { read } from '../policy/errorChain.ts';
 import { name } from '../policy/optionKeys.ts';
 import { readValue } from '../policy/readOptions.ts';
@@ -119,13 +119,13 @@ export class SessionTurn implements Turn {
   }
 
   /** Has a rule of a pending call act now. @param rule - its id, that of the watchdog included. */
-  fireCall(call: string, rule: string, announce: () => void): OrderResult {
-    return this.#calls.fire(call, rule, announce);
+  fireCall(call: string, rule: string, announce: () => void, note: OrderNote): OrderResult {
+    return this.#calls.fire(call, rule, announce, note);
   }
 
   /** Ends the wait for an answer as if its time had come. */
-  fireQuestion(question: string, announce: () => void): OrderResult {
-    return this.#questions.fire(question, announce);
+  fireQuestion(question: string, announce: () => void, note: OrderNote): OrderResult {
+    return this.#questions.fire(question, announce, note);
   }
 
   /** Has no further attempt of a pending call follow. */

@@ -7,7 +7,7 @@ import type { CallRule, LostCall } from './sessionStore.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
 import type { TargetWhy } from './why.ts';
-import type { OrderResult } from '../policy/operatorOrder.ts';
+import type { OrderNote, OrderResult } from '../policy/operatorOrder.ts';
 
 /** A call under way that can be ended from outside. */
 export interface PendingCall {
@@ -16,8 +16,8 @@ export interface PendingCall {
   why(): CallWhy | undefined;
   /** Attempts that failed and waits that are over, also once it is settled. */
   steps(): readonly CallStep[];
-  /** Has the rule of this id act now. @param announce - told before it acts, where it does. */
-  fire(rule: string, announce: () => void): OrderResult;
+  /** Has the rule of this id act now. @param announce - told before it acts, where it does. @param note - who wants it. */
+  fire(rule: string, announce: () => void, note: OrderNote): OrderResult;
   /** Has no further attempt follow. @param announce - told before, where one could have. */
   stopRetrying(announce: () => void): OrderResult;
 }

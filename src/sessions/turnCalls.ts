@@ -1,6 +1,7 @@
 import { type CallStep, stepsOf } from '../calls/callTrail.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
-import { done, notDone, type OrderResult } from '../policy/operatorOrder.ts';
+import { formatDuration } from '../policy/duration.ts';
+import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { callRule, watchdogRule } from './ruleIds.ts';
 import type { SessionScope, TurnScope } from './sessionScope.ts';
 import { reconcileLog } from './reconcileLog.ts';
@@ -25,6 +26,8 @@ interface OpenCall {
   /** What settles its answer at the next start, should this one stop before. */
   rule: CallRule | undefined;
   readonly watch: CallWatch;
+  /** The operator who has its watchdog act now. */
+  firedBy: OrderNote | undefined;
   readonly resolve: ToolAnswered;
 }
 
@@ -93,16 +96,17 @@ export class TurnCalls {
     }));
   }
 
-  /** Has a rule of a pending call act now. @param announce - told before it does. */
-  fire(id: string, rule: string, announce: () => void): OrderResult {
+  /** Has a rule of a pending call act now. @param announce - told before it does. @param note - who wants it, and why. */
+  fire(id: string, rule: string, announce: () => void, note: OrderNote): OrderResult {
     const call = this.#open.get(id);
     if (call === undefined) return notDone(hasEnded);
     if (rule !== watchdogRule(id)) {
-      return call.pending?.fire(rule.slice(callRule(id, '').length), announce) ?? notDone(notDispatched);
+      return call.pending?.fire(rule.slice(callRule(id, '').length), announce, note) ?? notDone(notDispatched);
     }
     announce();
     // A listener may have ended it.
     if (!this.#open.has(id)) return notDone(hasEnded);
+    call.firedBy = note;
     call.watch.expire();
     return done;
   }
@@ -172,6 +176,7 @@ export class TurnCalls {
       dispatched: false,
       pending: undefined,
       rule: undefined,
+      firedBy: undefined,
     };
     this.#open.set(id, call);
     watch.pendingCalls++;
@@ -274,7 +279,7 @@ export class TurnCalls {
   #watchdogFired(id: string, limitMs: number): void {
     const call = this.#open.get(id);
     if (call === undefined) return;
-    const { tool } = call;
+    const { tool, firedBy: firedFor } = call;
     this.#scope.facts.tell({
       type: 'session.watchdog_fired',
       session: this.#scope.id,
@@ -285,7 +290,12 @@ export class TurnCalls {
     });
     this.#end(call, {
       kind: 'watchdog',
-      message: `${tool} did not answer within ${Math.round(limitMs)} ms`,
+      ...(firedFor === undefined
+        ? { message: `${tool} did not answer within ${Math.round(limitMs)} ms` }
+        : {
+            reason: 'by_operator',
+            message: `The watchdog of ${tool}, with a limit of ${formatDuration(limitMs)}, was ${firedBy(firedFor)}`,
+          }),
       outcome: 'unknown',
     });
   }

@@ -1,6 +1,6 @@
 import { inWholeMs } from '../policy/duration.ts';
 import type { Facts } from '../policy/facts.ts';
-import { done, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import { done, notDone, type OrderNote, type OrderResult, said } from '../policy/operatorOrder.ts';
 import type { SessionTurn } from './sessionTurn.ts';
 import { type TurnUnderWay, whyTurn } from './turnWhy.ts';
 import type { RuleWhy } from './why.ts';
@@ -15,7 +15,7 @@ export interface OrderedTurns {
   readonly isEnding: () => boolean;
   readonly now: () => number;
   /** Ends the turn as the watchdog does, which tells of it. */
-  readonly turnStalled: (turn: number) => void;
+  readonly turnStalled: (turn: number, note: OrderNote) => void;
   /** Ends the turn for an operator. */
   readonly cancelTurn: (turn: number) => void;
 }
@@ -36,7 +36,7 @@ export class TurnOrders {
     const found = rules.find(({ id }) => id === rule);
     if (found === undefined) return notDone(gone(rule, rules));
     if (this.#turns.isEnding()) return notDone(ending);
-    return this.#fire(running.turn, found, note);
+    return said(this.#fire(running.turn, found, note), firedText(found, this.#turns.id));
   }
 
   #fire(turn: SessionTurn, found: RuleWhy, note: OrderNote): OrderResult {
@@ -48,26 +48,30 @@ export class TurnOrders {
     };
     if (rule === 'turn') {
       announce();
-      this.#turns.turnStalled(turn.number);
+      this.#turns.turnStalled(turn.number, note);
       return done;
     }
-    if (rule === 'question') return turn.fireQuestion(id, announce);
-    return turn.fireCall(call ?? '', id, announce);
+    if (rule === 'question') return turn.fireQuestion(id, announce, note);
+    return turn.fireCall(call ?? '', id, announce, note);
   }
 
   /** Has no further attempt of a call follow; one in flight goes on. */
   stopRetrying(call: string, note: OrderNote): OrderResult {
     const { turn, pending } = this.#find(call);
-    if (turn === undefined || pending === undefined) return noCall(call);
+    if (turn === undefined || pending === undefined) return noCall(call, turn);
     const { integration, tool, progress } = pending;
-    return turn.stopRetrying(call, () =>
+    const { id: session } = this.#turns;
+    const result = turn.stopRetrying(call, () =>
       this.#turns.facts.tell({
         type: 'operator.retries_stopped',
-        session: this.#turns.id,
+        session,
         ...{ call, integration, tool, attempt: progress?.attempt ?? 0 },
         ...note,
       }),
     );
+    return result.ok
+      ? { ok: true, text: `The call ${tool} (${call}) of session ${session} is not tried again. ${result.text}` }
+      : result;
   }
 
   /** Ends a call, or without one the turn. The session goes on. */
@@ -79,12 +83,13 @@ export class TurnOrders {
     if (call === undefined) {
       facts.tell({ type: 'operator.cancelled', session, turn: turn.number, ...note });
       this.#turns.cancelTurn(turn.number);
-      return done;
+      return { ok: true, text: `Turn ${turn.number} of session ${session} was told to end; the session goes on.` };
     }
-    if (pending === undefined) return noCall(call);
+    if (pending === undefined) return noCall(call, turn);
     const { integration, tool } = pending;
     facts.tell({ type: 'operator.cancelled', session, turn: turn.number, call, integration, tool, ...note });
-    return turn.cancelCall(call);
+    const sentence = `The call ${tool} (${call}) of session ${session} was cancelled; its caller got a synthetic error result.`;
+    return said(turn.cancelCall(call), sentence);
   }
 
   #find(call: string | undefined) {
@@ -96,12 +101,27 @@ export class TurnOrders {
 
 const ending = 'The turn has been told to end already.';
 
-const noCall = (call: string): OrderResult =>
-  notDone(`The call ${call} is not pending: it has ended, or there never was one.`);
+/** Why a call is not there, and which are. */
+function noCall(call: string, turn: SessionTurn | undefined): OrderResult {
+  const pending = turn?.pendingCalls().map((each) => `${each.call.call} (${each.call.tool})`) ?? [];
+  const known = pending.length === 0 ? 'no call is' : `pending: ${pending.join(', ')}`;
+  return notDone(`The call ${call} is not pending: it has ended, or there never was one; ${known}.`);
+}
+
+/** What the act of a rule has done. */
+function firedText({ rule, what, call }: RuleWhy, session: string): string {
+  const name = call === undefined ? what : `${what} (${call})`;
+  if (rule === 'turn') return `The watchdog ended ${what} of session ${session}; the session goes on.`;
+  if (rule === 'question') return `Nobody is waited for any more to answer the question of session ${session}: ${what}`;
+  if (rule === 'tool_call')
+    return `The watchdog ended the call ${name} of session ${session}; its caller got a synthetic error result.`;
+  return `The rule ${rule} of the call ${name} of session ${session} has acted as if its time had come.`;
+}
 
 /** Why a rule is not there, and what is. */
 function gone(rule: string, rules: readonly RuleWhy[]): string {
   const [next] = rules;
   const now = next === undefined ? '' : ` Next is ${next.rule} of ${next.what} now (${next.id}).`;
-  return `The rule ${rule} is over: what the session waits for has changed since it was shown.${now}`;
+  const known = rules.length < 2 ? '' : ` All of them: ${rules.map(({ id }) => id).join(', ')}.`;
+  return `The rule ${rule} is over, or there never was one: what the session waits for has changed since it was shown.${now}${known}`;
 }

@@ -1,3 +1,4 @@
+import { firedBy, type OrderNote } from '../policy/operatorOrder.ts';
 import type { Trace } from '../calls/tracing.ts';
 import { classify } from '../policy/classify.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
@@ -24,6 +25,8 @@ interface RunningTurn extends TurnUnderWay {
   begun: boolean;
   /** Why it was told to end, the first time. */
   cutFor: FailureFacts | undefined;
+  /** Why it is released, where an operator had its watchdog act. */
+  firedFor: FailureFacts | undefined;
   over: boolean;
   /** Follows it, where the host asks for telemetry. */
   readonly trace: Trace | undefined;
@@ -65,6 +68,12 @@ export class Turns {
   /** Whether an operator cancelled the turn under way. */
   get isCancelled(): boolean {
     return this.#running?.cutFor === turnEnds.cancelled;
+  }
+
+  /** What the turn under way is released for: nothing of it progressed, unless an operator wants it. */
+  get releasedFor(): FailureFacts {
+    if (this.isCancelled) return turnEnds.cancelled;
+    return this.#running?.firedFor ?? turnEnds.stalled;
   }
 
   isRunning(turn: number): boolean {
@@ -139,7 +148,17 @@ export class Turns {
     const startedAt = clock.now();
     const { message, origin } = envelope;
     const trace = tracing?.tracer?.turnBegins({ session: session.id, turn: number, kind: message.kind, origin });
-    return { turn, envelope, watch, startedAt, begun: false, cutFor: undefined, over: false, trace };
+    return {
+      turn,
+      envelope,
+      watch,
+      startedAt,
+      begun: false,
+      cutFor: undefined,
+      firedFor: undefined,
+      over: false,
+      trace,
+    };
   }
 
   /** The handler says that its message is processed. One that was left behind has nothing to say any more. */
@@ -218,11 +237,12 @@ export class Turns {
     return turn.isDone ? 'done' : 'put_back';
   }
 
-  /** The turn makes no progress: it is released. */
-  stalled(turn: number): void {
-    if (!this.isRunning(turn)) return;
+  /** The turn makes no progress: it is released. @param note - of the operator who has it released before its time. */
+  stalled(turn: number, note?: OrderNote): void {
+    if (this.#running === undefined || !this.isRunning(turn)) return;
+    if (note !== undefined) this.#running.firedFor = turnFired(note);
     // It may come before its time, which must not come then.
-    this.#running?.watch.stop();
+    this.#running.watch.stop();
     this.#recovery.stalled(turn);
     this.#scope.dispatch({ type: 'turn.stalled', turn });
   }
@@ -235,4 +255,8 @@ export class Turns {
     this.#recovery.cancelled();
     this.#scope.dispatch({ type: 'turn.stalled', turn });
   }
+}
+
+function turnFired(note: OrderNote): FailureFacts {
+  return { ...turnEnds.stalled, reason: 'by_operator', message: `The watchdog of the turn was ${firedBy(note)}` };
 }

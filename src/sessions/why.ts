@@ -74,6 +74,8 @@ export interface SessionWhy {
   readonly waiting: number;
   /** Another runtime has the session. */
   readonly heldElsewhere: boolean;
+  /** The gateway stops: what is under way in so many ms is cut then. @defaultValue it does not stop */
+  readonly stopping?: { readonly inMs: number } | undefined;
   readonly turn?:
     | {
         readonly turn: number;

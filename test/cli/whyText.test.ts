@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { whyText } from '../../src/cli/whyText.ts';
+import { recordsText, whyText } from '../../src/cli/whyText.ts';
 
 describe('the words for a call that waits for a rate limit', () => {
   it('[R-15] [L-5] say how long, and for which one', () => {
@@ -10,6 +10,7 @@ describe('the words for a call that waits for a rate limit', () => {
         state: 'processing',
         waiting: 0,
         questions: [],
+        rules: [],
         next: { rule, what: 'ask', inMs },
         calls: [
           {
@@ -43,6 +44,7 @@ describe('the words for a call that waits for a rate limit', () => {
       state: 'processing',
       waiting: 0,
       questions: [],
+      rules: [],
       next: { ...next, what: 'charge' },
       calls: [
         {
@@ -66,9 +68,91 @@ describe('the words for a call that waits for a rate limit', () => {
     const target = { state: 'backoff', circuit: 'closed' };
     const progress = { phase, attempt: 0, maxAttempts: 4, next };
     const call = { call: 'c1', integration: 'llm', tool: 'ask', sinceMs: 1000, progress, target };
-    const why = { session: 'agent:main', state: 'processing', waiting: 0, questions: [], calls: [call] };
+    const why = { session: 'agent:main', state: 'processing', waiting: 0, questions: [], rules: [], calls: [call] };
     const text = whyText(why as never);
     expect(text).toContain(line);
     expect(text).not.toContain('backoff');
+  });
+});
+
+const rule = (name: string, inMs: number, of: object = {}) => ({
+  id: `c1:${name}`,
+  rule: name,
+  inMs,
+  what: 'charge',
+  ...of,
+});
+
+/** A session with one call in flight. */
+const inFlight = (progress: object, more: object = {}) =>
+  ({
+    ...{ session: 'agent:main', state: 'processing', waiting: 0, heldElsewhere: false, questions: [] },
+    rules: [rule('idle_timeout', 10_000, { call: 'c1' }), rule('tool_call', 300_000, { call: 'c1' })],
+    next: rule('idle_timeout', 10_000),
+    calls: [
+      {
+        ...{ call: 'c1', integration: 'bank', tool: 'charge', sinceMs: 20_000 },
+        progress: {
+          ...{ phase: 'in_flight', attempt: 1, maxAttempts: 3, silentMs: 20_000 },
+          next: rule('idle_timeout', 10_000),
+          also: [rule('attempt_timeout', 60_000), rule('overall_timeout', 900_000)],
+          ...progress,
+        },
+      },
+    ],
+    ...more,
+  }) as never;
+
+describe('the words for a call in flight', () => {
+  it('[L-5] show the rule that ends it first, and the others in the order of their time', () => {
+    const text = whyText(inFlight({}));
+    expect(text).toContain('attempt 1 of 3 in flight, silent for 20s; idle_timeout in 10s\n');
+    expect(text).toContain('    also: attempt_timeout in 1m, watchdog in 5m\n');
+    expect(text).not.toContain('overall_timeout');
+  });
+
+  it('[L-5] [R-3] say of one that is not repeated that it is not, and why', () => {
+    const mutating = whyText(inFlight({ repeatAfter: 'refused', effect: 'mutating' }));
+    expect(mutating).toContain(': attempt 1 in flight,');
+    expect(mutating).toContain('it is not repeated, as it is mutating: only where it was refused');
+    const undeclared = whyText(inFlight({ repeatAfter: 'broken' }));
+    expect(undeclared).toContain(': attempt 1 of 3 in flight,');
+    expect(undeclared).toContain('as nobody declared it readOnly or idempotent');
+    const harmless = whyText(inFlight({ repeatAfter: 'lost', effect: 'readOnly' }));
+    expect(harmless).not.toContain('repeated');
+    const ruled = whyText(inFlight({ repeatAfter: 'refused', effect: 'mutating', reconciles: true }));
+    expect(ruled).toContain('its reconcile rule finds out whether it happened');
+  });
+
+  it('[G-1] [L-5] say that the gateway stops, and by when', () => {
+    const soon = whyText(inFlight({}, { stopping: { inMs: 5000 } }));
+    expect(soon).toContain('Next: the gateway stops, and cuts in 5s what is under way by then.\n');
+    expect(soon).toContain('Its own rule, idle_timeout ends the attempt of charge, would follow in 10s.\n');
+    const later = whyText(inFlight({}, { stopping: { inMs: 60_000 } }));
+    expect(later).toContain('Next: idle_timeout ends the attempt of charge in 10s.\nAfter that: the gateway stops,');
+    expect(whyText(inFlight({}, { stopping: { inMs: 0 } }))).toContain('Next: the gateway stops now.');
+  });
+
+  it('[L-6] are wrapped behind their indent on a terminal, and whole in a pipe', () => {
+    const why = inFlight({ repeatAfter: 'broken' });
+    for (const width of [60, 80])
+      for (const line of whyText(why, width).split('\n')) expect(line.length).toBeLessThanOrEqual(width);
+    expect(whyText(why, 60)).toMatch(/\n {4}it is not repeated .*\n {6}\S/);
+    expect(whyText(why)).toMatch(/\n {4}it is not repeated .* idempotent\n/);
+  });
+});
+
+describe('the words for a session on record', () => {
+  it('[L-5] tell the limits that were last in force', () => {
+    const limits = { idleMs: 30_000, attemptMs: 60_000, overallMs: Number.POSITIVE_INFINITY };
+    const policy = (idleMs: number) => ({
+      ...{ name: 'kb', since: 0, seenAt: 0 },
+      kept: { of: 'integration', policy: { limits: { ...limits, idleMs } }, traits: {} },
+    });
+    const call = { call: 'c1', integration: 'kb', tool: 'query', startedAt: 0, deadlineAt: 60_000 };
+    const records = { session: 's', messages: [], calls: [call], deadLetters: [] };
+    const text = recordsText(records, { now: 10_000, policies: [policy(1), policy(30_000)] as never });
+    expect(text).toContain('kb query pending, started 10s ago, due in 50s by the watchdog');
+    expect(text).toContain('    the policy of kb: idle limit 30s, attempt limit 1m\n');
   });
 });

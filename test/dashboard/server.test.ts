@@ -183,7 +183,10 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     const unsure = await send('/api/order', { headers, body: order });
     expect([unsure.status, unsure.body]).toEqual([400, expect.stringContaining('asked twice')]);
     const done = await send('/api/order', { headers, body: { ...order, confirm: 'search' } });
-    expect(JSON.parse(done.body)).toEqual({ ok: true, text: 'Done.' });
+    expect(JSON.parse(done.body)).toEqual({
+      ok: true,
+      text: 'The circuit of search is held open until it is reset.',
+    });
     const live = async () => (JSON.parse((await send('/api/snapshot', { headers })).body) as Snapshot).integrations[0];
     expect(await live()).toMatchObject({ circuit: 'isolated' });
     await send('/api/order', { headers, body: { order: 'reset', name: 'search', confirm: 'search' } });
@@ -221,7 +224,7 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
       .toMatchObject([
         {
           ...{ order: 'reset', by: 'kim', total: 3, done: 2, failed: 1, state: 'ended' },
-          lastError: 'No live gateway has it: nothing was done.',
+          lastError: 'No live gateway has nobody, and nothing was done; known: search, mail, wiki.',
         },
       ]);
     const circuits = (await snapshot()).integrations.map(({ key, circuit }) => `${key} ${circuit}`).sort();
@@ -247,7 +250,10 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     const { send, login } = await start();
     const body = { order: 'restart', name: 'nobody', confirm: 'nobody' };
     const { body: text } = await send('/api/order', { headers: { cookie: await login() }, body });
-    expect(JSON.parse(text)).toEqual({ ok: false, text: 'No live gateway has it: nothing was done.' });
+    expect(JSON.parse(text)).toEqual({
+      ok: false,
+      text: 'No live gateway has nobody, and nothing was done; known: search, agent:main.',
+    });
   });
 
   it('[O-8] shows none of the planted secrets in any of its answers', async () => {

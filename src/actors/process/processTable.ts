@@ -15,6 +15,8 @@ export interface ProcessEntry {
   readonly startTime: string;
   /** Dead and waiting to be reaped: it neither runs nor can be killed. */
   readonly zombie: boolean;
+  /** Stopped by SIGSTOP or a debugger: it does nothing until it is told to go on. @defaultValue false */
+  readonly stopped?: boolean | undefined;
 }
 
 // Not execa: what wraps a hook walks the table too, and loading execa takes longer than the hook.
@@ -157,6 +159,7 @@ export function parseStat(stat: string): ProcessEntry | undefined {
     session: Number(session),
     startTime,
     zombie: state === 'Z' || state === 'X',
+    ...(/^t/i.test(state) && { stopped: true }),
   };
 }
 
@@ -174,6 +177,7 @@ export function parsePs(output: string): readonly ProcessEntry[] {
         session: 0,
         startTime,
         zombie: stat.startsWith('Z'),
+        ...(/^t/i.test(stat) && { stopped: true }),
       },
     ];
   });

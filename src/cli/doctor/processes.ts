@@ -4,7 +4,7 @@ import { seeWorld } from '../../actors/process/processIdentity.ts';
 import { judge, type ProcessWorld } from '../../actors/process/processWorld.ts';
 import { examineSockets } from '../../control/examineSockets.ts';
 import { readStatusAnswer } from '../../control/answers.ts';
-import { askRuntimes } from '../../runtime/askRuntimes.ts';
+import { askRuntimes, remedyOf } from '../../runtime/askRuntimes.ts';
 import type { ChildRecord } from '../../policy/childRecord.ts';
 import { storePath } from '../../store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../store/runtimes.ts';
@@ -40,13 +40,14 @@ async function runtimeFindings(
 ): Promise<readonly Finding[]> {
   const live = judgeRuntimes(rows, seen, now).filter(({ liveness }) => liveness !== 'dead');
   const asked = await askRuntimes(live, { now: () => now }, 'status', readStatusAnswer);
-  return asked.map(({ runtime, problem }): Finding => {
+  return asked.map(({ runtime, problem, frozen }): Finding => {
     const name = runtimeText(runtime, now);
     if (problem === undefined) return { id: 'runtime', status: 'ok', summary: `${name} runs and answers` };
     if (runtime.socket === undefined)
       return { id: 'runtime', status: 'ok', summary: `${name} runs without a control socket` };
     const summary = `${name} runs and does not answer: ${problem}`;
-    return { id: 'runtime.silent', status: 'fail', summary, fix: `kill ${runtime.pid}` };
+    const fix = frozen === undefined ? `kill ${runtime.pid}` : remedyOf(frozen, runtime.pid);
+    return { id: 'runtime.silent', status: 'fail', summary, fix };
   });
 }
 

@@ -1,4 +1,4 @@
-import { done, notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
+import { notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
 import { noLetter, numberIn } from '../../sessions/deadLetterOrders.ts';
 import { resendKey } from '../../sessions/sessionStore.ts';
 import type { Fact } from '../../policy/facts.ts';
@@ -55,7 +55,7 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
   if (order.order === 'drop') {
     tell({ type: 'operator.dropped', session, message, ...note });
     buryLetter(database, session, number, at, 'dropped by an operator');
-    return done;
+    return { ok: true, text: `The dead letter ${message} was dropped for good.` };
   }
   if (letter.message === undefined) return notDone(`${message} cannot be read, and so not be sent again: drop it.`);
   const last = database.prepare('SELECT max(number) AS last FROM unwedge_messages WHERE session = ?').get(session);
@@ -69,7 +69,10 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
     .run(next, resendKey(number), at, session, number);
   tell({ type: 'operator.sent_again', session, message, as, ...note });
   buryLetter(database, session, number, at, `sent again as ${as}`);
-  return { ok: true, text: `Sent again as ${as}; it is delivered when a gateway that has the session starts.` };
+  return {
+    ok: true,
+    text: `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`,
+  };
 }
 
 /** Whether a runtime that may live has the session: one that is entered, and was not found dead. */

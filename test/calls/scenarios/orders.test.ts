@@ -27,14 +27,13 @@ const fire = ({ path, clock }: Started, { call }: Made, told: string[] = []): Or
   path.fire(call, whyOf(call, clock)?.next.id ?? '', () => void told.push('fired'));
 
 /** What is told, without what depends on when it happened. */
-const toldBy = ({ facts }: Started): unknown[] =>
-  facts.all
-    .filter(({ type }) => type !== 'call.pending')
-    .map(
-      (fact) => JSON.parse(JSON.stringify(fact, (key, value: unknown) => (when.has(key) ? 'then' : value))) as unknown,
-    );
+const toldBy = ({ facts }: Started): unknown[] => facts.all.filter(({ type }) => type !== 'call.pending').map(plain);
 
-const when = new Set(['elapsedMs', 'at']);
+/** Without its times and its words. */
+const plain = (data: unknown): unknown =>
+  JSON.parse(JSON.stringify(data, (key, value: unknown) => (differing.has(key) ? 'some' : value)));
+
+const differing = new Set(['elapsedMs', 'at', 'message', 'reason', 'stack', 'limit']);
 
 const limits = { idleMs: 5000, attemptMs: 8000, overallMs: 60_000 };
 
@@ -77,13 +76,40 @@ describe('a rule that is fired', () => {
     expect(fire(fired, ordered, told)).toMatchObject({ ok: true });
     await fired.clock.settle();
     expect(told).toEqual(['fired']);
-    expect(ordered.outcomes).toEqual(natural.outcomes);
+    expect(plain(ordered.outcomes)).toEqual(plain(natural.outcomes));
     expect(ordered.call.attempts).toBe(natural.call.attempts);
     expect(ordered.call.waiting).toBe(natural.call.waiting);
     expect(fired.path.stats).toEqual(byItself.path.stats);
     expect(fired.integration.state).toBe(byItself.integration.state);
     expect(toldBy(fired)).toEqual(toldBy(byItself));
   });
+
+  it.each([
+    ['the idle limit of an attempt', 'The idle limit of 5s was fired by an operator (anna): the vendor is down'],
+    ['the limit of an attempt', 'The attempt limit of 8s was fired by an operator (anna): the vendor is down'],
+    [
+      'the overall limit of a call that waits for a permit',
+      'Not started; the overall limit was fired by an operator (anna): the vendor is down',
+    ],
+    [
+      'a wait for a restart',
+      'kb is down and has not come back yet: gone; the wait for a restart was fired by an operator (anna): the vendor is down',
+    ],
+  ])(
+    '[O-13] ends %s with a failure that says who fired it and why, and claims no time that has passed',
+    async (name, message) => {
+      const wait = waits[name] as (typeof waits)[string];
+      const started = startIntegration({ maxInFlight: 1, queueLength: 5, retry: { maxAttempts: 1 } });
+      const made = await wait(started);
+      const rule = whyOf(made.call, started.clock)?.next.id ?? '';
+      started.path.fire(made.call, rule, () => undefined, { by: 'anna', why: 'the vendor is down' });
+      await started.clock.settle();
+      expect(made.outcomes).toMatchObject([{ ok: false, failure: { message } }]);
+      const [outcome] = made.outcomes;
+      const reason = outcome?.ok === false ? outcome.failure.reason : undefined;
+      expect(reason).toBe(name === 'a wait for a restart' ? undefined : 'by_operator');
+    },
+  );
 
   it('[O-13] acts once, and its own time finds nothing left to end', async () => {
     const started = startIntegration();
@@ -230,7 +256,10 @@ describe('a probe that is ordered', () => {
     const started = startIntegration();
     await openCircuit(started);
     const { integration, seen, clock, facts } = started;
-    expect(integration.breaker.probe(note)).toEqual({ ok: true, text: 'The next call is let through as the probe.' });
+    expect(integration.breaker.probe(note)).toEqual({
+      ok: true,
+      text: 'The next call of kb is let through as the probe.',
+    });
     expect(facts.of('operator.probed')).toEqual([
       { type: 'operator.probed', integration: 'kb', how: 'next_call', ...note },
     ]);
@@ -271,10 +300,10 @@ describe('a probe that is ordered', () => {
     const started = startIntegration({}, undefined, { probe });
     await openCircuit(started);
     const { integration, clock } = started;
-    expect(integration.breaker.probe()).toEqual({ ok: true, text: 'It is probed now.' });
+    expect(integration.breaker.probe()).toEqual({ ok: true, text: 'kb is probed now.' });
     expect(integration.breaker.probe()).toEqual({
       ok: false,
-      text: 'It is being tried already: one probe at a time.',
+      text: 'kb is being tried already: one probe at a time.',
     });
     expect(probes).toBe(1);
     answer({});
@@ -292,7 +321,7 @@ describe('a probe that is ordered', () => {
       },
     });
     await openCircuit(started);
-    expect(started.integration.breaker.probe().text).toContain('Another process tries it');
+    expect(started.integration.breaker.probe().text).toContain('Another process tries kb');
     expect(claims).toBe(1);
     expect(started.facts.of('operator.probed')).toEqual([]);
     expect(started.integration.breaker.state).toBe('open');
@@ -328,7 +357,10 @@ describe('a probe that is ordered', () => {
       releaseProbe: () => void released.push('released'),
     });
     const [first, second] = [make(started, 'first'), make(started, 'second')];
-    expect(integration.breaker.probe()).toEqual({ ok: true, text: 'A call that waits is let through as the probe.' });
+    expect(integration.breaker.probe()).toEqual({
+      ok: true,
+      text: 'A waiting call of kb is let through as the probe.',
+    });
     expect(integration.breaker.probe()).toMatchObject({ ok: false });
     expect(seen.map(({ input }) => input)).toEqual(['throttled', 'first']);
     expect(second.call.waiting).toBe('pause');
@@ -341,7 +373,7 @@ describe('a probe that is ordered', () => {
 
   it('[O-13] lets the next call through where none waits, and no second one', async () => {
     const { started, integration, seen } = await paused();
-    expect(integration.breaker.probe()).toMatchObject({ text: 'The next call is let through as the probe.' });
+    expect(integration.breaker.probe()).toMatchObject({ text: 'The next call of kb is let through as the probe.' });
     make(started, 'first');
     const second = make(started, 'second');
     expect(seen.map(({ input }) => input)).toEqual(['throttled', 'first']);
@@ -368,7 +400,7 @@ describe('a probe that is ordered', () => {
     expect(whyOf(second.call, started.clock)?.next).toMatchObject({ id: '0:pause', rule: 'next_attempt' });
     expect(fire(started, second)).toMatchObject({ ok: true });
     expect(seen.map(({ input }) => input)).toEqual(['throttled', 'second']);
-    expect(fire(started, first)).toEqual({ ok: false, text: 'It is being tried already: one probe at a time.' });
+    expect(fire(started, first)).toEqual({ ok: false, text: 'kb is being tried already: one probe at a time.' });
   });
 
   it('[O-13] is forgotten when no call came for as long as a probe may take', async () => {

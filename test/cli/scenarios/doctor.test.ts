@@ -219,7 +219,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
       .run('run', pid, identifyNow(pid)?.start ?? '', Date.now(), Date.now(), 'gateway.mjs', socket);
     const { code, find } = doctor();
     expect(code).toBe(1);
-    expect(find('runtime.silent')).toMatchObject({ status: 'fail', fix: `kill ${pid}` });
+    expect(find('runtime.silent')).toMatchObject({ status: 'fail', fix: `kill -KILL ${pid}` });
     expect(find('runtime.silent')?.summary).toContain('gateway.mjs');
   });
 

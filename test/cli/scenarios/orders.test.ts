@@ -48,13 +48,18 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     expect(rules.map(({ rule }) => rule)).toEqual(['idle_timeout', 'tool_call']);
     const watchdog = rules[1]?.id ?? '';
     const fired = await run('why', 'agent:main', '--fire', '--rule', watchdog, '--reason', 'the vendor is down');
-    expect(fired).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
+    expect(fired).toEqual({
+      code: 0,
+      stdout:
+        'The watchdog ended the call search (agent:main-1-1) of session agent:main; its caller got a synthetic error result.\n',
+      stderr: '',
+    });
     if (first.accepted) await first.processed;
     expect(results).toMatchObject([{ kind: 'watchdog' }]);
     expect(told('operator.fired')).toMatchObject([{ rule: 'tool_call', by, why: 'the vendor is down' }]);
     await session.send({ kind: 'user' });
     const again = await run('why', 'agent:main', '--fire', '--rule', watchdog);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('has changed since it was shown')]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is over, or there never was one')]);
     expect(await run('why', 'agent:main', '--fire')).toMatchObject({ code: 0 });
     expect(told('operator.fired')).toMatchObject([{}, { rule: 'idle_timeout' }]);
   });
@@ -85,11 +90,13 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     await down.call(undefined);
     expect(await run('probe', 'down', '--reason', 'mended')).toEqual({
       code: 0,
-      stdout: 'The next call is let through as the probe.\n',
+      stdout: 'The next call of down is let through as the probe.\n',
       stderr: '',
     });
     expect(told('operator.probed')).toMatchObject([{ integration: 'down', how: 'next_call', by, why: 'mended' }]);
-    expect((await run('probe', 'nobody')).stderr).toContain('No live gateway has it');
+    expect((await run('probe', 'nobody')).stderr).toContain(
+      'No live gateway has nobody, and nothing was done; known: down, kb',
+    );
   });
 
   it('[O-13] lists dead letters, sends them again and drops them', async () => {
@@ -103,7 +110,7 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     expect(listed.stdout).toMatch(/^agent:main-m4 \(user\) expired, accepted .* ago: text 3$/m);
     expect(await run('letters', '--send', 'agent:main-m1')).toMatchObject({
       code: 0,
-      stdout: 'Sent again as agent:main-m5.\n',
+      stdout: 'agent:main-m1 was sent again as agent:main-m5.\n',
     });
     expect(await run('letters', '--drop', 'agent:main-m2')).toMatchObject({ code: 0 });
     expect((await run('letters', '--send', 'agent:main-m2')).stderr).toContain('is no dead letter');

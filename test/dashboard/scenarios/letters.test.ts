@@ -54,9 +54,15 @@ describe.skipIf(!hasSqlite)('dead letters of a database', () => {
 
   it('[O-13] are sent again and dropped by the gateway that has the session', async () => {
     const { path, seen, gateway } = await startWithLetters({ runs: true });
-    expect(await sendAgain(path, 'agent:main-m2')).toEqual({ ok: true, text: 'Sent again as agent:main-m3.' });
+    expect(await sendAgain(path, 'agent:main-m2')).toEqual({
+      ok: true,
+      text: 'agent:main-m2 was sent again as agent:main-m3.',
+    });
     const drop = { order: 'drop', name: 'agent:main', target: 'agent:main-m1', ...note } as const;
-    expect(await sourceOf(path).order(drop)).toEqual({ ok: true, text: 'Done.' });
+    expect(await sourceOf(path).order(drop)).toEqual({
+      ok: true,
+      text: 'The dead letter agent:main-m1 was dropped for good.',
+    });
     expect((await sourceOf(path).order(drop)).text).toMatch(/^It was not done: agent:main-m1 is no dead letter/);
     await gateway.stop();
     expect(seen).toEqual(['second']);
@@ -67,7 +73,7 @@ describe.skipIf(!hasSqlite)('dead letters of a database', () => {
     const { path, start } = await startWithLetters({ runs: false });
     expect(await sendAgain(path, 'agent:main-m2')).toEqual({
       ok: true,
-      text: 'Sent again as agent:main-m3; it is delivered when a gateway that has the session starts.',
+      text: 'agent:main-m2 was sent again as agent:main-m3; it is delivered when a gateway that has the session starts.',
     });
     expect((await sendAgain(path, 'agent:main-m2')).text).toContain('is no dead letter');
     expect(await sourceOf(path).letters()).toMatchObject([{ id: 'agent:main-m1' }]);

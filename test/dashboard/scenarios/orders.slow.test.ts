@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('orders about a sessio
     await rule.getByRole('button', { name: 'Fire now…' }).click();
     await page.getByLabel('Reason').fill('the vendor is down');
     await page.getByRole('dialog').getByRole('button', { name: 'Fire' }).click();
-    await page.locator('.toast', { hasText: 'Done.' }).waitFor();
+    await page.locator('.toast', { hasText: 'The watchdog ended' }).waitFor();
     await expect.poll(() => results.length).toBe(1);
     expect(results).toMatchObject([{ status: 'error', synthetic: true, kind: 'watchdog' }]);
     expect(await fired).toMatchObject({ rule: 'tool_call', by: 'anna', why: 'the vendor is down' });

@@ -48,7 +48,7 @@ describe.skipIf(!hasSqlite)('a dead letter', () => {
       session.sendAgain('agent:main-m1', note),
       session.sendAgain('agent:main-m1', note),
     ]);
-    expect(one).toEqual({ ok: true, text: 'Sent again as agent:main-m3.' });
+    expect(one).toEqual({ ok: true, text: 'agent:main-m1 was sent again as agent:main-m3.' });
     expect(other).toEqual({ ok: false, text: 'It was sent again already, as agent:main-m3.' });
     expect(await session.sendAgain('agent:main-m1')).toEqual({
       ok: false,
@@ -68,7 +68,10 @@ describe.skipIf(!hasSqlite)('a dead letter', () => {
 
   it('[O-13] is dropped for good', async () => {
     const { session, told, store } = await startWithLetters(() => undefined);
-    expect(await session.drop('agent:main-m2', note)).toEqual({ ok: true, text: 'Done.' });
+    expect(await session.drop('agent:main-m2', note)).toEqual({
+      ok: true,
+      text: 'The dead letter agent:main-m2 was dropped for good.',
+    });
     expect(await session.drop('agent:main-m2', note)).toMatchObject({ ok: false });
     expect(await session.sendAgain('agent:main-m2', note)).toMatchObject({ ok: false });
     expect(told('operator.dropped')).toMatchObject([{ message: 'agent:main-m2', ...note }]);

@@ -39,9 +39,24 @@ describe('a rule of a session that is fired', () => {
     const outcomes = await send(session);
     await send(session, outcomes);
     await clock.advance(1000);
-    expect(session.fire(ruleOf(started, 'tool_call'), note)).toEqual({ ok: true, text: 'Done.' });
+    expect(session.fire(ruleOf(started, 'tool_call'), note)).toEqual({
+      ok: true,
+      text: 'The watchdog ended the call query (agent:main-1-1) of session agent:main; its caller got a synthetic error result.',
+    });
     await clock.settle();
-    expect(results).toMatchObject([{ status: 'error', synthetic: true, kind: 'watchdog', outcome: 'unknown' }]);
+    expect(results).toMatchObject([
+      {
+        ...{ status: 'error', synthetic: true, kind: 'watchdog', outcome: 'unknown' },
+        error: expect.stringContaining('was fired by an operator (anna): it hangs') as string,
+      },
+    ]);
+    expect(facts.of('session.tool_failed')).toMatchObject([
+      {
+        message: expect.stringContaining(
+          'The watchdog of query, with a limit of 5m, was fired by an operator',
+        ) as string,
+      },
+    ]);
     expect(outcomes).toMatchObject([{ ok: true }]);
     expect(session.why().turn).toMatchObject({ turn: 2 });
     const told = facts.all.map(({ type }) => type);
@@ -82,7 +97,15 @@ describe('a rule of a session that is fired', () => {
     expect(session.fire('turn-1', note)).toMatchObject({ ok: true });
     expect(session.fire('turn-1', note)).toEqual({ ok: false, text: 'The turn has been told to end already.' });
     await clock.advance(60_000);
-    expect(outcomes).toMatchObject([{ ok: false, failure: { kind: 'watchdog' } }]);
+    expect(outcomes).toMatchObject([
+      {
+        ok: false,
+        failure: {
+          ...{ kind: 'watchdog', reason: 'by_operator' },
+          message: 'The watchdog of the turn was fired by an operator (anna): it hangs',
+        },
+      },
+    ]);
     expect(facts.of('session.recovered')).toMatchObject([{ turn: 1 }]);
     expect(session.why().turn).toMatchObject({ turn: 2 });
     await clock.advance(530_000);
@@ -100,7 +123,12 @@ describe('a rule of a session that is fired', () => {
     expect(session.why().rules).toMatchObject([{ id: 'turn-1:question-1', rule: 'question', what: 'delete?' }]);
     expect(session.fire('turn-1:question-1')).toMatchObject({ ok: true });
     await clock.settle();
-    expect(outcomes).toMatchObject([{ ok: false, failure: { kind: 'timeout' } }]);
+    expect(outcomes).toMatchObject([
+      {
+        ok: false,
+        failure: { kind: 'timeout', message: 'Nobody answered until its limit was fired by an operator: delete?' },
+      },
+    ]);
     expect(facts.of('operator.fired')).toMatchObject([{ rule: 'question', inMs: 3_600_000 }]);
     expect(session.state).toBe('idle');
   });
@@ -119,7 +147,7 @@ describe('a rule of a session that is fired', () => {
     expect(session.fire(shown)).toEqual({
       ok: false,
       text:
-        'The rule agent:main-1-1:watchdog is over: what the session waits for has changed since it was shown. ' +
+        'The rule agent:main-1-1:watchdog is over, or there never was one: what the session waits for has changed since it was shown. ' +
         'Next is tool_call of query now (agent:main-2-1:watchdog).',
     });
     answers('found');

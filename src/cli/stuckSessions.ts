@@ -1,0 +1,95 @@
+import { type LiveStatus, readWhyAnswer } from '../control/answers.ts';
+import { askRuntime } from '../control/client.ts';
+import { formatDuration } from '../policy/duration.ts';
+import type { AskedRuntime } from '../runtime/askRuntimes.ts';
+import { systemClock } from '../runtime/systemClock.ts';
+import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
+import type { SessionRecords, StoreReader } from '../store/storeReader.ts';
+import { counted } from './counted.ts';
+import { sanitize } from './sanitize.ts';
+import { ruleText, waitText } from './whyText.ts';
+
+/** A session that waits for something, in words. */
+export interface StuckSession {
+  readonly session: string;
+  readonly what: string;
+}
+
+/** Sessions that are looked at, live or on record. */
+const mostLooked = 50;
+/** A turn without a call that takes longer is worth a line, in ms. */
+const longTurnMs = 60_000;
+/** The same of a call that shows no sign of life. */
+const longSilenceMs = 10_000;
+
+/** Asks live runtimes what their busy sessions wait for; gives those that are stuck, or ask a person. Never rejects. */
+export async function stuckSessions(asked: readonly AskedRuntime<LiveStatus>[]): Promise<readonly StuckSession[]> {
+  const busy = asked.flatMap(({ runtime, answer }) =>
+    (answer?.sessions ?? [])
+      .filter(({ state }) => !state.startsWith('idle') && state !== 'stopped')
+      .map(({ session }) => ({ socket: runtime.socket ?? '', session })),
+  );
+  const whys = await Promise.all(
+    busy.slice(0, mostLooked).map(async ({ socket, session }) => {
+      const answer = await askRuntime(socket, 'why', { session }, { clock: systemClock });
+      const why = answer.ok ? readWhyAnswer(answer.value) : undefined;
+      const what = why === undefined ? undefined : stuckText(why);
+      return what === undefined ? [] : [{ session, what }];
+    }),
+  );
+  return whys.flat();
+}
+
+/** What a session is stuck on, for how long, and what ends that; undefined where it is at work. */
+export function stuckText({ turn, questions, calls, next, recovering = [] }: SessionWhy): string | undefined {
+  if (recovering.length > 0)
+    return `finds out what became of ${counted(recovering.length, 'call')} of an earlier process (${waitText(recovering[0]?.progress)})`;
+  if (turn === undefined) return undefined;
+  const end = next === undefined ? '' : `; ${ruleText(next)} in ${seconds(next.inMs)}`;
+  const [question] = questions;
+  if (question !== undefined)
+    return `asks a person for ${seconds(question.sinceMs)}: ${sanitize(question.what)}; given up in ${seconds(question.deadlineInMs)}`;
+  const slow = calls.filter(isInTrouble);
+  const [first] = slow;
+  if (first !== undefined) {
+    const more = slow.length > 1 ? ` and ${slow.length - 1} more` : '';
+    const name = `${sanitize(first.integration)} ${sanitize(first.tool)}`;
+    return `waits for ${name}${more} for ${seconds(first.sinceMs)} (${waitText(first.progress)})${end}`;
+  }
+  return calls.length > 0 || turn.sinceMs < longTurnMs
+    ? undefined
+    : `is at work for ${seconds(turn.sinceMs)} without a call${end}`;
+}
+
+function isInTrouble({ progress }: ToolCallWhy): boolean {
+  if (progress === undefined) return false;
+  return progress.phase !== 'in_flight' || progress.attempt > 1 || (progress.silentMs ?? 0) >= longSilenceMs;
+}
+
+/** The sessions whose records say that something waits, for where no live runtime says more. */
+export async function recordedSessions(reader: StoreReader): Promise<readonly SessionRecords[]> {
+  const ids = (await reader.sessionIds()).slice(0, mostLooked);
+  const records = await Promise.all(ids.map((id) => reader.session(id)));
+  return records.filter(
+    (each) => each !== undefined && each.calls.length + each.messages.length > 0,
+  ) as SessionRecords[];
+}
+
+/** What waits of a session on record. */
+export function recordedText({ calls, messages }: SessionRecords, now: number): string {
+  const [call] = calls;
+  const waiting = messages.filter(({ state }) => state === 'waiting').length;
+  const begun = messages.length - waiting;
+  const parts = [
+    ...(call === undefined
+      ? []
+      : [
+          `${counted(calls.length, 'call')} without a result (${sanitize(call.integration)} ${sanitize(call.tool)}, for ${seconds(now - call.startedAt)})`,
+        ]),
+    ...(begun === 0 ? [] : [`${counted(begun, 'message')} begun`]),
+    ...(waiting === 0 ? [] : [`${counted(waiting, 'message')} waiting`]),
+  ];
+  return `has on record ${parts.join(', ')}`;
+}
+
+const seconds = (ms: number): string => formatDuration(Math.max(0, Math.floor(ms / 1000) * 1000));

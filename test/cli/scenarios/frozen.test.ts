@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { hasSqlite } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { runBuilt } from '../startCli.ts';
+
+const program = fileURLToPath(new URL('../../fixtures/keptGateway.mjs', import.meta.url));
+
+/** A gateway with a call under way and a message that waits, stopped by SIGSTOP. */
+async function startFrozen() {
+  const home = temporaryDirectory();
+  const db = `${home}/gateway.sqlite`;
+  const child = spawn(process.execPath, [program, db, 'control'], {
+    env: { ...process.env, XDG_RUNTIME_DIR: home },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  child.stdin.write('1\n2\n');
+  const wanted = new Set(['calling 1', 'accepted 2 true']);
+  for await (const line of createInterface({ input: child.stdout })) {
+    wanted.delete(line);
+    if (wanted.size === 0) break;
+  }
+  child.kill('SIGSTOP');
+  const run = (...words: string[]) => runBuilt([...words, '--db', db], { XDG_RUNTIME_DIR: home });
+  return { pid: child.pid ?? 0, child, run };
+}
+
+describe.skipIf(!hasSqlite || process.platform !== 'linux')('a gateway that is stopped by a signal', () => {
+  it('[L-5] [L-6] is named by its pid, with the way out, before what is on record', async () => {
+    const { pid, run } = await startFrozen();
+    const { code, stdout, stderr } = await run('status');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^! pid ${pid} \\(\\S+\\) does not answer: it is stopped \\(its socket does not answer for 2s\\); \`kill -CONT ${pid}\``,
+      ),
+    );
+    expect(stdout).toContain(`pid ${pid} runs and does not answer; what follows is from the database`);
+    expect(stdout).toContain('session agent:main has on record 1 call without a result (kb query, for ');
+    expect(stdout).toMatch(new RegExp(`\nnext: kill -CONT ${pid}\n$`));
+    expect(stdout).not.toContain('No gateway runs');
+  });
+
+  it('[L-5] is explained as far as the database knows, with the limits of its calls', async () => {
+    const { pid, run } = await startFrozen();
+    const { stdout } = await run('why', 'agent:main');
+    expect(stdout).toMatch(new RegExp(`^pid ${pid} \\(\\S+\\) does not answer: it is stopped .*kill -CONT ${pid}`));
+    expect(stdout).toContain('What follows is from the database.');
+    expect(stdout).toMatch(/call agent:main-1-1: kb query pending, started .*, due in .* by the watchdog/);
+    expect(stdout).toMatch(/the policy of kb: idle limit \S+, attempt limit /);
+    const { stdout: json } = await run('why', 'agent:main', '--json');
+    expect(JSON.parse(json)).toMatchObject({ live: false, frozen: [{ pid, frozen: 'stopped' }] });
+  });
+
+  it.each([
+    ['cancel', 'agent:main'],
+    ['probe', 'kb'],
+    ['restart', 'kb'],
+    ['why', 'agent:main', '--fire'],
+  ])('[O-13] is named by every order that it does not hear: %s', async (...words) => {
+    const { pid, run } = await startFrozen();
+    const { code, stderr } = await run(...words);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`(pid ${pid}`);
+    expect(stderr).toContain(`\`kill -CONT ${pid}\` has it go on`);
+  });
+
+  it('[L-5] answers again once it goes on', async () => {
+    const { child, run } = await startFrozen();
+    child.kill('SIGCONT');
+    const { stdout } = await run('cancel', 'agent:main', '--reason', 'mended');
+    expect(stdout).toBe('Turn 1 of session agent:main was told to end; the session goes on.\n');
+  });
+});
