@@ -226,6 +226,12 @@ export const floors = [
       purpose: '`createClaude`: a gateway with one command, for those who run `claude`.',
       begin: 'claude.ts',
     },
+    {
+      room: 'openclaw',
+      purpose: 'A process supervisor in the shape of the one of OpenClaw. The entry `unwedge/openclaw`.',
+      begin: 'processSupervisor.ts',
+      next: ['supervisedRun.ts', 'supervisorTypes.ts'],
+    },
   ],
   [
     { room: 'index.ts', purpose: 'The public names of `unwedge`.', begin: 'index.ts' },

@@ -77,6 +77,9 @@ describe('the public names', () => {
           "superviseMcpServer",
           "withErrorBoundary",
         ],
+        "unwedge/openclaw": [
+          "createProcessSupervisor",
+        ],
         "unwedge/otel": [
           "withTelemetry",
         ],
@@ -116,6 +119,7 @@ describe('the public names', () => {
         "unwedge/config": "ConfigOptions ConfigProblem ConfigSource LoadConfigOptions LoadedConfig OpenClawOptions UnwedgeConfig",
         "unwedge/inspect": "InspectOptions Inspected Inspector",
         "unwedge/mcp-server": "ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult",
+        "unwedge/openclaw": "AnchoredShellRunInput ChildRunInput ManagedRun ProcessSupervisor ProcessSupervisorOptions ReconcileOrphansParams RunExit RunInput RunRecord RunState RunStdin SpawnInput TerminationReason",
         "unwedge/otel": "TelemetryOptions Traced",
         "unwedge/testing": "FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream IncidentSubject McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep UpstreamFault UpstreamScript",
         "unwedge/transcript": "RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport",
