@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type LoopbackServerOptions, startLoopbackServer } from '../../src/server/loopbackServer.ts';
-import { systemClock } from '../../src/runtime/systemClock.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { type LoopbackServerOptions, startLoopbackServer } from '../../../src/server/loopbackServer.ts';
+import { systemClock } from '../../../src/runtime/systemClock.ts';
+import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 
 async function start(options: Partial<LoopbackServerOptions> = {}) {
   const clock = new SimulatedClock();
