@@ -68,6 +68,10 @@ function recordedCall(
   }
   if (!isPending && last !== undefined)
     return [{ of, what: endText('answered', undefined, last[0]), atMs: last[1].endedAt }];
+  // It did not wait for another attempt and was never under way afterwards: that failure was its end, though nobody wrote it down.
+  const failure = last?.[1].delayMs === undefined ? last?.[1].failure : undefined;
+  if (pendingAt === undefined && last !== undefined && failure !== undefined)
+    return [{ of, what: endText('failed', failure.kind, last[0]), atMs: last[1].endedAt }];
   // One that was under way in an earlier record has ended since, and nobody knows how.
   if (pendingAt === undefined || pendingAt < until - 1) return [];
   return [{ of, what: `under way, ${attemptsText(last?.[0] ?? 0)}`, atMs: until }];

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { boolean, type KeysOf, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
@@ -62,13 +63,20 @@ export interface FaultyMcpScript extends ServerIdentity {
  * gateway.mcpServer('kb', server);
  */
 export function faultyMcpServer(options: FaultyMcpServerOptions = {}): FaultyMcpServer {
-  const program = fileURLToPath(new URL('./faultyMcpProgram.js', import.meta.url));
   const script = JSON.stringify(scriptOf(options));
   const size = Buffer.byteLength(script);
   if (size > mostScriptBytes) {
     throw new RangeError(`Expected the options to take at most ${mostScriptBytes} bytes as JSON, got ${size}`);
   }
-  return { command: process.execPath, args: [program, script] };
+  return { command: process.execPath, args: [programPath(), script] };
+}
+
+/** The program stands beside the entry; this module may be built into a file elsewhere. */
+function programPath(): string {
+  const paths = ['./faultyMcpProgram.js', '../testing/faultyMcpProgram.js'].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
+  return paths.find((path) => existsSync(path)) ?? String(paths[0]);
 }
 
 /** Linux starts no program with a longer argument than 128 KB. */

@@ -1,5 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { faultyMcpServer, type FaultyMcpServerOptions } from '../../src/testing/faultyMcpServer.ts';
@@ -22,6 +23,12 @@ const bySearch = (fault: object): FaultyMcpServerOptions => ({
 });
 
 describe('the faulty MCP server without a fault', () => {
+  it('[U-5] has its program in the package, wherever the builder put the module that names it', async () => {
+    const entry = new URL('../../dist/testing/index.js', import.meta.url).href;
+    const built = (await import(entry)) as typeof import('../../src/testing/index.ts');
+    expect(existsSync(String(built.faultyMcpServer().args[0]))).toBe(true);
+  });
+
   it('[U-5] shakes hands with the official client, lists its tools and echoes', async () => {
     const client = await connect({
       name: 'kb',
