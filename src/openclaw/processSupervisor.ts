@@ -10,7 +10,7 @@ import { registryOf } from '../runtime/registryOf.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import { RunRecords } from './runRecords.ts';
 import { SupervisedRun } from './supervisedRun.ts';
-import type { ManagedRun, ProcessSupervisor, SpawnInput, TerminationReason } from './supervisorTypes.ts';
+import type { ProcessSupervisor, SpawnInput, TerminationReason } from './supervisorTypes.ts';
 
 export interface ProcessSupervisorOptions {
   /** The gateway under which the processes run, in its tree, its events and its store; it is started and stopped by its owner. @defaultValue one of its own */
@@ -73,7 +73,8 @@ function supervisorOver(runtime: Runtime, graceMs: number, owned: Gateway | unde
     return found;
   };
   const ofScope = (scopeKey: string) => (run: SupervisedRun) => run.scopeKey === scopeKey.trim();
-  const endOf = (found: readonly SupervisedRun[]): Promise<unknown> => Promise.all(found.map((run) => active.get(run)));
+  const endOf = (found: readonly SupervisedRun[]): Promise<unknown> =>
+    Promise.all(found.flatMap((run) => active.get(run) ?? []));
 
   function ready(): Promise<void> {
     if (owned === undefined) return Promise.resolve();

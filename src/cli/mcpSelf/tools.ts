@@ -78,9 +78,11 @@ export function inputSchema({ command, options, operand }: SelfTool): Record<str
 /** The command line that an input stands for. A value is never taken for an option or a command. */
 export function wordsOf({ command, options, operand }: SelfTool, input: Readonly<Record<string, unknown>>): string[] {
   const given = options.flatMap((name) => {
-    const value = input[name];
-    if (value === undefined || value === false) return [];
-    return [value === true ? `--${name}` : `--${name}=${String(value)}`];
+    const values: readonly unknown[] = [input[name]].flat();
+    return values.flatMap((value) => {
+      if (value === true) return [`--${name}`];
+      return typeof value === 'string' || typeof value === 'number' ? [`--${name}=${value}`] : [];
+    });
   });
   return [command.name, ...given, ...(operand === undefined ? [] : ['--', String(input[operand.name])])];
 }
