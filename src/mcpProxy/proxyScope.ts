@@ -33,7 +33,7 @@ export class ProxyScope {
   readonly record = createSessionRecord();
   /** The connection of its client, as calls know it that wait for each other; undefined where it is that of several clients. */
   readonly session: string | undefined;
-  /** The processes of its server; undefined where that is elsewhere, and the end of a connection says nothing of what it goes on with. */
+  /** The processes of its server; undefined where that may go on when they have ended. */
   readonly incarnations: ProcessIncarnations | undefined;
   readonly outlet: ReturnType<typeof createOutlet>;
   /** The server of the moment, whether or not it takes requests yet. */
@@ -60,7 +60,7 @@ export class ProxyScope {
     this.voice = voice;
     this.log = voice.log;
     this.session = voice.isShared === true ? undefined : `${settings.name}-${this.#nonce}`;
-    this.incarnations = settings.isRemote ? undefined : new ProcessIncarnations();
+    this.incarnations = settings.server.mayGoOn ? undefined : new ProcessIncarnations();
     this.outlet = createOutlet(write);
   }
 

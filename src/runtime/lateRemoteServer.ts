@@ -17,6 +17,7 @@ export function lateRemoteServer(
     handshakeMs,
     pingMs,
     maxMessageBytes,
+    mayGoOn: true,
     eras: {
       get known() {
         return target?.eras?.known;

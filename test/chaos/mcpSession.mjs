@@ -15,8 +15,9 @@ const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 /**
  * The official client in front of the proxy in front of a server; a judge reads what crosses the wire.
  * @param options - of the proxy
+ * @param client - one of its own
  */
-export async function startSession({ name, server, env, options }) {
+export async function startSession({ name, server, env, options, client = samplingClient() }) {
   const judge = new McpJudge(name);
   const words = [main, 'mcp', '--name', name, ...options, '--', process.execPath, ...server];
   const proxy = spawn(process.execPath, words, { env, stdio: ['pipe', 'pipe', 'ignore'] });
@@ -25,12 +26,6 @@ export async function startSession({ name, server, env, options }) {
   const transport = wireTransport(proxy, judge, () => {
     if (!closing) judge.disconnected();
   });
-  const client = new Client({ name: 'chaos', version: '1.0.0' }, { capabilities: { sampling: {} } });
-  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
-    role: 'assistant',
-    model: 'none',
-    content: params.messages[0].content,
-  }));
   await client.connect(transport);
   return {
     name,
@@ -52,6 +47,16 @@ export async function startSession({ name, server, env, options }) {
       await client.close();
     },
   };
+}
+
+function samplingClient() {
+  const client = new Client({ name: 'chaos', version: '1.0.0' }, { capabilities: { sampling: {} } });
+  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
+    role: 'assistant',
+    model: 'none',
+    content: params.messages[0].content,
+  }));
+  return client;
 }
 
 /**

@@ -20,6 +20,14 @@ const scenarios = {
       `MCP servers killed ${kills} times and stopped ${stops} times: ${requests} requests answered, ` +
       `${lost} of them as lost and ${refused} as refused, the slowest ${(slowestMs / 1000).toFixed(1)} s after the death of its server`,
   },
+  bank: {
+    about:
+      'kill -9 of a bank behind the proxy with a reconcile rule, before and after payments, in the question and at any moment; its ledger must hold each payment once, every answer must be true',
+    harm: async (options) => (await import('./killBank.mjs')).killBank(options),
+    said: ({ kills, wanted, made, answers, found, done, notDone, unknown, notStarted, slowestMs }) =>
+      `bank killed ${kills} times: ${made} of ${wanted} payments made; ${answers} answers, of which ${found} were found out, ` +
+      `${done} say it was done, ${notDone} not done, ${notStarted} not started, ${unknown} unknown; the slowest ${(slowestMs / 1000).toFixed(1)} s`,
+  },
   claude: {
     about:
       'calls of a claude of which 5 % of the runs fail, with prompts of 1 B to 1 MB; 99 % must succeed (default 1000)',

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock, Timer } from '../../policy/clock.ts';
+import { handsOn } from './handsOn.ts';
 import { killAtExit } from '../process/liveProcesses.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
 import { type ServerChild, spawnServer } from './mcpSpawn.ts';
@@ -21,6 +22,7 @@ export function processTarget(settings: McpServerSettings): ServerTarget {
     handshakeMs,
     pingMs,
     maxMessageBytes,
+    mayGoOn: handsOn(command, settings.args),
     open: (clock, listener) => new McpProcess(settings, clock, listener),
   };
 }

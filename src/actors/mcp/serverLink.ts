@@ -87,6 +87,8 @@ export interface ServerTarget {
   readonly eras?: ServerEras | undefined;
   /** Longest message taken from it, in bytes. */
   readonly maxMessageBytes: number;
+  /** Whether it may go on when its process, or the connection, has ended: with what it was asked to do as well. */
+  readonly mayGoOn: boolean;
   /** Loads what `open` needs, where that is more than most hosts use; `open` comes after it. */
   load?(): Promise<void>;
   /** A link that has not been started. */

@@ -178,7 +178,7 @@ export function superviseMcp(
       if (connection === undefined || !(await connection.ping())) throw notConnected(name);
     },
     startsDown: () => connection === undefined,
-    incarnation: target.eras === undefined ? incarnations : undefined,
+    incarnation: target.mayGoOn ? undefined : incarnations,
     restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
     // A server that does not answer a ping either is hung, and is killed to be restarted.
     onSilence: async () => (await hangWatch.suspect()) === 'alive',

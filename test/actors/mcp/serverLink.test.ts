@@ -54,7 +54,7 @@ function scriptedTarget(asked: (request: { id: number; method: string }, listene
   };
   const limits = { handshakeMs: 10_000, pingMs: 5000, maxMessageBytes: 1_000_000 };
   return {
-    target: { command: 'http://127.0.0.1:9', secrets: {}, ...limits, open },
+    target: { command: 'http://127.0.0.1:9', mayGoOn: false, secrets: {}, ...limits, open },
     link: () => link as ServerLink,
   };
 }

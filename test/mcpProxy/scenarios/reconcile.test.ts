@@ -24,12 +24,12 @@ const listed = {
 } as const;
 
 /** A bank that loses the answer to its first charge, behind a proxy that is configured with a rule. */
-async function startBank(when: When, { reconcile = listed, charge = {}, ...options }: Bank = {}) {
+async function startBank(when: When, { reconcile = listed, charge = {}, ...options }: Bank = {}, words: string[] = []) {
   const directory = temporaryDirectory();
   const file = join(directory, 'payments');
   const proxy = await startProxy({
     name: 'bank',
-    args: [fixture('bankServer'), file, join(directory, 'killed'), when],
+    args: [fixture('bankServer'), file, join(directory, 'killed'), when, ...words],
     policies: { integrations: { bank: { tools: { charge: { ...charge, reconcile } } } } },
     ...options,
   });
@@ -72,6 +72,15 @@ describe('a call of a client whose answer is lost, with a reconcile rule', () =>
     expect(JSON.parse(textIn(answer))).toMatchObject({ id: 'ch_1', reference: 'o-7' });
     expect(bank.payments()).toHaveLength(1);
     expect(await bank.told('call.reconciled')).toMatchObject({ verdict: 'not_done' });
+  });
+
+  it('[R-16] is not made again where the command only hands messages on: its server may go on', async () => {
+    const bank = await startBank('before', { reconcile: { ...listed, attempts: 1 } }, ['ssh']);
+    expect(failureOf(await bank.pay())).toMatchObject({
+      outcome: 'unknown',
+      how: 'list_payments does not list it, and it may still happen',
+    });
+    expect(bank.payments()).toHaveLength(0);
   });
 
   it('[R-16] is not made again with `--retry never`: the client hears that it did not happen', async () => {

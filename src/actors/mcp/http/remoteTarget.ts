@@ -23,6 +23,7 @@ export function remoteTarget(
     handshakeMs,
     pingMs,
     maxMessageBytes,
+    mayGoOn: true,
     eras: {
       // The older transport is older than the question.
       get known() {
