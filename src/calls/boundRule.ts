@@ -44,6 +44,9 @@ export interface RequestForms {
 export function boundRule(name: string, rule: ReconcileRule, forms: RequestForms, port: ProbePort): Reconciler {
   const { about, answer } = forms;
   if (rule.kind === 'key') {
+    if (forms.keysIn.length === 0) {
+      throw new RangeError(`Expected \`${name}\` to be probe or tool: there is no place for an idempotency key`);
+    }
     if (!forms.keysIn.includes(rule.in)) {
       const places = forms.keysIn.map((place) => (place === 'input' ? 'input.NAME' : place)).join(' or ');
       throw new RangeError(`Expected \`${name}.idempotencyKey.in\` to be ${places}, got ${rule.in}`);

@@ -1,3 +1,5 @@
+import type { ProcessExit } from '../machines/subprocessExit.ts';
+import type { Clock } from '../policy/clock.ts';
 import { type RequestForms, withValueAt } from './boundRule.ts';
 
 /** What the requests and answers of one kind of integration look like to reconcile rules. */
@@ -29,6 +31,23 @@ export const functionForms: ToolForms = {
   read: asIs,
 };
 
+/** Of a command: the request of a run is the input, and what its stdout says as JSON its answer. A result becomes the stdout of a run. */
+export const commandForms = (clock: Pick<Clock, 'wallNow'>): ToolForms => ({
+  about: (request) => ({ tool: undefined, input: request }),
+  answer(result) {
+    if (typeof fieldsOf(fieldsOf(result)['stdout'])['text'] === 'string') return result;
+    const text = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
+    const stdout = { text, bytes: Buffer.byteLength(text), omittedBytes: 0 };
+    const stderr = { text: '', bytes: 0, omittedBytes: 0 };
+    const message = 'Its end was lost, and it was found out what it did';
+    const end = { elapsedMs: 0, endedAt: clock.wallNow(), message };
+    return { reason: 'exit', exitCode: 0, stdout, stderr, ...end } satisfies ProcessExit;
+  },
+  keysIn: [],
+  keyed: asIs,
+  read: (answer) => jsonIn(fieldsOf(fieldsOf(answer)['stdout'])['text']),
+});
+
 /** Of an HTTP API: the request is the input, and the body of an answer what it says. */
 export const httpForms: ToolForms = {
   about: (request) => ({ tool: undefined, input: request }),
@@ -46,7 +65,7 @@ export const httpForms: ToolForms = {
   read: (answer) => fieldsOf(answer)['body'],
 };
 
-/** Longest text of an MCP answer that is read as JSON, in characters. */
+/** Longest text of an answer that is read as JSON, in characters. */
 const mostText = 5_000_000;
 
 /** Of an MCP server: the arguments of the tool are the input, and an answer says what is structured in it, or the JSON in its text. */
@@ -71,12 +90,15 @@ export const mcpForms: ToolForms = {
     const { structuredContent, content } = fieldsOf(answer);
     if (structuredContent !== undefined) return structuredContent;
     const texts = (Array.isArray(content) ? content : []).map((part) => fieldsOf(part)['text']);
-    const [text] = texts;
-    if (texts.length !== 1 || typeof text !== 'string' || text.length > mostText) return undefined;
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      return undefined;
-    }
+    return texts.length === 1 ? jsonIn(texts[0]) : undefined;
   },
 };
+
+function jsonIn(text: unknown): unknown {
+  if (typeof text !== 'string' || text.length > mostText) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -16,11 +16,12 @@ import { policyKey } from '../policy/policyInput.ts';
 import { reconcileKey } from '../policy/reconcileRule.ts';
 import { reconciledTools } from '../calls/reconciledTools.ts';
 import { probePort } from './probePort.ts';
-import { functionForms, httpForms, mcpForms, type ToolForms } from '../calls/requestForms.ts';
+import { commandForms, functionForms, httpForms, mcpForms, type ToolForms } from '../calls/requestForms.ts';
 import { readGiven, readValue } from '../policy/readOptions.ts';
 import { toolsKey } from '../policy/toolOptions.ts';
 import type { Tools } from '../policy/toolOptions.ts';
 import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
+import { subprocessKeys } from '../integrations/subprocess/subprocessOptions.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
 import type { ToolTarget } from './sessionTools.ts';
@@ -115,10 +116,16 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
     subprocess(name, subprocessOptions) {
       declare(name);
-      const about = aboutTools(name, {}, functionForms);
-      policies.refuseAbout(name, 'a command', ['reconcile', 'whenAlive']);
+      const { reconcile } = readGiven(name, subprocessOptions, subprocessKeys);
+      const about = aboutTools(name, { reconcile }, commandForms(runtime.clock));
+      policies.refuseAbout(name, 'a command', ['whenAlive']);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
-      return add(path, about, (_tool, input) => input ?? {});
+      return add(
+        path,
+        about,
+        (_tool, input) => input ?? {},
+        () => '',
+      );
     },
   };
 }

@@ -10,6 +10,7 @@ import { AttemptError } from '../../policy/failure.ts';
 import { boolean, choice, integer, type KeysOf, list, test, text, type Values } from '../../policy/optionKeys.ts';
 import { type PolicyInput, policyKey } from '../../policy/policyInput.ts';
 import { readOptions } from '../../policy/readOptions.ts';
+import { reconcileKey, type ReconcileOptions } from '../../policy/reconcileRule.ts';
 import { show } from '../../policy/showValue.ts';
 import type { AgentOption } from '../../protocol/agentCommand.ts';
 
@@ -39,6 +40,11 @@ export interface SubprocessOptions
   readonly maxLineBytes?: number | undefined;
   /** Whether exit 0 with nothing on stdout is a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
   readonly expectsOutput?: boolean | undefined;
+  /**
+   * How it is found out what became of a run whose end is not known, before it is made again: a function, or a tool of another integration.
+   * A command has no place for an idempotency key. @defaultValue nobody finds that out
+   */
+  readonly reconcile?: ReconcileOptions | undefined;
 }
 
 /** One run of a subprocess integration. */
@@ -53,7 +59,8 @@ export interface RunRequest {
   readonly prompt?: string | undefined;
 }
 
-const subprocessKeys = {
+/** The options of a command. */
+export const subprocessKeys = {
   ...commandKeys,
   graceMs,
   maxOutputBytes,
@@ -63,6 +70,7 @@ const subprocessKeys = {
   agent: choice(['auto', 'none', 'claude', 'codex']),
   promptBy: choice(['stdin', 'file', 'argument']),
   expectsOutput: boolean(),
+  reconcile: reconcileKey,
 } satisfies KeysOf<SubprocessOptions>;
 
 /** {@link SubprocessOptions}, checked but for the policy, which is left to the one who resolves it. */
