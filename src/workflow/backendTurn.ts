@@ -6,6 +6,7 @@ import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from '../machine
 import { limitText } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { createItemTable, type ItemTable } from './itemTable.ts';
+import { askAboutItems } from './itemQuestions.ts';
 import { ItemWork } from './itemWork.ts';
 import { checkPlan } from './plan.ts';
 import type { RunParts } from './runParts.ts';
@@ -60,6 +61,7 @@ export function createBackendTurn<I, R, S>(
     touch: () => context?.touch(),
     session: run.session,
     done: run.handover.values,
+    found: run.handover.words,
   };
 
   /** What a backend does may throw at once, or be no promise. */
@@ -82,6 +84,7 @@ export function createBackendTurn<I, R, S>(
     running: () => work?.running() ?? [],
     call,
     async plan() {
+      await askFirst();
       plan = await taken(() => backend.plan(run.input, stepContext));
     },
     async check() {
@@ -118,6 +121,17 @@ export function createBackendTurn<I, R, S>(
       if (sumUp !== undefined) summary = await taken(() => sumUp(table?.results() ?? [], stepContext));
     },
   };
+
+  /** What earlier backends have left open is known, as far as it can be, before anything is planned. */
+  async function askFirst(): Promise<void> {
+    const { reconcile, handover } = run;
+    if (reconcile === undefined || handover.doubtful.length === 0) return;
+    phase = 'reconciling';
+    const { signal } = stepContext;
+    await taken(() => askAboutItems(run, supervised, reconcile, signal));
+    signal.throwIfAborted();
+    phase = 'planning';
+  }
 
   function call(tell: (event: WorkflowMachineEvent) => void): BackendCall {
     let close = (_failed: boolean, _error: unknown): void => undefined;

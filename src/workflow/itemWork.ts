@@ -7,6 +7,7 @@ import type { Failure, Outcome } from '../policy/failure.ts';
 import type { ItemFigures } from '../machines/workflow.ts';
 import type { DoneItem } from './handover.ts';
 import { criticalError, endedWith, nothingDone } from './itemFailures.ts';
+import { itemRule } from './itemRule.ts';
 import type { ItemTable } from './itemTable.ts';
 import { createAbandonedWork, type WorkOfItem } from './abandonedWork.ts';
 import type { RunParts } from './runParts.ts';
@@ -150,6 +151,7 @@ export class ItemWork<I, R, S> {
   #beginItem(place: number, item: WorkflowWorkItem): void {
     const maxAttempts = this.#attemptsOf(item);
     let attempt = 1;
+    const startedAt = this.#run.clock.wallNow();
     let own: WorkOfItem | undefined;
     this.#attempts.set(place, attempt);
     const { policy } = this.#path;
@@ -158,6 +160,7 @@ export class ItemWork<I, R, S> {
       effect: item.effect,
       label: item.id,
       session: this.#run.session,
+      reconcile: this.#run.reconcile && itemRule(this.#run.reconcile, item, this.#backend.name),
       retried: (facts, tried) => {
         own?.givenUp();
         this.#tell(place, 'retrying', tried, facts.message);
@@ -181,7 +184,7 @@ export class ItemWork<I, R, S> {
     const call = this.#within(() =>
       this.#path.start(work, settings, (outcome) => {
         own?.givenUp();
-        this.#settled(place, item, outcome);
+        this.#settled(place, item, outcome, startedAt);
       }),
     );
     if (!call.settled) this.#calls.set(place, call);
@@ -201,26 +204,28 @@ export class ItemWork<I, R, S> {
       },
       session: this.#run.session,
       done: this.#run.handover.values,
+      found: this.#run.handover.words,
       attempt: context.attempt,
       maxAttempts: context.maxAttempts,
     };
   }
 
-  #settled(place: number, item: WorkflowItem, outcome: Outcome<unknown>): void {
+  #settled(place: number, item: WorkflowWorkItem, outcome: Outcome<unknown>, startedAt: number): void {
     const attempt = this.#attempts.get(place) ?? 1;
     this.#attempts.delete(place);
     this.#calls.delete(place);
     this.#whole.touch();
-    if (outcome.ok) {
-      const result = this.#doneItem(item, outcome.value as R, attempt);
+    const done = doneBy(outcome);
+    if (done !== undefined) {
+      const result = { ...this.#doneItem(item, done.value as R, attempt), ...done.known };
       this.#run.handover.add(result);
       this.#table.end(place, result);
       this.#tell(place, 'done', attempt);
-    } else {
+    } else if (!outcome.ok) {
       const { failure } = outcome;
       if (!this.#isStopped && this.#isCritical(failure, item)) this.#critical ??= criticalError(failure, item);
       this.#fail(place, item, failure, failure.attempts);
-      this.#run.handover.failed(item, failure);
+      this.#run.handover.failed(item, failure, this.#backend.name, startedAt);
     }
     this.#tellFigures();
     this.#pumpSoon();
@@ -272,4 +277,16 @@ export class ItemWork<I, R, S> {
     const error = this.#critical ?? (isNothing ? nothingDone(this.#backend.name, this.#table) : undefined);
     this.#changed({ ended: over, done, total: items.length, critical: this.#critical !== undefined, error });
   }
+}
+
+/** What an item ended with that was done, by its own answer or by what its rule found out; undefined of one that was not. */
+function doneBy(
+  outcome: Outcome<unknown>,
+): { readonly value: unknown; readonly known?: { readonly reconciled: string } } | undefined {
+  if (outcome.ok) {
+    const { value, reconciled } = outcome;
+    return reconciled === undefined ? { value } : { value, known: { reconciled } };
+  }
+  const { outcome: effect, how = '' } = outcome.failure;
+  return effect === 'done' ? { value: undefined, known: { reconciled: how } } : undefined;
 }

@@ -24,6 +24,8 @@ export function progressText(progress: WorkflowProgress, width: number = Number.
 
 function doing({ phase, running }: WorkflowProgress, named: number): string {
   switch (phase) {
+    case 'reconciling':
+      return 'finding out what was done';
     case 'planning':
       return 'planning';
     case 'summing_up':
@@ -48,6 +50,11 @@ export function eventLine({ type, data }: WorkflowEvent): string | undefined {
       return undefined;
     case 'workflow_fallback':
       return joined([`${sanitize(data.from)} → ${sanitize(data.to)}`, shortError(data.reason)]);
+    case 'workflow_reconciled': {
+      const { id, action, from, verdict, how } = data;
+      const what = `${itemName(action, id)} of ${sanitize(from)}: ${verdict.replace('_', ' ')}`;
+      return joined([what, shortError(how)]);
+    }
     case 'workflow_ended':
       return sanitize(data.message);
     case 'workflow_item': {

@@ -8,6 +8,7 @@ import type { FactRedactor } from '../store/redactFact.ts';
 import type { BackendTurn, createBackendTurn } from './backendTurn.ts';
 import { createEventLog } from './eventLog.ts';
 import { createHandover } from './handover.ts';
+import type { CheckedReconcile } from './itemRule.ts';
 import type { ItemTable } from './itemTable.ts';
 import { endText, failureOfAll } from './runOutcome.ts';
 import type { RunParts } from './runParts.ts';
@@ -22,6 +23,7 @@ export interface RunOptions<I, R, S> extends WorkflowRunOptions {
   readonly backends: readonly SupervisedBackend<I, R, S>[];
   readonly concurrency: number;
   readonly overallMs: number;
+  readonly reconcile: CheckedReconcile | undefined;
   /** Takes secrets out of its events, whose readers may be anybody. */
   readonly redact: FactRedactor;
   /** Told once, when it has ended. Must not throw. */
@@ -66,6 +68,7 @@ export function createRun<I, R, S>(runtime: RunRuntime, input: I, options: RunOp
     log,
     records,
     handover: createHandover(),
+    reconcile: options.reconcile,
   };
   const failures: Failure[] = [];
   const fallbacks: WorkflowFallback[] = [];

@@ -1,6 +1,7 @@
 import type { Runtime } from '../runtime/runtime.ts';
 import type { WorkflowEventLog } from './eventLog.ts';
 import type { Handover } from './handover.ts';
+import type { CheckedReconcile } from './itemRule.ts';
 import type { RunRecords } from './runRecords.ts';
 
 /** What all turns of one run share. */
@@ -13,4 +14,6 @@ export interface RunParts<I, R> extends Pick<Runtime, 'clock' | 'deadlines'> {
   readonly log: WorkflowEventLog;
   readonly records: RunRecords;
   readonly handover: Handover<R>;
+  /** What is asked about items whose end is not known. */
+  readonly reconcile: CheckedReconcile | undefined;
 }

@@ -72,8 +72,8 @@ class WorkflowRuns<I, R, S> implements Part {
     const [workflow, runtime] = [this.#name, this.#runtime];
     // Fit for an address. No run of another process has it: a frontend that comes back after a restart is not given the events of a stranger.
     const id = `${workflow.replace(/[^\w-]+/g, '-')}-${++this.#count}-${randomUUID().slice(0, 8)}`;
-    const { concurrency, overallMs } = this.#checked;
-    const about = { id, workflow, backends: this.#backends, concurrency, overallMs, signal, session };
+    const { concurrency, overallMs, reconcile } = this.#checked;
+    const about = { id, workflow, backends: this.#backends, concurrency, overallMs, reconcile, signal, session };
     const ended = (): void => this.#ended(id);
     const run = createRun(runtime, input, { ...about, redact: runtime.redactAnswer, ended });
     this.#live.set(id, run);

@@ -2,6 +2,7 @@ import type { Duration } from '../policy/duration.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { Failure } from '../policy/failure.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
+import type { ReconcileLimits, Verdict } from '../policy/reconcileRule.ts';
 
 /** One piece of work of a plan. Keys that are not here are kept for its backend, and mean nothing to the workflow. */
 export interface WorkflowItem {
@@ -53,6 +54,35 @@ export interface WorkflowStepContext {
   readonly session: string | undefined;
   /** Results by item id, those handed over by an earlier backend included. */
   readonly done: ReadonlyMap<string, unknown>;
+  /**
+   * In words, what was found out about items that an earlier backend had begun and not ended, by item id: `remote had begun it, and it did not
+   * happen (no such payment is listed)`. Empty without a `reconcile` rule.
+   */
+  readonly found: ReadonlyMap<string, string>;
+}
+
+/** What a probe is given with an item. */
+export interface WorkflowProbeContext {
+  /** Aborted when the probe has had its time, or nobody needs its answer any more. */
+  readonly signal: AbortSignal;
+  /** How often it is asked about this item, from 1. */
+  readonly attempt: number;
+  /** The backend that had begun the item. */
+  readonly backend: string;
+  readonly session: string | undefined;
+  /** When the item was begun, wall time in ms since the epoch. */
+  readonly startedAt: number;
+  /** When it was asked for the first time what became of it, likewise. */
+  readonly endedAt: number;
+}
+
+/** How it is found out what became of an item that was begun and whose end is not known (docs/never-twice.md). */
+export interface WorkflowReconcile<R = unknown> extends Omit<ReconcileLimits, 'hold'> {
+  /**
+   * Finds out, by what the item says of itself, and changes nothing. `done` counts as the result of the item. What it throws, or answers beside a
+   * verdict, counts as no answer.
+   */
+  readonly probe: (item: WorkflowWorkItem, context: WorkflowProbeContext) => Verdict<R> | PromiseLike<Verdict<R>>;
 }
 
 export interface WorkflowItemContext extends WorkflowStepContext {
@@ -108,6 +138,11 @@ export interface WorkflowOptions<I, R, S> {
   readonly concurrency?: number | undefined;
   /** Limit on the whole run, all backends together, in ms. @defaultValue 30 min */
   readonly overallMs?: Duration | undefined;
+  /**
+   * Is asked about each item that changes something, or may, and whose answer was lost: before it is tried again, and before the next backend
+   * begins. What is not known then is not done again. @defaultValue none: a `mutating` item that was begun is not done again
+   */
+  readonly reconcile?: WorkflowReconcile<R> | undefined;
 }
 
 /** How an item ended. */
@@ -120,6 +155,8 @@ export type WorkflowItemResult<R> =
       readonly attempts: number;
       /** The backend that did it; for a handed-over item an earlier one. */
       readonly backend: string;
+      /** Its answer was lost, and the `reconcile` rule found out that it was done: how, in words. The value is what the rule gave. */
+      readonly reconciled?: string | undefined;
     }
   | {
       readonly id: string;
@@ -195,6 +232,19 @@ export type WorkflowEvent =
     }
   | { readonly type: 'workflow_fallback'; readonly data: WorkflowFallback }
   | {
+      readonly type: 'workflow_reconciled';
+      readonly data: {
+        /** The backend that goes on, and the one that had begun the item. */
+        readonly backend: string;
+        readonly from: string;
+        readonly id: string;
+        readonly action: string;
+        readonly verdict: 'done' | 'not_done' | 'unknown';
+        /** How that is known, in words. */
+        readonly how: string;
+      };
+    }
+  | {
       readonly type: 'workflow_ended';
       readonly data: {
         readonly status: WorkflowOutcome<unknown, unknown>['status'];
@@ -212,7 +262,8 @@ export type NumberedWorkflowEvent = WorkflowEvent & { readonly number: number };
 /** Where a run stands. */
 export interface WorkflowProgress {
   readonly backend: string;
-  readonly phase: 'planning' | 'working' | 'summing_up' | 'ended';
+  /** `reconciling`: it is asked what became of items that the backend before had begun. */
+  readonly phase: 'reconciling' | 'planning' | 'working' | 'summing_up' | 'ended';
   /** Items ended, whatever their end. */
   readonly ended: number;
   /** Items of the plan; 0 while there is none. */
