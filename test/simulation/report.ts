@@ -1,4 +1,4 @@
-import type { Result } from './simulate.ts';
+import type { Result } from './play.ts';
 
 /** A seed for people: the promise that was not kept, the time, what led there, and how to see it again. @param world - the option of its world. */
 export function report({ seed, violation }: Result, world = ''): string {

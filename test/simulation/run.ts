@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { simulatePayments } from './payments/simulatePayments.ts';
 import { report } from './report.ts';
-import { type Result, simulate } from './simulate.ts';
+import type { Result } from './play.ts';
+import { simulate } from './simulate.ts';
 
 const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments] [--verbose]
 

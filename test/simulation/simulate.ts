@@ -1,45 +1,14 @@
-import type { Violation } from './judge.ts';
+import { pass, play, type Result } from './play.ts';
 import { steps } from './steps.ts';
 import { World, type WorldOptions } from './world.ts';
 
-/** What became of one seed. */
-export interface Result {
-  readonly seed: number;
-  readonly violation: Violation | undefined;
-  /** Of everything that happened. */
-  readonly hash: string;
-  /** Lines of the trace. */
-  readonly lines: number;
-  /** Simulated time, in ms. */
-  readonly simulatedMs: number;
-}
-
 /** Runs one seed to its end, or to its first violation. */
-export async function simulate(options: WorldOptions): Promise<Result> {
-  const world = new World(options);
-  const escaped = (error: unknown): void => {
-    world.judge.violate('I-4', `an error escaped: ${error instanceof Error ? error.stack : String(error)}`);
-  };
-  process.on('unhandledRejection', escaped);
-  process.on('uncaughtException', escaped);
-  try {
+export function simulate(options: WorldOptions): Promise<Result> {
+  return play(new World(options), async (world) => {
     await live(world);
     await end(world);
     await realTimers();
-  } catch (error) {
-    world.judge.violate('I-4', `a throw reached the caller: ${error instanceof Error ? error.stack : String(error)}`);
-  } finally {
-    process.off('unhandledRejection', escaped);
-    process.off('uncaughtException', escaped);
-  }
-  const { judge, trace, clock } = world;
-  return {
-    seed: options.seed,
-    violation: judge.violation,
-    hash: trace.hash(),
-    lines: trace.length,
-    simulatedMs: clock.now(),
-  };
+  });
 }
 
 async function live(world: World): Promise<void> {
@@ -75,17 +44,6 @@ function randomMs({ chance, clock }: World): number {
     [2, () => chance.span(2000, 60_000)],
     [0.2, () => chance.span(60_000, 3_600_000)],
   ])();
-}
-
-/** Lets time pass from one timer to the next, and looks at everything after each. */
-async function pass(world: World, ms: number): Promise<void> {
-  const { clock, judge } = world;
-  const until = clock.now() + ms;
-  do {
-    const next = Math.min(clock.nextAt ?? until, until);
-    await clock.advance(Math.max(0, next - clock.now()));
-    world.check();
-  } while (clock.now() < until && judge.violation === undefined);
 }
 
 /** What XState throws for nobody comes by a real timer. */

@@ -58,12 +58,14 @@ export class World {
   over = false;
   readonly #draining: Draining;
   readonly #watched: WatchedClock;
+  readonly seed: number;
   readonly #pending: ChildSpec[] = [];
   readonly #signals: AbortController[] = [];
   #stopping: Promise<void> | undefined = undefined;
   #stopDue = Number.POSITIVE_INFINITY;
 
   constructor({ seed, heard, createDeadlines = (clock) => new DeadlineQueue(clock) }: WorldOptions) {
+    this.seed = seed;
     this.chance = createChance(seededRandom(seed));
     this.trace = createTrace(() => this.clock.now(), heard);
     this.judge = new Judge(this.clock, this.trace);

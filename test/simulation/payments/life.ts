@@ -43,6 +43,8 @@ export class Life {
   readonly bank: CallPath<unknown, unknown>;
   readonly sessions: readonly SupervisedSession[];
   isStopping = false;
+  /** Probes of its rule that are under way. */
+  probes = 0;
   /** Whether the process of the bank takes requests. */
   isBankUp = true;
   /** Tool calls that their agents wait for. */
@@ -98,7 +100,7 @@ export class Life {
       enter: () => undefined,
     };
     this.#add(runtime, 'books', { list_payments: { effect: 'readOnly' } });
-    const reconcile = ruleOf(world.ruling, (lost) => world.probe(this, lost));
+    const reconcile = ruleOf(world.ruling, (lost, context) => world.probe(this, lost, context));
     this.bank = this.#add(runtime, 'bank', {
       charge: { effect: 'mutating', reconcile },
       list_payments: { effect: 'readOnly' },
@@ -200,6 +202,12 @@ export class Life {
     this.#processes.current = this.#processes.gone + 1;
     this.isBankUp = true;
     if (this.isAlive && !this.isStopping) this.bank.restarted();
+  }
+
+  /** A probe is under way until its signal says that it is over. */
+  probing(signal: AbortSignal): void {
+    this.probes++;
+    signal.addEventListener('abort', () => this.probes--, { once: true });
   }
 
   get isBankGone(): boolean {

@@ -19,7 +19,10 @@ export interface Order {
 /** Outcomes that say nothing of an effect. */
 export const unclear: ReadonlySet<string> = new Set(['unknown', 'cancelled']);
 
-/** What the outcome of a result is: `answered` where it is no word about an effect. */
+/** Outcomes after which no attempt has had an effect, and none will. */
+const noEffect: ReadonlySet<string> = new Set(['not_done', 'not_started', 'failed', 'answered']);
+
+/** What the outcome of a result is: `answered` for an error of the other side, after which no attempt has had an effect. */
 export function outcomeOf(result: ToolResult): string {
   if (result.status === 'ok') return 'ok';
   return 'synthetic' in result ? result.outcome : 'answered';
@@ -75,8 +78,7 @@ export class Orders {
       const settled = rows?.get(call)?.settled;
       if (settled === undefined) return false;
       const outcome = outcomeOf(JSON.parse(settled.result) as ToolResult);
-      // An error of the other side says nothing of the attempts before.
-      if (!unclear.has(outcome) && outcome !== 'answered') return false;
+      if (!unclear.has(outcome)) return false;
       return this.#verdicts.get(call) === 'unknown' || this.#settledIn.get(call) !== life;
     });
   }
@@ -113,7 +115,7 @@ export class Orders {
       if (result.status !== 'ok') return;
       const { reference: paid } = (result.value ?? {}) as { reference?: unknown };
       this.#judge.expect(paid === reference, 'R-16', () => `${call} answers another payment than that of ${reference}`);
-    } else if (outcome === 'not_done' || outcome === 'not_started' || outcome === 'failed') {
+    } else if (noEffect.has(outcome)) {
       order.disclaimed.add(call);
       const made = payments.some(({ request }) => request.call === call);
       this.#judge.expect(!made, 'R-16', () => `${call} is said to be ${outcome}, and ${reference} is paid`);

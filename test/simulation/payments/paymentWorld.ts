@@ -1,6 +1,8 @@
 import type { Limits } from '../../../src/policy/policy.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
-import type { LostAnswer, Verdict } from '../../../src/policy/reconcileRule.ts';
+import { mostProbes } from '../../../src/calls/probeTurns.ts';
+import { AttemptError } from '../../../src/policy/failure.ts';
+import type { LostAnswer, ProbeContext, Verdict } from '../../../src/policy/reconcileRule.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import { MemoryDatabase } from '../../../src/store/memory/memoryDatabase.ts';
 import { seededRandom } from '../../../src/testing/random.ts';
@@ -10,7 +12,7 @@ import { Judge } from '../judge.ts';
 import type { Watchdog } from '../policies.ts';
 import { createTrace, type Trace } from '../trace.ts';
 import type { WorldOptions } from '../world.ts';
-import { Bank, type BankMood, type Charge } from './bank.ts';
+import { Bank, type BankMood, type Charge, type Payment } from './bank.ts';
 import { Life } from './life.ts';
 import { Orders, outcomeOf, unclear } from './orders.ts';
 import { randomRuling, type Ruling } from './rules.ts';
@@ -42,6 +44,8 @@ export class PaymentWorld {
   life: Life | undefined = undefined;
   /** Whether faults go on; they end before the end. */
   isFaulty = true;
+  /** Until when those who are asked answer nobody: their circuit opens, or they say when to come back. */
+  #booksClosedUntil = 0;
   readonly #killsInMidStep: number;
   #lives = 0;
   #lastOrder = 0;
@@ -132,6 +136,19 @@ export class PaymentWorld {
     void session.send({ kind: 'user', data: { orders } });
   }
 
+  /** Very many are to pay at once, and all their answers are lost. */
+  rush(): void {
+    for (let messages = this.chance.integer(2, 8); messages > 0; messages--) this.send();
+    this.clock.setTimeout(() => this.bank.loseAll(), this.chance.span(1, 300));
+  }
+
+  /** Those who are asked what became of a payment are overloaded, or down. */
+  closeBooks(): void {
+    const ms = this.chance.span(1000, 90_000);
+    this.trace.note(`the books are closed for ${ms}`);
+    this.#booksClosedUntil = this.clock.now() + ms;
+  }
+
   /** Somebody asks again for what was asked for before. */
   sendAgain(): void {
     const { life, chance } = this;
@@ -210,21 +227,44 @@ export class PaymentWorld {
 
   /** The tool that lists: maybe late, never, in part, or nonsense. */
   list(life: Life): unknown {
-    const fault = this.#probeFault();
+    const fault = this.#closedFault() ?? this.#probeFault();
     if (fault !== undefined) return fault;
     const payments = this.bank.list(life.isBankGone).map((payment) => ({ ...payment, request: payment.request.call }));
     return this.isFaulty && this.chance.happens(0.1) ? { payments: payments.slice(1), has_more: true } : { payments };
   }
 
   /** A rule that is a function. */
-  probe(life: Life, { input }: LostAnswer<unknown>): Verdict | PromiseLike<Verdict> {
-    this.trace.note(`the probe asks for ${(input as Charge).reference}`);
+  probe(life: Life, { input }: LostAnswer<unknown>, context: ProbeContext): Verdict | PromiseLike<Verdict> {
+    const { reference } = input as Charge;
+    this.trace.note(`the probe asks for ${reference}`);
+    life.probing(context.signal);
+    this.judge.expect(life.probes <= mostProbes, 'R-16', () => `${life.probes} probes are under way at once`);
+    if (this.ruling.asks === 'books') return this.#askBooks(reference, context);
     const fault = this.#probeFault();
     if (fault !== undefined) return fault as PromiseLike<Verdict>;
-    const { reference } = input as Charge;
-    const found = this.bank.list(life.isBankGone).find((payment) => payment.reference === reference);
+    return this.#verdictOn(this.bank.list(life.isBankGone).find((payment) => payment.reference === reference));
+  }
+
+  /** The same by another integration, whose circuit may refuse. */
+  async #askBooks(reference: string, { call }: ProbeContext): Promise<Verdict> {
+    const outcome = await call('books', 'list_payments');
+    if (!outcome.ok) return 'unknown';
+    const { payments, has_more: isCut } = outcome.value as { payments?: readonly Payment[]; has_more?: boolean };
+    const found = payments?.find((payment) => payment.reference === reference);
+    return payments === undefined || (found === undefined && isCut === true) ? 'unknown' : this.#verdictOn(found);
+  }
+
+  #verdictOn(found: Payment | undefined): Verdict {
     if (found === undefined) return 'not_done';
     return this.ruling.hasResult ? { done: { ...found, request: undefined } } : 'done';
+  }
+
+  #closedFault(): Promise<unknown> | undefined {
+    if (!this.isFaulty || this.clock.now() >= this.#booksClosedUntil) return undefined;
+    const isBusy = this.chance.happens(0.3);
+    const more = isBusy ? { retryAfterMs: this.chance.span(1, 20_000) } : {};
+    const kind = isBusy ? 'rate_limit' : 'transient';
+    return Promise.reject(new AttemptError({ kind, message: 'The books are closed', outcome: 'failed', ...more }));
   }
 
   #probeFault(): Promise<unknown> | undefined {

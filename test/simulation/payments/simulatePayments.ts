@@ -1,4 +1,4 @@
-import type { Result } from '../simulate.ts';
+import { pass, play, type Result } from '../play.ts';
 import { type PaymentOptions, PaymentWorld } from './paymentWorld.ts';
 
 type Step = (world: PaymentWorld) => void;
@@ -14,33 +14,16 @@ const steps: readonly (readonly [weight: number, step: Step])[] = [
   [8, (world) => world.start()],
   [3, (world) => world.order()],
   [1, (world) => world.stall()],
+  [2, (world) => world.rush()],
+  [3, (world) => world.closeBooks()],
 ];
 
 /** Runs one seed of payments to its end, or to its first violation. */
-export async function simulatePayments(options: PaymentOptions): Promise<Result> {
-  const world = new PaymentWorld(options);
-  const { judge, trace, clock } = world;
-  const escaped = (error: unknown): void => {
-    judge.violate('I-4', `an error escaped: ${error instanceof Error ? error.stack : String(error)}`);
-  };
-  process.on('unhandledRejection', escaped);
-  process.on('uncaughtException', escaped);
-  try {
+export function simulatePayments(options: PaymentOptions): Promise<Result> {
+  return play(new PaymentWorld(options), async (world) => {
     await live(world);
     await end(world);
-  } catch (error) {
-    judge.violate('I-4', `a throw reached the caller: ${error instanceof Error ? error.stack : String(error)}`);
-  } finally {
-    process.off('unhandledRejection', escaped);
-    process.off('uncaughtException', escaped);
-  }
-  return {
-    seed: options.seed,
-    violation: judge.violation,
-    hash: trace.hash(),
-    lines: trace.length,
-    simulatedMs: clock.now(),
-  };
+  });
 }
 
 async function live(world: PaymentWorld): Promise<void> {
@@ -65,15 +48,4 @@ async function end(world: PaymentWorld): Promise<void> {
   world.stop();
   while (world.life !== undefined && judge.violation === undefined) await pass(world, 5000);
   await pass(world, 120_000);
-}
-
-/** Lets time pass from one timer to the next, and looks at everything after each. */
-async function pass(world: PaymentWorld, ms: number): Promise<void> {
-  const { clock, judge } = world;
-  const until = clock.now() + ms;
-  do {
-    const next = Math.min(clock.nextAt ?? until, until);
-    await clock.advance(Math.max(0, next - clock.now()));
-    world.check();
-  } while (clock.now() < until && judge.violation === undefined);
 }
