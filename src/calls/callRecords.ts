@@ -65,7 +65,7 @@ export class CallRecords<I, O> {
     const { kind, message, retryAfterMs } = facts;
     this.refused++;
     this.#ended(call, facts, 'refused');
-    this.#options.statistics?.refused();
+    this.#ofAll(call)?.refused();
     this.#ofTool(call)?.refused();
     if (kind === episode.kind) {
       episode.untold++;
@@ -78,14 +78,14 @@ export class CallRecords<I, O> {
   }
 
   callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {
-    this.#options.statistics?.retried();
+    this.#ofAll(call)?.retried();
     this.#ofTool(call)?.retried();
     if (!this.#queue.wants('call.retried')) return;
     this.#queue.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
   }
 
   firstChunkCame(call: Call<I, O>, afterMs: number): void {
-    this.#options.statistics?.firstChunkCame(afterMs);
+    this.#ofAll(call)?.firstChunkCame(afterMs);
     this.#ofTool(call)?.firstChunkCame(afterMs);
     if (!this.#queue.wants('call.first_chunk')) return;
     this.#queue.tell({ type: 'call.first_chunk', ...this.#about(call), attempt: call.attempts, afterMs });
@@ -101,8 +101,11 @@ export class CallRecords<I, O> {
     const now = this.#clock.now();
     const elapsedMs = now - call.startedAt;
     const tool = toolOf === undefined ? undefined : toolName(this.#options, call.input);
-    statistics?.succeeded(elapsedMs);
-    statistics?.ofTool(tool)?.succeeded(elapsedMs);
+    if (call.settings.isQuestion === true) this.#ofTool(call)?.succeeded(elapsedMs);
+    else {
+      statistics?.succeeded(elapsedMs);
+      statistics?.ofTool(tool)?.succeeded(elapsedMs);
+    }
     if (attempt !== undefined) recorder?.answered(call, attempt, now, tool);
     if (!isWanted) return;
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
@@ -169,10 +172,10 @@ export class CallRecords<I, O> {
   callFailed(call: Call<I, O>, failure: Failure): void {
     this.failed++;
     if (call.settings.isPart === true) return;
-    const { about, failed, policy, statistics } = this.#options;
+    const { about, failed, policy } = this.#options;
     const { input, settings } = call;
     this.#ended(call, failure, 'failed');
-    statistics?.failed(failure.kind);
+    this.#ofAll(call)?.failed(failure.kind);
     this.#ofTool(call)?.failed(failure.kind);
     this.#queue.tell({
       type: 'call.failed',
@@ -194,7 +197,7 @@ export class CallRecords<I, O> {
     const { kind } = failure;
     this.succeeded++;
     this.#ended(call, failure, 'fell_back');
-    this.#options.statistics?.fellBack(kind);
+    this.#ofAll(call)?.fellBack(kind);
     this.#ofTool(call)?.fellBack(kind);
     this.#queue.tell({ type: 'call.fell_back', ...this.#about(call), kind });
   }
@@ -254,10 +257,17 @@ export class CallRecords<I, O> {
     recorder.ended(call, { facts, end, tool: toolName(this.#options, call.input), now: this.#clock.now() });
   }
 
+  /** What counts the calls of the integration; the question of a reconcile rule is none of them. */
+  #ofAll({ settings }: Call<I, O>): CallCounter | undefined {
+    return settings.isQuestion === true ? undefined : this.#options.statistics;
+  }
+
   /** What counts the calls of its tool, beside those of the integration. */
-  #ofTool({ input }: Call<I, O>): CallCounter | undefined {
+  #ofTool({ input, settings }: Call<I, O>): CallCounter | undefined {
     const { statistics, toolOf } = this.#options;
-    return toolOf === undefined ? undefined : statistics?.ofTool(toolName(this.#options, input));
+    const tool = toolOf === undefined ? undefined : toolName(this.#options, input);
+    if (settings.isQuestion === true) return statistics?.ofTool(`${tool ?? settings.label ?? 'probe'} (reconcile)`);
+    return toolOf === undefined ? undefined : statistics?.ofTool(tool);
   }
 
   #about(call: Call<I, O>): CallFact {

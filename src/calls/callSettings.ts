@@ -60,6 +60,8 @@ export interface CallSettings<I, O> extends Limits {
   readonly isPromised?: boolean | undefined;
   /** Whether it is a part of a call of another integration, which is what is told: it is counted alone. @defaultValue false */
   readonly isPart?: boolean | undefined;
+  /** Whether a reconcile rule makes it, to find out what became of another: it is counted as a tool of its own. @defaultValue false */
+  readonly isQuestion?: boolean | undefined;
   /** Of the integration's own harmless probe, which no caller made. */
   readonly isProbe?: boolean | undefined;
 }

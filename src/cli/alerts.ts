@@ -1,4 +1,5 @@
 import type { OpenAlert } from '../policy/alertRecord.ts';
+import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import type { AlertView, UnwatchedAlert } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -25,7 +26,7 @@ export const alerts = defineCommand({
     const now = io.now();
     const { path, view } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
-      view: await reader.alerts(now),
+      view: withShownNames(await reader.alerts(now), createShownNames()),
     }));
     if (args.json) io.stdout.write(toJson({ database: path, ...view }));
     else if (view.open.length + view.unwatched.length + view.cleared.length === 0)
@@ -50,7 +51,7 @@ export function alertTable(view: Partial<AlertView>, now: number, io: Io): strin
       { title: 'CRASHES', align: 'right', rank: 2 },
       { title: 'LAST', rank: 4 },
       ...(cleared.length === 0 ? [] : [{ title: 'CLEARED', rank: 5 }]),
-      { title: 'WHAT', stacks: true },
+      { title: 'WHAT', stacks: 'first' },
     ],
     [...openRows(view, now, style), ...clearedRows(view, now, style)],
     io.columns,

@@ -15,6 +15,7 @@ export const cancel = defineCommand({
     ...reasonOption,
   },
   operands: ['SESSION', '[CALL]'],
+  choices: 'sessions',
   async run({ operands: [name = '', target], ...args }, io) {
     const keepsAttempt = args['no-retry'];
     if (keepsAttempt && target === undefined)

@@ -9,6 +9,8 @@ import { quoted, toJson } from './sanitize.ts';
 
 /** What is looked at to find out which names there are. */
 const sampleSize = 10_000;
+/** Events that are counted where more match than are shown. */
+const mostCounted = 10_000;
 
 export const events = defineCommand({
   name: 'events',
@@ -42,15 +44,22 @@ export const events = defineCommand({
     const { since, category, integration, failed, limit } = args;
     const query = { since: since === undefined ? undefined : io.now() - since, category, integration, failed, limit };
     if (args.follow) return (await import('./followEvents.ts')).followEvents(query, args, io);
-    const { rows, running, hint } = await readDatabase(args.db, io, async (reader) => {
+    const { rows, running, hint, matching } = await readDatabase(args.db, io, async (reader) => {
       const rows = await reader.events(query);
+      // The answer as data is what was asked for, and no word more.
+      const isCut = !args.json && rows.length === limit && limit < mostCounted;
+      const matching = isCut ? (await reader.events({ ...query, limit: mostCounted })).length : rows.length;
       const running = new Set((await reader.runtimes()).map(({ pid }) => pid));
-      return { rows, running, hint: rows.length === 0 ? await guess(reader, category, integration) : '' };
+      return { rows, running, matching, hint: rows.length === 0 ? await guess(reader, category, integration) : '' };
     });
     if (hint instanceof UsageError) throw hint;
     if (args.json) io.stdout.write(toJson(rows));
     else if (rows.length > 0) io.stdout.write(eventTable(rows, running, io));
     if (rows.length === 0) io.stderr.write(`No events match.${hint}\n`);
+    if (matching > rows.length)
+      io.stderr.write(
+        `The last ${rows.length} of ${matching === mostCounted ? `${mostCounted} or more` : matching} events; --limit N shows more.\n`,
+      );
     return 0;
   },
 });

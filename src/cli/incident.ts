@@ -3,6 +3,7 @@ import { gatherIncident } from '../incident/gather.ts';
 import type { Incident } from '../incident/incident.ts';
 import { contentsOf, incidentName } from '../incident/incidentFiles.ts';
 import { writeIncident } from '../incident/writeIncident.ts';
+import { shellWord } from '../policy/shellWord.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { askRuntimes, pidsOfAnswers } from '../runtime/askRuntimes.ts';
 import { defineCommand } from './command.ts';
@@ -11,6 +12,7 @@ import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { problemLines } from './liveRuntimes.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
+import { wrapLines } from './wrap.ts';
 
 export const incident = defineCommand({
   name: 'incident',
@@ -26,6 +28,7 @@ export const incident = defineCommand({
     around: { kind: 'duration', help: 'how long before it the incident begins; else 10m' },
   },
   operands: ['SESSION|CALL|INTEGRATION'],
+  choices: 'integrations or sessions',
   async run(args, io) {
     const [id = ''] = args.operands;
     if (args.around === 0) throw new UsageError('Expected `--around` to be a duration above 0, got 0');
@@ -38,7 +41,7 @@ export const incident = defineCommand({
     );
     if (typeof gathered === 'string') throw new CommandError(sanitize(gathered));
     const folder = write(gathered, args.out ?? incidentName(gathered));
-    io.stdout.write(args.json ? toJson({ folder, ...aboutOf(gathered) }) : textOf(gathered, folder));
+    io.stdout.write(args.json ? toJson({ folder, ...aboutOf(gathered) }) : textOf(gathered, folder, io.columns));
     return 0;
   },
 });
@@ -67,18 +70,18 @@ function aboutOf({ subject, from, until, pid, missing, integrations, events }: I
   return { subject, from, until, pid, integrations: names, events: events.length, missing };
 }
 
-function textOf(incident: Incident, folder: string): string {
+function textOf(incident: Incident, folder: string, width: number): string {
   const { subject, from, until, missing } = incident;
   const time = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
   const lines = [
-    sanitize(folder),
     '',
     `The ${subject.kind} ${sanitize(subject.id)}, ${time(from)} to ${time(until)}. It holds`,
     ...contentsOf(incident).map((line) => `  ${sanitize(line)}`),
     'and nothing else. Secrets are redacted; read it before you hand it on.',
     ...missing.map((line) => `Missing: ${sanitize(line)}`),
     '',
-    `Play it on any machine: unwedge replay ${sanitize(folder)}`,
+    'Play it on any machine:',
   ];
-  return `${lines.join('\n')}\n`;
+  // Paths and commands stay whole, so that they can be copied.
+  return `${sanitize(folder)}\n${wrapLines(lines, width)}  unwedge replay ${shellWord(sanitize(folder))}\n`;
 }

@@ -1,14 +1,17 @@
 import { BulkOrder } from '../runtime/bulkOrder.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
+import { shellWord } from '../policy/shellWord.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
+import { counted } from './counted.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { ago } from './timeText.ts';
+import { wrapLines } from './wrap.ts';
 
 export const letters = defineCommand({
   name: 'letters',
@@ -26,6 +29,7 @@ export const letters = defineCommand({
     ...reasonOption,
   },
   operands: ['[SESSION]'],
+  choices: 'sessions',
   async run(args, io) {
     const { send, drop, reason, json, db } = args;
     const [session] = args.operands;
@@ -38,7 +42,7 @@ export const letters = defineCommand({
     }
     const found = await readDatabase(db, io, (reader) => reader.deadLetters(session));
     if (args['send-all']) return sendAll(found, { reason, json, db }, io);
-    io.stdout.write(json ? toJson(found) : lettersText(found, io.now()));
+    io.stdout.write(json ? toJson(found) : lettersText(found, { now: io.now(), db, width: io.columns }));
     return 0;
   },
 });
@@ -78,12 +82,31 @@ async function sendAll(found: readonly DeadLetterRecord[], { reason, json, db }:
   return 0;
 }
 
-function lettersText(found: readonly DeadLetterRecord[], now: number): string {
+/** @param db - what `--db` was given, so that the commands look at the same database. */
+function lettersText(
+  found: readonly DeadLetterRecord[],
+  { now, db, width }: { readonly now: number; readonly db: string | undefined; readonly width: number },
+): string {
   if (found.length === 0) return 'No dead letters.\n';
-  const lines = found.map(({ id, kind, reason, deliveries, postedAt, text }) => {
-    const begun = deliveries === 0 ? '' : `, begun ${deliveries} ${deliveries === 1 ? 'time' : 'times'}`;
+  const at = db === undefined ? '' : ` --db ${shellWord(sanitize(db))}`;
+  const blocks = found.map(({ id, kind, reason, deliveries, postedAt, text, canSend }) => {
+    const begun = deliveries === 0 ? '' : `, begun ${counted(deliveries, 'time')}`;
     const said = text === undefined ? '' : `: ${sanitize(text.slice(0, 80))}`;
-    return `${sanitize(id)} (${sanitize(kind)}) ${sanitize(reason)}, accepted ${ago(postedAt, now)}${begun}${said}`;
+    const about = `${sanitize(id)} (${sanitize(kind)}) ${sanitize(reason)}, accepted ${ago(postedAt, now)}${begun}${said}`;
+    const word = shellWord(sanitize(id));
+    // Commands stay whole, so that they can be copied.
+    const orders = [...(canSend ? [`unwedge letters --send ${word}${at}`] : []), `unwedge letters --drop ${word}${at}`];
+    return `${wrapLines([about], width)}${orders.map((each) => `  ${each}\n`).join('')}`;
   });
-  return `${lines.join('\n')}\n`;
+  const why = [...new Set(found.map(({ reason }) => reason))]
+    .map((reason) => reasons[reason])
+    .filter((each) => each !== undefined);
+  return `${blocks.join('')}\n${wrapLines(why, width)}`;
 }
+
+/** What a reason means for who decides. */
+const reasons: Readonly<Record<string, string>> = {
+  poison: 'poison: its process died each time it was begun; send it again once what it did is mended, or drop it.',
+  expired: 'expired: it waited too long to be delivered; send it again if it is still wanted, or drop it.',
+  malformed: 'malformed: it cannot be read, and can only be dropped.',
+};

@@ -25,9 +25,7 @@ export interface OrderArgs {
 
 /** Gives an order as the user who runs the command. Never rejects. */
 export function give({ reason, ...order }: GivenOrder, db: string | undefined, io: Io): Promise<OrderResult> {
-  const why = reason?.trim();
-  const asked = { ...order, by: whoRuns(), ...(why && { why }) };
-  return giveOrder(asked, { clock: systemClock, read: (work) => readDatabase(db, io, work) });
+  return giveOrder({ ...order, ...noteOf(reason) }, { clock: systemClock, read: (work) => readDatabase(db, io, work) });
 }
 
 /** The same, and says what became of it. @throws CommandError where it was not done. */
@@ -37,6 +35,12 @@ export async function giveAndSay(order: GivenOrder, { db, json }: OrderArgs, io:
   const { order: what, name, target } = order;
   io.stdout.write(json ? toJson({ order: what, name, target, text }) : `${sanitize(text)}\n`);
   return 0;
+}
+
+/** Who orders, and why. */
+export function noteOf(reason: string | undefined): Pick<Order, 'by' | 'why'> {
+  const why = reason?.trim();
+  return { by: whoRuns(), ...(why && { why }) };
 }
 
 function whoRuns(): string {

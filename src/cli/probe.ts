@@ -11,5 +11,6 @@ export const probe = defineCommand({
   ].join('\n'),
   options: reasonOption,
   operands: ['NAME'],
+  choices: 'integrations',
   run: ({ operands: [name = ''], ...args }, io) => giveAndSay({ order: 'probe', name, reason: args.reason }, args, io),
 });

@@ -12,6 +12,7 @@ import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { createStyle } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
+import { wrapLines } from './wrap.ts';
 
 /** Lines of the timeline that are shown around the first that differs, or of the end. */
 const shownLines = 40;
@@ -74,20 +75,25 @@ function textOf(result: ReplayResult, all: boolean, io: Io): string {
     { title: 'REPLAYED' },
   ];
   const changed = overrides.length === 0 ? '' : `, with ${overrides.map(sanitize).join(', ')}`;
+  const name = `The ${subject.kind} ${sanitize(subject.id)}`;
+  const head = wrapLines([`${name}, from ${new Date(result.origin).toISOString()}${changed}`], io.columns);
   return [
-    `${bold(`The ${subject.kind} ${sanitize(subject.id)}`)}, from ${new Date(result.origin).toISOString()}${changed}\n\n`,
+    `${head.replace(name, () => bold(name))}\n`,
     renderTable(columns, shown.map(row), io.columns),
     ...(left > 0 ? [`${left} lines more: --all\n`] : []),
-    ...notes.map((note) => `\nAs recorded: ${sanitize(note)}`),
-    notes.length > 0 ? '\n\n' : '\n',
+    ...notes.map((note) => `\n${wrapLines([`As recorded: ${sanitize(note)}`], io.columns)}`),
+    '\n',
     isSame
       ? `${green('Same end')}: ${counted(lines.length, 'call or change', 'calls and changes')}.\n`
-      : differenceText(first, red),
+      : differenceText(first, red, io.columns),
   ].join('');
 }
 
-function differenceText(first: ReplayLine | undefined, red: (text: string) => string): string {
+function differenceText(first: ReplayLine | undefined, red: (text: string) => string, width: number): string {
   const { recorded, replayed } = first ?? {};
   const what = `${sanitize(first?.of ?? '')}: recorded ${sanitize(recorded?.what ?? 'nothing')}, replayed ${sanitize(replayed?.what ?? 'nothing')}`;
-  return `${red('It ends otherwise')}. First at ${formatDuration(Math.round(recorded?.atMs ?? replayed?.atMs ?? 0))}: ${what}\n`;
+  const at = formatDuration(Math.round(recorded?.atMs ?? replayed?.atMs ?? 0));
+  const end = 'It ends otherwise';
+  // Painted when it is wrapped: a colour has no width.
+  return wrapLines([`${end}. First at ${at}: ${what}`], width).replace(end, () => red(end));
 }

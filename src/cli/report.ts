@@ -8,6 +8,7 @@ import {
   type ReportStep,
 } from '../policy/callReport.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
@@ -28,7 +29,8 @@ export const report = defineCommand({
     'CALLS are those that ended after something was sent. SUCCESS is the share of them that succeeded, without those that their own callers',
     'cancelled; what only a fallback answered is no success. P50, P95 and P99 say how long half of the successful calls took at most, 95 and 99',
     'percent of them, right to 6 percent; FIRST the same of the first chunk of streams, for 95 percent. REFUSED are calls that ended before',
-    'anything was sent: by an open circuit, a limit, a stop. Figures are kept by the minute and reach the database within 10 s.',
+    'anything was sent: by an open circuit, a limit, a stop. What a reconcile rule asks is not counted with the calls: --tools shows it as',
+    'a tool of its own, such as list_payments (reconcile). Figures are kept by the minute and reach the database within 10 s.',
   ].join('\n'),
   options: {
     since: { kind: 'duration', help: 'the time it is about, up to now; else 24h' },
@@ -44,8 +46,13 @@ export const report = defineCommand({
       path: reader.path,
       rows: await reader.statistics(from),
     }));
-    const entries = reportOf(rows, { from, until }).filter(
-      ({ integration }) => args.integration === undefined || integration === args.integration,
+    const shown = createShownNames();
+    const entries = withShownNames(
+      reportOf(rows, { from, until }).filter(
+        ({ integration }) =>
+          args.integration === undefined || integration === args.integration || shown(integration) === args.integration,
+      ),
+      shown,
     );
     if (args.json) {
       io.stdout.write(toJson({ database: path, from, until, integrations: entries }));

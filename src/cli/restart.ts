@@ -10,28 +10,30 @@ import { instanceName } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
+import { noteOf, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 
 export const restart = defineCommand({
   name: 'restart',
   summary: 'restart what is behind an integration, or a session, of a running gateway or proxy',
-  usage: 'restart NAME[@PID] [--json] [--db FILE]',
+  usage: 'restart NAME[@PID] [--reason TEXT] [--json] [--db FILE]',
   details: [
     'NAME is an integration or the id of a session. A server or session is started anew, also out of quarantine; of a function, an agent or',
     'a command the calls in flight end with an outcome that says so, and the circuit closes. What several running gateways or proxies have',
     'is restarted in all of them; NAME@PID, as `unwedge status` shows it, is the one in that process. Of `unwedge mcp --listen` NAME is all its',
     'servers, NAME-2 the one of a client. It is recorded as operator/restarted, and is no failure. Exits 1 when no running gateway of the database has it, or one that has did not do it.',
   ].join('\n'),
-  options: {},
+  options: reasonOption,
   operands: ['NAME'],
   choices: 'integrations or sessions',
   async run(args, io) {
     const [given = ''] = args.operands;
     const { name, runtimes } = await find(given, args.db, io);
+    const params = { name, ...noteOf(args.reason) };
     const asked = await Promise.all(
       runtimes.map(async (runtime) => ({
         runtime,
-        answer: await askRuntime(runtime.socket ?? '', 'restart', { name }, { clock: systemClock }),
+        answer: await askRuntime(runtime.socket ?? '', 'restart', params, { clock: systemClock }),
       })),
     );
     const done = asked.filter(({ answer }) => answer.ok).map(({ runtime }) => runtime);

@@ -16,8 +16,11 @@ export interface Column {
   readonly rank?: number | undefined;
   /** Whether it holds ids, which are typed again: never cut, never left out. @defaultValue false */
   readonly hasIds?: boolean | undefined;
-  /** Whether its text goes below the row where it would have less than 48 characters. @defaultValue false */
-  readonly stacks?: boolean | undefined;
+  /**
+   * Whether its text goes below the row where it would have less than 48 characters; `first`: already where another column would have to be
+   * left out for it. @defaultValue false
+   */
+  readonly stacks?: boolean | 'first' | undefined;
 }
 
 /** Text, or text with the paint it gets after it was fitted. */
@@ -87,7 +90,7 @@ function layout(columns: readonly Column[], texts: readonly (readonly string[])[
     Math.max(textWidth(title), ...texts.map((line) => textWidth(line[index] ?? ''))),
   );
   if (totalOf(natural) <= width) return { widths: natural, below: new Set() };
-  const isRanked = columns.some(({ rank, stacks }) => rank !== undefined || stacks === true);
+  const isRanked = columns.some((column) => column.rank !== undefined || mayStack(column));
   const least = columns.map((column, index) => {
     const most = natural[index] ?? 0;
     if (column.hasIds === true) return most;
@@ -99,10 +102,15 @@ function layout(columns: readonly Column[], texts: readonly (readonly string[])[
     wide.map((each, index) => (gone.has(index) ? 0 : each));
   const fits = (gone: ReadonlySet<number>): boolean => totalOf(without(least, gone)) <= width;
 
-  const stacking = [...columns.keys()].filter((index) => columns[index]?.stacks === true);
+  const stacking = [...columns.keys()].filter((index) => mayStack(columns[index]));
+  const early = stacking.filter((index) => columns[index]?.stacks === 'first');
   let out = leftOut(columns, least, width);
   let below = new Set<number>();
-  if (!fits(out) && isRanked) {
+  if (early.length > 0 && out.size > 0) {
+    below = new Set(early);
+    out = leftOut(columns, without(least, below), width);
+  }
+  if (!fits(new Set([...out, ...below])) && isRanked) {
     // From the right: what comes first says what the row is about.
     const others = [...columns.keys()].filter(
       (at) => at > 0 && columns[at]?.rank === undefined && !stacking.includes(at),
@@ -128,8 +136,11 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, each) => (each === 0 ? sum : sum + each + gap.length), -gap.length);
 }
 
-function usefulOf({ align, hasNames = false, rank, stacks = false }: Column, most: number): number {
-  if (stacks) return Math.min(most, usefulBeside);
+const mayStack = (column: Column | undefined): boolean => column?.stacks === true || column?.stacks === 'first';
+
+function usefulOf(column: Column, most: number): number {
+  const { align, hasNames = false, rank } = column;
+  if (mayStack(column)) return Math.min(most, usefulBeside);
   if (hasNames) return Math.min(most, usefulName);
   return align === 'right' || rank === undefined ? most : Math.min(most, usefulWidth);
 }

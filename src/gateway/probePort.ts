@@ -27,6 +27,7 @@ export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
         signal,
         fallback: undefined,
         underWay: true,
+        isQuestion: true,
       };
       return new Promise((resolve) => {
         path.start(target.request(tool, input), settings, resolve);

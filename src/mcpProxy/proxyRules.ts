@@ -78,6 +78,7 @@ export class ProxyRules {
       signal,
       fallback: undefined,
       underWay: true,
+      isQuestion: true,
       givenUp,
     };
     const outcome = await new Promise<Outcome<McpAnswer>>((resolve) => {

@@ -179,9 +179,9 @@ export class Registry {
     throw noSession(id, this.#sessions, this.#entries);
   }
 
-  /** @throws as {@link session} */
+  /** What a session waits for, without secrets. @throws as {@link session} */
   why(id: string): SessionWhy {
-    return this.session(id).why();
+    return this.#options.redactAnswer(this.session(id).why());
   }
 
   /**
@@ -218,7 +218,7 @@ export class Registry {
       flight: async (params) => ({ kept: await this.runtime.flights.keep('asked', flightOf(params)) }),
       probe: (params) => this.probe(nameIn(params), noteIn(params)),
       ...sessionMethods((id) => this.session(id)),
-      why: (params) => redactAnswer(this.why(sessionIn(params))),
+      why: (params) => this.why(sessionIn(params)),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);
     this.join({ afterChildren: () => live.stop() });

@@ -69,11 +69,40 @@ export function treeText(node: TreeNode, options: TreeTextOptions = {}): string 
   const used = columns.map((_, index) => lines.slice(1).some((line) => (line[index + 1] ?? '') !== ''));
   const widths = columns.map((_, index) => longest(lines.map((line) => line[index + 1] ?? '')));
   const nameWidth = longest(lines.filter((line) => line.length > 1).map(([name = '']) => name));
-  const text = lines.map(([name = '', ...rest]) => {
+  const beside = besideOf(nameWidth, widths, used, width);
+  const text = lines.flatMap(([name = '', ...rest], at) => {
     const padded = rest.map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.right === true));
-    return fit([name.padEnd(nameWidth), ...padded.filter((_, index) => used[index])].join(gap).trimEnd(), width);
+    const line = [name.padEnd(nameWidth), ...padded.filter((_, index) => beside[index])].join(gap).trimEnd();
+    const below = at === 0 ? '' : belowText(rest, beside);
+    return [fit(line, width), ...(below === '' ? [] : [fit(underBranches(rows[at - 1]) + below, width)])];
   });
   return `${text.join('\n')}\n`;
+}
+
+/** Which columns stand beside the names: as many as there is room for, in their order. What the others say goes below its row. */
+function besideOf(nameWidth: number, widths: readonly number[], used: readonly boolean[], width: number): boolean[] {
+  let left = width - nameWidth;
+  let isFull = false;
+  return used.map((isUsed, index) => {
+    if (!isUsed) return false;
+    left -= gap.length + (widths[index] ?? 0);
+    isFull ||= left < 0;
+    return !isFull;
+  });
+}
+
+/** What there was no room for; figures that are zero say nothing there. */
+function belowText(cells: readonly string[], beside: readonly boolean[]): string {
+  return columns
+    .map(({ title }, index) => ({ title, text: cells[index] ?? '', isBeside: beside[index] === true }))
+    .filter(({ text, isBeside }) => !isBeside && text !== '' && text !== '0')
+    .map(({ title, text }) => `${title.toLowerCase()}: ${text}`)
+    .join(', ');
+}
+
+/** The branches that go on below a row. */
+function underBranches(row: Row | undefined): string {
+  return `${(row?.branches ?? '').replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ')}   `;
 }
 
 function addRows(rows: Row[], node: TreeNode, { own, below }: Branches, maxChildren: number): void {

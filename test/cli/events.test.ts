@@ -87,6 +87,9 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     expect(stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['kb@7', 'kb@8', 'fs']);
     expect(stdout).not.toContain('runtime_pid');
     const alone = await call(['events', '--limit', '2', '--db', path]);
+    expect(alone.stderr).toBe('The last 2 of 3 events; --limit N shows more.\n');
+    expect((await call(['events', '--limit', '3', '--db', path])).stderr).toBe('');
+    expect((await call(['events', '--limit', '2', '--json', '--db', path])).stderr).toBe('');
     expect(alone.stdout.match(/\b(?:kb|fs)\S*/g)).toEqual(['kb', 'fs']);
   });
 

@@ -52,6 +52,19 @@ describe.skipIf(!hasSqlite)('unwedge incident and unwedge replay', () => {
     expect(await replayIncident(moved)).toMatchObject({ isSame: true, subject: { kind: 'call', id: 'kb-2' } });
   });
 
+  it('[O-16] [L-6] is told in lines that fit the terminal, but for what is copied', async () => {
+    const db = await databaseOfTrouble();
+    const folder = join(temporaryDirectory(), 'taken');
+    const terminal = { isTTY: true, columns: 60, env: { NO_COLOR: '1' } };
+    const taken = await call(['incident', 'kb', '--out', folder, '--db', db], terminal);
+    const played = await call(['replay', folder, '--policy', 'retry.maxAttempts=1'], terminal);
+    const long = `${taken.stdout}${played.stdout}`
+      .split('\n')
+      .filter((line) => line.length > 60 && !line.includes(folder));
+    expect(long).toEqual([]);
+    expect(taken.stdout).toContain(`\n  unwedge replay ${folder}\n`);
+  });
+
   it('[O-16] says where another end comes from: of a changed record, or of another policy', async () => {
     const db = await databaseOfTrouble();
     const folder = join(temporaryDirectory(), 'taken');

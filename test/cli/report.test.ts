@@ -41,6 +41,19 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
     expect(line).toMatch(/^search +1201 +99\.2 % +1[12]\dms +1[12]\dms +1[12]\dms +31 +12 +timeout 7, transient 2$/);
   });
 
+  it('[O-8] [O-10] shows no secret that stands in a name, and keeps two names apart', async () => {
+    const key = (end: string): string => ['sk', 'ant', 'api03', `aB3x7890aB3x7890${end}`].join('-');
+    const db = await databaseWithFigures(
+      { integration: key('a'), succeeded: 1 },
+      { integration: key('b'), succeeded: 2 },
+    );
+    for (const words of [['report'], ['report', '--json'], ['status'], ['status', '--json']]) {
+      const { stdout } = await call([...words, '--db', db]);
+      expect(stdout).not.toContain('aB3x7890');
+      expect(new Set(stdout.match(/\[redacted\]#[0-9a-f]{6}/g)).size).toBe(2);
+    }
+  });
+
   it('[O-10] [L-6] has the course of time on a wide terminal, and fits 80 columns', async () => {
     const db = await databaseWithFigures(search, { succeeded: 3, minute: now - 12 * 3_600_000 });
     const wide = await call(['report', '--db', db], { isTTY: true, columns: 140, env: { NO_COLOR: '1' } });

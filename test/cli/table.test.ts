@@ -109,6 +109,22 @@ describe('a table', () => {
   });
 });
 
+describe('a column that stacks first', () => {
+  it('[L-6] goes below its row before another column is left out for it', () => {
+    const columns = (stacks: true | 'first') => [
+      { title: 'NAME', hasNames: true },
+      { title: 'CRASHES', align: 'right' as const, rank: 1 },
+      { title: 'WHAT', stacks },
+    ];
+    const rows = [['server-filesystem', '7', 'keeps crashing: exit code 3 before it answered initialize']];
+    expect(renderTable(columns('first'), rows, 70)).toBe(
+      'NAME               CRASHES\nserver-filesystem        7\n  keeps crashing: exit code 3 before it answered initialize\n',
+    );
+    expect(renderTable(columns(true), rows, 70)).not.toContain('CRASHES');
+    expect(renderTable(columns('first'), rows, 90)).toContain('CRASHES  WHAT');
+  });
+});
+
 describe('the width of a text', () => {
   it.each([
     ['abc', 3],

@@ -82,10 +82,35 @@ describe('the text of a tree', () => {
 
   it('[V-6] cuts lines, names and states that are too long', () => {
     const tree = node('n'.repeat(70), { machineState: 's'.repeat(40), lastError: 'e'.repeat(5000) });
-    const [, line = ''] = linesOf(tree);
-    expect(line).toHaveLength(160);
-    expect(line).toMatch(/^n{59}… {2}running {2}s{29}… .*e…$/);
-    expect(linesOf(tree, { width: 20 }).map(({ length }) => length)).toEqual([20, 20]);
+    const [, line = '', below = ''] = linesOf(tree);
+    expect(line).toMatch(/^n{59}… {2}running {2}s{29}… +0$/);
+    expect(below).toHaveLength(160);
+    expect(below).toMatch(/^ {3}last error: e+…$/);
+    expect(linesOf(tree, { width: 20 }).map(({ length }) => length)).toEqual([4, 20, 20]);
+  });
+
+  it('[V-6] has below its row what a narrow terminal has no room for, and nothing of it where that says nothing', () => {
+    const tree = node('gateway', {
+      children: [
+        node('mcp:files', {
+          state: 'restarting',
+          nextRestartInMs: 2500,
+          restarts: 10,
+          lastError: 'spawn files ENOENT',
+        }),
+        node('session:main', { machineState: 'processing', details: { waiting: 3 } }),
+      ],
+    });
+    expect(treeText(tree, { width: 56 })).toMatchInlineSnapshot(`
+      "NAME             STATE                MACHINE
+      gateway          running
+      ├─ mcp:files     restarting, in 2.5s
+      │     restarts: 10, last error: spawn files ENOENT
+      └─ session:main  running              processing
+            details: waiting=3
+      "
+    `);
+    for (const line of linesOf(tree, { width: 56 })) expect(line.length).toBeLessThanOrEqual(56);
   });
 
   it('[V-6] lets no control character and no line break of a child through', () => {

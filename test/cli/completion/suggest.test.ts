@@ -41,6 +41,25 @@ describe('completion', () => {
     }
   });
 
+  it.each(['bash', 'zsh', 'fish'])('[L-7] knows in %s each command that --help lists', async (shell) => {
+    const { stdout: help } = await call(['--help']);
+    const listed = [...help.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map(([, name = '']) => name);
+    for (const name of ['probe', 'cancel', 'letters', 'incident', 'replay']) expect(listed).toContain(name);
+    const known = await suggestions('');
+    for (const name of listed) expect(known).toContain(name);
+    // The scripts hold no list that could lack one: they ask.
+    const { stdout: script } = await call(['completion', shell]);
+    expect(script).toContain('completion --suggest -- ');
+  });
+
+  it.skipIf(!hasSqlite)('[L-7] [O-13] completes what an order may name', async () => {
+    const path = await databaseWith(failed(1, { integration: 'kb' }));
+    for (const name of ['probe', 'incident', 'restart'])
+      expect([name, await suggestions(name, `--db=${path}`, '')]).toEqual([name, ['kb']]);
+    for (const name of ['cancel', 'letters', 'why'])
+      expect([name, await suggestions(name, `--db=${path}`, '')]).toEqual([name, ['']]);
+  });
+
   it('[L-7] completes what a value or an operand may be', async () => {
     expect(await suggestions('st')).toEqual(['status']);
     expect(await suggestions('help', 'al')).toEqual(['alerts']);

@@ -99,6 +99,45 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     );
   });
 
+  it('[O-13] restarts for a reason that is kept, as every other order', async () => {
+    const { run, told } = await startHanging();
+    expect(await run('restart', 'kb', '--reason', ' it hangs ')).toMatchObject({ code: 0 });
+    expect(told('operator.restarted')).toMatchObject([{ integration: 'kb', by, why: 'it hangs' }]);
+  });
+
+  it('[O-13] says what a session waits for in process as on the command line: without secrets', async () => {
+    const { gateway } = await startHanging();
+    const secret = ['ghp', 'aB3x'.repeat(9)].join('_');
+    const asker = gateway.session('asker', {
+      onMessage: (_message, turn) => turn.ask(`push with ${secret}?`, () => new Promise(() => undefined)),
+    });
+    await asker.send({ kind: 'user' });
+    await expect.poll(() => gateway.why('asker').questions.length).toBe(1);
+    expect(gateway.why('asker').questions).toMatchObject([{ what: 'push with [redacted]?' }]);
+    expect(JSON.stringify(gateway.why('asker'))).not.toContain(secret);
+  });
+
+  it('[O-13] names the value and the rules there are where --rule is none of them', async () => {
+    const { session, run } = await startHanging();
+    await session.send({ kind: 'user' });
+    const { code, stderr } = await run('why', 'agent:main', '--fire', '--rule', 'nonsense');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /There is no rule "nonsense" of "agent:main": .*Its rules: agent:main-1-1:1:idle_timeout \(.*\), agent:main-1-1:watchdog \(/,
+    );
+    expect(await run('why', 'agent:main', '--fire', '--rule', 'tool_call')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['probe', 'dwon', 'did you mean down?'],
+    ['cancel', 'agent:mian', 'did you mean agent:main?'],
+    ['cancel', 'kb', 'kb is an integration and no session: nothing was done.'],
+  ])('[O-13] %s %s suggests what is known', async (order, name, said) => {
+    const { run } = await startHanging();
+    const { code, stderr } = await run(order, name);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+  });
+
   it('[O-13] lists dead letters, sends them again and drops them', async () => {
     const first = await startHanging();
     for (let count = 0; count < 4; count++) await first.session.send({ kind: 'user', text: `text ${count}` });
@@ -106,7 +145,11 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     openDatabase(first.db).exec('UPDATE unwedge_messages SET posted_at = 1');
     const { gateway, run } = await startHanging(first.db);
     const listed = await run('letters');
-    expect(listed.stdout.split('\n')).toHaveLength(5);
+    expect(listed.stdout.match(/^agent:main-m\d /gm)).toHaveLength(4);
+    expect(listed.stdout).toContain(`\n  unwedge letters --send agent:main-m4 --db ${first.db}\n`);
+    expect(listed.stdout).toContain(`\n  unwedge letters --drop agent:main-m4 --db ${first.db}\n`);
+    expect(listed.stdout).toMatch(/\n\nexpired: it waited too long to be delivered; .*\n$/);
+    expect((await run('status')).stdout).toContain('! 4 dead letters of session agent:main (4 expired)\n');
     expect(listed.stdout).toMatch(/^agent:main-m4 \(user\) expired, accepted .* ago: text 3$/m);
     expect(await run('letters', '--send', 'agent:main-m1')).toMatchObject({
       code: 0,

@@ -67,6 +67,19 @@ const byList = {
 } as const;
 
 describe('a tool with a reconcile rule', () => {
+  it('[R-16] [O-10] does not count what its rule asks with the calls, but as a tool of its own', async () => {
+    const { gateway, clock, charge } = await startBank({ ...byList, result: 'item' }, true);
+    expect(await charge()).toMatchObject({ status: 'ok' });
+    const reported = gateway.report();
+    await clock.settle();
+    const [bank] = await reported;
+    expect(bank).toMatchObject({ integration: 'bank', calls: 1, successRate: 1 });
+    expect(bank?.tools.map(({ tool, calls }) => [tool, calls])).toEqual([
+      ['charge', 1],
+      ['list_payments (reconcile)', 1],
+    ]);
+  });
+
   it('[R-16] answers the agent with what another tool lists', async () => {
     const { charge, payments, facts } = await startBank({ ...byList, result: 'item' }, true);
     expect(await charge()).toMatchObject({
