@@ -252,10 +252,7 @@ export interface FactMap {
     reason: 'mailbox_full' | 'stopped' | 'owned_elsewhere';
     refused: number;
   };
-  /**
-   * A session was taken up where an earlier run of it ended: messages to deliver, calls that were lost and are answered, and open ones whose
-   * reconcile rules say first what became of them.
-   */
+  /** A session was taken up where an earlier run of it ended: messages to deliver, lost calls, and open ones that rules settle first. */
   'session.resumed': { session: string; waiting: number; lostCalls: number; openCalls: number; deadLetters: number };
   /** A message is not delivered any more: it ended its gateway too often, is too old, or cannot be read. */
   'session.dead_letter': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' };
