@@ -103,6 +103,13 @@ export class AlertWatch {
     };
   }
 
+  /** The integrations with an open alert, and how long it lasts once nothing fails any more, in ms. */
+  get open(): readonly { readonly integration: string; readonly quietMs: number }[] {
+    return [...this.#watched.values()]
+      .filter(({ episode }) => episode !== undefined)
+      .map(({ integration }) => ({ integration, quietMs: (this.#ruleOf(integration) ?? defaultAlertRule).quietMs }));
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#unsubscribe();

@@ -12,6 +12,8 @@ import type { EarlierIncident } from './incident.ts';
 export interface SupervisedAlerts {
   /** Begins to watch, with what is on record; the store is open. Never rejects. */
   start(): Promise<void>;
+  /** The integrations with an open alert that this runtime watches, and how long it lasts once nothing fails any more, in ms. */
+  readonly open: AlertWatch['open'];
 }
 
 /** How far back failures and crashes are looked for at the start: among so many of the last events, whatever the size of the file. */
@@ -37,6 +39,9 @@ export function superviseAlerts(
   // A stop ends calls, which is no reason for an alert.
   runtime.join({ beforeSessions: () => watch.stop() });
   return {
+    get open() {
+      return watch.open;
+    },
     async start() {
       const store = runtime.store();
       // No other runtime shares a memory: this one decides alone, and at once.

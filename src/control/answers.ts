@@ -77,6 +77,21 @@ export function readOrderAnswer(value: unknown): OrderResult {
   return typeof ok === 'boolean' && typeof text === 'string' ? { ok, text } : done;
 }
 
+/** What `alerts` answers: how long an alert of an integration lasts once nothing fails any more, in ms, of those that are watched. */
+export interface WatchedAlert {
+  readonly integration: string;
+  readonly quietMs: number;
+}
+
+/** An answer to `alerts`; undefined when it is none. */
+export function readAlertsAnswer(value: unknown): readonly WatchedAlert[] | undefined {
+  const isWatched = (each: unknown): each is WatchedAlert => {
+    const { integration, quietMs } = fieldsOf(each);
+    return areTexts(integration) && areNumbers(quietMs);
+  };
+  return Array.isArray(value) && value.every(isWatched) ? value : undefined;
+}
+
 /** What `flight` answers: how many integrations had something to write. */
 export function readFlightAnswer(value: unknown): { readonly kept: number } | undefined {
   const { kept } = fieldsOf(value);

@@ -9,6 +9,7 @@ import type { AlertView, StoreStatus } from '../store/storeReader.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import type { AlertLine, IntegrationLine, RuntimeLine, SessionLine } from './snapshot.ts';
 import type { Look } from './source.ts';
+import type { PendingRecords } from './frozen.ts';
 import type { SteadyTimes } from './steadyTimes.ts';
 import { waitsOf } from './waits.ts';
 
@@ -26,14 +27,25 @@ export interface Found {
   /** When the figures were read. */
   readonly figuresAt: number;
   readonly times: SteadyTimes;
+  /** Names as they may be shown. */
+  readonly shown: (name: string) => string;
+  /** As events have a name that is shown so. */
+  readonly recorded: (shown: string) => string;
+  /** How long alerts of integrations last that nothing fails any more, in ms; of those that a live gateway watches. */
+  readonly quietMs: ReadonlyMap<string, number>;
+  /** Since when runtimes do not answer, by their id. */
+  readonly frozenSince: ReadonlyMap<string, number>;
+  /** What is on record of sessions that no gateway answers for. */
+  readonly pending: PendingRecords;
 }
 
 /** The steps of the figures begin with the minute, so that what has not changed is the same at the next look. */
 const minuteMs = 60_000;
 
 /** Puts together what is shown. */
-export function assemble(found: Found): Look {
-  const { at, spanMs, database, status, asked, figures, figuresAt, times } = found;
+export function assemble(all: Found): Look {
+  const found = withoutAliases(all);
+  const { at, spanMs, database, status, asked, figures, figuresAt } = found;
   const until = Math.ceil(figuresAt / minuteMs) * minuteMs;
   const span = { from: until - spanMs, until };
   const reports = new Map(reportOf(figures, span).map((each) => [each.integration, each]));
@@ -42,7 +54,8 @@ export function assemble(found: Found): Look {
     span,
   );
   const live = asked.filter(({ answer }) => answer !== undefined);
-  const names = new Set(live.map(({ runtime }) => runtime.name));
+  const running = asked.filter(({ answer, frozen }) => answer !== undefined || frozen !== undefined);
+  const names = new Set(running.map(({ runtime }) => found.shown(runtime.name)));
   const [name = basename(database)] = names;
   const views = viewOf(status.integrations, asked);
   const known = new Set(views.map(({ integration }) => integration));
@@ -50,26 +63,52 @@ export function assemble(found: Found): Look {
   const counted = [...reports.values()].filter(({ integration }) => !known.has(integration));
   const integrations = [
     ...views.map((view) => integrationLine(view, reports.get(view.integration), found)),
-    ...counted.map((report) => countedLine(report)),
+    ...counted.map((report) => countedLine(report, found)),
   ];
-  const alerts = alertLines(found.alerts);
+  const alerts = alertLines(found.alerts, { ...found, isWatched: live.length > 0 });
+  const runtimes = asked
+    .filter(({ runtime }) => runtime.liveness !== 'dead')
+    .map((each) => runtimeLine(each, found.shown));
   return {
     at,
-    title: names.size > 1 ? `${live.length} gateways` : name,
+    title: names.size > 1 ? `${running.length} gateways` : name,
     database,
     spanMs,
     total,
-    runtimes: asked.filter(({ runtime }) => runtime.liveness !== 'dead').map(runtimeLine),
+    runtimes,
     integrations,
     sessions: sessionLines(found),
-    waits: waitsOf({ ...found, integrations, alerts, trees: found.trees, times }),
+    waits: waitsOf({ ...found, integrations, alerts, runtimes }),
     alerts,
   };
 }
 
-export function runtimeLine({ runtime, problem }: AskedRuntime<unknown>): RuntimeLine {
+/** Events have names without their secrets: what is on record under such a name alone is told under the name that it is shown by. */
+function withoutAliases(found: Found): Found {
+  const { status, asked, figures, shown } = found;
+  const live = asked.flatMap(({ answer }) => [...(answer?.integrations ?? []), ...(answer?.sessions ?? [])]);
+  const names = [...status.integrations, ...figures, ...live].map((each) =>
+    'session' in each ? each.session : each.integration,
+  );
+  const changed = names.filter((name) => shown(name) !== name);
+  if (changed.length === 0) return found;
+  const aliases = new Set(changed.map((name) => found.recorded(shown(name))));
+  const integrations = status.integrations.filter(({ integration }) => !aliases.has(integration));
+  const sessions = status.sessions.filter(({ session }) => !aliases.has(session));
+  return { ...found, status: { ...status, integrations, sessions } };
+}
+
+export function runtimeLine({ runtime, problem, frozen }: AskedRuntime<unknown>, shown: Found['shown']): RuntimeLine {
   const { id, name, pid, startedAt, liveness } = runtime;
-  return { key: id, name, pid, startedAt, liveness, problem };
+  return {
+    key: id,
+    name: shown(name),
+    pid,
+    startedAt,
+    liveness,
+    problem,
+    ...(frozen !== undefined && { isFrozen: true }),
+  };
 }
 
 function integrationLine(view: IntegrationView, report: ReportEntry | undefined, found: Found): IntegrationLine {
@@ -81,7 +120,7 @@ function integrationLine(view: IntegrationView, report: ReportEntry | undefined,
   const kept = breaker === undefined ? 0 : breaker.openUntil;
   const probe = probes.length > 0 ? found.at + Math.min(...probes) : kept;
   return {
-    key: integration,
+    key: found.shown(integration),
     circuit,
     state: states.find((each) => each !== 'idle') ?? states[0],
     inFlight: sum(live.map((each) => each.inFlight)),
@@ -98,17 +137,17 @@ function integrationLine(view: IntegrationView, report: ReportEntry | undefined,
   };
 }
 
-function countedLine(report: ReportEntry): IntegrationLine {
-  const { integration: key } = report;
+function countedLine(report: ReportEntry, { shown }: Found): IntegrationLine {
+  const key = shown(report.integration);
   const none = { inFlight: 0, waiting: 0, runtimes: [], failures10m: 0, crashes10m: 0 };
   return { key, circuit: 'closed', ...none, report };
 }
 
-function sessionLines({ status, asked }: Found): readonly SessionLine[] {
+function sessionLines({ status, asked, shown }: Found): readonly SessionLine[] {
   const live = new Map(asked.flatMap(({ answer }) => (answer?.sessions ?? []).map((each) => [each.session, each])));
   const known = new Map(status.sessions.map((each) => [each.session, each]));
   return [...new Set([...live.keys(), ...known.keys()])].sort().map((key) => ({
-    key,
+    key: shown(key),
     state: live.get(key)?.state,
     waiting: live.get(key)?.waiting ?? 0,
     lastSeenAt: known.get(key)?.lastSeenAt,
@@ -117,24 +156,47 @@ function sessionLines({ status, asked }: Found): readonly SessionLine[] {
   }));
 }
 
-function alertLines({ open, unwatched, cleared }: AlertView): readonly AlertLine[] {
+interface Watched extends Pick<Found, 'shown' | 'quietMs'> {
+  /** Whether a gateway runs that could watch. */
+  readonly isWatched: boolean;
+}
+
+function alertLines({ open, unwatched, cleared }: AlertView, watched: Watched): readonly AlertLine[] {
+  const { shown } = watched;
   const text = ({ because, kind, message }: AlertView['unwatched'][number] | AlertView['open'][number]): string =>
     `${because === 'crashes' ? 'keeps crashing' : (kind ?? 'failure')}: ${message}`;
   return [
     ...open.map((each) => ({
-      ...{ key: each.id, integration: each.integration, state: 'open' as const, raisedAt: each.raisedAt },
+      ...{ key: each.id, integration: shown(each.integration), state: 'open' as const, raisedAt: each.raisedAt },
       ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: text(each) },
+      ...clearing(each, watched),
     })),
     ...unwatched.map((each) => ({
-      ...{ key: `unwatched ${each.integration}`, integration: each.integration, state: 'unwatched' as const },
+      ...{ key: `unwatched ${shown(each.integration)}`, integration: shown(each.integration) },
+      ...{ state: 'unwatched' as const, rule: watchedAgain },
       ...{ failures: each.failures, crashes: each.crashes, lastFailureAt: each.lastFailureAt, text: text(each) },
     })),
     ...cleared.map((each) => ({
-      ...{ key: each.id, integration: each.integration, state: 'cleared' as const, raisedAt: each.raisedAt },
+      ...{ key: each.id, integration: shown(each.integration), state: 'cleared' as const, raisedAt: each.raisedAt },
       ...{ clearedAt: each.clearedAt, failures: each.failures, crashes: each.crashes },
       ...{ lastFailureAt: each.lastFailureAt, text: text(each) },
     })),
   ];
+}
+
+/** Nobody clears an alert while no gateway runs. */
+const watchedAgain = 'Looked at again when a gateway runs';
+
+/** What clears an alert, and when. */
+function clearing(
+  { integration, because, lastFailureAt }: AlertView['open'][number],
+  { isWatched, quietMs }: Watched,
+): Pick<AlertLine, 'rule' | 'endsAt'> {
+  if (!isWatched) return { rule: watchedAgain };
+  if (because === 'rate') return { rule: 'All clear when enough calls succeed' };
+  const quiet = quietMs.get(integration);
+  if (quiet === undefined) return { rule: 'All clear after a time without a failure' };
+  return { rule: 'All clear without a failure', endsAt: lastFailureAt + quiet };
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -1,5 +1,6 @@
 import {
   type LiveStatus,
+  readAlertsAnswer,
   readFlightAnswer,
   readStatusAnswer,
   readTreeAnswer,
@@ -21,6 +22,8 @@ import { chainOf, type EventChain } from './eventChain.ts';
 import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
 import type { RuntimeTree, SessionDetail } from './snapshot.ts';
 import type { DashboardSource, Look } from './source.ts';
+import { Frozen, noPending, pendingRecords } from './frozen.ts';
+import { NameBook } from './nameBook.ts';
 import { SteadyTimes } from './steadyTimes.ts';
 import { turnLines } from './turnLines.ts';
 
@@ -35,6 +38,8 @@ const figuresEveryMs = 10_000;
 /** Sessions that are asked what they wait for at one look. */
 const mostAsked = 50;
 
+const noQuiet: ReadonlyMap<string, number> = new Map();
+
 /** Turns of a session that are told, events of it that are read for them, and those that are looked at. */
 const mostTurns = 20;
 const mostTold = 300;
@@ -45,6 +50,8 @@ export class DatabaseSource implements DashboardSource {
   readonly #clock: Clock;
   readonly #read: DatabaseSourceOptions['read'];
   readonly #times = new SteadyTimes();
+  readonly #names = new NameBook();
+  readonly #frozen = new Frozen();
   readonly #figures = new Map<number, { readonly at: number; readonly rows: readonly CallFiguresRow[] }>();
 
   constructor({ clock, read }: DatabaseSourceOptions) {
@@ -65,27 +72,49 @@ export class DatabaseSource implements DashboardSource {
     }));
     this.#figures.set(spanMs, found.figures);
     const asked = await this.#ask(found.rows, 'status', readStatusAnswer);
-    const [trees, whys] = await Promise.all([this.#ask(found.rows, 'tree', readTreeAnswer), this.#askSessions(asked)]);
+    const frozenSince = this.#frozen.since(asked, at);
+    const answering = found.rows.filter(({ id }) => !frozenSince.has(id));
+    const [trees, whys, quietMs, pending] = await Promise.all([
+      this.#ask(answering, 'tree', readTreeAnswer),
+      this.#askSessions(asked),
+      found.alerts.open.length === 0 ? noQuiet : this.#askQuiet(answering),
+      frozenSince.size === 0 ? noPending : this.#read((reader) => pendingRecords(reader, found.status, asked)),
+    ]);
     const { rows, at: figuresAt } = found.figures;
-    return assemble({ ...found, at, spanMs, asked, trees, whys, figures: rows, figuresAt, times: this.#times });
+    return assemble({
+      ...{ ...found, at, spanMs, asked, trees, figures: rows, figuresAt, times: this.#times },
+      ...{ whys: this.#names.in(whys), quietMs, frozenSince, pending },
+      ...{ shown: this.#names.show, recorded: (shown) => this.#names.recorded(shown) },
+    });
   }
 
-  async session(id: string): Promise<SessionDetail | undefined> {
+  async session(shownId: string): Promise<SessionDetail | undefined> {
+    const id = await this.#real(shownId);
     const { rows, records, kept, told } = await this.#read(async (reader) => ({
       rows: await reader.runtimes(),
       records: await reader.session(id),
       kept: await reader.turns(id, mostTurns),
-      told: await reader.events({ session: id, category: 'session', limit: mostTold, among: mostLooked }),
+      told: await reader.events({
+        session: this.#names.recorded(shownId),
+        category: 'session',
+        limit: mostTold,
+        among: mostLooked,
+      }),
     }));
     const asked = await this.#ask(rows, 'why', readWhyAnswer, { session: id });
     const why = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere)?.answer;
     const turns = turnLines(kept, told, mostTurns);
     if (why === undefined && records === undefined && turns.length === 0) return undefined;
-    return { session: id, at: Math.round(this.#clock.wallNow()), why, records, turns };
+    return this.#names.in({ session: id, at: Math.round(this.#clock.wallNow()), why, records, turns });
   }
 
-  events(search: EventSearch): Promise<EventPage> {
-    return this.#read((reader) => findEvents(reader, search));
+  async events({ integration, session, ...search }: EventSearch): Promise<EventPage> {
+    for (const name of [integration, session]) if (name !== undefined) await this.#real(name);
+    const named = {
+      ...(integration !== undefined && { integration: this.#names.recorded(integration) }),
+      ...(session !== undefined && { session: this.#names.recorded(session) }),
+    };
+    return this.#read((reader) => findEvents(reader, { ...search, ...named }));
   }
 
   chain(event: number): Promise<EventChain | undefined> {
@@ -96,18 +125,25 @@ export class DatabaseSource implements DashboardSource {
     const rows = await this.#read((reader) => reader.runtimes());
     const asked = await this.#ask(rows, 'tree', readTreeAnswer);
     const at = Math.round(this.#clock.wallNow());
-    return asked.map((each) => ({ runtime: runtimeLine(each), at, tree: each.answer }));
+    return asked
+      .filter(({ runtime }) => runtime.liveness !== 'dead')
+      .map((each) => ({
+        ...{ runtime: runtimeLine(each, this.#names.show), at },
+        tree: each.answer && this.#names.tree(each.answer),
+      }));
   }
 
   async metrics(): Promise<readonly MetricFamily[]> {
     return (await databaseMetrics(this.#read, () => this.#clock.wallNow())).families;
   }
 
-  letters(session?: string): Promise<readonly DeadLetterRecord[]> {
-    return this.#read((reader) => reader.deadLetters(session));
+  async letters(session?: string): Promise<readonly DeadLetterRecord[]> {
+    const id = session === undefined ? undefined : await this.#real(session);
+    return this.#names.in(await this.#read((reader) => reader.deadLetters(id)));
   }
 
-  async incident(id: string): Promise<Incident> {
+  async incident(shownId: string): Promise<Incident> {
+    const id = await this.#real(shownId);
     const rows = await this.#read((reader) => reader.runtimes());
     const asked = pidsOfAnswers(await this.#ask(rows, 'flight', readFlightAnswer, { session: id }));
     // Loaded now: few ever need it.
@@ -115,8 +151,17 @@ export class DatabaseSource implements DashboardSource {
     return this.#read((reader) => gatherIncident(reader, id, { now: this.#clock.wallNow(), asked }));
   }
 
-  order(order: Order): Promise<OrderResult> {
-    return giveOrder(order, { clock: this.#clock, read: this.#read });
+  async order(order: Order): Promise<OrderResult> {
+    const name = await this.#real(order.name);
+    const target = order.target === undefined ? {} : { target: await this.#real(order.target) };
+    const { ok, text } = await giveOrder({ ...order, name, ...target }, { clock: this.#clock, read: this.#read });
+    return { ok, text: this.#names.clean(text) };
+  }
+
+  /** What a page means by a name. One that was shown before this dashboard began is looked for first. */
+  async #real(shown: string): Promise<string> {
+    if (this.#names.isUnknown(shown)) await this.snapshot(figuresEveryMs).catch(() => undefined);
+    return this.#names.real(shown);
   }
 
   #ask<T>(
@@ -126,6 +171,14 @@ export class DatabaseSource implements DashboardSource {
     params?: unknown,
   ): Promise<readonly AskedRuntime<T>[]> {
     return askRuntimes(rows, { now: () => this.#clock.wallNow() }, method, read, params);
+  }
+
+  /** How long the alerts last that live gateways watch, once nothing fails any more, in ms by integration. */
+  async #askQuiet(rows: Parameters<typeof askRuntimes>[0]): Promise<ReadonlyMap<string, number>> {
+    const asked = await this.#ask(rows, 'alerts', readAlertsAnswer);
+    return new Map(
+      asked.flatMap(({ answer = [] }) => answer.map(({ integration, quietMs }) => [integration, quietMs])),
+    );
   }
 
   /** What the sessions wait for that do something now. */

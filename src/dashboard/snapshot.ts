@@ -39,6 +39,8 @@ export interface RuntimeLine {
   readonly liveness: Liveness;
   /** Why it does not answer. @defaultValue it does */
   readonly problem?: string | undefined;
+  /** Whether its process runs and does not answer: what is shown of it is what the database knows. @defaultValue false */
+  readonly isFrozen?: boolean | undefined;
 }
 
 /** The last that went wrong. */
@@ -86,10 +88,10 @@ export interface Wait {
   readonly key: string;
   /** Whether no rule can mend it, so that a person has to. */
   readonly needsPerson: boolean;
-  readonly sign: 'asks' | 'quarantined' | 'alert' | 'open' | 'isolated' | 'crashed' | 'backoff' | 'calling';
-  /** Of the integration or session. */
+  readonly sign: 'asks' | 'quarantined' | 'alert' | 'open' | 'isolated' | 'crashed' | 'backoff' | 'calling' | 'frozen';
+  /** Of the integration, session or gateway. */
   readonly name: string;
-  readonly of: 'integration' | 'session';
+  readonly of: 'integration' | 'session' | 'gateway';
   /** One sentence. */
   readonly text: string;
   /** The last error, in the words of the other side. */
@@ -112,6 +114,10 @@ export interface AlertLine {
   readonly crashes: number;
   readonly lastFailureAt: number;
   readonly text: string;
+  /** What clears it, such as `All clear without a failure`. @defaultValue it is cleared */
+  readonly rule?: string | undefined;
+  /** When that clears it. */
+  readonly endsAt?: number | undefined;
 }
 
 /** An order on many that this dashboard gives, or has given last. */

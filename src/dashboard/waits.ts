@@ -1,7 +1,8 @@
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
-import type { AlertLine, IntegrationLine, Wait } from './snapshot.ts';
+import type { PendingRecords } from './frozen.ts';
+import type { AlertLine, IntegrationLine, RuntimeLine, Wait } from './snapshot.ts';
 import type { SteadyTimes } from './steadyTimes.ts';
 
 /** What waits are made of. Times are wall time in ms since the epoch. */
@@ -12,6 +13,13 @@ export interface WaitSources {
   readonly trees: readonly AskedRuntime<TreeNode>[];
   readonly whys: readonly SessionWhy[];
   readonly times: SteadyTimes;
+  readonly runtimes: readonly RuntimeLine[];
+  /** Since when runtimes do not answer, by their key. */
+  readonly frozenSince: ReadonlyMap<string, number>;
+  /** What is on record of sessions that no gateway answers for. */
+  readonly pending: PendingRecords;
+  /** Names as they may be shown; all but those of trees are so already. */
+  readonly shown: (name: string) => string;
 }
 
 /** A turn without a call that takes longer is worth a line, in ms. */
@@ -23,6 +31,7 @@ const longSilenceMs = 10_000;
 export function waitsOf(sources: WaitSources): readonly Wait[] {
   const children = sources.trees.flatMap(({ answer }) => (answer === undefined ? [] : [...childrenOf(answer)]));
   const waits = [
+    ...sources.runtimes.filter(({ isFrozen }) => isFrozen === true).map((each) => frozenWait(each, sources)),
     ...sources.integrations.flatMap((each) => circuitWait(each) ?? []),
     ...children.flatMap((child) => childWait(child, sources) ?? []),
     ...sources.whys.flatMap((why) => sessionWaits(why, sources)),
@@ -30,6 +39,17 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
   const told = new Set(waits.filter(({ of }) => of === 'integration').map(({ name }) => name));
   const alerts = sources.alerts.filter(({ state, integration }) => state !== 'cleared' && !told.has(integration));
   return [...waits, ...alerts.map(alertWait)];
+}
+
+/** It may go on as if nothing had been, or never: no rule of ours runs in it. */
+function frozenWait({ key, name, problem = '' }: RuntimeLine, { frozenSince, pending }: WaitSources): Wait {
+  const { calls, messages } = pending;
+  const counts = [count(calls, 'call'), count(messages, 'message')].filter((each) => each !== '').join(' and ');
+  const known = counts === '' ? '' : ` On record as pending: ${counts}.`;
+  return {
+    ...{ key: `frozen ${key}`, name, of: 'gateway', needsPerson: true, sign: 'frozen', since: frozenSince.get(key) },
+    text: `Does not answer: ${problem.replaceAll('`', '')}.${known}`,
+  };
 }
 
 function circuitWait({
@@ -82,14 +102,14 @@ function* childrenOf(node: TreeNode): Generator<TreeNode> {
   }
 }
 
-function childWait(child: TreeNode, { at, times }: WaitSources): Wait | undefined {
+function childWait(child: TreeNode, { at, times, shown }: WaitSources): Wait | undefined {
   const isQuarantined = child.state === 'quarantined';
   if (!isQuarantined && child.nextRestartInMs === undefined) return undefined;
   const session = /^session:(.*)$/s.exec(child.id)?.[1];
-  const name = session ?? child.id.replace(/^(?:mcp|integration):/, '');
+  const name = shown(session ?? child.id.replace(/^(?:mcp|integration):/, ''));
   const crashes = `${child.restarts} ${child.restarts === 1 ? 'restart' : 'restarts'} so far`;
   const base = {
-    key: `child ${child.id}`,
+    key: `child ${session === undefined ? 'integration' : 'session'} ${name}`,
     ...{ name, of: session === undefined ? ('integration' as const) : ('session' as const), error: child.lastError },
   };
   return isQuarantined
@@ -173,12 +193,12 @@ const named: Readonly<Partial<Record<NonNullable<SessionWhy['next']>['rule'], st
   overall_timeout: 'Limit of the call',
 };
 
-function alertWait({ key, integration, state, text, failures, crashes, raisedAt }: AlertLine): Wait {
+function alertWait({ key, integration, state, text, failures, crashes, raisedAt, rule, endsAt }: AlertLine): Wait {
   const counts = [count(failures, 'failure'), count(crashes, 'crash', 'es')].filter((each) => each !== '').join(', ');
   return {
     ...{ key: `alert ${key}`, name: integration, of: 'integration', needsPerson: true, sign: 'alert' },
     text: `${state === 'open' ? 'Alert' : 'Alert, with nobody to watch'}: ${counts}.`,
-    ...{ error: text, since: raisedAt },
+    ...{ error: text, since: raisedAt, rule, endsAt },
   };
 }
 

@@ -45,7 +45,7 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
   registry.join({ afterChildren: () => kept.stop() });
   const inspection = createInspection(runtime);
   const alerts = checked.alerts === undefined ? undefined : superviseAlerts(runtime, checked.alerts);
-  const shown = registry.show({ methods: { inspect: () => inspection.open() } });
+  const shown = registry.show({ methods: { inspect: () => inspection.open(), alerts: () => alerts?.open ?? [] } });
   registry.join({ afterChildren: () => inspection.close() });
 
   return {

@@ -113,7 +113,7 @@ export function metricsOf({ totals, integrations, openAlerts }: MetricsSource): 
     .map((family) => ({ ...family, name: `unwedge_${family.name}` }));
 }
 
-/** The same with other names, such as names without secrets: what then has one name is one. */
+/** The same with other names, such as those without secrets: what then has one name is one. */
 export function renamed(source: MetricsSource, name: (text: string) => string): MetricsSource {
   const totals = new Map<string, CallTotals>();
   for (const each of source.totals) {

@@ -1,6 +1,6 @@
 import { type LiveStatus, readStatusAnswer } from '../control/answers.ts';
 import { type MetricFamily, metricsOf, renamed } from '../policy/metrics.ts';
-import { createTextRedactor } from '../store/secrets.ts';
+import { createShownNames } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { type IntegrationView, viewOf } from './integrationView.ts';
@@ -29,8 +29,7 @@ export async function databaseMetrics(
   }));
   const asked = await askRuntimes(rows, { now }, 'status', readStatusAnswer);
   const integrations = viewOf(status.integrations, asked).map((view) => ({ ...view, ...liveFigures(view) }));
-  const redactor = createTextRedactor();
-  const source = renamed({ totals, integrations, openAlerts: status.alerts.open }, (text) => redactor.text(text));
+  const source = renamed({ totals, integrations, openAlerts: status.alerts.open }, createShownNames());
   return { path, families: metricsOf(source), asked };
 }
 

@@ -1,6 +1,6 @@
 import { addFigures, type CallTotals, noFigures } from '../policy/callFigures.ts';
 import { type MetricFamily, metricsOf, type MetricsSource, renamed } from '../policy/metrics.ts';
-import { createTextRedactor } from '../store/secrets.ts';
+import { createShownNames, type ShownName } from '../store/shownNames.ts';
 import type { Registry } from './registry.ts';
 
 /**
@@ -11,13 +11,12 @@ export class OwnMetrics {
   readonly #registry: Pick<Registry, 'runtime' | 'status'>;
   readonly #totals = new Map<string, CallTotals>();
   readonly #openAlerts = new Map<string, MetricsSource['openAlerts'][number]>();
-  readonly #hide: (text: string) => string;
+  readonly #shown: ShownName;
 
   constructor(registry: Pick<Registry, 'runtime' | 'status'>) {
     this.#registry = registry;
     const { statistics, bus, secrets } = registry.runtime;
-    const redactor = createTextRedactor(secrets);
-    this.#hide = (text) => redactor.text(text);
+    this.#shown = createShownNames(secrets);
     statistics.onKept((rows) => {
       for (const { minute: _, integration, tool, ...figures } of rows) {
         const key = JSON.stringify([integration, tool]);
@@ -34,6 +33,6 @@ export class OwnMetrics {
     runtime.statistics.keep();
     const { integrations } = this.#registry.status();
     const source = { totals: [...this.#totals.values()], integrations, openAlerts: [...this.#openAlerts.values()] };
-    return metricsOf(renamed(source, this.#hide));
+    return metricsOf(renamed(source, this.#shown));
   }
 }

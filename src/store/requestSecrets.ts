@@ -13,8 +13,23 @@ export function redactorOf(
 ): FactRedactor {
   const secrets = new KnownSecrets();
   for (const variables of variablesOf(address, headers)) secrets.learn(variables);
+  secrets.learnValues(ownHeaderValues(headers));
   const echoes = new RequestEchoes(body);
   return createFactRedactor({ version: secrets.version, hide: (text) => echoes.hide(secrets.hide(text)) });
+}
+
+/** Headers that say how a request is meant, and of which version: what they hold is in every text about it. */
+const usual =
+  /^(?:accept(?:-.*)?|content-.*|user-agent|host|origin|referer|date|range|if-.*|cache-control|pragma|prefer|expect|connection|traceparent|tracestate|baggage|x-request-id|x-correlation-id|idempotency-key|.*-version|.*-beta)$/i;
+
+/** The values of headers of any other name: whoever gives a credential may call it what they like. */
+export function ownHeaderValues(headers: Iterable<readonly [string, string]>): readonly string[] {
+  return [...headers].flatMap(([name, value]) => {
+    if (usual.test(name)) return [];
+    // `Scheme credentials`: a server may repeat the second alone.
+    const credentials = /^[A-Za-z][\w-]{0,30} +(\S+)$/.exec(value)?.[1];
+    return credentials === undefined ? [value] : [value, credentials];
+  });
 }
 
 /** What of a request may be secret, as names and values: `KnownSecrets` tells which is. */

@@ -10,7 +10,7 @@ import { call } from '../cli/startCli.ts';
 import { hasSqlite } from '../store/startStore.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { parseOpenMetrics } from '../support/openMetrics.ts';
-import { startDashboard, startGateway } from './startDashboard.ts';
+import { sourceOf, startDashboard, startGateway } from './startDashboard.ts';
 
 interface Answer {
   readonly status: number | undefined;
@@ -174,6 +174,18 @@ describe.skipIf(!hasSqlite)('the server of the dashboard', () => {
     expect([twice.status, JSON.parse(twice.body)]).toMatchObject([400, { parameter: 'session', value: 'a, b' }]);
     for (const fine of ['limit=500', 'limit=&since=0', 'since=1&until=2&after=0&before=9&failed=0'])
       expect([fine, (await send(`/api/events?${fine}`, { headers })).status]).toEqual([fine, 200]);
+  });
+
+  it('[O-13] [O-3] says of an alert what clears it and when, while a gateway watches and when none does', async () => {
+    const { path, gateway, call: callAll } = await startGateway(['search'], { failures: 1, quietMs: 120_000 });
+    await callAll('down');
+    const source = sourceOf(path);
+    const alerts = async () => (await source.snapshot(900_000)).alerts;
+    await expect.poll(alerts).toMatchObject([{ state: 'open', rule: 'All clear without a failure' }]);
+    const [alert] = await alerts();
+    expect(alert?.endsAt).toBe((alert?.lastFailureAt ?? 0) + 120_000);
+    await gateway.stop();
+    expect((await alerts())[0]).toMatchObject({ rule: 'Looked at again when a gateway runs' });
   });
 
   it('[O-13] does an order that was confirmed, and records who gave it and why', async () => {

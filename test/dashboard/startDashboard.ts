@@ -2,17 +2,18 @@ import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { DatabaseSource } from '../../src/dashboard/databaseSource.ts';
 import { type DashboardServerOptions, startDashboardServer } from '../../src/dashboard/server.ts';
+import type { AlertRules } from '../../src/policy/alerts.ts';
 import { createGateway } from '../../src/index.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { openReader } from '../../src/store/openReader.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A gateway with a database and a socket: one integration whose circuit opens on the first failure, and one session. */
-export async function startGateway(names: readonly string[] = ['search']) {
+export async function startGateway(names: readonly string[] = ['search'], alerts?: AlertRules) {
   const home = temporaryDirectory();
   vi.stubEnv('XDG_RUNTIME_DIR', home);
   const path = join(home, 'gateway.sqlite');
-  const gateway = createGateway({ store: path, logger: false });
+  const gateway = createGateway({ store: path, logger: false, ...(alerts !== undefined && { alerts }) });
   const world = { trouble: undefined as string | undefined };
   const policy = { breaker: { consecutiveFailures: 1, resetTimeoutMs: 600_000 }, retry: { maxAttempts: 1 } };
   const integrations = names.map((name) =>

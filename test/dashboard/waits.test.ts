@@ -9,7 +9,10 @@ import type { TreeNode } from '../../src/supervisor/tree.ts';
 const at = 1_000_000;
 
 function waits(given: Partial<WaitSources>) {
-  const none = { integrations: [], alerts: [], trees: [], whys: [] };
+  const none = {
+    ...{ integrations: [], alerts: [], trees: [], whys: [], runtimes: [], frozenSince: new Map() },
+    ...{ pending: { calls: 0, messages: 0 }, shown: (name: string) => name },
+  };
   return waitsOf({ at, times: new SteadyTimes(), ...none, ...given });
 }
 
@@ -95,6 +98,8 @@ describe('what waits', () => {
     expect(waits({ alerts: [alert] })).toMatchObject([
       { sign: 'alert', needsPerson: true, text: 'Alert: 5 failures.' },
     ]);
+    const clears = { rule: 'All clear without a failure', endsAt: at + 600_000 };
+    expect(waits({ alerts: [{ ...alert, ...clears }] })).toMatchObject([clears]);
     const open = integration({ circuit: 'open', probeAt: at + 1000 });
     expect(waits({ alerts: [alert], integrations: [open] }).map(({ sign }) => sign)).toEqual(['open']);
     expect(waits({ alerts: [{ ...alert, state: 'cleared' }] })).toEqual([]);

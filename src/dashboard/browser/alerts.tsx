@@ -3,10 +3,10 @@ import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { Head } from './head.tsx';
 import { KeyedList } from './keyedList.tsx';
-import { tables } from './live.ts';
 import { href } from './route.ts';
-import { Ago } from './times.tsx';
+import { Ago, Countdown } from './times.tsx';
 import { count, counted } from './words.ts';
+import { tables } from './tables.ts';
 
 const order: readonly AlertLine['state'][] = ['open', 'unwatched', 'cleared'];
 
@@ -34,6 +34,7 @@ const columns = [
   { title: 'Failures', isNumber: true },
   { title: 'Crashes', isNumber: true },
   { title: 'Last' },
+  { title: 'Cleared' },
   { title: 'What' },
 ];
 
@@ -47,6 +48,24 @@ function alertKeys(): readonly string[] {
   return [...tables.alerts.all.value]
     .sort((one, other) => rank(one) - rank(other) || other.lastFailureAt - one.lastFailureAt)
     .map(({ key }) => key);
+}
+
+/** When it was cleared, or what clears it. */
+function Clearing({ clearedAt, rule, endsAt }: AlertLine) {
+  if (clearedAt !== undefined) return <Ago at={clearedAt} />;
+  if (rule === undefined) return null;
+  return (
+    <>
+      {endsAt === undefined ? (
+        rule
+      ) : (
+        <span class="nw">
+          {'in '}
+          <Countdown at={endsAt} />
+        </span>
+      )}
+    </>
+  );
 }
 
 function Row({ of: key }: { readonly of: string }) {
@@ -64,15 +83,20 @@ function Row({ of: key }: { readonly of: string }) {
           </b>
         </a>
       </td>
-      <td>{row.raisedAt !== undefined && <Ago at={row.raisedAt} />}</td>
+      <td class="lb" data-l="Raised">
+        {row.raisedAt !== undefined && <Ago at={row.raisedAt} />}
+      </td>
       <td class="num" data-l="Failures">
         {count(row.failures)}
       </td>
       <td class="num" data-l="Crashes">
         {count(row.crashes)}
       </td>
-      <td>
+      <td class="lb" data-l="Last">
         <Ago at={row.lastFailureAt} />
+      </td>
+      <td class="lb" data-l="Cleared">
+        <Clearing {...row} />
       </td>
       <td class="cut mono dim">{row.text}</td>
     </tr>

@@ -1,6 +1,7 @@
 import { Glyph } from './glyph.tsx';
-import { head, link, lostAt, now, problem, right, tables } from './live.ts';
+import { head, link, lostAt, now, problem, right } from './live.ts';
 import { clockTime } from './words.ts';
+import { tables } from './tables.ts';
 
 /** What is wrong with what is shown. */
 export function Bars() {

@@ -3,8 +3,9 @@ import type { BulkLine } from '../snapshot.ts';
 import { stopMany } from './api.ts';
 import { told, verbs } from './dialog.tsx';
 import { Glyph } from './glyph.tsx';
-import { isStale, right, tables } from './live.ts';
+import { isStale, right } from './live.ts';
 import { count } from './words.ts';
+import { tables } from './tables.ts';
 
 /** The ended ones that the reader has put away. */
 const away = signal<ReadonlySet<string>>(new Set());

@@ -2,8 +2,9 @@ import { signal } from '@preact/signals';
 import type { OrderName } from '../../policy/operatorOrder.ts';
 import { give } from './api.ts';
 import { Ask, type Consequence } from './ask.tsx';
-import { isStale, right, tables } from './live.ts';
+import { isStale, right } from './live.ts';
 import { counted } from './words.ts';
+import { tables } from './tables.ts';
 
 export interface Wish {
   readonly order: OrderName;

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { now, tables } from './live.ts';
+import { now } from './live.ts';
 import { narrow, route } from './route.ts';
+import { tables } from './tables.ts';
 
 const categories = [
   ...['integration', 'breaker', 'operator', 'session', 'message', 'child', 'supervisor', 'process', 'alert', 'mcp'],

@@ -39,6 +39,8 @@ const signs: Readonly<Record<string, readonly [GlyphName, Tone]>> = {
   taking: ['run', 'dim'],
   processing: ['run', 'acc'],
   'not live': ['idle', 'faint'],
+  'not known': ['ask', 'wait'],
+  frozen: ['held', 'bad'],
   unwatched: ['warn', 'warn'],
   cleared: ['ok', 'dim'],
   alert: ['warn', 'bad'],

@@ -1,10 +1,11 @@
 import type { IntegrationLine } from '../snapshot.ts';
 import { State } from './glyph.tsx';
-import { head, tables } from './live.ts';
+import { head } from './live.ts';
 import { href, span } from './route.ts';
 import { Line, SuccessBars } from './spark.tsx';
 import { useSteady } from './steady.ts';
 import { count, failureText, latency, percent } from './words.ts';
+import { tables } from './tables.ts';
 
 /** What people expect of calls: below it a figure has a colour. */
 const goal = 0.99;
@@ -113,7 +114,12 @@ export function worst(one: IntegrationLine, other: IntegrationLine): number {
 
 /** The state of an integration in one word. */
 export function stateOf({ circuit, state }: IntegrationLine): string {
-  return circuit === 'closed' ? (state ?? 'not live') : circuit;
+  return circuit === 'closed' ? (state ?? unseen()) : circuit;
+}
+
+/** The state of what no live gateway has: whether one that does not answer has it, nobody knows. */
+export function unseen(): string {
+  return tables.runtimes.all.value.some(({ isFrozen }) => isFrozen === true) ? 'not known' : 'not live';
 }
 
 function HealthRow({ of: key }: { readonly of: string }) {

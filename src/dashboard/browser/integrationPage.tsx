@@ -7,11 +7,11 @@ import { State } from './glyph.tsx';
 import { stateOf } from './health.tsx';
 import { IncidentButton } from './incidentButton.tsx';
 import { IntegrationFigures, Tools } from './integrationFigures.tsx';
-import { tables } from './live.ts';
 import { href } from './route.ts';
 import { Table } from './table.tsx';
 import { Ago, Countdown, Since } from './times.tsx';
 import { counted } from './words.ts';
+import { tables } from './tables.ts';
 
 /** One integration: state and next probe, cause of the opening, how well it works, its tools. */
 export function IntegrationPage({ name }: { readonly name: string }) {
@@ -145,7 +145,7 @@ function Cause({ cause, openedAt, lastError }: IntegrationLine) {
 function Failure({ at, label, kind, message, session }: CountedFailure) {
   return (
     <tr>
-      <td>
+      <td class="lb" data-l="Failed">
         <Ago at={at} />
       </td>
       <td>

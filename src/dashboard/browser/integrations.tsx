@@ -5,11 +5,11 @@ import { State } from './glyph.tsx';
 import { Head } from './head.tsx';
 import { isLow, stateOf, worst } from './health.tsx';
 import { KeyedList } from './keyedList.tsx';
-import { tables } from './live.ts';
 import { noPicked, Pick, useForgotten } from './picked.tsx';
 import { href } from './route.ts';
 import { Countdown } from './times.tsx';
 import { count, latency, percent } from './words.ts';
+import { tables } from './tables.ts';
 
 /** All integrations, the worst first. */
 export function Integrations() {

@@ -111,7 +111,7 @@ function Letter({ letter, hasSession }: { readonly letter: DeadLetterRecord; rea
       <td class="num" data-l="Begun">
         {count(deliveries)}
       </td>
-      <td>
+      <td class="lb" data-l="Since">
         <Ago at={endedAt ?? postedAt} />
       </td>
       <td data-l="Actions">

@@ -1,21 +1,15 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { Change, Frame } from '../changes.ts';
-import type { AlertLine, BulkLine, IntegrationLine, RuntimeLine, SessionLine, Snapshot, Wait } from '../snapshot.ts';
-import { Rows } from './rows.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { noteEnded } from './endedWaits.ts';
+import { howItEnded } from './howItEnded.ts';
+import { tables } from './tables.ts';
 
 type Head = NonNullable<Change['head']>;
 
 /** What the server has told last. */
 export const head = signal<Head | undefined>(undefined);
 export const right = signal<'all' | 'read'>('read');
-export const tables = {
-  runtimes: new Rows<RuntimeLine>(),
-  integrations: new Rows<IntegrationLine>(),
-  sessions: new Rows<SessionLine>(),
-  waits: new Rows<Wait>(),
-  alerts: new Rows<AlertLine>(),
-  bulks: new Rows<BulkLine>(),
-};
 
 /** `denied`: the browser has no cookie. `lost`: the server does not answer. */
 export const link = signal<'connecting' | 'live' | 'lost' | 'denied'>('connecting');
@@ -95,16 +89,24 @@ function apply(frame: Frame): void {
         return follow(frame.snapshot.at);
       case 'change':
         if (frame.change.head !== undefined) head.value = frame.change.head;
-        for (const name of names) {
-          const change = frame.change.lists[name];
-          if (change !== undefined) tables[name].apply(change);
-        }
+        applyLists(frame.change);
         return follow(frame.change.at);
       case 'problem':
         problem.value = frame.message;
         return follow(frame.at);
     }
   });
+}
+
+function applyLists({ at, lists }: Change): void {
+  const gone = (lists.waits?.gone ?? []).flatMap((key) => tables.waits.row(key) ?? []);
+  for (const name of names) {
+    const change = lists[name];
+    if (change !== undefined) tables[name].apply(change);
+  }
+  // What the other lists say now is how it ended.
+  const over = gone.map((wait) => ({ wait, endedAt: at, how: howItEnded(wait) }));
+  noteEnded(over, (key) => tables.waits.row(key) !== undefined, at);
 }
 
 const names = Object.keys(tables) as (keyof typeof tables & keyof Snapshot)[];

@@ -4,11 +4,11 @@ import { useAsked } from './asked.ts';
 import { StateChart } from './chart.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
-import { tables } from './live.ts';
 import { charts } from './laidOut?charts';
 import { href, type ViewName } from './route.ts';
 import { Table } from './table.tsx';
 import { count, counted } from './words.ts';
+import { tables } from './tables.ts';
 
 /** An actor, and the state of its machine as it is told: nested states as JSON. */
 interface Actor {

@@ -1,7 +1,8 @@
 import { Glyph } from './glyph.tsx';
-import { right, tables } from './live.ts';
+import { right } from './live.ts';
 import { href, route, viewNames, views, type ViewName } from './route.ts';
 import { counted } from './words.ts';
+import { tables } from './tables.ts';
 
 /** The views, and how much in each wants to be looked at. */
 export function Nav() {
@@ -12,7 +13,8 @@ export function Nav() {
     integrations: tables.integrations.all.value.filter(({ circuit }) => circuit !== 'closed').length,
     alerts: tables.alerts.all.value.filter(({ state }) => state !== 'cleared').length,
   };
-  const running = tables.runtimes.all.value.length;
+  const frozen = tables.runtimes.all.value.filter(({ isFrozen }) => isFrozen === true).length;
+  const running = tables.runtimes.all.value.length - frozen;
   return (
     <nav aria-label="Views">
       <ul>
@@ -37,6 +39,7 @@ export function Nav() {
         {right.value === 'all' ? 'may act' : 'may look only'}
         <br />
         {counted(running, 'gateway')} live
+        {frozen > 0 && <span class="bad">, {frozen} frozen</span>}
       </p>
     </nav>
   );

@@ -1,15 +1,17 @@
 import { Empty } from './empty.tsx';
 import { Health } from './health.tsx';
-import { head, tables } from './live.ts';
+import { head } from './live.ts';
 import { lasting, counted } from './words.ts';
 import { now } from './live.ts';
 import { WaitList } from './waitList.tsx';
+import { tables } from './tables.ts';
 
 /** Does it need me? What a person has to do, what ends by itself, how well it works. */
 export function Overview() {
   const waits = tables.waits.all.value;
   const person = waits.filter(({ needsPerson }) => needsPerson);
   const rules = waits.filter(({ needsPerson }) => !needsPerson);
+  const isFrozen = tables.runtimes.all.value.some((each) => each.isFrozen === true);
   return (
     <>
       <div class="head">
@@ -23,14 +25,14 @@ export function Overview() {
           <h2>Needs a person</h2>
           <span class="faint">no rule can mend these</span>
         </div>
-        {person.length === 0 ? <p class="in dim">Nothing.</p> : <WaitList waits={person} />}
+        <WaitList needsPerson={true} none="Nothing." />
       </section>
       <section class="box" aria-label="Ends by itself">
         <div class="sh">
           <h2>Ends by itself</h2>
           <span class="faint">each with the rule that ends it</span>
         </div>
-        {rules.length === 0 ? <p class="in dim">Nothing waits.</p> : <WaitList waits={rules} />}
+        <WaitList needsPerson={false} none={isFrozen ? 'Not known of a gateway that is frozen.' : 'Nothing waits.'} />
       </section>
       <Health />
       {tables.integrations.all.value.length + tables.runtimes.all.value.length === 0 && (

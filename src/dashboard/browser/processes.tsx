@@ -1,4 +1,4 @@
-import type { RuntimeTree } from '../snapshot.ts';
+import type { RuntimeLine, RuntimeTree } from '../snapshot.ts';
 import type { TreeNode } from '../../supervisor/tree.ts';
 import { useAsked } from './asked.ts';
 import { OrderButton } from './dialog.tsx';
@@ -25,13 +25,15 @@ export function Processes() {
             {answer === undefined
               ? ' '
               : down === 0
-                ? 'Everything that should run runs.'
+                ? live.length < answer.length
+                  ? `${answer.length - live.length} of ${answer.length} gateways ${answer.length - live.length === 1 ? 'does' : 'do'} not answer.`
+                  : 'Everything that should run runs.'
                 : `${down} of ${nodes.length} do not run.`}
           </p>
         </div>
       </div>
       {error !== '' && <p class="bar bad">{error}</p>}
-      {answer !== undefined && live.length === 0 && (
+      {answer?.length === 0 && (
         <section class="box">
           <Empty title="No live gateway answers">
             The supervision tree of each gateway that runs on the database is shown here.
@@ -66,8 +68,32 @@ export function Processes() {
           </Table>
         </section>
       ))}
+      {answer
+        ?.filter(({ tree }) => tree === undefined)
+        .map(({ runtime }) => (
+          <Silent key={runtime.key} of={runtime} />
+        ))}
       <Letters />
     </>
+  );
+}
+
+/** A gateway that runs, or may run, and does not say what. */
+function Silent({ of }: { readonly of: RuntimeLine }) {
+  const { name, pid, startedAt, isFrozen = false, problem } = of;
+  return (
+    <section class="box" aria-label={`${name}, pid ${pid}`}>
+      <div class="sh">
+        <h2>
+          <bdi>{name}</bdi>
+        </h2>
+        <State of={isFrozen ? 'frozen' : 'not known'} />
+        <span class="faint">
+          pid {pid}, started <Ago at={startedAt} />
+        </span>
+      </div>
+      <p class="in dim">It cannot be asked: {(problem ?? 'it does not answer').replaceAll('`', '')}.</p>
+    </section>
   );
 }
 
@@ -111,7 +137,9 @@ function Child({ node, depth, at }: { readonly node: TreeNode; readonly depth: n
       <td class={`num ${deadLetters > 0 ? 'warn' : ''}`} data-l="Dead letters">
         {count(deadLetters)}
       </td>
-      <td>{nextRestartInMs !== undefined && <Countdown at={at + nextRestartInMs} />}</td>
+      <td class="lb" data-l="Next restart in">
+        {nextRestartInMs !== undefined && <Countdown at={at + nextRestartInMs} />}
+      </td>
       <td class="cut mono dim">{lastError}</td>
       <td data-l="Actions">
         {name !== undefined && depth > 0 && <OrderButton order="restart" name={name} of={of} text="Restart…" />}

@@ -47,7 +47,9 @@ function TurnRow({ turn, kind, state, takenAt, endedAt, error, deliveries = 1, w
   const word = !isOver ? 'no end on record' : state === 'put_back' ? 'put back into the mailbox' : state;
   return (
     <tr data-row class="sub">
-      <td>{takenAt !== undefined && <Ago at={takenAt} />}</td>
+      <td class="lb" data-l="Started">
+        {takenAt !== undefined && <Ago at={takenAt} />}
+      </td>
       <td>
         <b>
           turn {turn}, <bdi>{kind}</bdi>
@@ -85,7 +87,9 @@ function CallRow(line: CallLine) {
           : 'failed';
   return (
     <tr data-row>
-      <td>{startedAt !== undefined && <Ago at={startedAt} />}</td>
+      <td class="lb" data-l="Started">
+        {startedAt !== undefined && <Ago at={startedAt} />}
+      </td>
       <td class="wrap indent">
         <a class="link" href={href('integrations', integration)}>
           <bdi>{integration}</bdi>

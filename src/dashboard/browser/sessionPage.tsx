@@ -5,8 +5,9 @@ import { useAsked } from './asked.ts';
 import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
+import { unseen } from './health.tsx';
 import { IncidentButton } from './incidentButton.tsx';
-import { isStale, tables } from './live.ts';
+import { isStale } from './live.ts';
 import { Letters } from './letters.tsx';
 import { recordedRows } from './recordedRows.ts';
 import { href } from './route.ts';
@@ -15,6 +16,7 @@ import { SessionRecords } from './sessionRecords.tsx';
 import { Timeline } from './timeline.tsx';
 import { liveRows } from './timelineRows.ts';
 import { Why } from './whyPanel.tsx';
+import { tables } from './tables.ts';
 
 /** One session: why it waits and what ends that; what is on record. */
 export function SessionPage({ id }: { readonly id: string }) {
@@ -30,7 +32,7 @@ export function SessionPage({ id }: { readonly id: string }) {
           <h1 tabIndex={-1}>
             <bdi>{id}</bdi>
           </h1>
-          <p class="dim">{row !== undefined && <State of={row.state ?? 'not live'} />}</p>
+          <p class="dim">{row !== undefined && <State of={row.state ?? unseen()} />}</p>
         </div>
         <div class="acts">
           <IncidentButton of={id} />

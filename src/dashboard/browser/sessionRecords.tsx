@@ -37,7 +37,7 @@ export function SessionRecords({ records, why }: Pick<SessionDetail, 'records' |
               <td class="num" data-l="Begun">
                 {deliveries}
               </td>
-              <td>
+              <td class="lb" data-l="Accepted">
                 <Ago at={postedAt} />
               </td>
             </tr>
@@ -67,10 +67,10 @@ export function SessionRecords({ records, why }: Pick<SessionDetail, 'records' |
               <td>
                 <bdi>{tool}</bdi>
               </td>
-              <td>
+              <td class="lb" data-l="Started">
                 <Ago at={startedAt} />
               </td>
-              <td>
+              <td class="lb" data-l="Due in">
                 <Countdown at={deadlineAt} />
               </td>
             </tr>

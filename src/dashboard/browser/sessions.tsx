@@ -2,11 +2,12 @@ import type { SessionLine } from '../snapshot.ts';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
 import { Head } from './head.tsx';
+import { unseen } from './health.tsx';
 import { KeyedList } from './keyedList.tsx';
-import { tables } from './live.ts';
 import { href, narrow, route } from './route.ts';
 import { Ago, Countdown } from './times.tsx';
 import { count, counted } from './words.ts';
+import { tables } from './tables.ts';
 
 const kinds = [['', 'All'] as const, ['waits', 'Waiting'] as const, ['live', 'Live'] as const];
 
@@ -92,7 +93,7 @@ function Row({ of: key }: { readonly of: string }) {
         </a>
       </td>
       <td>
-        <State of={row.state ?? 'not live'} />
+        <State of={row.state ?? unseen()} />
       </td>
       <td class="cut dim">{wait?.text}</td>
       <td class="nw">
@@ -108,7 +109,9 @@ function Row({ of: key }: { readonly of: string }) {
       <td class={`num ${row.failedTurns24h > 0 ? 'warn' : ''}`} data-l="Failed turns 24h">
         {count(row.failedTurns24h)}
       </td>
-      <td>{row.lastSeenAt !== undefined && <Ago at={row.lastSeenAt} />}</td>
+      <td class="lb" data-l="Last event">
+        {row.lastSeenAt !== undefined && <Ago at={row.lastSeenAt} />}
+      </td>
     </tr>
   );
 }

@@ -8,7 +8,7 @@ import { Events } from './events.tsx';
 import { Help } from './help.tsx';
 import { IntegrationPage } from './integrationPage.tsx';
 import { Integrations } from './integrations.tsx';
-import { head, link, tables } from './live.ts';
+import { head, link } from './live.ts';
 import { Machines } from './machines.tsx';
 import { Nav } from './nav.tsx';
 import { Overview } from './overview.tsx';
@@ -18,6 +18,7 @@ import { SessionPage } from './sessionPage.tsx';
 import { Sessions } from './sessions.tsx';
 import { Top } from './top.tsx';
 import { counted } from './words.ts';
+import { tables } from './tables.ts';
 
 export function Shell() {
   const { view, subject } = route.value;

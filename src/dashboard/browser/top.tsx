@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { Glyph } from './glyph.tsx';
 import { isHelpShown } from './help.tsx';
-import { head, held, link, pause, paused, tables } from './live.ts';
+import { head, held, link, pause, paused } from './live.ts';
 import { href, narrow, span } from './route.ts';
 import { nextTheme } from './theme.ts';
+import { tables } from './tables.ts';
 
 /** What is typed into the field at the top. */
 const find = signal('');

@@ -1,11 +1,13 @@
 import type { Wait } from '../snapshot.ts';
 import { OrderButton } from './dialog.tsx';
+import { ended, type EndedWait, hold, staysShown } from './endedWaits.ts';
 import { Glyph } from './glyph.tsx';
 import type { GlyphName, Tone } from './glyphs.ts';
-import { right, tables } from './live.ts';
+import { now, right } from './live.ts';
 import { href } from './route.ts';
 import { useSteady } from './steady.ts';
 import { At, Countdown, Since } from './times.tsx';
+import { tables } from './tables.ts';
 
 const signs: Readonly<Record<Wait['sign'], readonly [GlyphName, Tone]>> = {
   asks: ['ask', 'wait'],
@@ -16,14 +18,28 @@ const signs: Readonly<Record<Wait['sign'], readonly [GlyphName, Tone]>> = {
   crashed: ['cross', 'bad'],
   backoff: ['clock', 'warn'],
   calling: ['clock', 'warn'],
+  frozen: ['held', 'bad'],
 };
 
-/** Waits of one kind, soonest first. */
-export function WaitList({ waits }: { readonly waits: readonly Wait[] }) {
+interface WaitListProps {
+  readonly needsPerson: boolean;
+  /** Said where nothing waits. */
+  readonly none: string;
+}
+
+/** Waits of one kind, soonest first; those that have just ended stay where they were. */
+export function WaitList({ needsPerson, none }: WaitListProps) {
+  const over = [...ended.value.values()].filter(
+    (each) => tables.waits.row(each.wait.key) === undefined && staysShown(each, now.value),
+  );
+  const waits = [...tables.waits.all.value, ...over.map(({ wait }) => wait)].filter(
+    (each) => each.needsPerson === needsPerson,
+  );
   const sorted = [...waits].sort(
     (one, other) => (one.endsAt ?? Infinity) - (other.endsAt ?? Infinity) || (one.key < other.key ? -1 : 1),
   );
   const { keys, on } = useSteady(sorted.map(({ key }) => key));
+  if (keys.length === 0) return <p class="in dim">{none}</p>;
   return (
     <ul {...on}>
       {keys.map((key) => (
@@ -34,13 +50,22 @@ export function WaitList({ waits }: { readonly waits: readonly Wait[] }) {
 }
 
 function WaitRow({ of: key }: { readonly of: string }) {
-  const wait = tables.waits.row(key);
+  const live = tables.waits.row(key);
+  const over = live === undefined ? ended.value.get(key) : undefined;
+  const wait = live ?? over?.wait;
   if (wait === undefined) return null;
   const { sign, name, of, text, error } = wait;
-  const [glyph, tone] = signs[sign];
-  const target = href(of === 'session' ? 'sessions' : 'integrations', name);
+  const [glyph, tone] = over === undefined ? signs[sign] : overSign;
+  const target = of === 'gateway' ? href('processes') : href(of === 'session' ? 'sessions' : 'integrations', name);
   return (
-    <li class="need" data-row>
+    <li
+      class={over === undefined ? 'need' : 'need over'}
+      data-row
+      onPointerEnter={() => hold('pointer', key)}
+      onPointerLeave={() => hold('pointer', '')}
+      onFocusIn={() => hold('focus', key)}
+      onFocusOut={() => hold('focus', '')}
+    >
       <Glyph name={glyph} tone={tone} />
       <div class="who">
         <a class="cut" href={target}>
@@ -54,9 +79,9 @@ function WaitRow({ of: key }: { readonly of: string }) {
         <p class="wrap">{text}</p>
         {error !== undefined && <p class="ev cut">{error}</p>}
       </div>
-      <Rule {...wait} />
+      {over === undefined ? <Rule {...wait} /> : <Over {...over} />}
       <div class="a">
-        {wait.order === undefined || right.value !== 'all' ? (
+        {wait.order === undefined || of === 'gateway' || over !== undefined || right.value !== 'all' ? (
           <a class="btn" href={target}>
             Open
           </a>
@@ -70,10 +95,25 @@ function WaitRow({ of: key }: { readonly of: string }) {
 
 const orderTexts = { restart: 'Restart…', reset: 'Reset…' } as const;
 
+const overSign = ['ok', 'dim'] as const;
+
+function Over({ how, endedAt }: EndedWait) {
+  return (
+    <div class="rule">
+      <span>{how}</span>
+      <span class="faint">
+        <At at={endedAt} />
+      </span>
+    </div>
+  );
+}
+
 function Rule({ rule, endsAt, since }: Wait) {
   return (
     <div class="rule">
-      <span class="dim">{rule === undefined ? 'Nothing ends it' : endsAt === undefined ? rule : `${rule} in`}</span>
+      <span class="dim">
+        {rule === undefined ? 'Nothing ends it by itself' : endsAt === undefined ? rule : `${rule} in`}
+      </span>
       {endsAt !== undefined && <Countdown at={endsAt} />}
       <span class="faint">
         {endsAt !== undefined ? (

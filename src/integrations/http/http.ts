@@ -7,7 +7,7 @@ import { checkHttpOptions, type HttpAnswer, type HttpOptions, type HttpParse } f
 import type { StreamedBy } from './httpIntegration.ts';
 import { type HttpRequest, prepareRequest } from './httpRequest.ts';
 import { readAnswer } from './readAnswer.ts';
-import { variablesOf } from '../../store/requestSecrets.ts';
+import { ownHeaderValues, variablesOf } from '../../store/requestSecrets.ts';
 import { sendRequest } from './sendRequest.ts';
 import { serverOf } from './serverOf.ts';
 
@@ -35,6 +35,7 @@ export function superviseHttp<P extends HttpParse>(
   const own = Object.entries(headers).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
   // Those of single calls are taken out of their own failures: so many would push those of the environment out.
   for (const variables of variablesOf(baseUrl, own)) runtime.secrets.learn(variables);
+  runtime.secrets.learnValues(ownHeaderValues(own));
   const sending = { options, clock: runtime.clock };
 
   const streamedBy: StreamedBy = (reading) => async (request, context) => {

@@ -19,6 +19,8 @@ const planted = {
   cookie: 'session-in-a-cookie',
   query: 'token-in-the-query-of-the-call',
   path: 'signature-in-the-path',
+  unusual: 'plain words of a header called as nobody calls it',
+  scheme: 'half-of-a-value',
   message: 'what the person asked the model',
   system: 'what the host told it to keep to itself',
 } as const;
@@ -55,10 +57,11 @@ describe.skipIf(!hasSqlite)('the secrets of requests', () => {
       const isText = received.url?.startsWith('/text') === true;
       // Bare, so that nothing beside them says what they are.
       const query = [...new URL(received.url ?? '', 'http://x').searchParams.values()];
-      const sent = [...query, ...Object.values(received.headers)]
+      const words = [...query, ...Object.values(received.headers)]
         .join(' ')
         .split(/[\s=]+/)
         .join(' ');
+      const sent = `${words} ${planted.unusual} for ${String(received.headers['user-agent'])}`;
       const chunks: Buffer[] = [];
       received.on('data', (chunk: Buffer) => chunks.push(chunk));
       received.on('end', () => {
@@ -88,7 +91,7 @@ describe.skipIf(!hasSqlite)('the secrets of requests', () => {
     gateway.on('*', (fact) => facts.push(fact));
     const api = gateway.http('api', {
       baseUrl: `${server.url}/?api_key=${planted.base}`,
-      headers: { authorization: planted.own },
+      headers: { authorization: planted.own, 'x-our-pass': planted.unusual, 'x-door': `Knock ${planted.scheme}` },
       policy: { maxAttempts: 1 },
     });
     await gateway.start();

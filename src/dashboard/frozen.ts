@@ -1,0 +1,45 @@
+import type { LiveStatus } from '../control/answers.ts';
+import type { AskedRuntime } from '../runtime/askRuntimes.ts';
+import type { StoreReader, StoreStatus } from '../store/storeReader.ts';
+
+/** What is on record as pending of sessions that no gateway answers for. */
+export interface PendingRecords {
+  readonly calls: number;
+  readonly messages: number;
+}
+
+export const noPending: PendingRecords = { calls: 0, messages: 0 };
+
+/** Sessions that are looked at for it: those seen last. */
+const mostLooked = 50;
+
+/** Remembers since when runtimes do not answer whose process runs. */
+export class Frozen {
+  readonly #since = new Map<string, number>();
+
+  /** Those that do not answer now, by their id, with when that was noticed first. @param at - wall time in ms since the epoch. */
+  since(asked: readonly AskedRuntime<unknown>[], at: number): ReadonlyMap<string, number> {
+    const now = asked.filter(({ frozen }) => frozen !== undefined).map(({ runtime }) => runtime.id);
+    for (const id of this.#since.keys()) if (!now.includes(id)) this.#since.delete(id);
+    for (const id of now) if (!this.#since.has(id)) this.#since.set(id, at);
+    return new Map(this.#since);
+  }
+}
+
+/** What the database knows of the work of runtimes that do not answer. */
+export async function pendingRecords(
+  reader: StoreReader,
+  { sessions }: StoreStatus,
+  asked: readonly AskedRuntime<LiveStatus>[],
+): Promise<PendingRecords> {
+  const answered = new Set(asked.flatMap(({ answer }) => (answer?.sessions ?? []).map(({ session }) => session)));
+  const silent = sessions.filter(({ session }) => !answered.has(session)).slice(0, mostLooked);
+  const records = await Promise.all(silent.map(({ session }) => reader.session(session)));
+  return records.reduce<PendingRecords>(
+    (sum, each) => ({
+      calls: sum.calls + (each?.calls.length ?? 0),
+      messages: sum.messages + (each?.messages.length ?? 0),
+    }),
+    noPending,
+  );
+}
