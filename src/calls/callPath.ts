@@ -164,18 +164,28 @@ export class CallPath<I, O> implements Drainable {
     const next = whyOf(call, this.#conductor.state.options.clock)?.next;
     if (next === undefined) return notDone('The call has ended.');
     if (next.id !== rule) return notDone(`Something else comes next by now: ${next.rule}.`);
-    return this.#step(() => this.#conductor.fire(call, next, announce, note));
+    const act = (): void => {
+      this.#conductor.befell({ input: 'fired', call: call.number, rule: next.rule });
+      announce();
+    };
+    return this.#step(() => this.#conductor.fire(call, next, act, note));
   }
 
   /** Has no further attempt follow. @param announce - told before, where one could have. */
   stopRetrying(call: Call<I, O>, announce: () => void): OrderResult {
-    return this.#step(() => this.#conductor.stopRetrying(call, announce));
+    const act = (): void => {
+      this.#conductor.befell({ input: 'retriesStopped', call: call.number });
+      announce();
+    };
+    return this.#step(() => this.#conductor.stopRetrying(call, act));
   }
 
   /** Has an open circuit, or a server that asked not to be called, probed now. */
   probe(note: OrderNote = {}): OrderResult {
     const { state, steps } = this.#conductor;
-    return this.#step(() => probeNow(state, steps, note));
+    const result = this.#step(() => probeNow(state, steps, note));
+    if (result.ok) this.#conductor.befell({ input: 'probed' });
+    return result;
   }
 
   /** Ends the call that holds a scope. @returns false when none does. */

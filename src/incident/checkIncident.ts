@@ -217,6 +217,7 @@ function inputOf(row: Fields, at: string): InputRow {
     'crashed',
     'restarted',
     'reset',
+    'probed',
     'restart',
     'stopped',
     'adopted',
@@ -224,11 +225,19 @@ function inputOf(row: Fields, at: string): InputRow {
     'isolated',
     'released',
     'toolReset',
+    'fired',
+    'retriesStopped',
   ]);
   if (input === 'attached') return { ...base, input, down: row['down'] === true, ...circuit };
   if (input === 'adopted') return { ...base, input, ...circuit, ...(row['closed'] === true && { closed: true }) };
   if (input === 'inquired') return { ...base, input, alive: row['alive'] === true };
   if (input === 'toolReset') return { ...base, input, tool: text(row['tool'], `${at}.tool`) };
+  if (input === 'fired' || input === 'retriesStopped') {
+    const call = integer(row['call'], `${at}.call`, 1);
+    return input === 'fired'
+      ? { ...base, input, call, rule: text(row['rule'], `${at}.rule`) }
+      : { ...base, input, call };
+  }
   if (input === 'isolated' || input === 'released')
     return {
       ...base,

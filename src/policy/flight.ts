@@ -76,10 +76,13 @@ export type Befell =
     }
   /** Its server is gone. */
   | { readonly input: 'crashed'; readonly failure: RecordedFailure; readonly quietly: boolean }
-  /** Its server is back; an operator closed its circuit, or had it restarted; it has stopped. */
-  | { readonly input: 'restarted' | 'reset' | 'restart' | 'stopped' }
+  /** Its server is back; an operator closed its circuit, had it probed, or had it restarted; it has stopped. */
+  | { readonly input: 'restarted' | 'reset' | 'probed' | 'restart' | 'stopped' }
   /** Somebody holds its circuit open, or that of a tool, or lets go of it. */
   | { readonly input: 'isolated' | 'released'; readonly hold: number; readonly tool?: string | undefined }
+  /** An operator had the rule act that was to end a wait of a call next, or had the call not be tried again. */
+  | { readonly input: 'fired'; readonly call: number; readonly rule: string }
+  | { readonly input: 'retriesStopped'; readonly call: number }
   /** The circuit of a tool was closed by hand. */
   | { readonly input: 'toolReset'; readonly tool: string }
   /** Another process opened or closed the circuit they share, or was asked to pause. */

@@ -61,6 +61,7 @@ export async function replay(incident: Incident, { clock, random, policy = [] }:
     }
   }
   for (const turn of sessionPlan?.turns ?? []) agenda.add(turn.startedAt, () => session?.begin(turn));
+  for (const order of sessionPlan?.fired ?? []) agenda.add(order.at, () => session?.fire(order));
   for (const { at, stalledMs } of stallsOf(incident, origin)) agenda.addStall(at - stalledMs, stalledMs);
 
   const until = Math.max(0, ...plans.map((plan) => plan.until)) + tailMs;

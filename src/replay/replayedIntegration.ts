@@ -1,5 +1,6 @@
 import { createActor } from 'xstate';
 import { CallPath } from '../calls/callPath.ts';
+import { whyOf } from '../calls/callWhy.ts';
 import type { CallSettings } from '../calls/callSettings.ts';
 import type { Call } from '../calls/call.ts';
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
@@ -121,6 +122,17 @@ export class ReplayedIntegration {
       case 'released':
         this.#holds.get(row.hold)?.();
         break;
+      case 'probed':
+        this.path.probe();
+        break;
+      case 'fired':
+        this.#fire(row.call, row.rule);
+        break;
+      case 'retriesStopped': {
+        const call = this.calls.get(row.call);
+        if (call !== undefined) this.path.stopRetrying(call, nobody);
+        break;
+      }
       case 'toolReset':
         this.path.resetTool(row.tool);
         break;
@@ -133,6 +145,13 @@ export class ReplayedIntegration {
         });
       }
     }
+  }
+
+  /** Does nothing where another rule comes next by now: that is a difference, and shows as one. */
+  #fire(number: number, rule: string): void {
+    const call = this.calls.get(number);
+    const next = call && whyOf(call, this.#clock)?.next;
+    if (call !== undefined && next?.rule === rule) this.path.fire(call, next.id, nobody);
   }
 
   #attach({
@@ -151,6 +170,10 @@ export class ReplayedIntegration {
     });
     ref.start();
   }
+}
+
+function nobody(): void {
+  // Nobody is told of an order in a replay.
 }
 
 function settingsOf(call: PlannedCall, attemptsMade: () => number): CallSettings<PlannedCall, unknown> {

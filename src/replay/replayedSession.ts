@@ -10,7 +10,7 @@ import type { Turn } from '../sessions/turn.ts';
 import type { RootSupervisor } from '../supervisor/supervisor.ts';
 import type { PlannedCall } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
-import type { PlannedTurn, SessionPlan } from './sessionPlan.ts';
+import type { PlannedFiring, PlannedTurn, SessionPlan } from './sessionPlan.ts';
 
 export interface SessionSurroundings {
   readonly clock: Clock;
@@ -19,6 +19,9 @@ export interface SessionSurroundings {
   readonly root: RootSupervisor;
   readonly integrations: ReadonlyMap<string, ReplayedIntegration>;
 }
+
+/** Events are kept to a whole ms. */
+const sameMs = 1;
 
 /** A session in the replay: the real mailbox, turns and watchdog; its handler makes the calls that were made, and ends or hangs as it did. */
 export class ReplayedSession {
@@ -49,37 +52,54 @@ export class ReplayedSession {
     void this.#session.send({ kind: turn.kind, data: turn });
   }
 
+  /** An operator has the watchdog act before its time. */
+  fire({ rule, what }: PlannedFiring): void {
+    const rules = this.#session.why().rules.filter((each) => each.rule === rule);
+    const found = rules.find((each) => each.what === what) ?? rules[0];
+    if (found !== undefined) this.#session.fire(found.id);
+  }
+
   close(): void {
     this.#session.close();
   }
 
   #process(planned: PlannedTurn, turn: Turn): Promise<unknown> {
-    for (const call of planned.calls) this.#at(call.arrivedAt, () => this.#call(call, turn));
+    const awaited: Promise<unknown>[] = [];
+    for (const call of planned.calls) {
+      this.#at(call.arrivedAt, () => {
+        const result = this.#call(call, turn, planned.endedAt);
+        if (result !== undefined && endOf(call) <= planned.endedAt + sameMs) awaited.push(result);
+      });
+    }
     this.#touch(planned, turn);
     return new Promise((resolve, reject) => {
-      const end = (): void => {
+      const end = async (): Promise<void> => {
+        // What had ended before it is waited for: both may have come within the same ms.
+        await Promise.all(awaited);
         if (planned.ok) resolve(undefined);
         else reject(new Error(planned.error ?? 'the turn failed'));
       };
-      if (Number.isFinite(planned.endedAt) && planned.stalledAt === undefined) this.#at(planned.endedAt, end);
+      if (Number.isFinite(planned.endedAt) && planned.stalledAt === undefined)
+        this.#at(planned.endedAt, () => void end());
       // One that was told to end may have ended then.
       turn.signal.addEventListener('abort', () => {
-        if (Number.isFinite(planned.endedAt)) this.#at(planned.endedAt, end);
+        if (Number.isFinite(planned.endedAt)) this.#at(planned.endedAt, () => void end());
       });
     });
   }
 
-  #call(call: PlannedCall, turn: Turn): void {
+  #call(call: PlannedCall, turn: Turn, turnEndsAt: number): Promise<unknown> | undefined {
     const { overallMs, attemptMs } = call.limits;
     const usual = this.#integrations.get(call.integration)?.plan.policy.limits;
     // What declares itself long-running has one limit of its own in place of all others.
     const isLong = overallMs === attemptMs && attemptMs !== usual?.attemptMs;
     const controller = new AbortController();
     const { end } = call;
-    const isCallers = end?.failure.kind === 'cancelled' && end.failure.reason === undefined;
+    const isEarlier = end !== undefined && end.at < turnEndsAt - sameMs;
+    const isCallers = end?.failure.kind === 'cancelled' && (isEarlier || end.failure.reason === undefined);
     if (isCallers) this.#at(end.at, () => controller.abort(new Error(end.failure.message)));
-    if (turn.signal.aborted) return;
-    void turn.tool(call.integration, call.about.tool ?? call.about.label ?? 'tool', call, {
+    if (turn.signal.aborted) return undefined;
+    return turn.tool(call.integration, call.about.tool ?? call.about.label ?? 'tool', call, {
       effect: call.about.effect,
       signal: controller.signal,
       // The call path has 1 ms more than the watchdog.
@@ -101,6 +121,13 @@ export class ReplayedSession {
   #at(at: number, run: () => void): void {
     this.#clock.setTimeout(run, Math.max(0, at - this.#clock.now()));
   }
+}
+
+/** When a call ended; `Infinity` where nobody knows. */
+function endOf({ end, attempts, isPending }: PlannedCall): number {
+  // One that was cancelled may have ended with its turn.
+  if (end !== undefined) return end.failure.kind === 'cancelled' ? Number.POSITIVE_INFINITY : end.at;
+  return isPending ? Number.POSITIVE_INFINITY : ([...attempts.values()].at(-1)?.endedAt ?? Number.POSITIVE_INFINITY);
 }
 
 const noOrders = 'A replay takes no orders.';

@@ -9,6 +9,15 @@ export interface SessionPlan {
   readonly turns: readonly PlannedTurn[];
   /** When its watchdog fired. */
   readonly firings: readonly number[];
+  /** Rules of the session itself that an operator had act before their time. */
+  readonly fired: readonly PlannedFiring[];
+}
+
+export interface PlannedFiring {
+  readonly at: number;
+  readonly rule: string;
+  /** The tool, where it is about a call. */
+  readonly what: string;
 }
 
 export interface PlannedTurn {
@@ -51,7 +60,18 @@ export function sessionPlanOf(
       origin,
     ),
   );
-  return { id: session.name, watchdog: session.watchdog, turns, firings: fired.map(({ at }) => at - origin) };
+  const firings = fired.map(({ at }) => at - origin);
+  return { id: session.name, watchdog: session.watchdog, turns, firings, fired: firedIn(events, session.name, origin) };
+}
+
+/** Of calls, integrations have their own records. */
+function firedIn(events: Incident['events'], session: string, origin: number): readonly PlannedFiring[] {
+  return events.flatMap(({ at, category, type, metadata }) => {
+    const { session: of, rule, what } = metadata;
+    const isOwn = rule === 'tool_call' || rule === 'turn';
+    if (category !== 'operator' || type !== 'fired' || of !== session || !isOwn) return [];
+    return [{ at: at - origin, rule, what: String(what) }];
+  });
 }
 
 function turnOf(
