@@ -26,6 +26,7 @@ const points = [
   ['after-start', 5],
   ['mute', 3],
   ['idle', 3],
+  ['slow', 4],
   ['kill', 16],
   ['', 10],
 ];
@@ -92,6 +93,10 @@ class Run {
   #session;
   #random;
   #progress;
+  /** References that were said last not to be paid. */
+  #unpaid = new Set();
+  /** Over when a payment has ended that is not to be disturbed. */
+  #calm = Promise.resolve();
   #wanted = 0;
   #killed = 0;
   #violations = [];
@@ -125,8 +130,12 @@ class Run {
       const reference = `o-${++this.#wanted}`;
       const point = this.#point();
       if (point !== '' && point !== 'kill') writeFileSync(join(this.#directory, 'plan', reference), point);
+      // What comes late is seen only of a server that lives so long.
+      await this.#calm;
       const killing = point === 'kill' ? this.#kill() : undefined;
-      await this.#payOne(reference);
+      const paying = this.#payOne(reference);
+      if (point === 'slow') this.#calm = paying;
+      await paying;
       await killing;
       this.#progress(this.#kills, this.#wanted);
     }
@@ -137,6 +146,8 @@ class Run {
     const counts = new Map();
     for (const { reference } of made) counts.set(reference, (counts.get(reference) ?? 0) + 1);
     for (const [reference, count] of counts) if (count > 1) this.#wrong(`${reference} was paid ${count} times`);
+    for (const reference of this.#unpaid)
+      if (counts.has(reference)) this.#wrong(`${reference} was said not to be done, and was`);
     return { kills: this.#kills, wanted: this.#wanted, made: counts.size, ...this.#sums, violations: this.#violations };
   }
 
@@ -144,15 +155,20 @@ class Run {
   async #payOne(reference) {
     for (let turn = 0; turn <= mostRepeats; turn++) {
       const again = [];
+      let isAsked = false;
       // An agent that sees that it is asked what became of its call, and sends the same once more.
       const onprogress = ({ message }) => {
-        if (again.length === 0 && message?.startsWith('asks ') && this.#random() < 0.5)
-          again.push(this.#charge(reference));
+        if (isAsked || message?.startsWith('asks ') !== true) return;
+        isAsked = true;
+        if (this.#random() < 0.5) again.push(this.#charge(reference));
       };
       const first = await this.#charge(reference, onprogress);
       const said = [first, ...(await Promise.all(again))];
       // Of equal calls one may be made after another is known not to have been.
-      if (!said.every((each) => each === 'notDone' || each === 'notStarted')) return;
+      const isUnpaid = said.every((each) => each === 'notDone' || each === 'notStarted');
+      if (isUnpaid) this.#unpaid.add(reference);
+      else this.#unpaid.delete(reference);
+      if (!isUnpaid) return;
       if (this.#paid(reference).length > 0) this.#wrong(`${reference} is said not to be done, and is`);
       await wait(50);
     }
