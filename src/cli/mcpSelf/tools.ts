@@ -56,7 +56,7 @@ export const restartTool: SelfTool = {
   description:
     'Starts an MCP server, or a session, anew. Its calls in flight end with an error that says whether they may have taken effect. ' +
     'Only for what `status` shows as crashed, quarantined or stuck.',
-  options: [],
+  options: ['reason'],
   operand: { name: 'name', help: 'an integration or the id of a session, as `status` shows it' },
   acts: true,
 };
@@ -76,9 +76,14 @@ export function inputSchema({ command, options, operand }: SelfTool): Record<str
 }
 
 /** The command line that an input stands for. A value is never taken for an option or a command. */
-export function wordsOf({ command, options, operand }: SelfTool, input: Readonly<Record<string, unknown>>): string[] {
+export function wordsOf(
+  { command, options, operand, acts }: SelfTool,
+  input: Readonly<Record<string, unknown>>,
+): string[] {
+  // The record has to tell what an agent did from what a person did.
+  const said = acts ? { ...input, reason: `by an agent: ${textOf(input['reason']) || 'it gave no reason'}` } : input;
   const given = options.flatMap((name) => {
-    const values: readonly unknown[] = [input[name]].flat();
+    const values: readonly unknown[] = [said[name]].flat();
     return values.flatMap((value) => {
       if (value === true) return [`--${name}`];
       return typeof value === 'string' || typeof value === 'number' ? [`--${name}=${value}`] : [];
@@ -86,6 +91,8 @@ export function wordsOf({ command, options, operand }: SelfTool, input: Readonly
   });
   return [command.name, ...given, ...(operand === undefined ? [] : ['--', String(input[operand.name])])];
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 function specOf(command: Command, name: string): OptionSpec {
   const spec = command.options[name];

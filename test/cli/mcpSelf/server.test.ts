@@ -89,11 +89,15 @@ describe.skipIf(!hasSqlite)('unwedge mcp-self', () => {
     ]);
     const refused = await reading.ask('restart', { name: 'kb' }).catch((error: Error) => ({ text: error.message }));
     expect(refused.text).toMatch(/restart not found/i);
-    const restarted: string[] = [];
-    gateway.on('operator.restarted', ({ integration = '' }) => void restarted.push(integration));
+    const restarted: unknown[] = [];
+    gateway.on('operator.restarted', ({ integration, why }) => void restarted.push([integration, why]));
     const acting = await connect(db, ['--allow-restart']);
     expect(await acting.ask('restart', { name: 'kb' })).toMatchObject({ isError: false });
-    expect(restarted).toEqual(['kb']);
+    await acting.ask('restart', { name: 'kb', reason: 'it hangs' });
+    expect(restarted).toEqual([
+      ['kb', 'by an agent: it gave no reason'],
+      ['kb', 'by an agent: it hangs'],
+    ]);
   });
 
   it('[E-5] takes no input for an option, a command or a file, and says what is wrong with it', async () => {
