@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { AttemptError } from '../../src/policy/failure.ts';
 import { replayIncident } from '../../src/testing/replayIncident.ts';
@@ -84,6 +86,20 @@ describe.skipIf(!hasSqlite)('unwedge incident and unwedge replay', () => {
     const changed = await call(['replay', folder]);
     expect(changed.code).toBe(1);
     expect(changed.stdout).toContain('kb-1: recorded answered, 3 attempts, replayed answered, 1 attempt');
+  });
+
+  it('[O-16] is a test of one’s own, as the page shows it', async () => {
+    const db = await databaseOfTrouble();
+    const folder = join(temporaryDirectory(), 'taken');
+    await call(['incident', 'kb', '--out', folder, '--db', db]);
+    const page = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
+    const [shown = ''] = /(?<=^```ts\n)import assert[^`]*`[^`]*`[^`]*`[^`]*`[^`]*(?=^```)/m.exec(page) ?? [];
+    const build = fileURLToPath(new URL('../../.build', import.meta.url));
+    mkdirSync(build, { recursive: true });
+    const program = join(build, `incident-${crypto.randomUUID()}.mjs`);
+    onTestFinished(() => rmSync(program, { force: true }));
+    writeFileSync(program, shown.replace('test/incidents/kb-12', folder));
+    expect((await execa(process.execPath, [program])).stdout).toBe('6 calls and changes ended as they did');
   });
 
   it('[O-16] [L-1] refuses what it cannot do by name', async () => {
