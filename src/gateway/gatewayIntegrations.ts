@@ -58,7 +58,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     path: CallPath<I, O>,
     about: AboutTools,
     request: ToolTarget['request'],
-    more: Pick<ToolTarget, 'behind' | 'effectOf' | 'streamedBy'> = {},
+    more: Pick<ToolTarget, 'behind' | 'effectOf' | 'streamedBy' | 'lacks'> = {},
   ): void {
     targets.set(path.name, { path: path as CallPath<unknown, unknown>, ...about, request, ...more });
   }
@@ -111,7 +111,11 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       const { effect } = about;
       const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, about.tools);
       const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
-      register(path, { ...about, tools }, request, { behind });
+      const lacks = (tool: string): boolean => {
+        const { knownTools } = integration;
+        return knownTools?.current === true && !knownTools.tools.some((each) => each.name === tool);
+      };
+      register(path, { ...about, tools }, request, { behind, lacks });
       return integration;
     },
     subprocess(name, subprocessOptions) {

@@ -9,7 +9,10 @@ export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
   return {
     call(integration, tool, input, { signal, timeoutMs }) {
       const target = targets.get(integration);
-      if (target === undefined) return Promise.resolve(unknownTarget(integration));
+      if (target === undefined) return Promise.resolve(notFound(integration, `There is no integration ${integration}`));
+      // Of a tool that it does not declare nobody has said that it only reads.
+      if (target.lacks?.(tool) === true)
+        return Promise.resolve(notFound(integration, `${integration} declares no tool ${tool}: it was not asked`));
       const { path, tools } = target;
       const own = tools.get(tool);
       const { retry } = path.policy;
@@ -42,11 +45,11 @@ export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
   };
 }
 
-function unknownTarget(integration: string): Outcome<unknown> {
+function notFound(integration: string, message: string): Outcome<unknown> {
   const failure: Failure = {
     kind: 'permanent',
     reason: 'not_found',
-    message: `There is no integration ${integration}`,
+    message,
     outcome: 'not_started',
     integration,
     attempts: 0,

@@ -30,6 +30,8 @@ export interface ToolTarget {
   readonly streamedBy?: ((reading: CheckedReading) => Operation<unknown, unknown>) | undefined;
   /** What its requests and answers look like to reconcile rules. */
   readonly forms: ToolForms;
+  /** Whether its server, as far as it has listed its tools, has none of this name. @defaultValue that is not known */
+  readonly lacks?: ((tool: string) => boolean) | undefined;
   /** The process behind it and the last line it printed, where there is one. */
   readonly behind?: (() => TargetWhy['process']) | undefined;
 }
