@@ -105,6 +105,21 @@ describe('a probe that is told to come back later', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('[R-16] has all its attempts left when it is answered at last', async () => {
+    const { make, attempt, asked, clock } = startReconciling({ attempts: 2 });
+    const { outcome } = make('charge:1');
+    attempt(0).reject(lost);
+    await clock.settle();
+    for (let times = 0; times < 3; times++) {
+      asked[times]?.resolve(later(5000));
+      await clock.advance(5000);
+    }
+    asked[3]?.resolve('unknown');
+    await clock.advance(2000);
+    asked[4]?.resolve({ done: 'ch_42' });
+    expect(await outcome).toMatchObject({ ok: true, value: 'ch_42' });
+  });
+
   it('[R-16] is never asked in a loop', async () => {
     const { make, attempt, asked, clock } = startReconciling({ attempts: 1 });
     make('charge:1');

@@ -73,6 +73,17 @@ describe.each(rules)('a reconcile rule that asks by %s', (_, rule) => {
     expect(await outcome).toMatchObject({ ok: true });
   });
 
+  it('[R-16] is not kept waiting by a pause that was asked for before', async () => {
+    const { clock, asked, books, charge } = await startBooks({ ...rule, attempts: 1 }, busy, 1);
+    void books.call({ tool: 'list_payments' } as never);
+    await clock.settle();
+    const outcome = charge();
+    await clock.advance(29_000);
+    expect(asked).toEqual([0]);
+    await clock.advance(2000);
+    expect(await outcome).toMatchObject({ ok: true });
+  });
+
   it('[R-16] goes on asking at its own times where the circuit stays open for longer than its call has', async () => {
     const { clock, asked, books, charge } = await startBooks(rule, down, 1);
     books.breaker.isolate();
