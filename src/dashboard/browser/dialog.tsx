@@ -72,8 +72,9 @@ function Question(asked: Wish) {
       after={consequences(asked)}
       word={cutting.has(order) ? name : undefined}
       act={async (why) => {
-        const { text } = await give(order, name, why, target);
-        told.value = `${verbs[order]} ${what}: ${text}`;
+        const { ok, text } = await give(order, name, why, target);
+        // What was done is a sentence of its own.
+        told.value = ok ? text : `${verbs[order]} ${what}: ${text}`;
       }}
       close={() => {
         wish.value = undefined;

@@ -82,7 +82,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     await page.getByLabel('Reason').fill('the vendor works on it');
     await page.getByLabel('Type search to confirm').fill('search');
     await act.click();
-    await page.locator('.toast', { hasText: 'Isolate search: Done.' }).waitFor();
+    await page.locator('.toast', { hasText: 'The circuit of search is held open until it is reset.' }).waitFor();
     await page.locator('main .st', { hasText: 'isolated' }).waitFor();
     await page.keyboard.press('1');
     await heading(page, '1 thing needs a person');
@@ -328,14 +328,18 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     expect(await crm.locator('.err').textContent()).toBe('1–2: transient: 503 Service Unavailable: try again later');
     const countdown = crm.locator('.cd');
     const before = await countdown.textContent();
-    const bars = () =>
-      page.evaluate(`[...document.querySelectorAll('.tl .bars b')].map(({ style }) => style.left).join()`);
+    const bars = async () =>
+      (await page.evaluate(
+        `[...document.querySelectorAll('.tl .bars b')].map(({ style }) => parseFloat(style.left))`,
+      )) as number[];
     const places = await bars();
     const line = () => page.evaluate(`document.querySelector('.tl').style.getPropertyValue('--now')`);
     const now = Number(await line());
     await expect.poll(() => countdown.textContent()).not.toBe(before);
     await expect.poll(async () => Number(await line())).toBeGreaterThan(now);
-    expect(await bars()).toBe(places);
+    // Times are told in whole ms: by one of them a bar may be elsewhere.
+    const moved = (await bars()).map((place, index) => Math.abs(place - (places[index] ?? Number.NaN)));
+    expect(moved.filter((by) => !(by < 0.5))).toEqual([]);
     await page.getByRole('button', { name: 'Only pending' }).click();
     await expect.poll(() => page.locator('.tl li').count()).toBe(3);
     expect((await texts(page, '[aria-label=History] tbody tr')).join('\n')).toMatch(
