@@ -93,6 +93,7 @@ function integrationOf(given: Fields, at: string): IncidentIntegration {
   return {
     name,
     ...(kept !== undefined && { kept: keptOf(kept, name) }),
+    ...(given['isShared'] === true && { isShared: true }),
     records: records.map((each, index) => recordOf(fields(each, `${at}.records[${index}]`), `${at}.records[${index}]`)),
   };
 }

@@ -2,6 +2,7 @@ import type { FlightRecord, PolicyRow } from '../policy/flight.ts';
 import type { EventRow } from '../store/events.ts';
 import { type FactRedactor, createFactRedactor } from '../store/redactFact.ts';
 import { redactTexts } from '../store/redactTexts.ts';
+import { policyMark } from '../store/flights.ts';
 import { KnownSecrets } from '../store/knownSecrets.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import {
@@ -12,6 +13,7 @@ import {
   incidentVersion,
 } from './incident.ts';
 import { counted } from './incidentFiles.ts';
+import { type Lives, livesOf, overlap, spanOf } from './lives.ts';
 import { type FoundSubject, findSubject } from './subject.ts';
 
 /** How long before what it is about an incident begins, in ms, and how long after it ends. */
@@ -69,7 +71,8 @@ interface Parts {
 
 function assemble(parts: Parts, madeAt: number): Incident {
   const { found, from, until, policies, isWhole } = parts;
-  const integrations = found.integrations.map((name) => integrationOf(name, parts));
+  const lives = new Map(found.integrations.map((name) => [name, livesOf(name, found, parts.flights)]));
+  const integrations = [...lives].map(([name, each]) => integrationOf(name, each, parts));
   const own = policies.findLast(({ name, kept }) => kept.of === 'session' && name === found.subject.id);
   const sessions =
     found.subject.kind === 'session' && own?.kept.of === 'session'
@@ -77,22 +80,63 @@ function assemble(parts: Parts, madeAt: number): Incident {
       : [];
   const about = { format: incidentFormat, version: incidentVersion, subject: found.subject, madeAt } as const;
   const incident = { ...about, from, until, pid: found.pid, integrations, sessions, events: eventsOf(parts) };
-  return { ...incident, missing: missingIn(incident, found, isWhole) };
+  const elsewhere = [...lives].flatMap(([name, each]) => elsewhereIn(name, each, parts));
+  return { ...incident, missing: [...missingIn(incident, found, isWhole), ...elsewhere] };
 }
 
-function integrationOf(name: string, { found, from, until, flights, policies }: Parts): IncidentIntegration {
-  const own = flights.filter(({ integration, run, at }) => integration === name && run === found.run && at >= from);
+function integrationOf(
+  name: string,
+  { own, strangers }: Lives,
+  { found, from, until, policies }: Parts,
+): IncidentIntegration {
   let left = mostRows;
-  const records = own
+  const taken = own
+    .filter(({ at }) => at >= from)
     .filter(({ rows }) => rows.some((row) => ('arrivedAt' in row ? row.arrivedAt : row.at) <= until))
     .toReversed()
     .filter(({ rows }) => (left -= rows.length) >= 0)
-    .toReversed()
-    .map(({ at, because, rows, limits, retries, missed }) => ({ at, because, rows, limits, retries, missed }));
-  const last = records.at(-1)?.at ?? until;
+    .toReversed();
+  const last = taken.at(-1);
   const inForce = policies.filter((row) => row.name === name && row.kept.of === 'integration');
-  const kept = (inForce.findLast(({ since }) => since <= last) ?? inForce.at(-1))?.kept;
-  return { name, ...(kept?.of === 'integration' && { kept }), records };
+  const kept = (
+    inForce.find((row) => policyMark(row.kept) === last?.policy) ??
+    inForce.findLast(({ since }) => since <= (last?.at ?? until)) ??
+    inForce.at(-1)
+  )?.kept;
+  const isShared = overlap(
+    taken,
+    strangers.filter(({ pid }) => pid === found.pid),
+  );
+  const records = taken.map(({ at, because, rows, limits, retries, missed }) => ({
+    at,
+    because,
+    rows,
+    limits,
+    retries,
+    missed,
+  }));
+  return { name, ...(kept?.of === 'integration' && { kept }), ...(isShared && { isShared }), records };
+}
+
+/** What integrations of the same name did at the time, elsewhere. */
+function elsewhereIn(name: string, { own, others, strangers }: Lives, { found, from, until }: Parts): string[] {
+  const isOfThen = (records: readonly FlightRecord[]): boolean => {
+    const span = spanOf(records);
+    return span !== undefined && span.from <= until && span.to >= from;
+  };
+  const begin = spanOf(own)?.from ?? until;
+  const [before, after] = [others.filter(({ at }) => at <= begin), others.filter(({ at }) => at > begin)];
+  const pids = new Set(strangers.map(({ pid }) => pid));
+  const then = [...pids].filter((pid) => isOfThen(strangers.filter((record) => record.pid === pid)));
+  return [
+    ...(isOfThen(before) ? [`What another ${name} of the same gateway did before it is not in it.`] : []),
+    ...(isOfThen(after) ? [`What another ${name} of the same gateway did after it is not in it.`] : []),
+    ...then.map((pid) =>
+      pid === found.pid
+        ? `What the ${name} of another gateway of process ${pid} did is not in it.`
+        : `What the ${name} of process ${pid} did is not in it.`,
+    ),
+  ];
 }
 
 function eventsOf({ found, from, until, events }: Parts): readonly IncidentEvent[] {

@@ -29,6 +29,8 @@ export interface IncidentIntegration {
   readonly name: string;
   /** Absent where none is on record. */
   readonly kept?: Extract<KeptPolicy, { of: 'integration' }> | undefined;
+  /** Another gateway of its process has one of the same name, too: events do not tell which of both they are about. */
+  readonly isShared?: true | undefined;
   readonly records: readonly IncidentRecord[];
 }
 

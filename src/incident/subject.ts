@@ -2,6 +2,7 @@ import type { FlightRecord, FlightRow } from '../policy/flight.ts';
 import { nearest } from '../policy/nearest.ts';
 import { show } from '../policy/showValue.ts';
 import type { EventRow } from '../store/events.ts';
+import { gatewayOf } from '../store/flights.ts';
 import type { IncidentSubject } from './incident.ts';
 
 /** Where a subject was found. */
@@ -41,7 +42,10 @@ function asSession(id: string, { flights, events, sessionIds }: Records): FoundS
   const trouble = own.findLast(({ type }) => troubles.has(type)) ?? own.at(-1);
   const last = used.at(-1);
   const pid = numberOf(trouble?.metadata['runtime_pid']) ?? last?.pid;
-  const ofRun = used.filter((record) => record.pid === pid);
+  const ofPid = used.filter((record) => record.pid === pid);
+  // Gateways of one process have the same pid.
+  const gateway = gatewayOf(ofPid.at(-1)?.run);
+  const ofRun = ofPid.filter((record) => gatewayOf(record.run) === gateway);
   return {
     subject: { kind: 'session', id },
     at: trouble?.at ?? last?.at ?? 0,

@@ -129,11 +129,13 @@ export type FlightReason = 'failure' | 'breaker' | 'crash' | 'watchdog' | 'alert
 /** A record as it is kept. Times are wall time, in ms since the epoch. */
 export interface FlightRecord extends Flight {
   readonly integration: string;
-  /** The run of a process: numbers of calls begin anew with each. */
+  /** The run of a gateway, and of it the time for which the integration was declared: numbers of calls begin anew with each. */
   readonly run: string;
   readonly pid: number;
   readonly at: number;
   readonly because: FlightReason;
+  /** The mark of the policy that was in force; absent in what an earlier version wrote. */
+  readonly policy?: string | undefined;
 }
 
 /** What an integration is beside its policy, as far as its calls go by it. */

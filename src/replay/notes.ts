@@ -28,6 +28,11 @@ export function notesOf(
     ...missing,
     ...(recorded > 0 ? [`${counted(recorded, 'event')} of processes, servers and the like: shown, not played.`] : []),
     ...integrations.flatMap(({ plan, operation }) => [
+      ...(plan.isShared
+        ? [
+            `Circuits of ${plan.name} are not compared: events do not tell which of two gateways of the process they are of.`,
+          ]
+        : []),
       ...(isRated(plan.policy.rate)
         ? [`Rate limits of ${plan.name} are not played: its calls come when they were let pass.`]
         : []),

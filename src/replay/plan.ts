@@ -47,6 +47,8 @@ export interface PlannedEnd {
 export interface IntegrationPlan {
   readonly name: string;
   readonly policy: IntegrationPolicy;
+  /** Changes of its circuit may be those of another one of its name. */
+  readonly isShared: boolean;
   readonly traits: NonNullable<IncidentIntegration['kept']>['traits'];
   /** In the order of their numbers. */
   readonly calls: readonly PlannedCall[];
@@ -70,7 +72,7 @@ export function plansOf({ integrations }: Incident, origin: number): readonly In
 }
 
 function planOf(
-  { name, records }: IncidentIntegration,
+  { name, records, isShared }: IncidentIntegration,
   { policy, traits }: NonNullable<IncidentIntegration['kept']>,
   until: number,
   origin: number,
@@ -91,6 +93,7 @@ function planOf(
   return {
     name,
     policy,
+    isShared: isShared === true,
     traits,
     calls: calls.filter(({ about }) => about.isProbe !== true),
     probes: calls.filter(({ about }) => about.isProbe === true),

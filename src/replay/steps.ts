@@ -91,7 +91,7 @@ function stepOf(
 ): ReplayStep[] {
   if (category === 'breaker' && (type === 'opened' || type === 'half_opened' || type === 'closed')) {
     const plan = plans.find(({ name }) => name === told['integration']);
-    if (plan === undefined || atMs < plan.from - 1 || atMs > plan.until) return [];
+    if (plan === undefined || plan.isShared || atMs < plan.from - 1 || atMs > plan.until) return [];
     const tool = typeof told['tool'] === 'string' ? `, ${told['tool']}` : '';
     const kind = type === 'opened' && typeof told['kind'] === 'string' ? `: ${told['kind']}` : '';
     return [{ of: `circuit of ${plan.name}${tool}`, what: `${type}${kind}`, atMs }];

@@ -3,6 +3,7 @@ import { FlightRecorder } from '../calls/flightRecorder.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
 import type { FlightReason, FlightRecord, IntegrationTraits, PolicyRow, SessionLimits } from '../policy/flight.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
+import { policyMark, runSeparator } from '../store/flights.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
 import { redactTexts } from '../store/redactTexts.ts';
 import type { Store } from '../store/store.ts';
@@ -17,12 +18,15 @@ const mostDriftMs = 50;
 type RecordedPath = Pick<CallPath<unknown, unknown>, 'name' | 'takeFlight'>;
 
 interface Entry {
+  readonly run: string;
   readonly recorder: FlightRecorder;
   readonly policy: IntegrationPolicy;
   readonly traits: IntegrationTraits;
   /** Wall time in ms. */
   readonly since: number;
   path: RecordedPath | undefined;
+  /** Of its policy; made with the first record. */
+  mark: string | undefined;
   /** Monotonic ms. */
   writtenAt: number;
   timer: Timer | undefined;
@@ -43,6 +47,8 @@ export class Flights {
   readonly #options: FlightsOptions;
   #offset: number | undefined = undefined;
   readonly #run = crypto.randomUUID();
+  /** How many integrations have ended: a later one of the same name has calls of the same numbers. */
+  #ended = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #sessions = new Map<string, { readonly watchdog: SessionLimits; readonly since: number }>();
 
@@ -66,7 +72,9 @@ export class Flights {
     const recorder = new FlightRecorder(policy);
     const since = this.#options.clock.wallNow();
     const writtenAt = Number.NEGATIVE_INFINITY;
-    this.#entries.set(name, { recorder, policy, traits, since, path: undefined, writtenAt, timer: undefined });
+    const run = this.#ended === 0 ? this.#run : `${this.#run}${runSeparator}${this.#ended}`;
+    const later = { path: undefined, mark: undefined, writtenAt, timer: undefined };
+    this.#entries.set(name, { run, recorder, policy, traits, since, ...later });
     return recorder;
   }
 
@@ -82,6 +90,7 @@ export class Flights {
     if (entry === undefined) return;
     this.#write(name, entry, 'stop');
     this.#entries.delete(name);
+    this.#ended++;
   }
 
   /** A session enters the runtime. */
@@ -127,11 +136,10 @@ export class Flights {
     if (kept === undefined || flight === undefined || flight.rows.length === 0) return false;
     entry.writtenAt = clock.now();
     const at = clock.wallNow();
-    const record = { integration: name, run: this.#run, pid: process.pid, at, because, ...flight };
-    kept.add(redactTexts(record, this.#options.redact), [
-      this.#policyRow(name, entry, at),
-      ...this.#sessionRows(record, at),
-    ]);
+    const row = this.#policyRow(name, entry, at);
+    const policy = (entry.mark ??= policyMark(row.kept));
+    const record = { integration: name, run: entry.run, pid: process.pid, at, because, policy, ...flight };
+    kept.add(redactTexts(record, this.#options.redact), [row, ...this.#sessionRows(record, at)]);
     return true;
   }
 

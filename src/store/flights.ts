@@ -5,6 +5,14 @@ import { parseMetadata } from './events.ts';
 /** Records of one integration that are kept; one more drops the oldest. */
 export const mostFlights = 100;
 
+/** Between the run of a gateway and what tells apart integrations of one name that it had one after the other. */
+export const runSeparator = '/';
+
+/** The run of a gateway, by that of an integration. */
+export function gatewayOf(run: string | undefined): string | undefined {
+  return run?.split(runSeparator)[0];
+}
+
 /** Which records to read; what is left out does not narrow. */
 export interface FlightQuery {
   readonly integration?: string | undefined;
@@ -57,4 +65,10 @@ export function withInfinity(value: unknown, key = ''): unknown {
 /** The identity of a policy: the same name and content is the same row. */
 export function policyKey(kept: KeptPolicy): string {
   return flightText(kept);
+}
+
+/** By this a record names the policy that was in force. */
+export function policyMark(kept: KeptPolicy): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  return createHash('sha256').update(policyKey(kept)).digest('hex').slice(0, 12);
 }

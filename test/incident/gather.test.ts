@@ -9,6 +9,7 @@ import { readIncident } from '../../src/incident/readIncident.ts';
 import { writeIncident } from '../../src/incident/writeIncident.ts';
 import type { FlightRecord } from '../../src/policy/flight.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
+import { policyMark } from '../../src/store/flights.ts';
 import { KnownSecrets } from '../../src/store/knownSecrets.ts';
 import { openReader } from '../../src/store/openReader.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
@@ -115,6 +116,26 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
     const later = { ...record, run: 'run-2', at: start + 2000 };
     const { integrations } = await gather('kb', [record, later]);
     expect(integrations[0]?.records.map(({ at }) => at)).toEqual([start + 2000]);
+  });
+
+  it('[O-16] names other processes that have an integration of the name, and goes by no policy of theirs', async () => {
+    const theirs = { ...kept, policy: resolvePolicy('kb', { retry: { maxAttempts: 7 } }) };
+    const { store, clock, path } = await startStore();
+    const seen = { since: start, seenAt: start };
+    store.flights.add({ ...record, pid: 8, run: 'run-2', policy: policyMark(theirs) }, [
+      { name: 'kb', kept: theirs, since: start + 500, seenAt: start + 9000 },
+    ]);
+    store.flights.add({ ...record, policy: policyMark(kept) }, [{ name: 'kb', kept, ...seen }]);
+    const flushed = store.flush();
+    await clock.settle();
+    await flushed;
+    const secrets = new KnownSecrets({});
+    const { integrations, missing } = await gatherIncident(await openReader(path), 'kb', { now: start, secrets });
+    expect(integrations).toMatchObject([
+      { kept: { policy: { retry: { maxAttempts: kept.policy.retry.maxAttempts } } } },
+    ]);
+    expect(integrations[0]?.isShared).toBeUndefined();
+    expect(missing).toContain('What the kb of process 8 did is not in it.');
   });
 
   it('[O-16] [O-8] takes out secrets that are known now, and not the numbers of tokens', async () => {

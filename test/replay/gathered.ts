@@ -9,26 +9,37 @@ import type { Store } from '../../src/store/store.ts';
 import type { StoreReader } from '../../src/store/storeReader.ts';
 import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
-/** A store of a live gateway as another process reads it. */
-function readerOf(store: Store): StoreReader {
+/** What gateways of this process have stored, as another process reads it of one database. */
+function readerOf(stores: readonly Store[]): StoreReader {
+  const all = async <T>(read: (store: Store) => Promise<readonly T[]>): Promise<readonly T[]> =>
+    (await Promise.all(stores.map(read))).flat();
   const reader: Partial<StoreReader> = {
     path: ':memory:',
-    events: (query) => store.read(query),
-    flights: (query) => store.flights.read(query),
-    policies: () => store.flights.policies(),
+    events: async (query) => (await all((store) => store.read(query))).toSorted((one, other) => one.at - other.at),
+    flights: async (query) =>
+      (await all((store) => store.flights.read(query))).toSorted((one, other) => one.at - other.at),
+    policies: () => all((store) => store.flights.policies()),
     status: async () => ({ events: 0, integrations: [], alerts: { open: [], unwatched: [] }, sessions: [] }),
     sessionIds: async () => [],
   };
   return reader as StoreReader;
 }
 
-/** The incident of a live gateway, which is asked to write what it holds. */
-export async function gathered(gateway: Gateway, id: string, clock: SimulatedClock): Promise<Incident> {
-  const { store } = gateway;
-  if (store === undefined) throw new Error('Expected a store');
-  await registryOf(gateway)?.runtime.flights.keep('asked');
+/** The incident of a live gateway, which is asked to write what it holds. @param others - that share its database. */
+export async function gathered(
+  gateway: Gateway,
+  id: string,
+  clock: SimulatedClock,
+  others: readonly Gateway[] = [],
+): Promise<Incident> {
+  const gateways = [...others, gateway];
+  for (const each of gateways) await registryOf(each)?.runtime.flights.keep('asked');
   const secrets = new KnownSecrets({});
-  return gatherIncident(readerOf(store), id, { now: clock.wallNow(), aroundMs: 3_600_000, secrets });
+  return gatherIncident(readerOf(gateways.flatMap(({ store }) => store ?? [])), id, {
+    now: clock.wallNow(),
+    aroundMs: 3_600_000,
+    secrets,
+  });
 }
 
 /** As it is written and read. */

@@ -54,7 +54,7 @@ export function selectFlights(database: Database, { integration = '', since = 0 
     .prepare(`SELECT * FROM unwedge_flights WHERE at >= ? AND (integration = ? OR ? = '') ORDER BY id`)
     .all(Math.round(since), integration, integration)
     .flatMap((row) => {
-      const { rows, limits, retries, missed } = readFlightText(row['record']);
+      const { rows, limits, retries, missed, policy } = readFlightText(row['record']);
       if (![rows, limits, retries].every(Array.isArray)) return [];
       const record = { rows, limits, retries, missed: Number(missed) || 0 } as Pick<
         FlightRecord,
@@ -68,6 +68,7 @@ export function selectFlights(database: Database, { integration = '', since = 0 
           pid: Number(row['pid']),
           at: Number(row['at']),
           because: String(row['because']) as FlightReason,
+          ...(typeof policy === 'string' && { policy }),
         },
       ];
     });
