@@ -9,14 +9,17 @@ const end = '<!-- end of events -->\n';
 
 /** Every event of the catalogue: its name, when it fires, its fields, and what it is stored as. */
 export function readCatalogue() {
-  const types = readFileSync(new URL('src/policy/facts.ts', root), 'utf8');
+  const catalogue = readFileSync(new URL('src/policy/facts.ts', root), 'utf8');
+  const types = partsOf(catalogue)
+    .map((path) => readFileSync(new URL(path, root), 'utf8'))
+    .join('\n');
   const records = readFileSync(new URL('src/store/record.ts', root), 'utf8');
   const shared = new Map(
     [...types.matchAll(/^export interface (\w+Fact)(?: extends (\w+))? \{\n([\s\S]*?)^\}/gm)].map(
       ([, name, base, body]) => [name, { base, fields: fieldsIn(body) }],
     ),
   );
-  const [, map = ''] = /^export interface FactMap \{\n([\s\S]*?)^\}/m.exec(types) ?? [];
+  const map = [...types.matchAll(/^export interface \w+Facts \{\n([\s\S]*?)^\}/gm)].map(([, part]) => part).join('\n');
   return entriesIn(map).map(({ name, comment, type }) => ({
     name,
     when: comment,
@@ -25,6 +28,15 @@ export function readCatalogue() {
       .concat(fieldsIn(/\{\n?([\s\S]*)\}/.exec(type)?.[1] ?? '')),
     record: recordOf(records, name),
   }));
+}
+
+/** The files of the catalogue, in its order. */
+function partsOf(catalogue) {
+  const [, list = ''] = /^export interface FactMap\s+extends ([^{]*)\{/m.exec(catalogue) ?? [];
+  return list.split(',').map((name) => {
+    const [, path] = new RegExp(`import type \\{ ${name.trim()} \\} from '\\./(.*)'`).exec(catalogue) ?? [];
+    return `src/policy/${path}`;
+  });
 }
 
 /** The table, a row an event. */

@@ -1,6 +1,6 @@
 import { causeText, type CountedFailure } from '../policy/breakerCause.ts';
 import type { Clock } from '../policy/clock.ts';
-import type { CallFact } from '../policy/facts.ts';
+import type { CallFact } from '../policy/facts/callFacts.ts';
 import type { AttemptEnd } from '../policy/flight.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import type { Failure, FailureFacts, FailureKind } from '../policy/failure.ts';

@@ -1,7 +1,8 @@
 import { stackOf } from '../calls/errorText.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { MachineLink } from '../calls/machineLink.ts';
-import type { Facts, WorkflowBackendFact, WorkflowFact } from '../policy/facts.ts';
+import type { WorkflowBackendFact, WorkflowFact } from '../policy/facts/workflowFacts.ts';
+import type { Facts } from '../policy/facts.ts';
 import type { Failure, FailureFacts } from '../policy/failure.ts';
 import type { ItemTable } from './itemTable.ts';
 import type { WorkflowFallback, WorkflowItem } from './workflowTypes.ts';

@@ -11,7 +11,7 @@ import type { Duration } from '../../policy/duration.ts';
 import { callback, duration, type KeysOf, name as anyName } from '../../policy/optionKeys.ts';
 import { readOptions, readValue } from '../../policy/readOptions.ts';
 import { show } from '../../policy/showValue.ts';
-import type { ApprovalFact } from '../../policy/facts.ts';
+import type { ApprovalFact } from '../../policy/facts/agentFacts.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 export interface ApprovalOptions {

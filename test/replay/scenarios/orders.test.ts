@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import type { Incident } from '../../src/incident/incident.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
-import { replay } from '../../src/replay/replay.ts';
-import type { ReplayResult } from '../../src/replay/result.ts';
-import type { Session } from '../../src/sessions/session.ts';
-import { seededRandom } from '../../src/testing/random.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { gathered, readBack } from './gathered.ts';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { Incident } from '../../../src/incident/incident.ts';
+import { AttemptError } from '../../../src/policy/failure.ts';
+import { replay } from '../../../src/replay/replay.ts';
+import type { ReplayResult } from '../../../src/replay/result.ts';
+import type { Session } from '../../../src/sessions/session.ts';
+import { seededRandom } from '../../../src/testing/random.ts';
+import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { gathered, readBack } from '../gathered.ts';
 
 /** A gateway with a session, whose one tool fails after 50 ms the first time, and hangs when it is called `hang`. */
 async function startGateway() {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createGateway } from '../../src/index.ts';
-import { hasSqlite } from '../store/startStore.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
-import { sourceOf } from './startDashboard.ts';
+import { createGateway } from '../../../src/index.ts';
+import { hasSqlite } from '../../store/startStore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { sourceOf } from '../startDashboard.ts';
 
 const keys = ['ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'ghp_26C7e42F292c6912E7710c838347Ae178B4b'] as const;
 const session = 'sk-ant-api03-PLANTED0planted1PLANTED2planted3PLANTED4planted5';

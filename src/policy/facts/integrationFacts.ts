@@ -1,0 +1,45 @@
+import type { CountedFailure } from '../breakerCause.ts';
+import type { FailureKind } from '../failure.ts';
+
+/** What is told of integrations and their circuits. */
+export interface IntegrationFacts {
+  /** The machine of an integration changed its state. */
+  'integration.changed': { integration: string; from: string; to: string };
+  /** The circuit opened, of `tool` alone where named: calls are refused for `openForMs`, or until released (`isolated`). `cause`: the last of `failures`. */
+  'breaker.opened': {
+    integration: string;
+    tool?: string | undefined;
+    openForMs: number;
+    kind: FailureKind | 'isolated';
+    cause?: string | undefined;
+    failures?: readonly CountedFailure[] | undefined;
+  };
+  /** A probe is on its way: what it meets closes the circuit or opens it again. */
+  'breaker.half_opened': { integration: string; tool?: string | undefined };
+  /** The circuit closed: a probe went well, it was reset, or its process restarted. */
+  'breaker.closed': { integration: string; tool?: string | undefined };
+  /** Another process on the same store opened or closed the circuit, or was asked to pause: that holds here as well, for `forMs`. */
+  'breaker.adopted': {
+    integration: string;
+    state: 'open' | 'closed' | 'paused';
+    forMs?: number | undefined;
+    cause?: string | undefined;
+  };
+  /** The other side asked for a pause (429). */
+  'integration.paused': { integration: string; pauseMs: number };
+  /** Calls wait for its rate limit: the latest for `waitMs`, `calls` of them since it was last told. At most every 10 s. */
+  'integration.rate_limited': {
+    integration: string;
+    of: string;
+    limit: number;
+    perMs: number;
+    waitMs: number;
+    calls: number;
+  };
+  /** What is behind the integration is gone. */
+  'integration.crashed': { integration: string; message: string };
+  /** It was started again, and is gone again before it was back. */
+  'integration.restart_failed': { integration: string; message: string };
+  /** What is behind the integration is back. */
+  'integration.restarted': { integration: string; downMs: number };
+}

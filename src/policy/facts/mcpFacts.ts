@@ -1,0 +1,58 @@
+import type { FailureKind } from '../failure.ts';
+
+/** What is told of MCP servers. */
+export interface McpFacts {
+  /** A proxy's new server was brought to where the old one was; `changed` names what it says of itself otherwise than that. */
+  'mcp.server_replayed': {
+    integration: string;
+    era: 'legacy' | 'modern';
+    /** Requests that brought log level and subscriptions back. */
+    restored: number;
+    changed?: string | undefined;
+    elapsedMs: number;
+  };
+  /** Calls through a proxy went with its server, or found it hung: so many (`calls`) were answered as lost, so many are sent again. */
+  'mcp.calls_lost': {
+    integration: string;
+    lost: number;
+    repeated: number;
+    calls?: string | undefined;
+    repeatedCalls?: string | undefined;
+    message: string;
+  };
+  /** A proxy's new server has other lists than the client was given, and the client was told. */
+  'mcp.lists_changed': { integration: string; lists: string };
+  /** A call of a tool of an MCP server failed: the tool said so, the server broke the protocol, hung or died. */
+  'mcp.tool_failed': {
+    /** Of the client; of the server itself, its name. */
+    integration: string;
+    tool: string;
+    input: unknown;
+    error: string;
+    stack?: string | undefined;
+    /** Of a call from this side. */
+    kind?: FailureKind | undefined;
+    reason?: string | undefined;
+    /** Attempts beyond the first. */
+    retries?: number | undefined;
+  };
+  /** An MCP server lists other tools than before, after a restart or because it said so. At most 100 names each. */
+  'mcp.tools_changed': {
+    integration: string;
+    added: readonly string[];
+    removed: readonly string[];
+    changed: readonly string[];
+  };
+  /** A tool or prompt of one of several servers behind one proxy is not listed: as `as` it is too long, or that is the name of another (`of`). */
+  'mcp.left_out': {
+    integration: string;
+    what: 'tool' | 'prompt';
+    name: string;
+    as: string;
+    reason: 'too_long' | 'taken';
+    /** The integration whose name it is. */
+    of?: string | undefined;
+  };
+  /** A proxy over HTTP did not serve requests: so many since it was last told of this status. At most once a minute each. */
+  'mcp.http_refused': { server: string; status: number; requests: number };
+}

@@ -1,0 +1,68 @@
+/** What is told of what operators do. */
+export interface OperatorFacts {
+  /** An operator had an integration or a session restarted; `calls` were in flight and end by that, or are sent again. No failure. */
+  'operator.restarted': {
+    integration?: string | undefined;
+    session?: string | undefined;
+    /** What was started anew: the process behind it, the actor of the session, or nothing but calls and circuit. */
+    what: 'server' | 'session' | 'calls';
+    calls: number;
+    /** Who asked for it, and why, where they said so. */
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator holds the circuit of an integration open: its calls are refused until it is reset. */
+  'operator.isolated': { integration: string; by?: string | undefined; why?: string | undefined };
+  /** An operator had the circuit of an integration closed. */
+  'operator.reset': { integration: string; by?: string | undefined; why?: string | undefined };
+  /** An operator asked for the next probe of an open circuit, or of a server that asked not to be called, now: `next_call` where a call has to be it. */
+  'operator.probed': {
+    integration: string;
+    how: 'probe' | 'waiting_call' | 'next_call';
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator had a rule that was to end a wait act at once, `inMs` before its time. What it ends is told as if it had come by itself. */
+  'operator.fired': {
+    session: string;
+    turn: number;
+    rule: string;
+    /** What the rule ends: a tool, a question, a turn. */
+    what: string;
+    call?: string | undefined;
+    integration?: string | undefined;
+    inMs: number;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator had a call not be tried again: what its attempt `attempt` ends with is its end. */
+  'operator.retries_stopped': {
+    session: string;
+    call: string;
+    integration: string;
+    tool: string;
+    attempt: number;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator ended a tool call, or without `call` the whole turn. The session goes on. */
+  'operator.cancelled': {
+    session: string;
+    turn: number;
+    call?: string | undefined;
+    integration?: string | undefined;
+    tool?: string | undefined;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator had a dead letter delivered again, as the new message `as`. */
+  'operator.sent_again': {
+    session: string;
+    message: string;
+    as: string;
+    by?: string | undefined;
+    why?: string | undefined;
+  };
+  /** An operator dropped a dead letter. */
+  'operator.dropped': { session: string; message: string; by?: string | undefined; why?: string | undefined };
+}

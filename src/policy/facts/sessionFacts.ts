@@ -1,0 +1,83 @@
+import type { FailureKind, FailureReason } from '../failure.ts';
+
+/** What is told of sessions. */
+export interface SessionFacts {
+  /** A session is ready to take messages, for the first time or after a restart. */
+  'session.started': { session: string; incarnation: number };
+  /** The first message of an episode was refused; `refused` counts the ones before it that were not told. */
+  'session.refused': {
+    session: string;
+    kind: string;
+    reason: 'mailbox_full' | 'stopped' | 'owned_elsewhere';
+    refused: number;
+  };
+  /** A session was taken up where an earlier run of it ended: messages to deliver, lost calls, and open ones that rules settle first. */
+  'session.resumed': { session: string; waiting: number; lostCalls: number; openCalls: number; deadLetters: number };
+  /** A message is not delivered any more: it ended its gateway too often, is too old, or cannot be read. */
+  'session.dead_letter': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' };
+  /** Another runtime that lives owns the session; messages are refused until it is gone. */
+  'session.held': { session: string; by: string };
+  /** Another runtime took the session over; what it still does here has no effect. */
+  'session.taken_over': { session: string };
+  /** A heartbeat made room for a newer one (drop-oldest), or joined one that waits (coalesce). */
+  'session.heartbeat_dropped': { session: string; reason: 'drop_oldest' | 'coalesced' };
+  /** A session began to process a message. */
+  'session.turn_started': { session: string; turn: number; message: string; kind: string };
+  /** It is done with the message, well or not. */
+  'session.turn_ended': {
+    session: string;
+    turn: number;
+    kind: string;
+    ok: boolean;
+    elapsedMs: number;
+    error?: string | undefined;
+  };
+  /** The handler of a turn threw, or its turn was left behind; a turn that was cancelled is no failure. `kind` is that of the failure. */
+  'session.turn_failed': {
+    session: string;
+    turn: number;
+    message: string;
+    kind: FailureKind;
+    reason?: FailureReason | undefined;
+    error: string;
+    stack?: string | undefined;
+    elapsedMs: number;
+  };
+  /** A tool call of a session ended with an error result; the session goes on. */
+  'session.tool_failed': {
+    session: string;
+    turn: number;
+    call: string;
+    tool: string;
+    integration: string;
+    kind: FailureKind;
+    retries: number;
+    synthetic: boolean;
+    message: string;
+  };
+  /** The watchdog ended a tool call or a turn. */
+  'session.watchdog_fired': {
+    session: string;
+    turn: number;
+    rule: 'tool_call' | 'turn';
+    limitMs: number;
+    tool?: string | undefined;
+  };
+  /** After the watchdog released a turn, the session took its next message (or is ready for it). */
+  'session.recovered': { session: string; turn: number; releasedAfterMs: number };
+  /** Releasing a turn did not succeed within its limit; the session is restarted. */
+  'session.recovery_failed': { session: string; turn: number; afterMs: number };
+  /** A person did not answer a question of a turn, or it could not be put. */
+  'session.question_failed': {
+    session: string;
+    turn: number;
+    what: string;
+    kind: FailureKind;
+    message: string;
+    waitedMs: number;
+  };
+  /** The agent asks for the operator. */
+  'session.escalated': { session: string; turn: number; reason: string };
+  /** A result arrived after its call had been answered. */
+  'session.late_result': { session: string; turn: number; call: string; tool: string };
+}
