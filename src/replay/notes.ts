@@ -33,12 +33,16 @@ export function notesOf(
             `Circuits of ${plan.name} are not compared: events do not tell which of two gateways of the process they are of.`,
           ]
         : []),
-      ...(isRated(plan.policy.rate)
-        ? [`Rate limits of ${plan.name} are not played: its calls come when they were let pass.`]
-        : []),
+      ...(isRated(plan.policy.rate) ? [rateNote(plan)] : []),
       ...(operation.invented > 0
         ? [`${counted(operation.invented, 'attempt')} of ${plan.name} not on record: played as the one before.`]
         : []),
     ]),
   ];
+}
+
+function rateNote({ name, hasOwnRate }: ReplayedIntegration['plan']): string {
+  return hasOwnRate
+    ? `Rate limits of ${name}: its requests are counted anew; other costs, and what answers told of limits, are not on record.`
+    : `Rate limits of ${name}: each attempt waits for them as long as it did, and is refused where it was.`;
 }

@@ -1,7 +1,5 @@
 import type { FailureKind } from '../policy/failure.ts';
-import { isRated } from '../policy/ratePolicy.ts';
 import { type Incident, rowsIn } from '../incident/incident.ts';
-import type { IntegrationPlan, PlannedCall } from './plan.ts';
 
 /** When the event loop had stood still, and for how long; what is told of it comes at its end. */
 export function stallsOf(
@@ -14,12 +12,6 @@ export function stallsOf(
       ? [{ at: at - origin, stalledMs }]
       : [];
   });
-}
-
-/** When a call comes in the replay. Rate limits are not played: it comes when they let it pass. */
-export function arrivalOf({ policy }: IntegrationPlan, { arrivedAt, attempts }: PlannedCall): number {
-  const first = attempts.get(1);
-  return isRated(policy.rate) && first !== undefined ? first.startedAt : arrivedAt;
 }
 
 /** Whether a call that ended so was ended by its caller. */

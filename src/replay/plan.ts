@@ -47,6 +47,8 @@ export interface PlannedEnd {
 export interface IntegrationPlan {
   readonly name: string;
   readonly policy: IntegrationPolicy;
+  /** Its rate limits are others than they were. */
+  readonly hasOwnRate: boolean;
   /** Changes of its circuit may be those of another one of its name. */
   readonly isShared: boolean;
   readonly traits: NonNullable<IncidentIntegration['kept']>['traits'];
@@ -93,6 +95,7 @@ function planOf(
   return {
     name,
     policy,
+    hasOwnRate: false,
     isShared: isShared === true,
     traits,
     calls: calls.filter(({ about }) => about.isProbe !== true),

@@ -11,6 +11,7 @@ export function overriddenPlans(
   overrides: readonly string[],
 ): readonly IntegrationPlan[] {
   if (overrides.length === 0) return plans;
+  const hasOwnRate = overrides.some((override) => override.startsWith('rate.'));
   return plans.map((plan) => {
     const policy = resolvePolicy(plan.name, withOverrides(plan.policy, overrides) as PolicyInput);
     const calls = plan.calls.map((call): PlannedCall => {
@@ -18,7 +19,7 @@ export function overriddenPlans(
       const ownLimits = call.ownLimits === plan.policy.limits ? policy.limits : call.ownLimits;
       return { ...call, limits, ownLimits, retry: call.retry === plan.policy.retry ? policy.retry : call.retry };
     });
-    return { ...plan, policy, calls };
+    return { ...plan, policy, hasOwnRate, calls };
   });
 }
 

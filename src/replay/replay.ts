@@ -7,7 +7,7 @@ import { Agenda, type DrivenClock } from './agenda.ts';
 import { compare } from './compare.ts';
 import { LateClock } from './lateClock.ts';
 import { notesOf } from './notes.ts';
-import { arrivalOf, firstAt, isCallers, stallsOf } from './outside.ts';
+import { firstAt, isCallers, stallsOf } from './outside.ts';
 import { plansOf } from './plan.ts';
 import { overriddenPlans } from './policyOverride.ts';
 import { ReplayedIntegration } from './replayedIntegration.ts';
@@ -55,7 +55,7 @@ export async function replay(incident: Incident, { clock, random, policy = [] }:
     for (const input of integration.plan.inputs) agenda.add(input.at, () => integration.befall(input));
     for (const call of integration.plan.calls) {
       if (inTurns.has(call)) continue;
-      agenda.add(arrivalOf(integration.plan, call), () => integration.start(call));
+      agenda.add(call.arrivedAt, () => integration.start(call));
       const { end } = call;
       if (end !== undefined && isCallers(end.failure.kind)) agenda.add(end.at, () => integration.end(call));
     }

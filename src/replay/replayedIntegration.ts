@@ -11,6 +11,7 @@ import type { Facts } from '../policy/facts.ts';
 import type { InputRow } from '../policy/flight.ts';
 import type { Outcome } from '../policy/failure.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
+import { playedRates } from './playedRates.ts';
 import { ScriptedOperation } from './scriptedOperation.ts';
 
 /** How a call ended in the replay. */
@@ -59,6 +60,7 @@ export class ReplayedIntegration {
       facts,
       deadlines,
       signals: new SignalFanout(),
+      rate: playedRates(plan, clock, deadlines),
       onSilence: asks === undefined ? undefined : () => new Promise((resolve) => this.#inquiries.push(resolve)),
       whenAlive: asks,
     });
