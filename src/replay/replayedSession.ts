@@ -49,6 +49,8 @@ export class ReplayedSession {
   }
 
   begin(turn: PlannedTurn): void {
+    // The record may begin in the middle of a session's life, and its turns are known by their numbers.
+    if (!this.#session.busy && this.#session.waiting === 0) this.#session.numberAbove(turn.number - 1);
     void this.#session.send({ kind: turn.kind, data: turn });
   }
 

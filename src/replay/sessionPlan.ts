@@ -47,11 +47,8 @@ export function sessionPlanOf(
   const started = own.filter(({ type }) => type === 'turn_started');
   const starts = started.map(({ at }) => at - origin);
   // One turn follows the other: a call is of the one that began last. Events are kept to a whole ms.
-  const turnOfCall = ({ arrivedAt }: PlannedCall): number =>
-    Math.max(
-      0,
-      starts.findLastIndex((at) => at <= arrivedAt + 1),
-    );
+  // One that came before all of them is of a turn whose begin is not on record, and is played without it.
+  const turnOfCall = ({ arrivedAt }: PlannedCall): number => starts.findLastIndex((at) => at <= arrivedAt + 1);
   const turns = started.map((event, index) =>
     turnOf(
       event,

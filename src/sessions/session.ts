@@ -238,6 +238,11 @@ export class SupervisedSession implements Session, Drainable {
     this.#persistence.goUnkept();
   }
 
+  /** Numbers the next turn above this one: a replay begins where its record does. */
+  numberAbove(turn: number): void {
+    this.#turns.numberAbove(turn);
+  }
+
   /** What is in the store cannot be read: numbers above all that can be there, so that no call or message is taken for another. */
   #numberByTime(): void {
     const number = Math.floor(this.#scope.clock.wallNow() / 1000);

@@ -19,7 +19,10 @@ interface Recorded {
 }
 
 /** What a session's turns did, of messages that were sent one after the other; its tools take 50 ms. */
-async function recorded(texts: readonly string[], lastMs = 120_000): Promise<Recorded> {
+async function recorded(
+  texts: readonly string[],
+  { lastMs = 120_000, earlier = [] }: { lastMs?: number; earlier?: readonly string[] } = {},
+): Promise<Recorded> {
   const clock = new SimulatedClock();
   const after = <T>(ms: number, run: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -68,6 +71,9 @@ async function recorded(texts: readonly string[], lastMs = 120_000): Promise<Rec
     await clock.advance(60_000);
     await stopping;
   });
+  for (const text of earlier) void agent.send({ kind: 'user', text });
+  // Longer ago than the incident begins.
+  if (earlier.length > 0) await clock.advance(2 * 3_600_000);
   for (const text of texts) void agent.send({ kind: 'user', text });
   await clock.advance(lastMs);
   return { incident: readBack(await gathered(gateway, session, clock)), results };
@@ -90,6 +96,30 @@ describe('the replay of a session', () => {
     expect(result.lines.map(({ of, replayed }) => [of, replayed?.what])).toContainEqual([
       'kb-2',
       'failed: watchdog, 1 attempt',
+    ]);
+  });
+
+  it('[O-16] goes on from the turns that the session had before the incident begins', async () => {
+    const { incident } = await recorded(['ok', 'hang,ok', 'ok'], { earlier: ['ok', 'flaky', 'ok'] });
+    const turns = incident.events.filter(({ type }) => type === 'turn_started').map(({ metadata }) => metadata['turn']);
+    expect(turns).toEqual([4, 5, 6]);
+    const result = await played(incident);
+    expect(result.first).toBeUndefined();
+    expect(ofSession(result)).toEqual([
+      'turn ended well',
+      'watchdog fired: tool_call',
+      'turn ended well',
+      'turn ended well',
+    ]);
+    // Calls of turns whose begin is not in it are played by themselves.
+    expect(result.lines.filter(({ of }) => of.startsWith('kb-')).map(({ replayed }) => replayed?.what)).toEqual([
+      'answered, 1 attempt',
+      'answered, 2 attempts',
+      'answered, 1 attempt',
+      'answered, 1 attempt',
+      'failed: watchdog, 1 attempt',
+      'answered, 1 attempt',
+      'answered, 1 attempt',
     ]);
   });
 
