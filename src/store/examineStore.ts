@@ -18,6 +18,8 @@ export type StoreExamination =
       readonly version: number;
       /** The one that this version of unwedge makes. */
       readonly known: number;
+      /** Whether it holds tables, and none of them is ours. */
+      readonly foreign: boolean;
       readonly runtimes: readonly RuntimeRow[];
       readonly children: readonly ChildRecord[];
       /** Wall time in ms since the epoch of the youngest event; undefined without any. */
@@ -53,9 +55,11 @@ export async function examineStore(
     const ours = isOurs(database);
     const events = findEventTable(database, ours);
     const hasChildren = hasTable(database, 'unwedge_children');
+    const versions = versionsOf(database, ours);
     return {
       state: 'readable',
-      ...versionsOf(database, ours),
+      ...versions,
+      foreign: !ours && versions.version === 0,
       runtimes: readRuntimes(database),
       children: hasChildren ? selectChildren(database) : [],
       ...(events.exists ? timesOf(database, events.name) : { newestEventAt: undefined, steppedBackMs: 0 }),

@@ -4,6 +4,7 @@ import { examineStore, type StoreExamination } from '../../store/examineStore.ts
 import { storePath } from '../../store/paths.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import { shellWord } from '../../policy/shellWord.ts';
+import { type Contents, contentsOf } from './contentsOf.ts';
 import { lookAt } from './lookAt.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 
@@ -26,12 +27,24 @@ export const checkDatabase: Check = async (world) => {
     const fix = `export UNWEDGE_DB=${shellWord(join(path, 'unwedge.sqlite'))}`;
     return [{ id: 'store.directory', status: 'fail', summary: `${path} is a directory, and no database`, fix }];
   }
-  const unusable = usability(path, stat.uid, world);
+  // First of all: what is not ours may be any file of the system, and is not to be moved, given away or closed.
+  const contents = contentsOf(path);
+  if (contents === 'other')
+    return [{ id: 'store.other', status: 'fail', summary: `${path} is no SQLite database; ${nameAnother}` }];
+  const unusable = usability(path, stat.uid, contents, world);
   if (unusable !== undefined) return [unusable];
   const examined = await examineDatabase(path, world);
   const opened = openedFindings(path, stat.size, examined, world.now);
-  return [...opened, ...fileFindings(path, stat.mode, world), ...roomFindings(dirname(path))];
+  const isOurs = examined.state === 'readable' && examined.version > 0;
+  return [...opened, ...(isOurs ? fileFindings(path, stat.mode, world) : []), ...roomFindings(dirname(path))];
 };
+
+const nameAnother = 'name another with --db FILE or UNWEDGE_DB';
+
+/** Whether somebody chose the place, who may have erred: nothing there is to be changed on our word. */
+function isNamed({ db, env }: DoctorWorld): boolean {
+  return db !== undefined || Boolean(env['UNWEDGE_DB']);
+}
 
 /** What is in a database; made once for all checks of a world. */
 export function examineDatabase(path: string, world: DoctorWorld): Promise<StoreExamination> {
@@ -50,14 +63,20 @@ function absent(path: string, world: DoctorWorld): Finding {
   if (!isDirectory || !isAllowed(above, constants.W_OK | constants.X_OK)) {
     const what = isDirectory ? 'is closed to this user' : 'is no directory';
     const summary = `no database can be made at ${path}: ${above} ${what}`;
+    // Above a place that somebody named, or above the home of the user, is what belongs to the system.
+    if (isNamed(world) || !isBelow(above, world.home))
+      return { id: 'store.unwritable', status: 'fail', summary: `${summary}; ${nameAnother}` };
     const fix = isDirectory ? permitting(above, world) : `mv ${shellWord(above)} ${shellWord(`${above}.aside`)}`;
     return { id: 'store.unwritable', status: 'fail', summary, fix };
   }
   const how = `a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one`;
-  return { id: 'store', status: 'ok', summary: `no database at ${path} yet: ${how}` };
+  if (!isNamed(world)) return { id: 'store', status: 'ok', summary: `no database at ${path} yet: ${how}` };
+  return { id: 'store.absent', status: 'warning', summary: `no database at ${path}: ${how}` };
 }
 
-function usability(path: string, owner: number, world: DoctorWorld): Finding | undefined {
+const isBelow = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`);
+
+function usability(path: string, owner: number, contents: Contents, world: DoctorWorld): Finding | undefined {
   const directory = dirname(path);
   for (const [where, what] of [
     [path, constants.R_OK | constants.W_OK],
@@ -67,6 +86,8 @@ function usability(path: string, owner: number, world: DoctorWorld): Finding | u
     if (isAllowed(where, what)) continue;
     const whose = owner === world.uid ? '' : ` (it belongs to user ${owner})`;
     const summary = `${where} cannot be written to by this user${whose}: nothing is recorded, and no circuit is kept`;
+    const isKnown = where === path ? contents === 'sqlite' || !isNamed(world) : isBelow(where, world.home);
+    if (!isKnown) return { id: 'store.unwritable', status: 'fail', summary: `${summary}; ${nameAnother}` };
     return { id: 'store.unwritable', status: 'fail', summary, fix: permitting(where, world) };
   }
   return undefined;
@@ -106,8 +127,7 @@ function openedFindings(path: string, size: number, examined: StoreExamination, 
         {
           id: 'store.unreadable',
           status: 'fail',
-          summary: `${path} cannot be read: ${examined.reason}`,
-          fix: settingAside(path),
+          summary: `${path} cannot be read: ${examined.reason}; ${nameAnother}`,
         },
       ];
     case 'damaged':
@@ -126,15 +146,23 @@ function openedFindings(path: string, size: number, examined: StoreExamination, 
 
 type Readable = Extract<StoreExamination, { state: 'readable' }>;
 
-function versionFindings(path: string, size: number, { version, known, checked }: Readable): readonly Finding[] {
+function versionFindings(
+  path: string,
+  size: number,
+  { version, known, foreign, checked }: Readable,
+): readonly Finding[] {
   if (version > known) {
     const summary = `${path} was written by a newer unwedge (its schema is ${version}, this version knows ${known})`;
     return [{ id: 'store.newer', status: 'fail', summary, fix: 'npm install --global unwedge@latest' }];
   }
+  if (foreign) {
+    const summary = `${path} is a SQLite database of something else, without a table of unwedge: its gateway adds them at its start; if another file is meant, ${nameAnother}`;
+    return [{ id: 'store.foreign', status: 'warning', summary }];
+  }
   const state = version === known ? `schema ${version}` : `schema ${version}, brought to ${known} by the next gateway`;
   const isWhole = checked ? 'whole' : 'too large to be checked without --all';
   const findings: Finding[] = [{ id: 'store', status: 'ok', summary: `${path}: ${state}, ${bytes(size)}, ${isWhole}` }];
-  if (size > largeBytes) {
+  if (version > 0 && size > largeBytes) {
     const fix = `sqlite3 ${shellWord(path)} VACUUM`;
     findings.push({
       id: 'store.large',

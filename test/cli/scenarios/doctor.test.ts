@@ -147,7 +147,49 @@ describe.skipIf(!hasSqlite)('unwedge doctor', () => {
     expect(doctor().find('store.directory')?.fix).toBe(`export UNWEDGE_DB=${join(db, 'unwedge.sqlite')}`);
     const text = join(home, 'notes.txt');
     writeFileSync(text, 'no database\n'.repeat(1000), { mode: 0o600 });
-    expect(doctor(['--db', text]).find('store.damaged')?.status).toBe('fail');
+    expect(doctor(['--db', text]).find('store.other')?.status).toBe('fail');
+  });
+
+  it.each([
+    ['a text that anybody may read', 'root:x:0:0:root:/root:/bin/sh\n'.repeat(500), 'store.other', 1],
+    ['a text shorter than a header', 'SQLite', 'store.other', 1],
+    ['an empty file', '', undefined, 0],
+  ])('[E-2] never offers a command that touches what is no database of ours: %s', (_, contents, id, code) => {
+    const { home, doctor } = startPatient();
+    const file = join(home, 'passwd');
+    writeFileSync(file, contents, { mode: 0o644 });
+    writeFileSync(`${file}.damaged-1`, '');
+    const found = doctor(['--db', file]);
+    expect({ code: found.code, troubles: found.troubles }).toEqual({ code, troubles: id === undefined ? [] : [id] });
+    expect(found.findings.filter(({ fix }) => fix?.includes(file))).toEqual([]);
+    if (id !== undefined)
+      expect(found.find(id)).toMatchObject({
+        summary: `${file} is no SQLite database; name another with --db FILE or UNWEDGE_DB`,
+        fix: null,
+      });
+    expect(doctor(['--db', join(file, 'below.sqlite')]).find('store.unwritable')).toMatchObject({ fix: null });
+  });
+
+  it('[E-2] never offers a command that touches the database of something else', () => {
+    const { home, doctor } = startPatient();
+    const file = join(home, 'places.sqlite');
+    const database = openDatabase(file);
+    database.exec('CREATE TABLE bookmarks (url TEXT)');
+    chmodSync(file, 0o644);
+    const { code, troubles, findings } = doctor(['--db', file]);
+    expect({ code, troubles }).toEqual({ code: 0, troubles: ['store.foreign'] });
+    expect(findings.filter(({ fix }) => fix?.includes(file))).toEqual([]);
+  });
+
+  it('[E-2] says that a file that was named is not there', () => {
+    const { home, doctor } = startPatient();
+    const file = join(home, 'nosuch', 'x.sqlite');
+    for (const found of [doctor(['--db', file]), doctor([], { UNWEDGE_DB: file })]) {
+      expect({ code: found.code, troubles: found.troubles }).toEqual({ code: 0, troubles: ['store.absent'] });
+      expect(found.find('store.absent')?.summary).toBe(
+        `no database at ${file}: a gateway with \`store: '${file}'\` or \`unwedge mcp\` makes one`,
+      );
+    }
   });
 
   it('[E-2] finds a place where no database can be made', () => {
