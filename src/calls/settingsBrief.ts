@@ -12,6 +12,7 @@ export interface SettingsBrief {
   readonly effect: Effect | undefined;
   readonly label: string | undefined;
   readonly session: string | undefined;
+  readonly sessionCall: string | undefined;
   readonly scope: string | undefined;
   readonly isStream: boolean;
   readonly hasFallback: boolean;
@@ -19,7 +20,7 @@ export interface SettingsBrief {
 }
 
 export function briefOf<I, O>(settings: CallSettings<I, O>): SettingsBrief {
-  const { retry, effect, label, session, scope, ownLimits } = settings;
+  const { retry, effect, label, session, ledgerCall: sessionCall, scope, ownLimits } = settings;
   return {
     limits: limitsIn(settings),
     ownLimits: ownLimits && limitsIn(ownLimits),
@@ -27,6 +28,7 @@ export function briefOf<I, O>(settings: CallSettings<I, O>): SettingsBrief {
     effect,
     label,
     session,
+    sessionCall,
     scope,
     isStream: settings.stream !== undefined,
     hasFallback: settings.fallback !== undefined,
@@ -80,12 +82,13 @@ export class SettingsTable {
 
   /** The settings of a call as its rows have them. */
   of({ limits, ownLimits, retry, ...rest }: SettingsBrief): Omit<FlightOfCall, 'call' | 'arrivedAt' | 'tool'> {
-    const { effect, label, session, scope, isStream, hasFallback, isProbe } = rest;
+    const { effect, label, session, sessionCall, scope, isStream, hasFallback, isProbe } = rest;
     const own = this.#placeOf(this.limits, limits, this.#policy.limits);
     const other = this.#placeOf(this.retries, retry, this.#policy.retry);
     return {
       ...(label !== undefined && { label }),
       ...(session !== undefined && { session }),
+      ...(sessionCall !== undefined && { sessionCall }),
       ...(scope !== undefined && { scope }),
       ...(effect !== undefined && { effect }),
       ...(own !== undefined && { limits: own }),

@@ -1,7 +1,7 @@
 import { readFlightAnswer } from '../control/answers.ts';
 import { gatherIncident } from '../incident/gather.ts';
-import type { Incident } from '../incident/incident.ts';
-import { contentsOf, incidentName } from '../incident/incidentFiles.ts';
+import { type Incident, isPlayable } from '../incident/incident.ts';
+import { contentsOf, incidentName, nothingToPlay } from '../incident/incidentFiles.ts';
 import { writeIncident } from '../incident/writeIncident.ts';
 import { shellWord } from '../policy/shellWord.ts';
 import { messageOf } from '../policy/thrown.ts';
@@ -80,8 +80,9 @@ function textOf(incident: Incident, folder: string, width: number): string {
     'and nothing else. Secrets are redacted; read it before you hand it on.',
     ...missing.map((line) => `Missing: ${sanitize(line)}`),
     '',
-    'Play it on any machine:',
+    isPlayable(incident) ? 'Play it on any machine:' : nothingToPlay,
   ];
   // Paths and commands stay whole, so that they can be copied.
-  return `${sanitize(folder)}\n${wrapLines(lines, width)}  unwedge replay ${shellWord(sanitize(folder))}\n`;
+  const command = isPlayable(incident) ? `  unwedge replay ${shellWord(sanitize(folder))}\n` : '';
+  return `${sanitize(folder)}\n${wrapLines(lines, width)}${command}`;
 }

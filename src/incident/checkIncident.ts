@@ -264,6 +264,7 @@ function ofCall(row: Fields, at: string, { limits, retries }: Places): FlightOfC
     ...name('tool'),
     ...name('label'),
     ...name('session'),
+    ...name('sessionCall'),
     ...name('scope'),
     ...optional(row, 'effect', (value) => choice(value, `${at}.effect`, ['readOnly', 'idempotent', 'mutating'])),
     ...place('limits', limits),

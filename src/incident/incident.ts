@@ -8,7 +8,7 @@ export const incidentFormat = 'unwedge-incident';
 /** What an incident is about. */
 export interface IncidentSubject {
   readonly kind: 'session' | 'call' | 'integration';
-  /** As it was asked for: the id of a session, of a call (`kb-12`), or the name of an integration. */
+  /** As it was asked for: the id of a session, of a call (`kb-12`, or of a session `alice-7-1`), or the name of an integration. */
   readonly id: string;
 }
 
@@ -65,6 +65,16 @@ export interface Incident {
 /** How many rows there are of it. */
 export function attemptsIn({ integrations }: Pick<Incident, 'integrations'>): number {
   return rowsIn(integrations).filter(({ what }) => what === 'attempt').length;
+}
+
+/** Whether there is something that a replay can play and compare: calls, changes of circuits, or turns. */
+export function isPlayable({ integrations, sessions, events }: Incident): boolean {
+  const played = integrations.filter(({ kept, records }) => kept !== undefined && records.length > 0);
+  if (played.length === 0) return false;
+  const isTold = events.some(
+    ({ category, type }) => category === 'breaker' || (type === 'turn_started' && sessions.length > 0),
+  );
+  return isTold || rowsIn(played).some(({ what }) => what !== 'input');
 }
 
 export function rowsIn(integrations: readonly IncidentIntegration[]): readonly FlightRow[] {

@@ -1,5 +1,5 @@
 import { flightText } from '../store/flights.ts';
-import { attemptsIn, type Incident, rowsIn } from './incident.ts';
+import { attemptsIn, type Incident, isPlayable, rowsIn } from './incident.ts';
 
 /** Names of the files of a folder. */
 export const incidentFile = 'incident.json';
@@ -36,6 +36,8 @@ export function incidentName({ subject, madeAt }: Pick<Incident, 'subject' | 'ma
   return `incident-${name || subject.kind}-${time}`;
 }
 
+export const nothingToPlay = 'Nothing in it can be played.';
+
 /** What is in an incident, line by line, for people. */
 export function contentsOf(incident: Incident): readonly string[] {
   const { integrations, sessions, events } = incident;
@@ -61,7 +63,7 @@ function readmeOf(incident: Incident): string {
   const iso = (at: number): string => new Date(at).toISOString();
   const lines = [
     `What happened around the ${subject.kind} ${subject.id}, ${iso(from)} to ${iso(until)}.`,
-    `Taken at ${iso(madeAt)}. Play it on any machine: unwedge replay FOLDER`,
+    `Taken at ${iso(madeAt)}. ${isPlayable(incident) ? 'Play it on any machine: unwedge replay FOLDER' : nothingToPlay}`,
     '',
     'What it holds, and nothing else:',
     ...contentsOf(incident).map((line) => `- ${line}`),

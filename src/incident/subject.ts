@@ -69,9 +69,9 @@ function asIntegration(id: string, records: Records): FoundSubject | undefined {
 
 function asCall(id: string, { flights, events }: Records): FoundSubject | undefined {
   const subject = { kind: 'call', id } as const;
-  const record = flights.findLast(({ integration, rows }) => rows.some((row) => idOf(integration, row) === id));
+  const record = flights.findLast(({ integration, rows }) => rows.some((row) => isCall(id, integration, row)));
   if (record !== undefined) {
-    const row = record.rows.findLast((each) => idOf(record.integration, each) === id);
+    const row = record.rows.findLast((each) => isCall(id, record.integration, each));
     const at = row === undefined ? record.at : 'endedAt' in row ? row.endedAt : row.at;
     const { run, pid, integration } = record;
     return { subject, at, integrations: [integration], run, pid };
@@ -80,8 +80,11 @@ function asCall(id: string, { flights, events }: Records): FoundSubject | undefi
     ({ metadata }) => metadata['call'] === id && typeof metadata['integration'] === 'string',
   );
   if (event === undefined) return undefined;
+  const integration = String(event.metadata['integration']);
   const pid = numberOf(event.metadata['runtime_pid']);
-  return { subject, at: event.at, integrations: [String(event.metadata['integration'])], pid };
+  // What its integration did then is on record, though not which of it was of this call.
+  const near = flights.find((each) => each.integration === integration && each.pid === pid && each.at >= event.at);
+  return { subject, at: event.at, integrations: [integration], run: near?.run, pid };
 }
 
 function namesIn({ flights, events, integrations }: Records): readonly string[] {
@@ -90,8 +93,15 @@ function namesIn({ flights, events, integrations }: Records): readonly string[] 
 }
 
 function callsIn({ flights }: Records): readonly string[] {
-  return flights.flatMap(({ integration, rows }) => rows.flatMap((row) => idOf(integration, row) ?? []));
+  const ids = flights.flatMap(({ integration, rows }) =>
+    rows.flatMap((row) => [idOf(integration, row), 'sessionCall' in row ? row.sessionCall : undefined]),
+  );
+  return ids.filter((id) => id !== undefined);
 }
+
+/** A call of a session has two ids: that of its integration, and that of its session. */
+const isCall = (id: string, integration: string, row: FlightRow): boolean =>
+  idOf(integration, row) === id || ('sessionCall' in row && row.sessionCall === id);
 
 const idOf = (integration: string, row: FlightRow): string | undefined =>
   'call' in row ? `${integration}-${row.call}` : undefined;

@@ -13,6 +13,8 @@ export interface FlightOfCall {
   readonly tool?: string | undefined;
   readonly label?: string | undefined;
   readonly session?: string | undefined;
+  /** The id that its session knows it by: `alice-7-1`, the first call of turn 7. */
+  readonly sessionCall?: string | undefined;
   readonly scope?: string | undefined;
   readonly effect?: Effect | undefined;
   /** Its place in the `limits` of the record. */

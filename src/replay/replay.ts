@@ -1,7 +1,8 @@
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
-import type { Incident } from '../incident/incident.ts';
+import { type Incident, isPlayable } from '../incident/incident.ts';
+import { nothingToPlay } from '../incident/incidentFiles.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
 import { Agenda, type DrivenClock } from './agenda.ts';
 import { compare } from './compare.ts';
@@ -36,9 +37,9 @@ const tailMs = 1;
  * Rejects with TypeError or RangeError when an option of the policy is wrong, and where nothing in it can be played.
  */
 export async function replay(incident: Incident, { clock, random, policy = [] }: ReplayOptions): Promise<ReplayResult> {
+  if (!isPlayable(incident)) throw new RangeError([nothingToPlay, ...incident.missing].join(' '));
   const origin = Math.floor(firstAt(incident)) - leadMs;
   const plans = overriddenPlans(plansOf(incident, origin), policy);
-  if (plans.length === 0) throw new RangeError(['Nothing in it can be played.', ...incident.missing].join(' '));
   const heard: Heard[] = [];
   const facts: Facts = { tell: (fact) => void heard.push({ at: clock.now(), fact }), wants: () => true };
   const sessionPlan = sessionPlanOf(incident, plans, origin);

@@ -10,8 +10,11 @@ import { writeIncident } from '../../src/incident/writeIncident.ts';
 import type { FlightRecord } from '../../src/policy/flight.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { policyMark } from '../../src/store/flights.ts';
+import { replay } from '../../src/replay/replay.ts';
 import { KnownSecrets } from '../../src/store/knownSecrets.ts';
 import { openReader } from '../../src/store/openReader.ts';
+import { seededRandom } from '../../src/testing/random.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
 import { temporaryDirectory } from '../store/startStore.ts';
 
@@ -110,6 +113,24 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
       '2 attempts, 1 end without an answer, 1 call under way',
     );
     expect(contentsOf(await gather('alice'))[2]).toContain('1 session, each');
+  });
+
+  it('[O-16] finds a call of a session by the id that its session has for it, and its attempts', async () => {
+    const sessionCall = 'alice-3-1';
+    const rows = record.rows.map((row) => ('session' in row ? { ...row, sessionCall } : row));
+    const { subject, integrations } = await gather(sessionCall, [{ ...record, rows }]);
+    expect(subject).toEqual({ kind: 'call', id: sessionCall });
+    expect(integrations).toMatchObject([{ name: 'kb', records: [{ rows }] }]);
+    await expect(gather('alice-3-2', [{ ...record, rows }])).rejects.toThrow('Did you mean "alice-3-1"?');
+  });
+
+  it('[O-16] offers a replay where there is something to play', async () => {
+    const readmeOf = (incident: Incident): string => incidentFiles(incident).at(-1)?.text ?? '';
+    expect(readmeOf(await gather('kb'))).toContain('unwedge replay FOLDER');
+    const idle = await gather('kb', [{ ...record, rows: record.rows.slice(0, 1) }]);
+    expect(readmeOf(idle)).not.toContain('unwedge replay');
+    expect(readmeOf(idle)).toContain('Nothing in it can be played.');
+    await expect(replay(idle, { clock: new SimulatedClock(), random: seededRandom(1) })).rejects.toThrow(RangeError);
   });
 
   it('[O-16] takes the run of the process that it is about alone', async () => {

@@ -21,7 +21,11 @@ interface Recorded {
 /** What a session's turns did, of messages that were sent one after the other; its tools take 50 ms. */
 async function recorded(
   texts: readonly string[],
-  { lastMs = 120_000, earlier = [] }: { lastMs?: number; earlier?: readonly string[] } = {},
+  {
+    lastMs = 120_000,
+    earlier = [],
+    about = session,
+  }: { lastMs?: number; earlier?: readonly string[]; about?: string } = {},
 ): Promise<Recorded> {
   const clock = new SimulatedClock();
   const after = <T>(ms: number, run: () => T): Promise<T> =>
@@ -76,7 +80,7 @@ async function recorded(
   if (earlier.length > 0) await clock.advance(2 * 3_600_000);
   for (const text of texts) void agent.send({ kind: 'user', text });
   await clock.advance(lastMs);
-  return { incident: readBack(await gathered(gateway, session, clock)), results };
+  return { incident: readBack(await gathered(gateway, about, clock)), results };
 }
 
 const played = (incident: Incident, policy: readonly string[] = []): Promise<ReplayResult> =>
@@ -120,6 +124,17 @@ describe('the replay of a session', () => {
       'failed: watchdog, 1 attempt',
       'answered, 1 attempt',
       'answered, 1 attempt',
+    ]);
+  });
+
+  it('[O-16] is also that of one of its calls, by the id that the session has for it', async () => {
+    const { incident } = await recorded(['ok', 'hang,ok'], { about: `${session}-1-1` });
+    expect(incident.subject).toEqual({ kind: 'call', id: `${session}-1-1` });
+    const { lines, first } = await played(incident);
+    expect(first).toBeUndefined();
+    expect(lines.map(({ of, replayed }) => [of, replayed?.what])).toContainEqual([
+      'kb-2',
+      'failed: watchdog, 1 attempt',
     ]);
   });
 
