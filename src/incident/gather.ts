@@ -4,6 +4,7 @@ import { type FactRedactor, createFactRedactor } from '../store/redactFact.ts';
 import { redactTexts } from '../store/redactTexts.ts';
 import { policyMark } from '../store/flights.ts';
 import { KnownSecrets } from '../store/knownSecrets.ts';
+import { createShownNames } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import {
   type Incident,
@@ -47,7 +48,9 @@ export async function gatherIncident(reader: StoreReader, id: string, options: G
   const { integrations } = await reader.status(now);
   const known = integrations.map(({ integration }) => integration);
   const sessionIds = await reader.sessionIds();
-  const found = findSubject(id, { flights, events, sessionIds, integrations: known });
+  const records = { flights, events, sessionIds, integrations: known };
+  // What is on record is without secrets, names too.
+  const found = findSubject(createShownNames(secrets)(id), records);
   const from = found.at - aroundMs;
   // Not into the future; what is on record has happened, whatever the clock says.
   const last = flights.reduce((latest, { at }) => Math.max(latest, at), found.at);

@@ -67,10 +67,19 @@ export class ReplayedSession {
 
   #process(planned: PlannedTurn, turn: Turn): Promise<unknown> {
     const awaited: Promise<unknown>[] = [];
+    const results = new Map<PlannedCall, Promise<unknown>>();
+    const make = (call: PlannedCall): void => {
+      const result = this.#call(call, turn, planned.endedAt);
+      if (result === undefined) return;
+      results.set(call, result);
+      if (endOf(call) <= planned.endedAt + sameMs) awaited.push(result);
+    };
     for (const call of planned.calls) {
       this.#at(call.arrivedAt, () => {
-        const result = this.#call(call, turn, planned.endedAt);
-        if (result !== undefined && endOf(call) <= planned.endedAt + sameMs) awaited.push(result);
+        // It came with the end of another one: it was made when that was over.
+        const before = [...results].filter(([other]) => endOf(other) === call.arrivedAt).map(([, result]) => result);
+        if (before.length === 0) make(call);
+        else void Promise.allSettled(before).then(() => make(call));
       });
     }
     this.#touch(planned, turn);

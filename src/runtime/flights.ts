@@ -117,7 +117,9 @@ export class Flights {
     this.#options.store()?.flights.keep([...this.#entries].map(([name, entry]) => this.#policyRow(name, entry, at)));
   }
 
-  #tripped(name: string, because: FlightReason): void {
+  /** @param told - the name as facts tell it. */
+  #tripped(told: string, because: FlightReason): void {
+    const name = this.#nameIn(this.#entries, told);
     const entry = this.#entries.get(name);
     if (entry === undefined || entry.timer !== undefined) return;
     const { clock } = this.#options;
@@ -154,8 +156,19 @@ export class Flights {
     return this.#offset;
   }
 
+  /** The name without secrets. */
+  #shown(name: string): string {
+    return redactTexts({ name }, this.#options.redact).name;
+  }
+
+  /** The one that is told so: facts are without secrets. */
+  #nameIn(names: ReadonlyMap<string, unknown>, told: string): string {
+    if (names.has(told)) return told;
+    return [...names.keys()].find((name) => this.#shown(name) === told) ?? told;
+  }
+
   #policyRow(name: string, { policy, traits, since }: Entry, seenAt: number): PolicyRow {
-    return { name, kept: { of: 'integration', policy, traits }, since, seenAt };
+    return { name: this.#shown(name), kept: { of: 'integration', policy, traits }, since, seenAt };
   }
 
   #sessionRows({ rows }: FlightRecord, seenAt: number): readonly PolicyRow[] {
@@ -167,11 +180,18 @@ export class Flights {
     const session = this.#sessions.get(name);
     return session === undefined
       ? []
-      : [{ name, kept: { of: 'session', watchdog: session.watchdog }, since: session.since, seenAt }];
+      : [
+          {
+            name: this.#shown(name),
+            kept: { of: 'session', watchdog: session.watchdog },
+            since: session.since,
+            seenAt,
+          },
+        ];
   }
 
   #keepSession(id: string): void {
     const { clock, store } = this.#options;
-    store()?.flights.keep(this.#sessionRow(id, clock.wallNow()));
+    store()?.flights.keep(this.#sessionRow(this.#nameIn(this.#sessions, id), clock.wallNow()));
   }
 }

@@ -1,6 +1,7 @@
 import { wholeMs } from '../policy/duration.ts';
 import { redacted } from './redacted.ts';
 import { announcesSecret, type NameMeaning } from './secretNames.ts';
+import { holdsName, keptApart } from './shownNames.ts';
 import { createTextRedactor, type Hiding, type TextRedactor } from './secrets.ts';
 
 /** Longest text that goes out in one piece, in characters; of a longer one the beginning. */
@@ -103,7 +104,7 @@ class Pass {
       // Clocks count fractions of a millisecond; what is told does not.
       const value = wholeMs(name, given);
       const { clean, meaning } = this.#texts.name(name);
-      const cleanValue = this.#field(meaning, value, depth);
+      const cleanValue = this.#field(name, meaning, value, depth);
       changed ||= clean !== name || cleanValue !== given || value === unreadable;
       values.push(cleanValue);
     }
@@ -111,10 +112,11 @@ class Pass {
     return Object.fromEntries(names.map((name, index) => [this.#texts.name(name).clean, values[index]]));
   }
 
-  #field(meaning: NameMeaning, value: unknown, depth: number): unknown {
+  #field(name: string, meaning: NameMeaning, value: unknown, depth: number): unknown {
     // That a secret is missing, or switched off, is worth knowing.
     if (value === null || value === undefined || typeof value === 'boolean') return value;
     if (meaning === 'secret') return redacted;
+    if (typeof value === 'string' && holdsName(name)) return keptApart(value, this.#text(value));
     if (meaning === 'plain' || typeof value !== 'object' || Array.isArray(value)) return this.clean(value, depth + 1);
     return Object.fromEntries(Object.keys(value).map((key) => [this.#texts.name(key).clean, redacted]));
   }

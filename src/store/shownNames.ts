@@ -21,7 +21,7 @@ export function createShownNames(secrets?: Hiding): ShownName {
     const found = known.get(name);
     if (found !== undefined) return found;
     const clean = texts.text(name);
-    const shown = clean === name ? name : `${clean}#${shortHash(name)}`;
+    const shown = keptApart(name, clean);
     if (known.size >= most) known.clear();
     known.set(name, shown);
     return shown;
@@ -30,6 +30,16 @@ export function createShownNames(secrets?: Hiding): ShownName {
 
 /** Under these, data holds names; a list of texts under one of the last two holds names too. */
 const nameFields = new Set(['integration', 'tool', 'session', 'group', 'call', 'integrations', 'sessions']);
+
+/** Whether the texts of a field are names. */
+export function holdsName(field: string): boolean {
+  return nameFields.has(field);
+}
+
+/** A name without secrets, which is not that of another one. @param clean - the same text without secrets. */
+export function keptApart(name: string, clean: string): string {
+  return clean === name ? name : `${clean}#${shortHash(name)}`;
+}
 
 /** A copy of plain data with the names of integrations, tools and sessions as they may be shown, told by the name of their field. */
 export function withShownNames<T>(data: T, shown: ShownName): T {

@@ -72,6 +72,8 @@ describe('the replay of rate limits', () => {
     expect(result.first?.replayed?.what).not.toContain('rate_limit');
     expect(result.notes.join()).toContain('its requests are counted anew');
     const fewer = await play(await recorded(), ['rate.requests=1', 'rate.perMs=60000']);
-    expect(fewer.lines.filter(({ replayed }) => replayed?.what === 'refused: rate_limit, 0 attempts').length).toBeGreaterThan(2);
+    expect(
+      fewer.lines.filter(({ replayed }) => replayed?.what === 'refused: rate_limit, 0 attempts').length,
+    ).toBeGreaterThan(2);
   });
 });
