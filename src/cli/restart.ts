@@ -9,6 +9,7 @@ import { CommandError } from './errors.ts';
 import { instanceName } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
+import { unansweredText } from '../runtime/unknownOrder.ts';
 import { problemLines, runtimeText } from './liveRuntimes.ts';
 import { noteOf, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
@@ -40,7 +41,10 @@ export const restart = defineCommand({
     const failures = asked.flatMap(({ runtime, answer }) =>
       answer.ok
         ? []
-        : [`${runtimeText(runtime, io.now())} did not restart ${quoted(name)}: ${sanitize(answer.message)}`],
+        : [
+            unansweredText(answer, { order: 'restart', name })?.replace(/\.$/, '') ??
+              `${runtimeText(runtime, io.now())} did not restart ${quoted(name)}: ${sanitize(answer.message)}`,
+          ],
     );
     if (args.json) io.stdout.write(toJson({ restarted: name, runtimes: done }));
     else io.stdout.write(doneText(name, done, io));

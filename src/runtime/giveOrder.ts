@@ -8,6 +8,7 @@ import { createShownNames, type ShownName } from '../store/shownNames.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import { type AskedRuntime, askRuntimes } from './askRuntimes.ts';
 import { knownNames } from './knownNames.ts';
+import { letterAfter, unansweredText } from './unknownOrder.ts';
 
 /** Where the runtimes of an order are found. */
 export interface OrderedDatabase {
@@ -41,9 +42,14 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
     });
     const silent = silenceOf(asked);
     if (having.length === 0) return await withoutRuntime(order, { path, asked, silent, clock, shown });
-    const give = async ({ asked: { runtime }, name }: Having): Promise<OrderResult> => {
+    const isOfLetter = what === 'send_again' || what === 'drop';
+    const give: Give = async ({ asked: { runtime }, name }) => {
       const answer = await askRuntime(runtime.socket ?? '', what, { name, ...note }, { clock });
-      return answer.ok ? said(readOrderAnswer(answer.value), doneText(what, given)) : notDone(`${answer.message}.`);
+      if (answer.ok) return { isKnown: true, ...said(readOrderAnswer(answer.value), doneText(what, given)) };
+      const found = isOfLetter ? await read((reader) => letterAfter(answer, { ...order, name }, reader)) : undefined;
+      if (found !== undefined) return { isKnown: false, ...found };
+      const unknown = unansweredText(answer, { order: what, name: given });
+      return { isKnown: unknown === undefined, ...notDone(unknown ?? `${answer.message}.`) };
     };
     const result = forEach.has(what) ? await everywhere(having, give) : await anywhere(having, give);
     return silent === '' ? result : { ...result, text: `${result.text} ${silent}` };
@@ -100,23 +106,32 @@ async function withoutRuntime(
   return notDone(silent === '' ? `No gateway runs on ${path}: nothing was done.` : `Nothing was done: ${silent}`);
 }
 
-type Give = (to: Having) => Promise<OrderResult>;
+/** What one runtime made of an order. */
+interface Given extends OrderResult {
+  /** Whether it answered. Otherwise it may have carried the order out all the same. */
+  readonly isKnown: boolean;
+}
+
+type Give = (to: Having) => Promise<Given>;
+
+const refusal = ({ isKnown, text }: Given): OrderResult => notDone(isKnown ? `It was not done: ${text}` : text);
 
 async function everywhere(all: readonly Having[], give: Give): Promise<OrderResult> {
   const results = await Promise.all(all.map(give));
   const refused = results.find(({ ok }) => !ok);
-  if (refused !== undefined) return notDone(`It was not done: ${refused.text}`);
+  if (refused !== undefined) return refusal(refused);
   const { text } = results[0] ?? done;
   return results.length === 1 ? { ok: true, text } : { ok: true, text: `In ${results.length} gateways: ${text}` };
 }
 
-/** One after the other: what one of them did, another must not do as well. */
+/** One after the other: what one of them did, or may have done, another must not do as well. */
 async function anywhere(all: readonly Having[], give: Give): Promise<OrderResult> {
   let refused: OrderResult | undefined;
   for (const each of all) {
     const result = await give(each);
-    if (result.ok) return result;
-    refused ??= notDone(`It was not done: ${result.text}`);
+    if (result.ok) return { ok: true, text: result.text };
+    refused ??= refusal(result);
+    if (!result.isKnown) return refused;
   }
   return refused ?? done;
 }

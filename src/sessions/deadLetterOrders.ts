@@ -1,8 +1,9 @@
+import type { Fact } from '../policy/facts.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Intake } from './intake.ts';
 import type { Persistence } from './persistence.ts';
 import type { SessionScope } from './sessionScope.ts';
-import { resendKey, type SessionLedger, type StoredDeadLetter } from './sessionStore.ts';
+import type { SessionLedger, StoredDeadLetter } from './sessionStore.ts';
 
 interface Found {
   readonly ledger: SessionLedger;
@@ -28,15 +29,19 @@ export class DeadLetterOrders {
     const { ledger, letter } = found;
     const { message, number } = letter;
     if (message === undefined) return notDone(`${id} cannot be read, and so not be sent again: drop it.`);
-    const accepted = await this.#intake.send(message, resendKey(number));
-    if (!accepted.accepted && accepted.reason !== 'duplicate')
-      return notDone(`The session takes no message now: ${accepted.reason}.`);
-    const as = accepted.id ?? '';
-    const { facts, id: session, clock } = this.#scope;
-    if (accepted.accepted) facts.tell({ type: 'operator.sent_again', session, message: id, as, ...note });
+    const { id: session, clock } = this.#scope;
+    const resent = await this.#intake.resend({ number, message }, (as) => {
+      return { type: 'operator.sent_again', session, message: id, as, ...note };
+    });
+    if ('refused' in resent)
+      return notDone(
+        resent.refused === 'not_kept' ? unwritten : `The session takes no message now: ${resent.refused}.`,
+      );
+    const { id: as, isFirst } = resent;
+    if (isFirst) return { ok: true, text: `${id} was sent again as ${as}.` };
+    // An earlier version may have left it in the list.
     await ledger.bury(number, clock.wallNow(), `sent again as ${as}`);
-    if (!accepted.accepted) return notDone(`It was sent again already, as ${as}.`);
-    return { ok: true, text: `${id} was sent again as ${as}.` };
+    return notDone(`It was sent again already, as ${as}.`);
   }
 
   /** Drops a dead letter for good. Never rejects. */
@@ -44,10 +49,10 @@ export class DeadLetterOrders {
     const found = this.#find(id);
     if ('text' in found) return found;
     const { facts, id: session, clock } = this.#scope;
-    const kept = await found.ledger.bury(found.letter.number, clock.wallNow(), 'dropped by an operator');
-    if (kept !== 'durable')
-      return notDone('It could not be written: the store is out of order, or another gateway has the session.');
-    facts.tell({ type: 'operator.dropped', session, message: id, ...note });
+    const fact: Fact = { type: 'operator.dropped', session, message: id, ...note };
+    const kept = await found.ledger.bury(found.letter.number, clock.wallNow(), 'dropped by an operator', fact);
+    if (kept !== 'durable') return notDone(unwritten);
+    facts.tell(fact, true);
     return { ok: true, text: `The dead letter ${id} was dropped for good.` };
   }
 
@@ -61,6 +66,8 @@ export class DeadLetterOrders {
     return { ledger, letter };
   }
 }
+
+const unwritten = 'It could not be written: the store is out of order, or another gateway has the session.';
 
 /** Why nothing is done about what is no dead letter. */
 export const noLetter = (id: string): string =>

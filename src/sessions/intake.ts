@@ -1,11 +1,24 @@
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
 import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
 import type { Persistence } from './persistence.ts';
+import type { Fact } from '../policy/facts.ts';
 import type { Message } from './mailbox.ts';
 import { sessionFailure } from './sessionFailure.ts';
 import type { SessionScope } from './sessionScope.ts';
-import type { TurnEnd, WaitingMessage } from './sessionStore.ts';
+import { type Kept, resendKey, type StoredDeadLetter, type TurnEnd, type WaitingMessage } from './sessionStore.ts';
 import { turnEnds } from './turnEnds.ts';
+
+/** A dead letter that can be sent again. */
+export interface ReadableLetter extends Pick<StoredDeadLetter, 'number'> {
+  readonly message: Message;
+}
+
+/** What became of sending it: its new message, made now or by an earlier order, or why there is none. */
+export type Resent =
+  | { readonly id: string; readonly isFirst: boolean }
+  | { readonly refused: RefusalReason | 'not_kept' };
+
+const durable: Promise<Kept> = Promise.resolve('durable');
 
 /** How messages come into a session, and how their senders hear of their end. */
 export class Intake {
@@ -35,6 +48,42 @@ export class Intake {
       this.#outside--;
       return this.#admit(message, key);
     });
+  }
+
+  /**
+   * Takes in the new message of a dead letter. Its handler may end the process at once: it is not begun before what was ordered is committed.
+   * @param fact - tells of it, once that is known to be so.
+   */
+  async resend({ number: letter, message }: ReadableLetter, fact: (id: string) => Fact): Promise<Resent> {
+    const { id: session, mailbox, clock, facts, tracing } = this.#scope;
+    const persistence = this.#persistence;
+    await persistence.opening;
+    if (this.#closed) return { refused: 'stopped' };
+    if (persistence.held) return { refused: 'owned_elsewhere' };
+    persistence.goOn();
+    const known = persistence.known(resendKey(letter));
+    if (known !== undefined)
+      return (await known.kept) === 'durable'
+        ? { id: `${session}-m${known.number}`, isFirst: false }
+        : { refused: 'not_kept' };
+    if (mailbox.length >= mailbox.limit) return { refused: 'mailbox_full' };
+    const number = ++this.#lastMessage;
+    const origin = tracing?.tracer?.here();
+    const id = `${session}-m${number}`;
+    const told = fact(id);
+    const { ledger } = persistence;
+    const kept = await persistence.resend({ letter, number, message, at: clock.wallNow(), fact: told });
+    if (kept === 'fenced') return { refused: 'owned_elsewhere' };
+    if (kept !== 'durable') return { refused: 'not_kept' };
+    facts.tell(told, true);
+    // Otherwise it is delivered by who has the session next.
+    if (!this.#closed && persistence.ledger === ledger) {
+      const envelope = makeEnvelope(session, number, message, { acceptedAt: clock.now(), origin });
+      envelope.kept = durable;
+      mailbox.add(envelope);
+      this.#scope.dispatch({ type: 'message.arrived' });
+    }
+    return { id, isFirst: true };
   }
 
   /** Numbers the next message above this one. */

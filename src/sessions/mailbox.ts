@@ -86,6 +86,11 @@ export class Mailbox<M extends Envelope> {
     this.#items = [...items, ...this.#items];
   }
 
+  /** Puts one last, whatever the limit: it was acknowledged. */
+  add(item: M): void {
+    this.#items.push(item);
+  }
+
   take(): M | undefined {
     return this.#items.shift();
   }

@@ -12,6 +12,8 @@ import {
   type Past,
   type Recovered,
   type RecoveryLimits,
+  type Resend,
+  resendKey,
   type SessionLedger,
   type SessionStore,
   type TurnEnd,
@@ -109,6 +111,19 @@ export class Persistence {
   post({ number, message }: Envelope, key: string | undefined): Promise<Kept> | undefined {
     const kept = this.#ledger?.post({ number, message, key, at: this.#scope.clock.wallNow() });
     if (key !== undefined) this.#remember(key, { number, kept });
+    return kept;
+  }
+
+  /** Keeps the new message of a dead letter; undefined where the session is not kept here now. Its key is its message's once that is durable. */
+  resend(letter: Resend): Promise<Kept> | undefined {
+    const ledger = this.#ledger;
+    if (ledger === undefined) return undefined;
+    const key = resendKey(letter.letter);
+    const kept = ledger.resend(letter).then((what) => {
+      if (what !== 'durable') this.#keys.delete(key);
+      return what;
+    });
+    this.#remember(key, { number: letter.number, kept });
     return kept;
   }
 

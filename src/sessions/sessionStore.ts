@@ -74,6 +74,12 @@ export interface StoredDeadLetter {
   readonly reason: DeadLetterReason;
 }
 
+/** The new message of a dead letter that is sent again, and the fact that tells of it. */
+export interface Resend extends Omit<StoredMessage, 'key'> {
+  readonly letter: number;
+  readonly fact: Fact;
+}
+
 /** The key of the message by which a dead letter is sent again: so it is sent once. */
 export const resendKey = (number: number): string => `sent again: ${number}`;
 
@@ -155,8 +161,13 @@ export interface SessionLedger {
   settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept>;
   /** A dead letter that is neither sent again nor dropped; undefined where there is none, or the store cannot be read now. */
   deadLetter(message: number): StoredDeadLetter | undefined;
-  /** Takes a dead letter out: it is no longer listed. @param why - in a few words, for people. */
-  bury(message: number, wallNow: number, why: string): Promise<Kept>;
+  /**
+   * Keeps the new message of a dead letter, takes the letter out and records the fact: all of it, or none. `durable`, or nothing was written and
+   * nothing will be.
+   */
+  resend(letter: Resend): Promise<Kept>;
+  /** Takes a dead letter out: it is no longer listed. @param why - in a few words, for people. @param fact - recorded with it. */
+  bury(message: number, wallNow: number, why: string, fact?: Fact): Promise<Kept>;
   /** Notes that it is asked what became of a call; the first probe is made when this resolves. */
   reconciling(call: string, wallNow: number): Promise<Kept>;
   /** Notes what was found out, before the call is settled by it. */

@@ -1,7 +1,9 @@
+import type { Fact } from '../policy/facts.ts';
 import type { ToolResult } from './toolResult.ts';
 import type {
   Kept,
   MessageEnd,
+  Resend,
   SessionLedger,
   StoredCall,
   StoredDeadLetter,
@@ -47,8 +49,12 @@ export class WatchedLedger implements SessionLedger {
     return this.#ledger.deadLetter(message);
   }
 
-  bury(message: number, wallNow: number, why: string): Promise<Kept> {
-    return this.#heard(this.#ledger.bury(message, wallNow, why));
+  resend(letter: Resend): Promise<Kept> {
+    return this.#heard(this.#ledger.resend(letter));
+  }
+
+  bury(message: number, wallNow: number, why: string, fact?: Fact): Promise<Kept> {
+    return this.#heard(this.#ledger.bury(message, wallNow, why, fact));
   }
 
   reconciling(call: string, wallNow: number): Promise<Kept> {

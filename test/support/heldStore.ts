@@ -86,6 +86,7 @@ export class HeldStore implements SessionStore {
       reconciling: (call) => this.#write(`reconciling ${call}`),
       reconciled: (call, { verdict }) => this.#write(`reconciled ${call} ${verdict}`),
       deadLetter: () => undefined,
+      resend: ({ letter }) => this.#write(`resend ${letter}`),
       bury: (message) => this.#write(`bury ${message}`),
       forget: (turn) => void this.writes.push(`forget ${turn}`),
       release: () => {

@@ -1,7 +1,10 @@
+import type { Fact, Told } from '../../policy/facts.ts';
 import {
   type Kept,
   maxKeys,
   type MessageEnd,
+  type Resend,
+  resendKey,
   type SessionLedger,
   type StoredCall,
   type StoredDeadLetter,
@@ -20,16 +23,24 @@ export interface MemoryWrite extends Write {
   run(): void;
 }
 
+/** What the ledgers of a run share. */
+interface LedgerScope {
+  readonly queue: WriteQueue<MemoryWrite>;
+  readonly record: (fact: Told<Fact>) => void;
+}
+
 /** One session's rows in memory, for the runtime that claimed it. */
 export class MemoryLedger implements SessionLedger {
   readonly #queue: WriteQueue<MemoryWrite>;
+  readonly #record: (fact: Told<Fact>) => void;
   readonly #id: string;
   readonly #session: MemorySession;
   readonly #runtime: string;
   readonly #fence: number;
 
-  constructor(queue: WriteQueue<MemoryWrite>, id: string, session: MemorySession, runtime: string) {
+  constructor({ queue, record }: LedgerScope, id: string, session: MemorySession, runtime: string) {
     this.#queue = queue;
+    this.#record = record;
     this.#id = id;
     this.#session = session;
     this.#runtime = runtime;
@@ -129,11 +140,25 @@ export class MemoryLedger implements SessionLedger {
     return { number, message: messageIn(row.body), reason: row.dead };
   }
 
-  bury(number: number): Promise<Kept> {
+  resend({ letter, number, at, fact }: Resend): Promise<Kept> {
+    return this.#write(({ messages }) => {
+      const row = messages.get(letter);
+      if (row?.dead === undefined || messages.has(number)) return false;
+      const { body } = row;
+      const more = { deliveries: 0, stops: 0, taken: undefined, dropped: false } as const;
+      messages.set(number, { number, body, key: resendKey(letter), at, ...more, state: 'waiting' });
+      Object.assign(row, { dead: undefined, dropped: true });
+      this.#record({ ...fact, at });
+      return true;
+    });
+  }
+
+  bury(number: number, at: number, _why: string, fact?: Fact): Promise<Kept> {
     return this.#write(({ messages }) => {
       const row = messages.get(number);
       if (row?.dead === undefined) return false;
       Object.assign(row, { dead: undefined, dropped: true });
+      if (fact !== undefined) this.#record({ ...fact, at });
       return true;
     });
   }

@@ -43,7 +43,7 @@ export class MemorySessions implements SessionStore {
     const taken = await this.#transact(() => this.#take(id, limits));
     if (taken === undefined || taken.held) return taken;
     const { session, recovered } = taken;
-    const ledger = new MemoryLedger(this.#scope.queue, id, session, this.#runtime.id);
+    const ledger = new MemoryLedger(this.#scope, id, session, this.#runtime.id);
     return { held: false, ledger, recovered, past: (historyLimit) => pastOf(id, session, historyLimit) };
   }
 

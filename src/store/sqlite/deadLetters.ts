@@ -1,4 +1,4 @@
-import type { DeadLetterReason, StoredDeadLetter } from '../../sessions/sessionStore.ts';
+import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
 import { fromJson } from '../json.ts';
 import { messageIn } from '../sessionRows.ts';
@@ -28,6 +28,25 @@ export function buryLetter(database: Database, session: string, number: number, 
        WHERE session = ? AND number = ? AND ${isDead}`,
     )
     .run(Math.round(at), why, session, number);
+}
+
+/** Makes the new message of a dead letter and takes the letter out. False where it is none any more. */
+export function resendLetter(
+  database: Database,
+  session: string,
+  { letter, number, at }: Pick<Resend, 'letter' | 'number' | 'at'>,
+): boolean {
+  // The new one first: where a foreign database refuses its row, the letter stays.
+  const made = database
+    .prepare(
+      `INSERT INTO unwedge_messages (session, number, body, key, state, posted_at)
+       SELECT session, ?, body, ?, 'waiting', CAST(? AS INTEGER) FROM unwedge_messages
+       WHERE session = ? AND number = ? AND ${isDead}`,
+    )
+    .run(number, resendKey(letter), Math.round(at), session, letter);
+  if (made === 0) return false;
+  buryLetter(database, session, letter, at, `sent again as ${session}-m${number}`);
+  return true;
 }
 
 /** Dead letters of a session or of all, the newest first. @throws what SQLite reports. */

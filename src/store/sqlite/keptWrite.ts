@@ -2,9 +2,13 @@ import type { Kept } from '../../sessions/sessionStore.ts';
 import type { Database } from './database.ts';
 import type { Fence } from './sessionFence.ts';
 import type { FileWrite } from './fileCommitter.ts';
+import type { Schema } from './schema.ts';
 
 /** A write after which a handler begins, or of which a fact tells that is written next. */
 export type WriteKind = 'begins' | 'toldNext';
+
+/** Runs within a transaction. @returns the number of rows it changed. */
+export type Change = (database: Database, schema: Schema) => number;
 
 /** One write of a session's ledger; there is one for each row, so it is one object. */
 export class KeptWrite implements FileWrite {
@@ -12,16 +16,15 @@ export class KeptWrite implements FileWrite {
   readonly toldNext: boolean;
   readonly awaited = true;
   readonly #holds: Fence;
-  readonly #change: (database: Database) => number;
+  readonly #change: Change;
   readonly #resolve: (kept: Kept) => void;
   /** Stays so for a row that a foreign database refuses. */
   #kept: Kept = 'volatile';
 
   /**
-   * @param change - the number of rows it changed.
    * @param resolve - gets what became of it, once.
    */
-  constructor(holds: Fence, change: (database: Database) => number, resolve: (kept: Kept) => void, how?: WriteKind) {
+  constructor(holds: Fence, change: Change, resolve: (kept: Kept) => void, how?: WriteKind) {
     this.begins = how === 'begins';
     this.toldNext = how === 'toldNext';
     this.#holds = holds;
@@ -29,10 +32,10 @@ export class KeptWrite implements FileWrite {
     this.#resolve = resolve;
   }
 
-  run(database: Database, _schema: unknown, transaction: object): void {
+  run(database: Database, schema: Schema, transaction: object): void {
     this.#kept = 'volatile';
     if (!this.#holds(database, transaction)) this.#kept = 'fenced';
-    else if (this.#change(database) > 0) this.#kept = 'durable';
+    else if (this.#change(database, schema) > 0) this.#kept = 'durable';
   }
 
   committed(): void {

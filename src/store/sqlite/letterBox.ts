@@ -6,7 +6,7 @@ import { storedEvent } from '../record.ts';
 import { createRedactor } from '../redact.ts';
 import { createConnection } from './connection.ts';
 import type { Database, Driver } from './database.ts';
-import { buryLetter, selectDeadLetter } from './deadLetters.ts';
+import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
 import { insertEvent } from './eventLog.ts';
 import type { Schema } from './schema.ts';
 
@@ -58,17 +58,20 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
     return { ok: true, text: `The dead letter ${message} was dropped for good.` };
   }
   if (letter.message === undefined) return notDone(`${message} cannot be read, and so not be sent again: drop it.`);
+  const known = database
+    .prepare('SELECT number FROM unwedge_messages WHERE session = ? AND key = ?')
+    .get(session, resendKey(number));
+  if (known !== undefined) {
+    // An earlier version may have left it in the list.
+    const as = `${session}-m${Number(known['number'])}`;
+    buryLetter(database, session, number, at, `sent again as ${as}`);
+    return notDone(`It was sent again already, as ${as}.`);
+  }
   const last = database.prepare('SELECT max(number) AS last FROM unwedge_messages WHERE session = ?').get(session);
   const next = Number(last?.['last'] ?? 0) + 1;
   const as = `${session}-m${next}`;
-  database
-    .prepare(
-      `INSERT INTO unwedge_messages (session, number, body, key, state, posted_at)
-       SELECT session, ?, body, ?, 'waiting', CAST(? AS INTEGER) FROM unwedge_messages WHERE session = ? AND number = ?`,
-    )
-    .run(next, resendKey(number), at, session, number);
+  resendLetter(database, session, { letter: number, number: next, at });
   tell({ type: 'operator.sent_again', session, message, as, ...note });
-  buryLetter(database, session, number, at, `sent again as ${as}`);
   return {
     ok: true,
     text: `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`,

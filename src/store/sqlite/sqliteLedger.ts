@@ -1,7 +1,10 @@
+import type { Fact } from '../../policy/facts.ts';
 import {
   type Kept,
   type MessageEnd,
   type Past,
+  type Resend,
+  resendKey,
   type SessionLedger,
   type StoredCall,
   type StoredDeadLetter,
@@ -16,9 +19,10 @@ import type { Redactor } from '../redact.ts';
 import type { Unprocessed } from '../sessionRows.ts';
 import type { Carrier } from './carriers.ts';
 import type { Database } from './database.ts';
-import { buryLetter, selectDeadLetter } from './deadLetters.ts';
+import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
+import type { EventLog } from './eventLog.ts';
 import { HeldRows, insertCall } from './heldRows.ts';
-import { KeptWrite, type WriteKind } from './keptWrite.ts';
+import { type Change, KeptWrite, type WriteKind } from './keptWrite.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import { forgetTurns, noteVerdict, settleOnce } from './sessionTables.ts';
 import { type Claimed, createFence, type Fence } from './sessionFence.ts';
@@ -27,6 +31,7 @@ import type { StoreFile } from './storeFile.ts';
 /** What the ledgers of a run share. */
 export interface LedgerScope {
   readonly file: StoreFile;
+  readonly log: Pick<EventLog, 'insert'>;
   readonly redact: Redactor;
   readonly left: Pick<LeftRuns, 'owes' | 'wrote'>;
 }
@@ -146,8 +151,35 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#scope.file.ask((database) => selectDeadLetter(database, session, message), undefined);
   }
 
-  bury(message: number, wallNow: number, why: string): Promise<Kept> {
-    return this.#write((database) => buryLetter(database, this.#claimed.session, message, wallNow, why));
+  resend({ fact, ...letter }: Resend): Promise<Kept> {
+    if (this.#scope.file.refuses()) return Promise.resolve('volatile');
+    const { session } = this.#claimed;
+    const { number, at } = letter;
+    let isOff = false;
+    const kept = this.#write(
+      (database, schema) => {
+        if (isOff || !resendLetter(database, session, letter)) return 0;
+        this.#scope.log.insert(database, schema, { ...fact, at });
+        return 1;
+      },
+      () => {
+        const [body, key] = [toJson(letter.message), resendKey(letter.letter)];
+        this.#held().posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
+      },
+    );
+    // Who ordered it is told that it was not done: it must not come about when the store is back.
+    return kept.then((what) => {
+      isOff = true;
+      return what;
+    });
+  }
+
+  bury(message: number, wallNow: number, why: string, fact?: Fact): Promise<Kept> {
+    return this.#write((database, schema) => {
+      const buried = buryLetter(database, this.#claimed.session, message, wallNow, why);
+      if (buried > 0 && fact !== undefined) this.#scope.log.insert(database, schema, { ...fact, at: wallNow });
+      return buried;
+    });
   }
 
   reconciling(call: string, wallNow: number): Promise<Kept> {
@@ -206,11 +238,8 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#rowless?.delete(id) === true ? Promise.resolve('volatile') : this.#write(change, note, 'toldNext');
   }
 
-  /**
-   * @param change - the number of rows it changed.
-   * @param note - called once it is committed.
-   */
-  #write(change: (database: Database) => number, note?: () => void, how?: WriteKind): Promise<Kept> {
+  /** @param note - called once it is committed. */
+  #write(change: Change, note?: () => void, how?: WriteKind): Promise<Kept> {
     return new Promise((resolve) => {
       const kept = (what: Kept): void => {
         if (what === 'durable') note?.();

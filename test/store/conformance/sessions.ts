@@ -301,6 +301,38 @@ export function keepsSessions(engineOf: Engine): void {
       expect((await own(engine, engine.runtime('e'))).recovered.deadLetters).toEqual([]);
     });
 
+    it('[O-13] keeps the new message of a dead letter, the end of the letter and the record in one commit, once', async () => {
+      const engine = await start();
+      const { ledger } = await own(engine, engine.runtime('a'));
+      await after(engine, ledger.post({ ...message(1), at: now - 1001 }));
+      engine.kill('a');
+      const { ledger: second } = await own(engine, engine.runtime('b'));
+      const fact: Fact = { type: 'operator.sent_again', session: 's', message: 's-m1', as: 's-m2' };
+      const resend = { ...message(2), letter: 1, message: { kind: 'user', text: 'text 1' }, fact };
+      const both = Promise.all([second.resend(resend), second.resend({ ...resend, number: 3 })]);
+      expect(await after(engine, both)).toEqual(['durable', 'volatile']);
+      engine.kill('b');
+      expect(await engine.recorded()).toEqual(['sent_again']);
+      const { ledger: third, recovered } = await own(engine, engine.runtime('c'));
+      expect(recovered).toMatchObject({
+        waiting: [{ number: 2, key: 'sent again: 1', message: { kind: 'user', text: 'text 1' }, deliveries: 0 }],
+        deadLetters: [],
+      });
+      expect(third.deadLetter(1)).toBeUndefined();
+    });
+
+    it('[O-13] records that a dead letter was dropped in the commit that drops it', async () => {
+      const engine = await start();
+      const { ledger } = await own(engine, engine.runtime('a'));
+      await after(engine, ledger.post({ ...message(1), at: now - 1001 }));
+      engine.kill('a');
+      const { ledger: second } = await own(engine, engine.runtime('b'));
+      const fact: Fact = { type: 'operator.dropped', session: 's', message: 's-m1' };
+      expect(await after(engine, second.bury(1, now, 'dropped', fact))).toBe('durable');
+      expect(await after(engine, second.bury(1, now, 'dropped', fact))).toBe('volatile');
+      expect(await engine.recorded()).toEqual(['dropped']);
+    });
+
     it('[G-14] [G-11] counts the deliveries that an orderly stop cut, but not against the message', async () => {
       const engine = await start();
       const deliveries: (number | undefined)[] = [];
