@@ -69,11 +69,11 @@ export function attemptsIn({ integrations }: Pick<Incident, 'integrations'>): nu
 
 /** Whether there is something that a replay can play and compare: calls, changes of circuits, or turns. */
 export function isPlayable({ integrations, sessions, events }: Incident): boolean {
+  // Also of a session that called nothing.
+  if (sessions.length > 0 && events.some(({ type }) => type === 'turn_started')) return true;
   const played = integrations.filter(({ kept, records }) => kept !== undefined && records.length > 0);
   if (played.length === 0) return false;
-  const isTold = events.some(
-    ({ category, type }) => category === 'breaker' || (type === 'turn_started' && sessions.length > 0),
-  );
+  const isTold = events.some(({ category }) => category === 'breaker');
   return isTold || rowsIn(played).some(({ what }) => what !== 'input');
 }
 

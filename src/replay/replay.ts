@@ -65,7 +65,9 @@ export async function replay(incident: Incident, { clock, random, policy = [] }:
   for (const order of sessionPlan?.fired ?? []) agenda.add(order.at, () => session?.fire(order));
   for (const { at, stalledMs } of stallsOf(incident, origin)) agenda.addStall(at - stalledMs, stalledMs);
 
-  const until = Math.max(0, ...plans.map((plan) => plan.until)) + tailMs;
+  // Of turns that called nothing their events tell, which are whole up to then.
+  const known = plans.length > 0 ? plans.map((plan) => plan.until) : [incident.until - origin];
+  const until = Math.max(0, ...known) + tailMs;
   await agenda.run(clock, until);
 
   const recorded = recordedSteps(incident, plans, sessionPlan, origin);

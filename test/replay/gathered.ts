@@ -33,7 +33,7 @@ export async function gathered(
   others: readonly Gateway[] = [],
 ): Promise<Incident> {
   const gateways = [...others, gateway];
-  for (const each of gateways) await registryOf(each)?.runtime.flights.keep('asked');
+  for (const each of gateways) await registryOf(each)?.runtime.flights.keep('asked', id);
   const secrets = new KnownSecrets({});
   return gatherIncident(readerOf(gateways.flatMap(({ store }) => store ?? [])), id, {
     now: clock.wallNow(),

@@ -60,6 +60,7 @@ async function recorded(
         turn.signal.addEventListener('abort', () => reject(new Error('told to end')));
       });
     }
+    if (text === 'calls nothing') return after(30, () => undefined);
     if (text === 'throws') throw new Error('a mistake in the handler');
     for (const tool of text.split(',')) {
       const options = tool === 'hang for long' ? { longRunningMs: 8000 } : {};
@@ -177,6 +178,22 @@ describe('the replay of a session', () => {
       'kb-1',
       'answered, 2 attempts',
     ]);
+  });
+
+  it('[O-16] plays turns that called nothing', async () => {
+    const { incident } = await recorded(['calls nothing', 'throws', 'stuck until told', 'calls nothing']);
+    expect(incident.integrations).toEqual([]);
+    const result = await played(incident);
+    expect(result.first).toBeUndefined();
+    expect(ofSession(result)).toEqual([
+      'turn ended well',
+      'turn ended badly',
+      'watchdog fired: turn',
+      'turn ended badly',
+      'turn ended well',
+    ]);
+    const sessions = incident.sessions.map((each) => ({ ...each, watchdog: { ...each.watchdog, turnMs: 30_000 } }));
+    expect((await played({ ...incident, sessions })).first?.recorded?.what).toBe('watchdog fired: turn');
   });
 
   it('[O-16] says where it differs when the limits of the session are changed', async () => {
