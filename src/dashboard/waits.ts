@@ -32,7 +32,7 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
   const children = sources.trees.flatMap(({ answer }) => (answer === undefined ? [] : [...childrenOf(answer)]));
   const waits = [
     ...sources.runtimes.filter(({ isFrozen }) => isFrozen === true).map((each) => frozenWait(each, sources)),
-    ...sources.integrations.flatMap((each) => circuitWait(each) ?? []),
+    ...sources.integrations.flatMap((each) => circuitWait(each, sources.at) ?? []),
     ...children.flatMap((child) => childWait(child, sources) ?? []),
     ...sources.whys.flatMap((why) => sessionWaits(why, sources)),
   ];
@@ -52,15 +52,10 @@ function frozenWait({ key, name, problem = '' }: RuntimeLine, { frozenSince, pen
   };
 }
 
-function circuitWait({
-  key,
-  circuit,
-  cause,
-  probeAt,
-  openedAt,
-  waiting,
-  lastError,
-}: IntegrationLine): Wait | undefined {
+function circuitWait(
+  { key, circuit, cause, probeAt, openedAt, waiting, lastError }: IntegrationLine,
+  at: number,
+): Wait | undefined {
   const error = cause ?? (lastError && { kind: lastError.kind, message: lastError.error });
   const base = {
     ...{ key: `circuit ${key}`, name: key, of: 'integration' as const, since: openedAt },
@@ -81,7 +76,10 @@ function circuitWait({
       const after = count < 2 ? 'Circuit open' : `Circuit open after ${count} failures`;
       return {
         ...{ ...base, needsPerson: false, sign: 'open', text: `${after}: calls are refused.${behind}` },
-        ...{ rule: 'Next probe', endsAt: probeAt },
+        // Nothing happens by itself once the time is over: it takes a call.
+        ...(probeAt !== undefined && probeAt <= at
+          ? { rule: 'The next call tries it' }
+          : { rule: 'Next probe', endsAt: probeAt }),
       };
     }
     case 'half-open':

@@ -131,7 +131,7 @@ export interface Failure extends FailureFacts {
   readonly integration: string;
   /** Attempts made, the first included; 0 when the call was refused before dispatch. */
   readonly attempts: number;
-  /** Whether the same call may succeed later. */
+  /** Whether the same call may get through later. Whether that would do something twice is said by `outcome`. */
   readonly retryable: boolean;
   /** What the call may do to the world, where somebody said and its outcome is open (`unknown`, `cancelled`). */
   readonly effect?: Effect | undefined;

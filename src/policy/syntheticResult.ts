@@ -16,7 +16,7 @@ export interface SyntheticResult {
   readonly elapsedMs: number;
   /** Attempts made; 0 when it was refused before dispatch. */
   readonly attempts: number;
-  /** Whether the same call may succeed later. */
+  /** Whether the same call may get through later. Whether that would do something twice is said by `outcome`. */
   readonly retryable: boolean;
   /** When to try again at the earliest, in ms from now. */
   readonly retryAfterMs?: number | undefined;

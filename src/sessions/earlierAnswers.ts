@@ -14,11 +14,10 @@ export class EarlierAnswers {
 
   /** @param message - its id. @param turn - the one under way. */
   constructor(history: readonly HistoryEntry[], message: string, turn: number) {
-    const turns = new Set<number>();
     const calls = new Map<string, string>();
+    const first = lastTurnOfOthers(history, message, turn) + 1;
     for (const entry of history) {
-      if (entry.type === 'message' && entry.id === message && entry.turn < turn) turns.add(entry.turn);
-      if (!turns.has(entry.turn)) continue;
+      if (entry.turn < first || entry.turn >= turn) continue;
       if (entry.type === 'tool_call') calls.set(entry.call, keyOf(entry.integration, entry.tool, entry.input));
       const key = entry.type === 'tool_result' && isAnswer(entry.result) ? calls.get(entry.call) : undefined;
       if (key === undefined || entry.type !== 'tool_result') continue;
@@ -32,6 +31,18 @@ export class EarlierAnswers {
     if (answer.status === 'ok') return { ...answer, retries: 0, reconciled: how };
     return 'synthetic' in answer ? { ...answer, retries: 0, how } : answer;
   }
+}
+
+/**
+ * The last turn before this one that processed another message. What is kept of a message is its last delivery alone; but a message that is
+ * delivered again goes first, so that the turns of all its deliveries follow one another.
+ */
+function lastTurnOfOthers(history: readonly HistoryEntry[], message: string, turn: number): number {
+  let last = 0;
+  for (const entry of history) {
+    if (entry.type === 'message' && entry.id !== message && entry.turn < turn) last = Math.max(last, entry.turn);
+  }
+  return last;
 }
 
 /** Whether its call took effect, or may have. */

@@ -220,10 +220,10 @@ export class TurnCalls {
     };
     const more = { idempotencyKey: settledBy?.idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
     const earlier = settledBy === undefined ? undefined : this.#earlier?.take(integration, tool, input);
-    void ledger.open(row).then((kept) => {
-      if (earlier !== undefined && kept !== 'fenced') this.#answerAgain(call, earlier);
-      else this.#written(call, kept, input, { ...settings, ...more });
-    });
+    const written = ledger.open(row);
+    // In one commit with its answer: a kill between the two would leave a call of which it were asked what became of it, though it was never made.
+    if (earlier !== undefined) this.#answer(call, earlier);
+    else void written.then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
     return end;
   }
 
@@ -233,11 +233,6 @@ export class TurnCalls {
     if (!this.#open.has(call.id)) return;
     if (kept === 'fenced') this.#end(call, turnEnds.takenOver);
     else this.#dispatch(call, input, settings);
-  }
-
-  /** It took effect in an earlier delivery of its message, or may have: it is not made again. */
-  #answerAgain(call: OpenCall, result: ToolResult): void {
-    if (this.#open.has(call.id)) this.#answer(call, result);
   }
 
   #dispatch(call: OpenCall, input: unknown, settings: ToolCallSettings): void {

@@ -83,6 +83,12 @@ describe('what waits', () => {
     expect(found.some(({ needsPerson }) => needsPerson)).toBe(false);
   });
 
+  it('[O-13] says of a probe whose time has come that it takes a call', () => {
+    const found = waits({ integrations: [integration({ circuit: 'open', probeAt: at })] });
+    expect(found).toMatchObject([{ rule: 'The next call tries it', text: 'Circuit open: calls are refused.' }]);
+    expect(found[0]?.endsAt).toBeUndefined();
+  });
+
   it('[O-13] is a call that gives no sign of life for 10 s, and a turn that goes on without a call for a minute', () => {
     expect(waits({ whys: [{ ...busy, calls: [call('in_flight', 1, 10_000)] }] })).toHaveLength(1);
     const turn = { turn: 1, message: 'm-1', kind: 'user', delivery: 1, sinceMs: 59_999 };

@@ -23,7 +23,7 @@ describe('the plugin for Claude Code', () => {
     const named = pages.flatMap((page) =>
       [...read(`${claude}/${page}`).matchAll(/`(?:npx )?(?:-y )?unwedge ([a-z-]+)/g)].map(([, name = '']) => name),
     );
-    expect(new Set(named)).toEqual(new Set(['restart', 'probe', 'cancel', 'doctor', 'install']));
+    expect(new Set(named)).toEqual(new Set(['restart', 'probe', 'cancel', 'doctor', 'install', 'mcp', 'hook']));
     for (const name of named) expect(Object.keys(commands)).toContain(name);
     expect(json(`${claude}/.mcp.json`)).toEqual({
       mcpServers: { unwedge: { command: 'npx', args: ['-y', 'unwedge', 'mcp-self'] } },

@@ -36,7 +36,10 @@ function painted(status: FindingStatus, { red, yellow, green }: Style): string {
 
 /** The home of the user is long and known; a fix names it as it is. */
 function shortened(text: string, home: string): string {
-  return home.length > 1 ? text.replaceAll(`${home}/`, '~/') : text;
+  if (home.length <= 1) return text;
+  // Code is copied: a path of code is the whole one.
+  const parts = text.split('`').map((part, index) => (index % 2 === 1 ? part : part.replaceAll(`${home}/`, '~/')));
+  return parts.join('`');
 }
 
 function counts(findings: readonly ToldFinding[], all: boolean): string {

@@ -10,7 +10,7 @@ const lastMs = 500;
 
 /** Serves the client on stdin with several servers as one. Gives the exit code. */
 export async function hubCommand(args: McpArgs, io: Io, served: Served): Promise<number> {
-  const prepared = await prepareMcp(args, io, served.config);
+  const prepared = await prepareMcp(args, io, served);
   const { registry, log } = prepared;
   const { open, methods } = openServed(served, prepared, true);
   const telemetry = await startTelemetry(args.otel, registry, io);

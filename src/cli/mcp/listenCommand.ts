@@ -27,7 +27,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   const sessionMs = aboveZero('--session-timeout', args['session-timeout']) ?? usualSessionMs;
   const token = listenToken(args);
   const { name } = served;
-  const prepared = await prepareMcp(args, io, served.config);
+  const prepared = await prepareMcp(args, io, served);
   const { registry, checked, log } = prepared;
   const { runtime } = registry;
   // It is in the headers of clients; a child of theirs may print it.

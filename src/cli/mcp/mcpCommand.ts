@@ -31,7 +31,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const [options] = served.servers;
   if (served.isHub || options === undefined) return (await import('./hubCommand.ts')).hubCommand(args, io, served);
   const { name } = served;
-  const prepared = await prepareMcp(args, io);
+  const prepared = await prepareMcp(args, io, served);
   const { registry, storePath, voice, log } = prepared;
   const { runtime } = registry;
 

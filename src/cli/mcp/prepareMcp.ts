@@ -1,8 +1,8 @@
-import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import { createProxyRuntime, type ProxyRuntime } from '../proxyRuntime.ts';
 import type { ProxyVoice } from '../../mcpProxy/proxyScope.ts';
 import { createTrafficLog, type TrafficLog } from '../../mcpProxy/trafficLog.ts';
 import type { Logger } from '../../policy/logger.ts';
+import type { Policies } from '../../policy/policies.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
 import { storePath } from '../../store/paths.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
@@ -11,6 +11,7 @@ import { namedConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
+import type { Served } from './serving.ts';
 
 /** What our stderr may hold unread, in bytes; what the server writes beyond is left out. */
 const mostUnreadErrors = 1024 * 1024;
@@ -23,11 +24,8 @@ export interface PreparedMcp extends ProxyRuntime {
   readonly log: TrafficLog | undefined;
 }
 
-/**
- * @param inline - the configuration, where it stood in a file of servers.
- * @throws what {@link namedConfig} throws.
- */
-export async function prepareMcp(args: McpArgs, io: Io, inline?: UnwedgeConfig): Promise<PreparedMcp> {
+/** @throws what {@link namedConfig} throws. */
+export async function prepareMcp(args: McpArgs, io: Io, { servers, config: inline }: Served): Promise<PreparedMcp> {
   // Many a client closes what it does not want to read; it still wants its server.
   io.leaveErrors?.();
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
@@ -35,10 +33,30 @@ export async function prepareMcp(args: McpArgs, io: Io, inline?: UnwedgeConfig):
   const config = await namedConfig(inline === undefined ? args.config : undefined, io, inline);
   const path = storePath(args.db ?? config.store, io.env);
   const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
+  const { policies } = prepared.registry.runtime;
+  for (const line of unconfigured(
+    policies,
+    servers.map(({ name }) => name),
+  ))
+    say(line);
   const redactor = createTextRedactor(prepared.checked.secrets);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
   const voice: ProxyVoice = { errors: passErrors, say, hide: (text) => redactor.text(text), log };
   return { ...prepared, storePath: path, voice, logger, log };
+}
+
+/**
+ * A configuration that says something of servers, and of none of these: a name is likely mistyped, and the rules under it hold for nobody. One
+ * file may well serve several proxies, so that each of them says nothing of the others.
+ */
+function unconfigured(policies: Policies, names: readonly string[]): readonly string[] {
+  const configured = policies.unused([]);
+  const others = policies.unused(names);
+  if (others.length === 0 || others.length < configured.length) return [];
+  const known = others.map(({ integration }) => integration).join(', ');
+  return [
+    `The configuration says nothing of ${names.join(', ')}; it has ${known}. --name says which of them the server is.`,
+  ];
 }
 
 /** A client that does not read our stderr must not have it kept for ever. */

@@ -7,6 +7,7 @@ import { State } from './glyph.tsx';
 import { stateOf } from './health.tsx';
 import { IncidentButton } from './incidentButton.tsx';
 import { IntegrationFigures, Tools } from './integrationFigures.tsx';
+import { now } from './live.ts';
 import { href } from './route.ts';
 import { Table } from './table.tsx';
 import { Ago, Countdown, Since } from './times.tsx';
@@ -90,7 +91,13 @@ function Now({ circuit, openedAt, probeAt, pausedUntil, waiting, inFlight, runti
       )}
       {probeAt !== undefined && (
         <>
-          The next probe decides, in <Countdown at={probeAt} />.
+          {probeAt > now.value ? (
+            <>
+              The next probe decides, in <Countdown at={probeAt} />.
+            </>
+          ) : (
+            'The next call tries it.'
+          )}
         </>
       )}
     </>

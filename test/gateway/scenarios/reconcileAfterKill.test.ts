@@ -13,12 +13,19 @@ interface Payment {
   readonly note?: string;
 }
 
-/** A gateway that was killed in the middle of a payment, and the next one on its database. */
-async function startAgain(when: 'after' | 'before' | 'answered' | 'keyed', options: FunctionOptions, repeats = false) {
+/** A gateway that was killed in the middle of a payment, at each delivery of its message, and the next one on its database. */
+async function startAgain(
+  when: 'after' | 'before' | 'answered' | 'keyed',
+  options: FunctionOptions,
+  repeats = false,
+  deliveries: readonly string[] = [when],
+) {
   const directory = temporaryDirectory();
   const [store, file] = [join(directory, 'gateway.sqlite'), join(directory, 'payments')];
-  const { signal } = await execa(process.execPath, [fixture('doomedBank'), store, file, when], { reject: false });
-  expect(signal).toBe('SIGKILL');
+  for (const each of deliveries) {
+    const { signal } = await execa(process.execPath, [fixture('doomedBank'), store, file, each], { reject: false });
+    expect(signal).toBe('SIGKILL');
+  }
   const payments = (): Payment[] =>
     existsSync(file)
       ? readFileSync(file, 'utf8')
@@ -103,6 +110,21 @@ describe('a call that a gateway had under way when it was killed', () => {
       expect(third).toMatchObject({ status: 'ok', value: { note: 'another' } });
       expect(made.filter(({ note }) => note === 'another')).toHaveLength(1);
       expect(made).toHaveLength(when === 'keyed' ? 3 : 2);
+    },
+  );
+
+  it.each([['after'], ['answered']] as const)(
+    '[R-16] [G-11] is not made again by the third delivery of its message either (%s)',
+    async (when) => {
+      const { repeated, made, payments } = await startAgain(when, byList(), true, [when, 'again']);
+      expect(repeated[0]).toMatchObject({
+        status: 'ok',
+        value: { id: 'ch_1' },
+        reconciled: expect.stringContaining('earlier delivery') as string,
+      });
+      expect(payments()).toHaveLength(1);
+      // Those that no delivery before has made.
+      expect(made).toHaveLength(2);
     },
   );
 
