@@ -17,6 +17,8 @@ export interface ProbePort {
   readonly call: (integration: string, tool: string, input: unknown, limits: ProbeLimits) => Promise<Outcome<unknown>>;
   /** What an answer of an integration says, as data. Must not throw. */
   readonly read: (integration: string, answer: unknown) => unknown;
+  /** What else an answer says, beside its data. Must not throw. */
+  readonly beside: (integration: string, answer: unknown) => unknown;
   /** What a call of a tool does, where that is known. */
   readonly effect: (integration: string, tool: string, input: unknown) => Effect | undefined;
 }
@@ -77,7 +79,10 @@ async function askTool(rule: ToolRule, lost: LostAnswer, { signal }: Asking, por
   const effect = port.effect(integration, tool, input);
   if (effect !== undefined && effect !== 'readOnly') return unclear(`was not asked: it is ${effect}, not readOnly`);
   const outcome = await port.call(integration, tool, input, { signal, timeoutMs });
-  if (outcome.ok) return asFinding(judgeAnswer(rule, lost, port.read(integration, outcome.value)));
+  if (outcome.ok) {
+    const { value } = outcome;
+    return asFinding(judgeAnswer(rule, lost, port.read(integration, value), port.beside(integration, value)));
+  }
   const { message, retryAfterMs } = outcome.failure;
   return asFinding({ ...unclear(`failed: ${message.slice(0, 200)}`), againInMs: retryAfterMs });
 }

@@ -6,6 +6,8 @@ import { type RequestForms, withValueAt } from './boundRule.ts';
 export interface ToolForms extends RequestForms {
   /** What an answer says, as data. */
   readonly read: (answer: unknown) => unknown;
+  /** What else it says, of which a list may be a part: a next page, a cursor. @defaultValue nothing */
+  readonly beside?: ((answer: unknown) => unknown) | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -63,6 +65,12 @@ export const httpForms: ToolForms = {
     return { ...fields, headers: { ...fieldsOf(fields['headers']), [name]: key } };
   },
   read: (answer) => fieldsOf(answer)['body'],
+  // RFC 8288.
+  beside(answer) {
+    const { headers } = fieldsOf(answer);
+    const link = headers instanceof Headers ? headers.get('link') : fieldsOf(headers)['link'];
+    return { next: typeof link === 'string' && /rel="?next\b/i.test(link) };
+  },
 };
 
 /** Longest text of an answer that is read as JSON, in characters. */
@@ -85,6 +93,10 @@ export const mcpForms: ToolForms = {
     const fields = fieldsOf(request);
     if (where === 'meta') return { ...fields, _meta: { ...fieldsOf(fields['_meta']), [name]: key } };
     return { ...fields, arguments: withValueAt(fields['arguments'], name, key) };
+  },
+  beside(answer) {
+    const { structuredContent: _, content: __, ...rest } = fieldsOf(answer);
+    return rest;
   },
   read(answer) {
     const { structuredContent, content } = fieldsOf(answer);

@@ -37,6 +37,7 @@ export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
       });
     },
     read: (integration, answer) => targets.get(integration)?.forms.read(answer),
+    beside: (integration, answer) => targets.get(integration)?.forms.beside?.(answer),
     effect(integration, tool, input) {
       const target = targets.get(integration);
       const own = target?.tools.get(tool);

@@ -31,6 +31,7 @@ export class ProxyRules {
     const port: ProbePort = {
       call: (_integration, tool, input, limits) => this.#ask(tool, input, limits),
       read: (_integration, answer) => mcpForms.read((answer as McpAnswer).result),
+      beside: (_integration, answer) => mcpForms.beside?.((answer as McpAnswer).result),
       effect: (_integration, tool) => this.effectOf(tool),
     };
     this.#tools = scope.settings.toolsBy(port);

@@ -21,7 +21,8 @@ export class ReconcileBeat {
 
   /** A call has begun to wait for a verdict: its client hears of it at once, and from then on as often as all others. */
   waits(call: ClientCall): void {
-    this.#tell(call);
+    // How long the question may take is known when it was put.
+    this.#scope.clock.nextTurn(() => this.#tell(call));
     this.#timer ??= this.#scope.clock.setTimeout(this.#beat, beatMs);
   }
 

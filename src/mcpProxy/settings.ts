@@ -177,6 +177,7 @@ function refuseOthers(name: string, rule: ReconcileOptions | undefined): void {
 const nobody: ProbePort = {
   call: () => Promise.reject(new Error('There is no server yet')),
   read: () => undefined,
+  beside: () => undefined,
   effect: () => undefined,
 };
 

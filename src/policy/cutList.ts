@@ -15,6 +15,7 @@ export function mayBeCut(answer: unknown, items: readonly unknown[], steps = mos
 
 function saysMore(name: string, value: unknown, length: number): boolean {
   if (/next|more|cursor|truncat|incomplete|partial|continu|error|warning/.test(name)) return isSaid(value);
+  if (/complete|exhausted|islast|last_?page/.test(name)) return value === false;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number') return false;
   if (/pages/.test(name)) return number > 1;

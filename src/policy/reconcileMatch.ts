@@ -34,8 +34,9 @@ export function questionOf({ input }: Pick<ToolRule, 'input'>, call: LostAnswer)
 /**
  * Looks for a call in what a tool answered. Whatever is not clear is `unknown`: several items, an answer that is no list or not all of it, an
  * item that does not say what it is compared by.
+ * @param beside - what else came with the answer, and may say that the list is not all there is. @defaultValue nothing
  */
-export function judgeAnswer(rule: ToolRule, call: LostAnswer, answer: unknown): Finding {
+export function judgeAnswer(rule: ToolRule, call: LostAnswer, answer: unknown, beside?: unknown): Finding {
   const { tool } = rule;
   const unclear = (how: string): Finding => ({ verdict: 'unknown', how: `${tool} ${how}` });
   const items = rule.items === undefined ? answer : valueAt(answer, rule.items);
@@ -59,7 +60,7 @@ export function judgeAnswer(rule: ToolRule, call: LostAnswer, answer: unknown): 
   if (near > 0) return unclear('lists one that was made about when the call began');
   if (found.length === 1) return done(rule, found[0]);
   if (unreadable > 0) return unclear('lists items that do not say what they are compared by');
-  if (mayBeCut(answer, items)) return unclear('does not list all there is');
+  if (mayBeCut(answer, items) || mayBeCut(beside, items)) return unclear('does not list all there is');
   return { verdict: 'not_done', how: `${tool} does not list it` };
 }
 
@@ -90,7 +91,7 @@ function fitOf(
   let fit: 'same' | 'unreadable' = 'same';
   for (const [path, value] of wanted) {
     const given = valueAt(item, path);
-    if (given === undefined) fit = 'unreadable';
+    if (given === undefined || given === null) fit = 'unreadable';
     else if (!isSame(given, value)) return 'other';
   }
   return fit;

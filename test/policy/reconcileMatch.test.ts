@@ -57,6 +57,11 @@ describe('a reconcile rule that is data', () => {
     expect(judge([{ reference: 'o-8' }]).verdict).toBe('not_done');
     expect(judge({ items: [], nextCursor: 'x' }, { items: 'items' }).verdict).toBe('unknown');
     expect(judge({ items: [], has_more: true }, { items: 'items' }).verdict).toBe('unknown');
+    expect(judge({ items: [], isComplete: false }, { items: 'items' }).verdict).toBe('unknown');
+    expect(judge({ items: [], isComplete: true }, { items: 'items' }).verdict).toBe('not_done');
+    expect(judge([{ reference: null }]).verdict).toBe('unknown');
+    expect(judgeAnswer(ruleOf(), call, [], { _meta: { nextCursor: 'p2' } }).verdict).toBe('unknown');
+    expect(judgeAnswer(ruleOf(), call, [], { _meta: {} }).verdict).toBe('not_done');
     expect(judge({ items: [], has_more: false, nextCursor: null }, { items: 'items' }).verdict).toBe('not_done');
     expect(judge([{ ref: 'o-8' }]).verdict).toBe('unknown');
   });
