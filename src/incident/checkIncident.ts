@@ -42,13 +42,19 @@ export function checkIncident(given: unknown): Incident | string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What is to be said of an incident in a format that is not known yet; undefined where it is none. Nothing else of it is looked at. */
+export function laterVersion({ format, version }: Fields): string | undefined {
+  const isLater = format === incidentFormat && typeof version === 'number' && version > incidentVersion;
+  return isLater
+    ? `it was written by a later version of unwedge (format ${version}, this one reads ${incidentVersion})`
+    : undefined;
+}
+
 function incidentOf(given: Fields): Incident {
   if (given['format'] !== incidentFormat) throw new Wrong('it is no incident of unwedge');
   const { version } = given;
-  if (typeof version === 'number' && version > incidentVersion)
-    throw new Wrong(
-      `it was written by a later version of unwedge (format ${version}, this one reads ${incidentVersion})`,
-    );
+  const later = laterVersion(given);
+  if (later !== undefined) throw new Wrong(later);
   if (version !== incidentVersion) throw new Wrong(`its version is ${show(version)}`);
   const subject = fields(given['subject'], 'subject');
   const integrations = list(given['integrations'], 'integrations', 1000).map((each, index) =>

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkIncident } from './checkIncident.ts';
+import { checkIncident, laterVersion } from './checkIncident.ts';
 import type { Incident } from './incident.ts';
 import { eventsFile, incidentFile } from './incidentFiles.ts';
 
@@ -26,6 +26,9 @@ export function readIncident(path: string): Incident {
   const head = parse(readText(file), file);
   if (typeof head !== 'object' || head === null || Array.isArray(head))
     throw new IncidentError(`${file}: expected an object`);
+  // First of all: what else is in the folder of a later version is not known.
+  const later = laterVersion(head as Readonly<Record<string, unknown>>);
+  if (later !== undefined) throw new IncidentError(`${file}: ${later}`);
   const whole = isFolder ? { ...head, events: readEvents(join(path, eventsFile)) } : head;
   const checked = checkIncident(whole);
   if (typeof checked === 'string') throw new IncidentError(`${file}: ${checked}`);

@@ -262,4 +262,13 @@ describe.skipIf(!hasSqlite)('the folder of an incident', () => {
     expect(() => readIncident(file)).toThrow('subject: expected an object');
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
+
+  it('[O-16] of a later format is refused by its version, whatever else is in the folder', () => {
+    const folder = temporaryDirectory();
+    const later = { format: 'unwedge-incident', version: 9, integrations: 'otherwise' };
+    writeFileSync(join(folder, 'incident.json'), JSON.stringify(later));
+    expect(() => readIncident(folder)).toThrow(
+      'it was written by a later version of unwedge (format 9, this one reads 1)',
+    );
+  });
 });
