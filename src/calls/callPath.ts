@@ -1,3 +1,4 @@
+import type { Comeback } from './outage.ts';
 import type { IntegrationRef } from '../machines/integration.ts';
 import type { IntegrationEvent } from '../machines/integrationEvents.ts';
 import type { BreakerCause } from '../policy/breakerCause.ts';
@@ -56,6 +57,17 @@ export class CallPath<I, O> implements Drainable {
       late: records.late,
       abandoned: permits.abandoned,
       retryTokens: budget.tokens,
+    };
+  }
+
+  /** How its server, which is gone, comes back; undefined while it is there. */
+  get comeback(): Comeback | undefined {
+    const { outage, options } = this.#conductor.state;
+    if (outage.last === undefined) return undefined;
+    const inMs = options.restartInMs?.();
+    return {
+      ...(inMs !== undefined && { inMs: Math.max(0, Math.round(inMs)) }),
+      ...(outage.last.reason === 'restarted' && { ordered: true }),
     };
   }
 

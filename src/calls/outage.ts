@@ -8,6 +8,14 @@ export interface EndedOutage {
   readonly quiet: boolean;
 }
 
+/** How a server that is gone comes back. */
+export interface Comeback {
+  /** When it is started again, in ms from now; absent while it starts, and where nothing starts it. */
+  readonly inMs?: number | undefined;
+  /** An operator has ordered it. @defaultValue false */
+  readonly ordered?: true | undefined;
+}
+
 /** When an integration is crashed: its server is gone, or more attempts were abandoned than may be replaced. */
 export class Outage {
   /** A restart takes it back into service, or the end of work that was abandoned. */

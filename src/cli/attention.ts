@@ -1,13 +1,15 @@
+import type { LiveIntegration } from '../control/answers.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { shellWord } from '../policy/shellWord.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
 import type { IntegrationView } from '../runtime/integrationView.ts';
-import type { DeadLetterRecord, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
+import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
 import type { Style } from './style.ts';
+import { ago } from './timeText.ts';
 import { wrapWords } from './wrap.ts';
 
 /** What may need somebody to look. */
@@ -19,6 +21,8 @@ export interface Watched {
   readonly stuck: readonly StuckSession[];
   readonly letters: readonly DeadLetterRecord[];
   readonly runtimes: readonly AskedRuntime<unknown>[];
+  /** What waits on record of sessions that no live gateway has. @defaultValue nothing */
+  readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
 }
 
 /** More than these are told by their number. */
@@ -35,13 +39,14 @@ export interface Matter {
  * @param database - what `--db` was given, so that the commands look at the same one.
  */
 export function mattersOf(
-  { integrations, alerts, sessions, stuck, letters, runtimes }: Watched,
+  { integrations, alerts, sessions, stuck, letters, runtimes, records = [] }: Watched,
   now: number,
   database: string | undefined,
 ): readonly Matter[] {
   const db = database === undefined ? '' : ` --db ${shellWord(sanitize(database))}`;
   const alarmed = new Set([...alerts.open, ...alerts.unwatched].map(({ integration }) => integration));
   return [
+    ...matterOfDead(runtimes, records, now),
     ...runtimes.flatMap(matterOfRuntime),
     ...bySeverity(integrations)
       .filter(({ integration, circuit }) => circuit !== 'closed' || alarmed.has(integration))
@@ -74,6 +79,29 @@ export function bySeverity(integrations: readonly IntegrationView[]): readonly I
   return integrations.toSorted((one, other) => order.indexOf(one.circuit) - order.indexOf(other.circuit));
 }
 
+/** Nothing goes on until they are started: told once, with all that waits for it. */
+function matterOfDead(
+  runtimes: Watched['runtimes'],
+  records: NonNullable<Watched['records']>,
+  now: number,
+): readonly Matter[] {
+  // The successor of one that died has taken over what it left.
+  const running = new Set(runtimes.flatMap(({ answer, runtime }) => (answer === undefined ? [] : [runtime.name])));
+  const dead = runtimes.filter(({ runtime }) => runtime.liveness === 'dead' && !running.has(runtime.name));
+  const last = dead.at(-1)?.runtime;
+  if (last === undefined) return [];
+  const names = dead.map(({ runtime }) => `${sanitize(runtime.name)} (pid ${runtime.pid})`).join(', ');
+  const count = (of: 'calls' | 'messages'): number => records.reduce((sum, each) => sum + each[of].length, 0);
+  const waits = [
+    ...(count('messages') === 0 ? [] : [counted(count('messages'), 'message')]),
+    ...(count('calls') === 0 ? [] : [`${counted(count('calls'), 'call')} without a result`]),
+  ];
+  const left = waits.length === 0 ? 'nothing waits on record' : `on record wait ${waits.join(' and ')}`;
+  const gone = dead.length === 1 ? 'is gone: its process ended' : 'are gone: their processes ended';
+  const what = `${names} ${gone} without a word, last seen ${ago(Math.max(...dead.map(({ runtime }) => runtime.renewedAt)), now)}; ${left}`;
+  return [{ what, next: 'start the gateway: it takes up what is left' }];
+}
+
 function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>): readonly Matter[] {
   if (frozen === undefined) return [];
   const { name, pid } = runtime;
@@ -92,9 +120,17 @@ function matterOf(view: IntegrationView, isAlarmed: boolean, now: number, db: st
     ? `failed ${counted(failures10m, 'time')} and crashed ${counted(crashes10m, 'time')} in 10 minutes`
     : '';
   const state = circuit === 'closed' ? often : stateText(view, now);
+  const comeback = comebackOf(view);
+  if (comeback?.ordered === true)
+    return { what: `${name} is being restarted (by an operator)`, next: 'unwedge status --watch' };
   const word = shellWord(name);
   const mends = { open: 'probe', isolated: 'restart', crashed: 'restart' } as const;
-  const order = live.length > 0 && circuit !== 'half-open' && circuit !== 'closed' ? mends[circuit] : undefined;
+  const isComing = circuit === 'crashed' && comeback?.inMs !== undefined;
+  const order = isComing
+    ? undefined
+    : live.length > 0 && circuit !== 'half-open' && circuit !== 'closed'
+      ? mends[circuit]
+      : undefined;
   const next =
     order === undefined ? `unwedge events --integration ${word} --failed${db}` : `unwedge ${order} ${word}${db}`;
   return { what: `${name} ${state}${cause}`, next };
@@ -106,7 +142,23 @@ function stateText(view: IntegrationView, now: number): string {
     return `is not called: its circuit is open, ${leftMs > 0 ? `next try in ${formatDuration(leftMs)}` : 'the next call tries it'}`;
   }
   if (view.circuit === 'half-open') return 'is being tried again: its circuit is half-open';
-  return view.circuit === 'isolated' ? 'is not called: somebody isolated it' : 'has crashed';
+  return view.circuit === 'isolated' ? 'is not called: somebody isolated it' : crashedText(view);
+}
+
+/** How the servers of an integration come back, of several the one that takes longest; undefined where one of them does not by itself. */
+function comebackOf({ live, circuit }: IntegrationView): LiveIntegration['comeback'] {
+  if (circuit !== 'crashed') return undefined;
+  const crashed = live.filter((each) => each.circuit === 'crashed').map(({ comeback }) => comeback);
+  if (crashed.includes(undefined)) return undefined;
+  return crashed.toSorted((one, other) => (other?.inMs ?? 0) - (one?.inMs ?? 0))[0];
+}
+
+function crashedText(view: IntegrationView): string {
+  const { crashes10m } = view;
+  const crashed = crashes10m > 1 ? `crashed ${counted(crashes10m, 'time')} in 10 minutes` : 'has crashed';
+  const inMs = comebackOf(view)?.inMs;
+  if (inMs === undefined) return crashed;
+  return `${crashed}; starts again by itself ${inMs === 0 ? 'now' : `in ${formatDuration(inMs)}`}`;
 }
 
 /** When a call of an open circuit is let through next, in whole seconds as ms; 0 when it is due. */

@@ -1,6 +1,7 @@
 import { BulkOrder } from '../runtime/bulkOrder.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
+import { nearest } from '../policy/nearest.ts';
 import { shellWord } from '../policy/shellWord.ts';
 import type { DeadLetterRecord } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
@@ -9,7 +10,7 @@ import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';
-import { sanitize, toJson } from './sanitize.ts';
+import { quoted, sanitize, toJson } from './sanitize.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';
 
@@ -41,11 +42,25 @@ export const letters = defineCommand({
       return giveAndSay({ order: send === undefined ? 'drop' : 'send_again', name, target, reason }, args, io);
     }
     const found = await readDatabase(db, io, (reader) => reader.deadLetters(session));
+    if (found.length === 0 && session !== undefined) await refuseUnknown(session, db, io);
     if (args['send-all']) return sendAll(found, { reason, json, db }, io);
     io.stdout.write(json ? toJson(found) : lettersText(found, { now: io.now(), db, width: io.columns }));
     return 0;
   },
 });
+
+/** @throws CommandError that names the nearest session where there is none of this id. */
+async function refuseUnknown(session: string, db: string | undefined, io: Io): Promise<void> {
+  const { path, ids, records } = await readDatabase(db, io, async (reader) => ({
+    path: reader.path,
+    ids: await reader.sessionIds(),
+    records: await reader.session(session),
+  }));
+  if (records !== undefined) return;
+  const near = nearest(session, ids);
+  const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
+  throw new CommandError(`No session ${quoted(session)} in ${sanitize(path)}.${guess}`);
+}
 
 /** @throws UsageError for what is no id of a message. */
 function sessionOf(message: string): string {

@@ -1,3 +1,5 @@
+import type { LiveStatus } from '../control/answers.ts';
+import { formatDuration } from '../policy/duration.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import { sanitize } from './sanitize.ts';
@@ -6,6 +8,14 @@ import { ago } from './timeText.ts';
 /** A runtime for people: `gateway.mjs (pid 4711, started 5m ago)`. */
 export function runtimeText({ name, pid, startedAt }: RuntimeRow, now: number): string {
   return `${sanitize(name)} (pid ${pid}, started ${ago(startedAt, now)})`;
+}
+
+/** That a runtime stops, to follow its name; empty while it does not. */
+export function stoppingText(stopping: LiveStatus['stopping']): string {
+  if (stopping === undefined) return '';
+  return stopping.inMs > 0
+    ? ` is stopping, and cuts in ${formatDuration(Math.ceil(stopping.inMs / 1000) * 1000)} what is under way by then`
+    : ' is stopping now';
 }
 
 /** One line for each runtime that did not answer. */

@@ -8,12 +8,13 @@ import {
   type ReportStep,
 } from '../policy/callReport.ts';
 import { formatDuration } from '../policy/duration.ts';
+import { nearest } from '../policy/nearest.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
-import { sanitize, toJson } from './sanitize.ts';
+import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, type Column, renderTable } from './table.ts';
 
@@ -42,9 +43,10 @@ export const report = defineCommand({
     const sinceMs = args.since ?? dayMs;
     if (sinceMs === 0) throw new UsageError('Expected `--since` to be a duration above 0, got 0');
     const { from } = reportSpan(until, sinceMs);
-    const { path, rows } = await readDatabase(args.db, io, async (reader) => ({
+    const { path, rows, known } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.statistics(from),
+      known: args.integration === undefined ? [] : (await reader.status(until)).integrations,
     }));
     const shown = createShownNames();
     const entries = withShownNames(
@@ -65,7 +67,12 @@ export const report = defineCommand({
       io.stdout.write(
         'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.\n',
       );
-    else io.stdout.write(`No call of ${sanitize(args.integration)} has ended in that time.\n`);
+    else {
+      const names = new Set([...rows, ...known].map(({ integration }) => integration));
+      const near = names.has(args.integration) ? undefined : nearest(args.integration, [...names]);
+      const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
+      io.stdout.write(`No call of ${sanitize(args.integration)} has ended in that time.${guess}\n`);
+    }
     return 0;
   },
 });

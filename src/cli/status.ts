@@ -13,7 +13,7 @@ import { instancesOf, type IntegrationView, viewOf } from '../runtime/integratio
 import type { Io } from './io.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
-import { problemLines, runtimeText } from './liveRuntimes.ts';
+import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { latency, rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { recordedSessions, recordedText, stuckSessions } from './stuckSessions.ts';
@@ -78,7 +78,7 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
   const data = { ...found, integrations: merged, stuck, letters, runtimes: answers };
   // Last: names that are put together must still be the same on both sides.
   const { letters: shownLetters, runtimes: asked, ...view } = withShownNames(data, shown);
-  const matters = mattersOf({ ...view, letters: shownLetters, runtimes: asked }, now, args.db);
+  const matters = mattersOf({ ...view, letters: shownLetters, runtimes: asked, records: waiting }, now, args.db);
   if (args.json) {
     const { stuck: _, ...rest } = view;
     const deadLetters = shownLetters.length;
@@ -87,7 +87,8 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
     io.stdout.write(describe(view, asked, { now, matters }, io));
     io.stderr.write(
       problemLines(
-        asked.filter(({ frozen }) => frozen === undefined),
+        // Those that stand still or are gone lead all that is shown.
+        asked.filter(({ runtime, frozen }) => frozen === undefined && runtime.liveness !== 'dead'),
         now,
       ),
     );
@@ -96,8 +97,8 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
 }
 
 function runtimeData({ runtime, answer, problem, frozen }: AskedRuntime<LiveStatus>) {
-  const { sessions, groups } = answer ?? {};
-  return { ...runtime, answered: answer !== undefined, problem, frozen, sessions, groups };
+  const { sessions, groups, stopping } = answer ?? {};
+  return { ...runtime, answered: answer !== undefined, problem, frozen, sessions, groups, stopping };
 }
 
 type View = Omit<StoreStatus, 'integrations'> & {
@@ -119,7 +120,9 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], { now,
   const running =
     live.length === 0
       ? prose(unansweredText(asked))
-      : live.map(({ runtime }) => `Live: ${runtimeText(runtime, now)}\n`).join('');
+      : live
+          .map(({ runtime, answer }) => prose(`Live: ${runtimeText(runtime, now)}${stoppingText(answer?.stopping)}`))
+          .join('');
   const parts = [
     ...(attention === '' ? [] : [attention]),
     `${style.bold(sanitize(view.database))}: ${events}\n${running}`,
@@ -167,11 +170,11 @@ function integrationTable(
     [
       { title: 'INTEGRATION', hasNames: true },
       { title: 'CIRCUIT' },
-      ...(wereCalled ? [right('SUCCESS', 2), right('P95', 3)] : []),
-      ...(isLive ? [right('IN FLIGHT', 6), right('WAITING', 7)] : []),
+      ...(wereCalled ? [right('SUCCESS', 5), right('P95', 6)] : []),
+      ...(isLive ? [right('IN FLIGHT', 2), right('WAITING', 3)] : []),
       // A title of 24H says nothing without the column before it.
-      ...[right('FAILED 10M', 4), right('24H', 5), right('CRASHED 10M', 8), right('24H', 9)],
-      { title: 'LAST ERROR', stacks: true },
+      ...[right('FAILED 10M', 4), right('24H', 7), right('CRASHED 10M', 8), right('24H', 9)],
+      { title: 'LAST ERROR', stacks: 'first' },
     ],
     bySeverity(integrations)
       .flatMap((each) => [each, ...instancesOf(each)])

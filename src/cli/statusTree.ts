@@ -1,10 +1,10 @@
-import { readTreeAnswer } from '../control/answers.ts';
+import { readStatusAnswer, readTreeAnswer } from '../control/answers.ts';
 import { treeText } from '../supervisor/treeText.ts';
 import type { Args } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { askRuntimes } from '../runtime/askRuntimes.ts';
-import { problemLines, runtimeText } from './liveRuntimes.ts';
+import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { createStyle } from './style.ts';
 
@@ -15,16 +15,29 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
     path: reader.path,
     rows: await reader.runtimes(),
   }));
-  const asked = await askRuntimes(rows, io, 'tree', readTreeAnswer);
+  const [asked, statuses] = await Promise.all([
+    askRuntimes(rows, io, 'tree', readTreeAnswer),
+    askRuntimes(rows, io, 'status', readStatusAnswer),
+  ]);
+  const stoppingOf = (id: string) => statuses.find(({ runtime }) => runtime.id === id)?.answer?.stopping;
   const shown = asked.filter(({ answer }) => answer !== undefined);
   if (args.json) {
-    const runtimes = asked.map(({ runtime, answer, problem }) => ({ ...runtime, problem, tree: answer }));
+    const runtimes = asked.map(({ runtime, answer, problem }) => ({
+      ...runtime,
+      problem,
+      stopping: stoppingOf(runtime.id),
+      tree: answer,
+    }));
     io.stdout.write(toJson({ database: path, runtimes }));
   } else {
     const style = createStyle(io);
     const width = Math.max(20, io.columns);
     const texts = asked.flatMap(({ runtime, answer }) =>
-      answer === undefined ? [] : [`${style.bold(runtimeText(runtime, now))}\n${treeText(answer, { width })}`],
+      answer === undefined
+        ? []
+        : [
+            `${style.bold(runtimeText(runtime, now))}${stoppingText(stoppingOf(runtime.id))}\n${treeText(answer, { width })}`,
+          ],
     );
     io.stdout.write(texts.join('\n'));
   }

@@ -19,6 +19,8 @@ export interface StuckSession {
 const mostLooked = 50;
 /** A turn without a call that takes longer is worth a line, in ms. */
 const longTurnMs = 60_000;
+/** The same of a turn that messages wait behind. */
+const queuedTurnMs = 30_000;
 /** The same of a call that shows no sign of life. */
 const longSilenceMs = 10_000;
 
@@ -41,20 +43,35 @@ export async function stuckSessions(asked: readonly AskedRuntime<LiveStatus>[]):
 }
 
 /** What a session is stuck on, for how long, and what ends that; undefined where it is at work. */
-export function stuckText({ turn, questions, calls, next, recovering = [] }: SessionWhy): string | undefined {
+export function stuckText({
+  turn,
+  questions,
+  calls,
+  waiting,
+  next,
+  stopping,
+  recovering = [],
+}: SessionWhy): string | undefined {
   if (recovering.length > 0)
     return `finds out what became of ${counted(recovering.length, 'call')} of an earlier process (${waitText(recovering[0]?.progress)})`;
   if (turn === undefined) return undefined;
-  const end = next === undefined ? '' : `; ${ruleText(next)} in ${seconds(next.inMs)}`;
+  const isCut = stopping !== undefined && stopping.inMs <= (next?.inMs ?? Number.POSITIVE_INFINITY);
+  const rule = next === undefined ? '' : `; ${ruleText(next)} in ${seconds(next.inMs)}`;
+  const end = isCut ? `; the gateway stops, and cuts it in ${seconds(stopping.inMs)}` : rule;
   const [question] = questions;
   if (question !== undefined)
-    return `asks a person for ${seconds(question.sinceMs)}: ${sanitize(question.what)}; given up in ${seconds(question.deadlineInMs)}`;
+    return `asks a person for ${seconds(question.sinceMs)}: ${sanitize(question.what)}; ${isCut ? end.slice(2) : `given up in ${seconds(question.deadlineInMs)}`}`;
   const slow = calls.filter(isInTrouble);
   const [first] = slow;
   if (first !== undefined) {
     const more = slow.length > 1 ? ` and ${slow.length - 1} more` : '';
     const name = `${sanitize(first.integration)} ${sanitize(first.tool)}`;
     return `waits for ${name}${more} for ${seconds(first.sinceMs)} (${waitText(first.progress)})${end}`;
+  }
+  if (waiting > 0 && turn.sinceMs >= queuedTurnMs) {
+    const on =
+      calls[0] === undefined ? ' without a call' : ` on ${sanitize(calls[0].integration)} ${sanitize(calls[0].tool)}`;
+    return `is at work for ${seconds(turn.sinceMs)}${on}, while ${counted(waiting, 'message waits', 'messages wait')}${end}`;
   }
   return calls.length > 0 || turn.sinceMs < longTurnMs
     ? undefined

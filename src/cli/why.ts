@@ -69,7 +69,7 @@ export const why = defineCommand({
       );
       if (silence.length > 0)
         io.stdout.write(wrapLines([...silence, 'What follows is from the database.'], io.columns));
-      io.stdout.write(recordsText(records, { now, policies, width: io.columns }));
+      io.stdout.write(recordsText(records, { now, policies, isGone: frozen.length === 0, width: io.columns }));
       const others = asked.filter((each) => each.frozen === undefined);
       io.stderr.write(problemLines(others, now));
       const who = frozen.length > 0 ? 'Its gateway may be one that does not answer' : 'No live gateway has it';

@@ -96,6 +96,10 @@ function callLines({ call, integration, tool, sinceMs, progress, target }: ToolC
     lines.push(
       `    ${sanitize(integration)} ${stateText(target.state, progress)}, circuit ${sanitize(target.circuit)}${probe}`,
     );
+    if (target.restartInMs !== undefined)
+      lines.push(
+        `    ${sanitize(integration)} starts again ${target.restartInMs === 0 ? 'now' : `in ${time(target.restartInMs)}`}`,
+      );
     const { pid, lastLine } = target.process ?? {};
     const process = pid === undefined ? 'its process' : `process ${pid}`;
     if (lastLine !== undefined) lines.push(`    ${process} said last: ${sanitize(lastLine)}`);
@@ -167,6 +171,8 @@ const waits: Readonly<Record<Exclude<CallWhy['phase'], 'in_flight'>, string>> = 
 /** What else is known without a word of its gateway. */
 export interface Beside {
   readonly now: number;
+  /** No gateway has it: nobody ends its calls before the next start. @defaultValue false */
+  readonly isGone?: boolean | undefined;
   /** Policies that were in force, those seen last at the end. @defaultValue none */
   readonly policies?: readonly PolicyRow[] | undefined;
   /** @defaultValue no limit */
@@ -176,17 +182,24 @@ export interface Beside {
 /** What the records say of a session whose gateway does not answer. */
 export function recordsText(
   { session, messages, calls, deadLetters }: SessionRecords,
-  { now, policies = [], width = Number.POSITIVE_INFINITY }: Beside,
+  { now, isGone = false, policies = [], width = Number.POSITIVE_INFINITY }: Beside,
 ): string {
   const lines = [`${sanitize(session)}, by its records:`];
   for (const { id, kind, state, deliveries, postedAt } of messages) {
     const begun = deliveries === 0 ? '' : `, begun ${counted(deliveries, 'time')}`;
-    lines.push(`  message ${sanitize(id)} (${sanitize(kind)}) is ${state}${begun}, accepted ${ago(postedAt, now)}`);
-  }
-  for (const { call, integration, tool, startedAt, deadlineAt } of calls) {
-    const due = deadlineAt > now ? `due in ${time(deadlineAt - now)}` : `overdue for ${time(now - deadlineAt)}`;
     lines.push(
-      `  call ${sanitize(call)}: ${sanitize(integration)} ${sanitize(tool)} pending, started ${ago(startedAt, now)}, ${due} by the watchdog`,
+      `  message ${sanitize(id)} (${sanitize(kind)}) is ${state}${begun}, accepted ${ago(postedAt, now)}${isGone ? `; the next start delivers it${deliveries > 0 ? ' again' : ''}` : ''}`,
+    );
+  }
+  for (const { call, integration, tool, startedAt, deadlineAt, rule } of calls) {
+    const due = deadlineAt > now ? `due in ${time(deadlineAt - now)}` : `overdue for ${time(now - deadlineAt)}`;
+    const end = !isGone
+      ? `, ${due} by the watchdog`
+      : rule === undefined
+        ? '; the next start answers it as unknown: it may have taken effect'
+        : '; the next start asks its reconcile rule whether it happened';
+    lines.push(
+      `  call ${sanitize(call)}: ${sanitize(integration)} ${sanitize(tool)} pending, started ${ago(startedAt, now)}${end}`,
       ...limitLines(integration, policies),
     );
   }

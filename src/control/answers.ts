@@ -1,3 +1,4 @@
+import type { Comeback } from '../calls/outage.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
 import type { RateWait } from '../calls/rateBucket.ts';
 import { done, type OrderResult } from '../policy/operatorOrder.ts';
@@ -20,6 +21,8 @@ export interface LiveIntegration {
   readonly probeInMs?: number | undefined;
   /** For how long its server asked not to be called, in ms from now. @defaultValue it did not */
   readonly pausedForMs?: number | undefined;
+  /** Of one whose server is gone: how that comes back. */
+  readonly comeback?: Comeback | undefined;
   /** The rate limit that its calls wait for. */
   readonly rate?: RateWait | undefined;
 }
@@ -45,15 +48,22 @@ export interface LiveStatus {
   readonly sessions: readonly LiveSession[];
   /** @defaultValue none */
   readonly groups?: readonly LiveGroup[] | undefined;
+  /** The gateway stops: what is under way in so many ms is cut then. @defaultValue it does not stop */
+  readonly stopping?: { readonly inMs: number } | undefined;
 }
 
 /** An answer to `status`; undefined when it is none. A runtime may be of another version than the client. */
 export function readStatusAnswer(value: unknown): LiveStatus | undefined {
-  const { integrations, sessions, groups = [] } = fieldsOf(value);
+  const { integrations, sessions, groups = [], stopping } = fieldsOf(value);
   if (!Array.isArray(integrations) || !integrations.every(isIntegration)) return undefined;
   if (!Array.isArray(sessions) || !sessions.every(isSession)) return undefined;
   if (!Array.isArray(groups) || !groups.every(isGroup)) return undefined;
-  return { integrations, sessions, ...(groups.length > 0 && { groups }) };
+  const { inMs } = fieldsOf(stopping);
+  return {
+    ...{ integrations, sessions },
+    ...(groups.length > 0 && { groups }),
+    ...(typeof inMs === 'number' && { stopping: { inMs } }),
+  };
 }
 
 /** An answer to `tree`; undefined when it is none. */
@@ -99,10 +109,18 @@ export function readFlightAnswer(value: unknown): { readonly kept: number } | un
 }
 
 function isIntegration(value: unknown): value is LiveIntegration {
-  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate } = fieldsOf(value);
+  const { integration, state, circuit, inFlight, waiting, pendingLong, probeInMs, pausedForMs, rate, comeback } =
+    fieldsOf(value);
   const isKnown =
     areTexts(integration, state, circuit) &&
-    areNumbers(inFlight, waiting, pendingLong ?? 0, probeInMs ?? 0, pausedForMs ?? 0);
+    areNumbers(
+      inFlight,
+      waiting,
+      pendingLong ?? 0,
+      probeInMs ?? 0,
+      pausedForMs ?? 0,
+      Number(fieldsOf(comeback)['inMs'] ?? 0),
+    );
   return isKnown && (rate === undefined || isRateWait(rate));
 }
 

@@ -141,10 +141,12 @@ export function createToolPort(
       const { link } = target.path;
       const circuit = circuitOf(link);
       const process = target.behind?.();
+      const restartInMs = target.path.comeback?.inMs;
       return {
         state: link.state,
         circuit,
         ...(circuit === 'open' && { probeInMs: Math.max(0, link.openUntil - clock.now()) }),
+        ...(restartInMs !== undefined && { restartInMs }),
         ...(process !== undefined && { process }),
       };
     },

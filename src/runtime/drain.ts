@@ -29,6 +29,11 @@ export class Drain {
     return this.#begun;
   }
 
+  /** When what is under way is cut, in monotonic ms; undefined before its begin. */
+  get until(): number | undefined {
+    return this.#begun ? this.#deadline.due : undefined;
+  }
+
   /** Resolves when nothing is under way any more, or the time is over. Never rejects. */
   begin(ms: number): Promise<void> {
     const { clock, deadlines } = this.#drained;

@@ -127,12 +127,15 @@ export function seeRuns(clock: Clock, pids: readonly number[]): Promise<ProcessW
 
 /** What `status` answers for these integrations and sessions. */
 export function liveStatus(
-  paths: Iterable<Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong'>>,
+  paths: Iterable<
+    Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong' | 'comeback'>
+  >,
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'>>,
   clock: Clock,
+  stopsAt?: number | undefined,
 ): LiveStatus {
   const now = clock.now();
-  const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong }) => {
+  const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong, comeback }) => {
     const circuit = circuitOf(link);
     return {
       integration: name,
@@ -143,12 +146,14 @@ export function liveStatus(
       ...(pendingLong > 0 && { pendingLong }),
       ...(rateWait !== undefined && { rate: { ...rateWait, waitMs: Math.round(rateWait.waitMs) } }),
       ...(link.pausedUntil > now && { pausedForMs: Math.round(link.pausedUntil - now) }),
+      ...(circuit === 'crashed' && comeback !== undefined && { comeback }),
       ...(circuit === 'open' && { probeInMs: Math.max(0, Math.round(link.openUntil - now)) }),
     };
   });
   return {
     integrations,
     sessions: Array.from(sessions, ({ id, state, waiting }) => ({ session: id, state, waiting })),
+    ...(stopsAt !== undefined && { stopping: { inMs: Math.max(0, Math.round(stopsAt - now)) } }),
   };
 }
 

@@ -141,7 +141,12 @@ export class Registry {
   }
 
   status(): LiveStatus {
-    return liveStatus(this.paths.values(), this.#sessions.values(), this.runtime.clock);
+    return liveStatus(
+      this.paths.values(),
+      this.#sessions.values(),
+      this.runtime.clock,
+      this.#stopping === undefined ? undefined : (this.#drain.until ?? 0),
+    );
   }
 
   /** @throws RangeError that lists the known names when there is none of this one. */

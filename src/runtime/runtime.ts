@@ -26,6 +26,7 @@ export type RegisteredPath = Pick<
   | 'stats'
   | 'rateWait'
   | 'pendingLong'
+  | 'comeback'
   | 'busy'
   | 'restart'
   | 'isolate'

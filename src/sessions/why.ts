@@ -10,6 +10,8 @@ export interface TargetWhy {
   readonly circuit: string;
   /** When the circuit may be tried next, in ms from now. */
   readonly probeInMs?: number | undefined;
+  /** When its server, which is gone, is started again, in ms from now. */
+  readonly restartInMs?: number | undefined;
   /** The process behind it, and the last line it printed. */
   readonly process?: { readonly pid?: number | undefined; readonly lastLine?: string | undefined } | undefined;
 }

@@ -165,6 +165,8 @@ export interface SessionRecords {
     readonly tool: string;
     readonly startedAt: number;
     readonly deadlineAt: number;
+    /** The kind of its reconcile rule, which the next start asks. @defaultValue it has none, and is answered as unknown */
+    readonly rule?: string | undefined;
   }[];
   /** Messages that are not delivered any more, the last 100. */
   readonly deadLetters: readonly { readonly id: string; readonly reason: string }[];

@@ -94,6 +94,9 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
       stderr: expect.stringContaining('`--since` to be a duration above 0') as string,
     });
     expect((await call(['report', '--integration', 'none', '--db', db])).stdout).toContain('No call of none');
+    expect((await call(['report', '--integration', 'serach', '--db', db])).stdout).toMatch(
+      /Did you mean "search"\?\n$/,
+    );
   });
 
   it('[O-10] gives data for machines', async () => {

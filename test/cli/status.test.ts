@@ -83,13 +83,13 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
       return lines.slice(lines.findIndex((line) => line.startsWith('INTEGRATION'))).join('\n');
     };
     expect(await table(60)).toMatch(
-      /^INTEGRATION +CIRCUIT +SUCCESS +P95\nserver-filesystem +open, probe in 41s +99\.0 % +1\.[23]s\n {2}12s ago: timeout: no answer within 30 s\n/,
+      /^INTEGRATION +CIRCUIT +SUCCESS +FAILED 10M\nserver-filesystem +open, probe in 41s +99\.0 % +1\n {2}12s ago: timeout: no answer within 30 s\n/,
     );
     expect(await table(80)).toMatch(
-      /^INTEGRATION +CIRCUIT +LAST ERROR\nserver-filesystem +open, probe in 41s +12s ago: timeout: no answer within 30 s\n/,
+      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +FAILED 10M +24H\nserver-filesystem +open, probe in 41s +99\.0 % +1\.[23]s +1 +1\n {2}12s ago: timeout: no answer within 30 s\n/,
     );
     expect(await table(120)).toMatch(
-      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +FAILED 10M +24H +LAST ERROR\n.* 99\.0 % +1\.[23]s +1 +1 +12s ago: timeout: no answer within 30 s\n/,
+      /^INTEGRATION +CIRCUIT +SUCCESS +P95 +FAILED 10M +24H +CRASHED 10M +24H\n.* 99\.0 % +1\.[23]s +1 +1 +0 +0\n {2}12s ago: timeout: no answer within 30 s\n/,
     );
     for (const columns of [60, 80, 120])
       for (const line of (await shown(columns)).filter((each) => !/^ *next: /.test(each)))

@@ -56,6 +56,15 @@ describe('a session that is stuck', () => {
       { turn: { ...turn, sinceMs: 60_000 }, next: { ...next, rule: 'turn', what: 'turn 1' } },
       'is at work for 1m without a call; the watchdog ends turn 1 in 10s',
     ],
+    [{ turn: { ...turn, sinceMs: 29_999 }, waiting: 2 }, undefined],
+    [
+      { turn: { ...turn, sinceMs: 30_000 }, waiting: 2 },
+      'is at work for 30s without a call, while 2 messages wait; idle_timeout ends the attempt of charge in 10s',
+    ],
+    [
+      { turn: { ...turn, sinceMs: 60_000 }, stopping: { inMs: 5000 } },
+      'is at work for 1m without a call; the gateway stops, and cuts it in 5s',
+    ],
     [{ turn: undefined, next: undefined }, undefined],
   ])('[L-6] says on what, for how long and what ends it: %#', (more, expected) => {
     expect(stuckText(why(more))).toBe(expected);
@@ -109,6 +118,47 @@ describe('what needs attention', () => {
       'kb failed 1 time and crashed 2 times in 10 minutes',
       '3 dead letters of 2 sessions (2 poison, 1 expired)',
     ]);
+  });
+
+  const run = (liveness: string, more = {}) =>
+    ({
+      runtime: { id: 'r', pid: 1, name: 'gateway.mjs', liveness, renewedAt: 8000, startedAt: 0 },
+      answer: undefined,
+      problem: 'its process is gone',
+      ...more,
+    }) as never;
+
+  it('[L-6] begins with a gateway that is gone: since when, and what waits for it', () => {
+    const records = [{ calls: [{}], messages: [{}, {}] }] as never;
+    const found = { ...nothing, integrations: [view('open', false)], records };
+    const [first, second] = mattersOf({ ...found, runtimes: [run('dead')] }, 20_000, undefined);
+    expect(first).toEqual({
+      what: 'gateway.mjs (pid 1) is gone: its process ended without a word, last seen 12s ago; on record wait 2 messages and 1 call without a result',
+      next: 'start the gateway: it takes up what is left',
+    });
+    expect(second?.what).toContain('kb is not called');
+    const successor = run('alive', { answer: {}, problem: undefined });
+    expect(mattersOf({ ...nothing, runtimes: [run('dead'), successor] }, 0, undefined)).toEqual([]);
+  });
+
+  const crashed = (comeback: object | undefined, crashes10m = 5) =>
+    ({
+      ...(view('crashed') as object),
+      crashes10m,
+      lastError: { at: 0, kind: 'crash', error: 'The server exited with code 3' },
+      live: [{ circuit: 'crashed', runtime: 'r', pid: 1, state: 'crashed', inFlight: 0, waiting: 0, comeback }],
+    }) as never;
+
+  it.each([
+    [crashed({ ordered: true }), 'kb is being restarted (by an operator)', 'unwedge status --watch'],
+    [
+      crashed({ inMs: 1800 }),
+      'kb crashed 5 times in 10 minutes; starts again by itself in 1.8s: crash: The server exited with code 3',
+      'unwedge events --integration kb --failed',
+    ],
+    [crashed({}, 1), 'kb has crashed: crash: The server exited with code 3', 'unwedge restart kb'],
+  ])('[L-6] [M-3] says of a server that is gone how it comes back: %#', (integration, what, next) => {
+    expect(mattersOf({ ...nothing, integrations: [integration] }, 0, undefined)).toEqual([{ what, next }]);
   });
 
   it('[L-6] is nothing where all is well', () => {

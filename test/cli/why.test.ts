@@ -64,8 +64,18 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/message agent:main-m1 \(user\) is taken, begun 1 time, accepted /);
     expect(stdout).toMatch(/message agent:main-m2 \(user\) is waiting, accepted /);
-    expect(stdout).toMatch(/call agent:main-1-1: kb query pending, started .*, due in /);
+    expect(stdout).toMatch(/call agent:main-1-1: kb query pending, started .*; the next start answers it as unknown: /);
     expect(stderr).toContain('attempts, processes and circuits cannot be shown');
+  });
+
+  it('[L-5] names the nearest session for dead letters too', async () => {
+    const { db, env } = await startBusy();
+    const { code, stderr } = await runBuilt(['letters', 'agent:mian', '--db', db], env);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('Did you mean "agent:main"?') as string,
+    });
+    expect(await runBuilt(['letters', 'agent:main', '--db', db], env)).toMatchObject({ code: 0 });
   });
 
   it('names the nearest session when there is none of the id', async () => {

@@ -143,6 +143,19 @@ describe('the words for a call in flight', () => {
 });
 
 describe('the words for a session on record', () => {
+  it('[L-5] [G-1] promise no watchdog where no gateway is there to fire it', () => {
+    const call = { call: 'c', integration: 'bank', tool: 'charge', startedAt: 0, deadlineAt: 300_000 };
+    const message = { id: 's-m1', kind: 'user', state: 'taken', deliveries: 2, postedAt: 0 } as const;
+    const records = { session: 's', messages: [message], calls: [call], deadLetters: [] };
+    const gone = recordsText(records, { now: 3000, isGone: true });
+    expect(gone).not.toContain('watchdog');
+    expect(gone).toContain('begun 2 times, accepted 3s ago; the next start delivers it again\n');
+    expect(gone).toContain('the next start answers it as unknown: it may have taken effect\n');
+    const ruled = { ...records, calls: [{ ...call, rule: 'ask' }] };
+    expect(recordsText(ruled, { now: 0, isGone: true })).toContain('the next start asks its reconcile rule whether');
+    expect(recordsText(records, { now: 0 })).toContain('due in 5m by the watchdog');
+  });
+
   it('[L-5] tell the limits that were last in force', () => {
     const limits = { idleMs: 30_000, attemptMs: 60_000, overallMs: Number.POSITIVE_INFINITY };
     const policy = (idleMs: number) => ({

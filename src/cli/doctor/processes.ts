@@ -8,7 +8,7 @@ import { askRuntimes, remedyOf } from '../../runtime/askRuntimes.ts';
 import type { ChildRecord } from '../../policy/childRecord.ts';
 import { storePath } from '../../store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../store/runtimes.ts';
-import { runtimeText } from '../liveRuntimes.ts';
+import { runtimeText, stoppingText } from '../liveRuntimes.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { lookAt } from './lookAt.ts';
 import { examineDatabase, namesBeside } from './database.ts';
@@ -40,9 +40,14 @@ async function runtimeFindings(
 ): Promise<readonly Finding[]> {
   const live = judgeRuntimes(rows, seen, now).filter(({ liveness }) => liveness !== 'dead');
   const asked = await askRuntimes(live, { now: () => now }, 'status', readStatusAnswer);
-  return asked.map(({ runtime, problem, frozen }): Finding => {
+  return asked.map(({ runtime, answer, problem, frozen }): Finding => {
     const name = runtimeText(runtime, now);
-    if (problem === undefined) return { id: 'runtime', status: 'ok', summary: `${name} runs and answers` };
+    if (problem === undefined)
+      return {
+        id: 'runtime',
+        status: answer?.stopping === undefined ? 'ok' : 'warning',
+        summary: `${name}${stoppingText(answer?.stopping) || ' runs and answers'}`,
+      };
     if (runtime.socket === undefined)
       return { id: 'runtime', status: 'ok', summary: `${name} runs without a control socket` };
     const summary = `${name} runs and does not answer: ${problem}`;

@@ -7,8 +7,8 @@ import { inputSchema, type SelfTool, wordsOf } from './tools.ts';
 
 /** A model pays for each character: what is longer is cut at a line, and says so. */
 const mostCharacters = 24_000;
-/** Wide enough for every column that has a use, narrow enough that no line is padded to nothing. */
-const columns = 120;
+/** What a terminal would cut, a model has no other way to see. */
+const columns = Number.POSITIVE_INFINITY;
 /** A question reads a file and asks live gateways, each for 2 s at most. */
 const overallMs = 30_000;
 

@@ -21,10 +21,8 @@ export function readSessionRecords(database: Database, session: string): Session
     )
     .all(session);
   const calls = database
-    .prepare(
-      `SELECT id, integration, tool, started_at, deadline_at FROM unwedge_calls
-       WHERE session = ? AND state = 'pending' ORDER BY seq LIMIT 100`,
-    )
+    // A database of before has no rules.
+    .prepare(`SELECT * FROM unwedge_calls WHERE session = ? AND state = 'pending' ORDER BY seq LIMIT 100`)
     .all(session);
   const deadLetters = database
     .prepare(
@@ -47,6 +45,7 @@ export function readSessionRecords(database: Database, session: string): Session
       tool: String(row['tool']),
       startedAt: Number(row['started_at']),
       deadlineAt: Number(row['deadline_at']),
+      ...(typeof row['rule'] === 'string' && { rule: row['rule'] }),
     })),
     deadLetters: deadLetters.map((row) => ({
       id: `${session}-m${Number(row['number'])}`,

@@ -133,6 +133,13 @@ describe.skipIf(!hasSqlite)('unwedge mcp-self', () => {
     expect(text).toMatch(/\(\d+ more lines are left out: ask for less, as with limit or since\.\)\n$/);
   });
 
+  it('[E-5] cuts no text within a line: an agent has no wider terminal', async () => {
+    const error = `${'x'.repeat(300)} the end`;
+    const fact = { type: 'hook.failed' as const, at: Date.now(), hook: 'guard', event: 'Stop', error };
+    const { ask } = await connect(await databaseWith(fact as never));
+    for (const tool of ['status', 'events']) expect((await ask(tool)).text).toContain(error);
+  });
+
   it('[E-5] [I-3] ends when its client does', async () => {
     const { client, pid } = await connect(await databaseWith());
     expect(isAlive(pid)).toBe(true);
