@@ -226,6 +226,19 @@ describe.skipIf(!hasSqlite)('a short-lived proxy', () => {
 });
 
 describe.skipIf(!hasSqlite)('a proxy that has the name of what delivers its alerts', () => {
+  it.each([
+    ['misnamed', 'unwedge: The configuration says nothing of misnamed; it has bank. --name says which of them'],
+    ['bank', ''],
+  ])('[P-3] [R-17] says where its configuration is about others alone: --name %s', async (name, said) => {
+    const home = makeHome();
+    const config = join(home.directory, 'unwedge.json');
+    writeFileSync(config, '{"policies":{"integrations":{"bank":{"attemptMs":"20s"}}}}');
+    const mcp = startMcp(home, ['--name', name, '--config', config]);
+    await mcp.open();
+    expect(mcp.stderr().includes('The configuration says nothing')).toBe(said !== '');
+    expect(mcp.stderr()).toContain(said);
+  });
+
   it('[P-3] [O-3] serves its client, and says that nobody watches', async () => {
     const home = makeHome();
     const config = join(home.directory, 'unwedge.json');
