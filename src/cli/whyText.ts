@@ -64,6 +64,7 @@ function endLines({ next, stopping }: SessionWhy): readonly string[] {
 export function ruleText({ rule, what }: NonNullable<SessionWhy['next']>): string {
   const name = sanitize(what);
   if (rule === 'tool_call' || rule === 'turn') return `the watchdog ends ${name}`;
+  if (rule === 'release') return `${name}, which was told to end, is left behind`;
   if (rule === 'question') return `nobody is waited for any more to answer ${name}`;
   if (rule === 'next_attempt') return `${name} is tried again`;
   if (rule === 'rate_limit') return `the rate limit has room for ${name}`;

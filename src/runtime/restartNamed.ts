@@ -9,7 +9,7 @@ export interface Restartable {
   readonly root: Pick<Supervisor, 'has' | 'restartChild'>;
   /** By name; those of hooks begin with `hook:`. */
   readonly paths: ReadonlyMap<string, RestartablePath>;
-  readonly sessions: ReadonlyMap<string, unknown>;
+  readonly sessions: ReadonlyMap<string, { restarting(note: OrderNote): void }>;
   /** Is told `operator.restarted`. */
   readonly facts: Pick<Facts, 'tell'>;
   /** Who asked for it, and why. @defaultValue not said */
@@ -38,6 +38,7 @@ export function restartNamed(given: string, { root, paths, sessions, facts, note
     throw new RangeError(`No integration \`${name}\` and no session of that name; known: ${known(paths, sessions)}`);
   } else if (root.has(`session:${session}`)) {
     facts.tell({ type: 'operator.restarted', session, what: 'session', calls: 0, ...note });
+    sessions.get(session)?.restarting(note ?? {});
     root.restartChild(`session:${session}`);
   }
   // A session is not a child before the start; there is nothing to restart then.

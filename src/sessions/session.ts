@@ -1,5 +1,6 @@
 import type { Drainable, DrainOrder } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
+import type { FailureFacts } from '../policy/failure.ts';
 import { inWholeMs } from '../policy/duration.ts';
 import type { SessionLimits } from '../policy/flight.ts';
 import { anything, type KeysOf, name, text } from '../policy/optionKeys.ts';
@@ -15,7 +16,7 @@ import { TurnRecovery } from './turnRecovery.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
 import { type SessionScope, sessionScope, type SessionSurroundings } from './sessionScope.ts';
 import type { Past, Recovered, SessionStore } from './sessionStore.ts';
-import { turnEnds } from './turnEnds.ts';
+import { restartedBy, turnEnds } from './turnEnds.ts';
 import { TurnOrders } from './turnOrders.ts';
 import { Turns } from './turns.ts';
 import { whyTurn } from './turnWhy.ts';
@@ -101,6 +102,8 @@ export class SupervisedSession implements Session, Drainable {
   #ref: SessionRef | undefined = undefined;
   readonly #sent: (() => void) | undefined;
   #stopped = false;
+  /** Who has it restarted, until that is done. */
+  #restartedBy: OrderNote | undefined = undefined;
   #drain: DrainOrder | undefined = undefined;
 
   constructor(parts: SessionParts, options: SessionOptions) {
@@ -129,6 +132,8 @@ export class SupervisedSession implements Session, Drainable {
       running: () => this.#turns.running,
       isEnding: () => this.#turns.isEnding,
       now: () => scope.clock.now(),
+      releaseMs: checked.watchdog.releaseMs,
+      leaveTurn: () => this.#turns.abandon(this.#endingFor),
       turnStalled: (turn, note) => this.#turns.stalled(turn, note),
       cancelTurn: (turn) => this.#turns.cancel(turn),
     });
@@ -181,7 +186,7 @@ export class SupervisedSession implements Session, Drainable {
     const { recovering } = this.#persistence;
     const waiting = this.waiting + (recovering?.waiting ?? 0);
     const now = this.#scope.clock.now();
-    const turn = whyTurn(this.#turns.running, now);
+    const turn = whyTurn(this.#turns.running, now, this.limits.releaseMs);
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
     const cutAt = this.#stopped ? now : this.#drain?.until;
     const stopping = cutAt === undefined ? {} : { stopping: { inMs: Math.max(0, cutAt - now) } };
@@ -282,6 +287,7 @@ export class SupervisedSession implements Session, Drainable {
     const { running } = this.#turns;
     if (running !== undefined) this.#recovery.failed(running.turn.number);
     this.#turns.abandon(turnEnds.restarted);
+    this.#restartedBy = undefined;
     this.#ref = ref;
     ref.on('*', (event) => this.#hear(event));
     this.#scope.facts.tell({ type: 'session.started', session: this.id, incarnation });
@@ -317,10 +323,23 @@ export class SupervisedSession implements Session, Drainable {
     this.#persistence.leave();
   }
 
+  /** An operator restarts the session: the turn that ends of it is told so. To be called before its actor is told. */
+  restarting(note: OrderNote): void {
+    this.#restartedBy = note;
+  }
+
+  /** Why the turn under way is told to end, or left behind. */
+  get #endingFor(): FailureFacts {
+    if (this.#stopped) return turnEnds.stopped;
+    const { cutFor } = this.#turns;
+    if (cutFor !== undefined) return cutFor;
+    // Its machine is told to close by a restart as well; only a watchdog releases.
+    if (this.state !== 'closing') return this.#turns.releasedFor;
+    return this.#restartedBy === undefined ? turnEnds.restartedByHand : restartedBy(this.#restartedBy);
+  }
+
   #hear(event: SessionEmitted): void {
-    // Its machine is told to close by a restart by hand as well; only a watchdog releases.
-    const closing = this.state === 'closing' ? turnEnds.restartedByHand : this.#turns.releasedFor;
-    const why = this.#stopped ? turnEnds.stopped : closing;
+    const why = this.#endingFor;
     switch (event.type) {
       case 'turn.wanted':
         // Out of the machine's own step: the handler may send to this very session.

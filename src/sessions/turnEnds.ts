@@ -1,4 +1,5 @@
 import type { FailureFacts } from '../policy/failure.ts';
+import type { OrderNote } from '../policy/operatorOrder.ts';
 
 /** What ends a message or a turn for a reason of the session's. */
 export const turnEnds = {
@@ -31,3 +32,11 @@ export const turnEnds = {
     outcome: 'unknown',
   },
 } as const satisfies Readonly<Record<string, FailureFacts>>;
+
+/** The same for the turn of a session that an operator has restarted. */
+export function restartedBy({ by, why }: OrderNote): FailureFacts {
+  if (by === undefined && why === undefined) return turnEnds.restartedByHand;
+  const who = by === undefined ? '' : ` (${by})`;
+  const message = `The session was restarted by an operator${who}${why === undefined ? '' : `: ${why}`}`;
+  return { ...turnEnds.restartedByHand, reason: 'by_operator', message };
+}

@@ -14,6 +14,10 @@ export interface OrderedTurns {
   /** Whether that was told to end. */
   readonly isEnding: () => boolean;
   readonly now: () => number;
+  /** How long a turn that was told to end may take, in ms. */
+  readonly releaseMs: number;
+  /** Leaves the turn behind that was told to end. */
+  readonly leaveTurn: () => void;
   /** Ends the turn as the watchdog does, which tells of it. */
   readonly turnStalled: (turn: number, note: OrderNote) => void;
   /** Ends the turn for an operator. */
@@ -32,10 +36,9 @@ export class TurnOrders {
   fire(rule: string, note: OrderNote): OrderResult {
     const running = this.#turns.running();
     if (running === undefined) return notDone('No turn is under way: nothing waits for a rule.');
-    const { rules } = whyTurn(running, this.#turns.now());
+    const { rules } = whyTurn(running, this.#turns.now(), this.#turns.releaseMs);
     const found = rules.find(({ id }) => id === rule);
-    if (found === undefined) return notDone(gone(rule, rules));
-    if (this.#turns.isEnding()) return notDone(ending);
+    if (found === undefined) return notDone(this.#turns.isEnding() ? ending : gone(rule, rules));
     return said(this.#fire(running.turn, found, note), firedText(found, this.#turns.id));
   }
 
@@ -49,6 +52,11 @@ export class TurnOrders {
     if (rule === 'turn') {
       announce();
       this.#turns.turnStalled(turn.number, note);
+      return done;
+    }
+    if (rule === 'release') {
+      announce();
+      this.#turns.leaveTurn();
       return done;
     }
     if (rule === 'question') return turn.fireQuestion(id, announce, note);
@@ -112,11 +120,14 @@ function noCall(call: string, turn: SessionTurn | undefined): OrderResult {
 function firedText({ rule, what, call }: RuleWhy, session: string): string {
   const name = call === undefined ? what : `${what} (${call})`;
   if (rule === 'turn') return `The watchdog ended ${what} of session ${session}; the session goes on.`;
+  if (rule === 'release') return `${sentenceOf(what)} of session ${session} was left behind; the session goes on.`;
   if (rule === 'question') return `Nobody is waited for any more to answer the question of session ${session}: ${what}`;
   if (rule === 'tool_call')
     return `The watchdog ended the call ${name} of session ${session}; its caller got a synthetic error result.`;
   return `The rule ${rule} of the call ${name} of session ${session} has acted as if its time had come.`;
 }
+
+const sentenceOf = (what: string): string => `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`;
 
 /** Why a rule is not there, and what is. */
 function gone(rule: string, rules: readonly RuleWhy[]): string {

@@ -1,5 +1,5 @@
 import type { Envelope } from './acceptance.ts';
-import { callRule, turnRule, watchdogRule } from './ruleIds.ts';
+import { callRule, releaseRule, turnRule, watchdogRule } from './ruleIds.ts';
 import type { SessionTurn } from './sessionTurn.ts';
 import type { TurnWatch } from './watch.ts';
 import type { QuestionWhy, RuleWhy, SessionWhy, WatchedCall } from './why.ts';
@@ -10,18 +10,21 @@ export interface TurnUnderWay {
   readonly envelope: Pick<Envelope, 'id' | 'message' | 'acceptedAt'>;
   readonly watch: TurnWatch;
   readonly startedAt: number;
+  /** When it was told to end; undefined where it was not. */
+  readonly cutAt: number | undefined;
 }
 
-/** What the turn under way waits for. */
+/** What the turn under way waits for. @param releaseMs - how long one that was told to end may take. */
 export function whyTurn(
   running: TurnUnderWay | undefined,
   now: number,
+  releaseMs: number,
 ): Pick<SessionWhy, 'turn' | 'calls' | 'ended' | 'questions' | 'rules' | 'next'> {
   if (running === undefined) return { calls: [], questions: [], rules: [] };
   const { turn, envelope, startedAt } = running;
   const calls = turn.pendingCalls();
   const questions = turn.pendingQuestions();
-  const rules = rulesOf(running, calls, questions, now);
+  const rules = rulesOf(running, { calls, questions, now, releaseMs });
   return {
     turn: {
       turn: turn.number,
@@ -39,12 +42,22 @@ export function whyTurn(
   };
 }
 
+interface Waits {
+  readonly calls: readonly WatchedCall[];
+  readonly questions: readonly QuestionWhy[];
+  readonly now: number;
+  readonly releaseMs: number;
+}
+
 function rulesOf(
-  { turn, watch }: TurnUnderWay,
-  calls: readonly WatchedCall[],
-  questions: readonly QuestionWhy[],
-  now: number,
+  { turn, watch, cutAt }: TurnUnderWay,
+  { calls, questions, now, releaseMs }: Waits,
 ): readonly RuleWhy[] {
+  // Its calls and questions have ended with it.
+  if (cutAt !== undefined) {
+    const what = `turn ${turn.number}`;
+    return [{ id: releaseRule(turn.number), rule: 'release', inMs: Math.max(0, cutAt + releaseMs - now), what }];
+  }
   const rules: RuleWhy[] = [
     ...calls.flatMap((call) => rulesOfCall(call)),
     ...questions.map(({ question: id, what, deadlineInMs }) => ({

@@ -23,6 +23,7 @@ interface RunningTurn extends TurnUnderWay {
   readonly envelope: Envelope;
   /** Whether the handler has the message. */
   begun: boolean;
+  cutAt: number | undefined;
   /** Why it was told to end, the first time. */
   cutFor: FailureFacts | undefined;
   /** Why it is released, where an operator had its watchdog act. */
@@ -63,6 +64,11 @@ export class Turns {
   /** Whether the turn under way was told to end. */
   get isEnding(): boolean {
     return this.#running?.cutFor !== undefined;
+  }
+
+  /** Why the turn under way was told to end; undefined where it was not. */
+  get cutFor(): FailureFacts | undefined {
+    return this.#running?.cutFor;
   }
 
   /** Whether an operator cancelled the turn under way. */
@@ -118,6 +124,7 @@ export class Turns {
       return;
     }
     running.cutFor ??= facts;
+    running.cutAt ??= this.#scope.clock.now();
     running.turn.abort(facts);
   }
 
@@ -154,6 +161,7 @@ export class Turns {
       watch,
       startedAt,
       begun: false,
+      cutAt: undefined,
       cutFor: undefined,
       firedFor: undefined,
       over: false,

@@ -58,8 +58,8 @@ export interface QuestionWhy {
 export interface RuleWhy {
   /** Names the rule of this very wait for {@link Session.fire}: that of another turn, call, attempt or wait has another. */
   readonly id: string;
-  /** `tool_call`, `turn` and `question` are of the session's own watchdog; the others are of a call. */
-  readonly rule: 'tool_call' | 'turn' | 'question' | CallRule['rule'];
+  /** `tool_call`, `turn` and `question` are of the session's own watchdog; `release` leaves a turn behind that was told to end; the others are of a call. */
+  readonly rule: 'tool_call' | 'turn' | 'question' | 'release' | CallRule['rule'];
   readonly inMs: number;
   /** The tool, the question or the turn. */
   readonly what: string;

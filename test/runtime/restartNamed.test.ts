@@ -24,7 +24,7 @@ const restarted = (
   restartNamed(name, {
     root: { has: (id) => children.includes(id), restartChild: (id) => void done.push(`restart ${id}`) },
     paths: new Map(integrations.map((each) => [each, pathOf(each, done)])),
-    sessions: new Map(sessions.map((id) => [id, id])),
+    sessions: new Map(sessions.map((id) => [id, { restarting: () => undefined }])),
     facts: { tell: (fact) => void (fact.type === 'operator.restarted' && told.push(fact)) },
   });
   return done;
