@@ -132,7 +132,7 @@ export function liveStatus(
   >,
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'>>,
   clock: Clock,
-  stopsAt?: number | undefined,
+  stopsAt?: number,
 ): LiveStatus {
   const now = clock.now();
   const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong, comeback }) => {

@@ -1,3 +1,4 @@
+import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import { createProxyRuntime, type ProxyRuntime } from '../proxyRuntime.ts';
 import type { ProxyVoice } from '../../mcpProxy/proxyScope.ts';
 import { createTrafficLog, type TrafficLog } from '../../mcpProxy/trafficLog.ts';
@@ -11,7 +12,6 @@ import { namedConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize } from '../sanitize.ts';
 import type { McpArgs } from './options.ts';
-import type { Served } from './serving.ts';
 
 /** What our stderr may hold unread, in bytes; what the server writes beyond is left out. */
 const mostUnreadErrors = 1024 * 1024;
@@ -24,8 +24,14 @@ export interface PreparedMcp extends ProxyRuntime {
   readonly log: TrafficLog | undefined;
 }
 
+/** The servers that are to be served, and the configuration that stood beside them in their file. */
+interface Configured {
+  readonly servers: readonly { readonly name: string }[];
+  readonly config?: UnwedgeConfig | undefined;
+}
+
 /** @throws what {@link namedConfig} throws. */
-export async function prepareMcp(args: McpArgs, io: Io, { servers, config: inline }: Served): Promise<PreparedMcp> {
+export async function prepareMcp(args: McpArgs, io: Io, { servers, config: inline }: Configured): Promise<PreparedMcp> {
   // Many a client closes what it does not want to read; it still wants its server.
   io.leaveErrors?.();
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);

@@ -132,7 +132,7 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect(none.stderr).toMatch(/^unwedge: No live runtime of pid 1 has "slow"; known: slow@\d+, slow@\d+\n$/);
     const events = (await runBuilt(['events', '--category', 'operator', '--db', home.db])).stdout;
     expect(events.match(/flaky@\d+/g)?.toSorted()).toEqual(pids.map((pid) => `flaky@${pid}`).toSorted());
-    expect(events).toMatch(/operator\/restarted +slow +what=calls calls=1$/m);
+    expect(events).toMatch(/operator\/restarted +slow +what=calls calls=1 by=\S+$/m);
   });
 
   it.skipIf(process.platform === 'win32')(

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import type { Incident } from '../../src/incident/incident.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
-import { replay } from '../../src/replay/replay.ts';
-import type { ReplayResult } from '../../src/replay/result.ts';
-import { seededRandom } from '../../src/testing/random.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { gathered, readBack } from './gathered.ts';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { Incident } from '../../../src/incident/incident.ts';
+import { AttemptError } from '../../../src/policy/failure.ts';
+import { replay } from '../../../src/replay/replay.ts';
+import type { ReplayResult } from '../../../src/replay/result.ts';
+import { seededRandom } from '../../../src/testing/random.ts';
+import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { gathered, readBack } from '../gathered.ts';
 
 /** Six calls of an integration that may be asked twice in 10 s. The second fails at first, the fifth has no time to wait, the last is cancelled. */
 async function recorded(): Promise<Incident> {

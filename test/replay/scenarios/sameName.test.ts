@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import type { Gateway } from '../../src/gateway/gatewayTypes.ts';
-import type { Incident } from '../../src/incident/incident.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
-import { replay } from '../../src/replay/replay.ts';
-import type { ReplayResult } from '../../src/replay/result.ts';
-import { registryOf } from '../../src/runtime/registryOf.ts';
-import { seededRandom } from '../../src/testing/random.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { gathered, readBack } from './gathered.ts';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
+import type { Incident } from '../../../src/incident/incident.ts';
+import { AttemptError } from '../../../src/policy/failure.ts';
+import { replay } from '../../../src/replay/replay.ts';
+import type { ReplayResult } from '../../../src/replay/result.ts';
+import { registryOf } from '../../../src/runtime/registryOf.ts';
+import { seededRandom } from '../../../src/testing/random.ts';
+import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { gathered, readBack } from '../gathered.ts';
 
 async function startGateway(clock: SimulatedClock): Promise<Gateway> {
   const gateway = createGateway({ clock, random: () => 0.5, store: ':memory:', alerts: false });

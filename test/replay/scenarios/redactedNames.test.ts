@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import { incidentText } from '../../src/incident/incidentFiles.ts';
-import { AttemptError } from '../../src/policy/failure.ts';
-import { replay } from '../../src/replay/replay.ts';
-import { seededRandom } from '../../src/testing/random.ts';
-import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
-import { gathered, readBack } from './gathered.ts';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import { incidentText } from '../../../src/incident/incidentFiles.ts';
+import { AttemptError } from '../../../src/policy/failure.ts';
+import { replay } from '../../../src/replay/replay.ts';
+import { seededRandom } from '../../../src/testing/random.ts';
+import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
+import { gathered, readBack } from '../gathered.ts';
 
 /** Built from parts, so that scanners of this repository do not take them for real. */
 const key = (end: string): string => ['sk', 'ant', 'api03', `aB3x7890aB3x7890${end}`].join('-');
