@@ -98,6 +98,7 @@ function integrationOf(given: Fields, at: string): IncidentIntegration {
   const records = list(given['records'], `${at}.records`, 1000);
   return {
     name,
+    ...optional(given, 'pid', (value) => time(value, `${at}.pid`)),
     ...(kept !== undefined && { kept: keptOf(kept, name) }),
     ...(given['isShared'] === true && { isShared: true }),
     records: records.map((each, index) => recordOf(fields(each, `${at}.records[${index}]`), `${at}.records[${index}]`)),

@@ -12,6 +12,7 @@ import {
   incidentFormat,
   type IncidentIntegration,
   incidentVersion,
+  labelOf,
 } from './incident.ts';
 import { counted } from './incidentFiles.ts';
 import { type Lives, livesOf, overlap, spanOf } from './lives.ts';
@@ -24,6 +25,9 @@ const afterMs = 2 * 60_000;
 const mostEvents = 20_000;
 /** Rows of flight records that one incident holds, the newest. */
 const mostRows = 20_000;
+
+/** Sessions whose calls are looked at, where it is not about one. */
+const mostSessions = 200;
 
 export interface GatherOptions {
   /** Wall time in ms since the epoch. */
@@ -55,10 +59,34 @@ export async function gatherIncident(reader: StoreReader, id: string, options: G
   // Not into the future; what is on record has happened, whatever the clock says.
   const last = flights.reduce((latest, { at }) => Math.max(latest, at), found.at);
   const until = Math.min(found.at + afterMs, Math.max(now, last));
-  const isWhole = found.pid !== undefined && asked.includes(found.pid);
-  const parts = { found, from, until, flights, policies, events, isWhole };
+  const parts = { found, from, until, flights, policies, events, asked };
   const redact = createFactRedactor(secrets, Number.POSITIVE_INFINITY);
-  return redactedIncident(assemble(parts, now), redact);
+  const incident = assemble(parts, now);
+  const cut = await underWayIn(reader, parts, sessionIds);
+  return redactedIncident({ ...incident, missing: [...incident.missing, ...cut] }, redact);
+}
+
+/** Calls of sessions that have no result, of a process that is not there to tell of them. */
+async function underWayIn(
+  reader: StoreReader,
+  { found, from, until, asked }: Parts,
+  sessionIds: readonly string[],
+): Promise<readonly string[]> {
+  const { subject, integrations, pid } = found;
+  if (pid !== undefined && asked.includes(pid)) return [];
+  const ids = subject.kind === 'session' ? [subject.id] : sessionIds.slice(0, mostSessions);
+  const missing: string[] = [];
+  for (const id of ids) {
+    const { calls = [] } = (await reader.session(id)) ?? {};
+    for (const { call, integration, tool, startedAt } of calls) {
+      const isAbout = subject.kind === 'session' || integrations.includes(integration);
+      if (isAbout && startedAt >= from && startedAt <= until)
+        missing.push(
+          `The call ${call} (${tool} of ${integration}) has no result: it was under way when its process ended or fell silent.`,
+        );
+    }
+  }
+  return missing;
 }
 
 interface Parts {
@@ -68,14 +96,17 @@ interface Parts {
   readonly flights: readonly FlightRecord[];
   readonly policies: readonly PolicyRow[];
   readonly events: readonly EventRow[];
-  /** Whether its process has written all that it held. */
-  readonly isWhole: boolean;
+  /** Pids of the processes that have just written all that they held. */
+  readonly asked: readonly number[];
 }
 
 function assemble(parts: Parts, madeAt: number): Incident {
-  const { found, from, until, policies, isWhole } = parts;
+  const { found, from, until, policies } = parts;
   const lives = new Map(found.integrations.map((name) => [name, livesOf(name, found, parts.flights)]));
-  const integrations = [...lives].map(([name, each]) => integrationOf(name, each, parts));
+  const integrations = [...lives].flatMap(([name, each]) => [
+    integrationOf(name, each, parts),
+    ...inOtherProcesses(each, parts).map((life) => integrationOf(name, life, parts)),
+  ]);
   const own = policies.findLast(({ name, kept }) => kept.of === 'session' && name === found.subject.id);
   const sessions =
     found.subject.kind === 'session' && own?.kept.of === 'session'
@@ -84,7 +115,24 @@ function assemble(parts: Parts, madeAt: number): Incident {
   const about = { format: incidentFormat, version: incidentVersion, subject: found.subject, madeAt } as const;
   const incident = { ...about, from, until, pid: found.pid, integrations, sessions, events: eventsOf(parts) };
   const elsewhere = [...lives].flatMap(([name, each]) => elsewhereIn(name, each, parts));
-  return { ...incident, missing: [...missingIn(incident, found, isWhole), ...elsewhere] };
+  return { ...incident, missing: [...missingIn(incident, parts), ...elsewhere] };
+}
+
+/** Those of other processes, the last of each: one that was killed, or one that shares the database. */
+function inOtherProcesses({ strangers }: Lives, { found, from, until }: Parts): readonly Lives[] {
+  const pids = new Set(strangers.map(({ pid }) => pid).filter((pid) => pid !== found.pid));
+  return [...pids].flatMap((pid) => {
+    const ofPid = strangers.filter((record) => record.pid === pid && isOfTime([record], from, until));
+    const run = ofPid.at(-1)?.run;
+    if (run === undefined) return [];
+    const [own, rest] = [ofPid.filter((record) => record.run === run), ofPid.filter((record) => record.run !== run)];
+    return [{ own, others: [], strangers: rest }];
+  });
+}
+
+function isOfTime(records: readonly FlightRecord[], from: number, until: number): boolean {
+  const span = spanOf(records);
+  return span !== undefined && span.from <= until && span.to >= from;
 }
 
 function integrationOf(
@@ -106,9 +154,10 @@ function integrationOf(
     inForce.findLast(({ since }) => since <= (last?.at ?? until)) ??
     inForce.at(-1)
   )?.kept;
+  const pid = own[0]?.pid ?? found.pid;
   const isShared = overlap(
     taken,
-    strangers.filter(({ pid }) => pid === found.pid),
+    strangers.filter((record) => record.pid === pid),
   );
   const records = taken.map(({ at, because, rows, limits, retries, missed }) => ({
     at,
@@ -118,27 +167,30 @@ function integrationOf(
     retries,
     missed,
   }));
-  return { name, ...(kept?.of === 'integration' && { kept }), ...(isShared && { isShared }), records };
+  return {
+    name,
+    ...(pid !== found.pid && { pid }),
+    ...(kept?.of === 'integration' && { kept }),
+    ...(isShared && { isShared }),
+    records,
+  };
 }
 
-/** What integrations of the same name did at the time, elsewhere. */
-function elsewhereIn(name: string, { own, others, strangers }: Lives, { found, from, until }: Parts): string[] {
-  const isOfThen = (records: readonly FlightRecord[]): boolean => {
-    const span = spanOf(records);
-    return span !== undefined && span.from <= until && span.to >= from;
-  };
+/** What integrations of the same name did at the time that is not in it: each process has one that is. */
+function elsewhereIn(name: string, lives: Lives, parts: Parts): string[] {
+  const { own, others, strangers } = lives;
+  const { found, from, until } = parts;
+  const isOfThen = (records: readonly FlightRecord[]): boolean => isOfTime(records, from, until);
   const begin = spanOf(own)?.from ?? until;
   const [before, after] = [others.filter(({ at }) => at <= begin), others.filter(({ at }) => at > begin)];
-  const pids = new Set(strangers.map(({ pid }) => pid));
-  const then = [...pids].filter((pid) => isOfThen(strangers.filter((record) => record.pid === pid)));
+  const ofSame = strangers.filter(({ pid }) => pid === found.pid);
+  const rest = [ofSame, ...inOtherProcesses(lives, parts).map((life) => life.strangers)];
   return [
     ...(isOfThen(before) ? [`What another ${name} of the same gateway did before it is not in it.`] : []),
     ...(isOfThen(after) ? [`What another ${name} of the same gateway did after it is not in it.`] : []),
-    ...then.map((pid) =>
-      pid === found.pid
-        ? `What the ${name} of another gateway of process ${pid} did is not in it.`
-        : `What the ${name} of process ${pid} did is not in it.`,
-    ),
+    ...rest
+      .filter(isOfThen)
+      .map((records) => `What the ${name} of another gateway of process ${records[0]?.pid ?? '?'} did is not in it.`),
   ];
 }
 
@@ -150,8 +202,7 @@ function eventsOf({ found, from, until, events }: Parts): readonly IncidentEvent
   ]);
   const isAbout = ({ category, metadata }: EventRow): boolean => {
     const { integration, session, child, process: started, runtime_pid: by } = metadata;
-    if (pid !== undefined && by !== undefined && by !== pid) return false;
-    if (category === 'runtime' || category === 'store') return true;
+    if (category === 'runtime' || category === 'store') return by === undefined || by === pid;
     if (typeof integration === 'string') return integrations.includes(integration);
     if (typeof session === 'string') return subject.kind === 'session' && session === subject.id;
     const name = child ?? started;
@@ -168,15 +219,22 @@ function withoutInputs(metadata: EventRow['metadata']): EventRow['metadata'] {
 }
 
 function missingIn(
-  incident: Pick<Incident, 'integrations' | 'sessions'>,
-  { subject }: FoundSubject,
-  isWhole: boolean,
+  incident: Pick<Incident, 'integrations' | 'sessions' | 'events' | 'pid'>,
+  { found: { subject }, asked }: Parts,
 ): readonly string[] {
-  const missing = incident.integrations.flatMap(({ name, kept, records }) => {
+  const { events, pid } = incident;
+  const missing = incident.integrations.flatMap((integration) => {
+    const { kept, records } = integration;
+    const name = labelOf(integration);
     const [first, last] = [records[0], records.at(-1)];
     if (first === undefined || last === undefined) return [`No attempt of ${name} is on record: it cannot be played.`];
     const dropped = records.reduce((sum, { missed }) => sum + missed, 0);
     const hasBegin = first.rows.some((row) => row.what === 'input' && row.input === 'attached');
+    const by = integration.pid ?? pid;
+    // What was written when somebody asked earlier is not all: it went on.
+    const isWhole = last.because === 'stop' || (by !== undefined && asked.includes(by));
+    const pending = last.rows.filter(({ what }) => what === 'pending').length;
+    const were = pending === 1 ? 'was' : 'were';
     return [
       ...(kept === undefined ? [`The policy of ${name} is not on record: its calls cannot be played.`] : []),
       ...(dropped > 0
@@ -185,15 +243,36 @@ function missingIn(
           ]
         : []),
       ...(hasBegin ? [] : [`What ${name} did before ${iso(first.at)} is not in it, nor how its circuit was then.`]),
-      ...(isWhole || last.because === 'stop' || last.because === 'asked'
+      ...(isWhole
         ? []
         : [`What ${name} did after ${iso(last.at)} is not in it: its process wrote its last record then.`]),
+      ...(isWhole || pending === 0
+        ? []
+        : [`${counted(pending, 'call')} of ${name} ${were} under way then: how that ended is not on record.`]),
     ];
   });
+  const told = unrecorded(incident.integrations, events, pid).filter(({ by }) => !asked.includes(by));
+  missing.push(...told.map(({ name, by }) => `What ${name} did in process ${by} is not in it: it wrote no record.`));
   const hasSession = subject.kind !== 'session' || incident.sessions.length > 0;
   return hasSession
     ? missing
     : [...missing, `The limits of the session ${subject.id} are not on record: its turns cannot be played.`];
+}
+
+/** Integrations that a process had, as events tell, of which it has no record here. */
+function unrecorded(
+  integrations: readonly IncidentIntegration[],
+  events: readonly IncidentEvent[],
+  pid: number | undefined,
+): readonly { readonly name: string; readonly by: number }[] {
+  const names = new Set(integrations.map(({ name }) => name));
+  return [...names].flatMap((name) => {
+    const known = new Set(integrations.filter((each) => each.name === name).map((each) => each.pid ?? pid));
+    const told = events.flatMap(({ metadata: { integration, child, runtime_pid: by } }) =>
+      typeof by === 'number' && (integration === name || child === `integration:${name}`) ? [by] : [],
+    );
+    return [...new Set(told)].filter((by) => !known.has(by)).map((by) => ({ name, by }));
+  });
 }
 
 function redactedIncident(incident: Incident, redact: FactRedactor): Incident {

@@ -27,11 +27,18 @@ export interface IncidentRecord {
 /** An integration of an incident: what was in force, and the attempts of its calls. */
 export interface IncidentIntegration {
   readonly name: string;
+  /** Its process, where that is another one than that of the incident. */
+  readonly pid?: number | undefined;
   /** Absent where none is on record. */
   readonly kept?: Extract<KeptPolicy, { of: 'integration' }> | undefined;
   /** Another gateway of its process has one of the same name, too: events do not tell which of both they are about. */
   readonly isShared?: true | undefined;
   readonly records: readonly IncidentRecord[];
+}
+
+/** What tells an integration from those of its name in other processes. */
+export function labelOf({ name, pid }: Pick<IncidentIntegration, 'name' | 'pid'>): string {
+  return pid === undefined ? name : `${name} of process ${pid}`;
 }
 
 /** An event as it was stored. */

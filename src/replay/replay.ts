@@ -5,6 +5,7 @@ import { type Incident, isPlayable } from '../incident/incident.ts';
 import { nothingToPlay } from '../incident/incidentFiles.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
 import { Agenda, type DrivenClock } from './agenda.ts';
+import { byProcess } from './byProcess.ts';
 import { compare } from './compare.ts';
 import { LateClock } from './lateClock.ts';
 import { notesOf } from './notes.ts';
@@ -36,7 +37,8 @@ const tailMs = 1;
  * decided anew, by the real call path, breakers and sessions. Says whether it ends as it did.
  * Rejects with TypeError or RangeError when an option of the policy is wrong, and where nothing in it can be played.
  */
-export async function replay(incident: Incident, { clock, random, policy = [] }: ReplayOptions): Promise<ReplayResult> {
+export async function replay(given: Incident, { clock, random, policy = [] }: ReplayOptions): Promise<ReplayResult> {
+  const incident = byProcess(given);
   if (!isPlayable(incident)) throw new RangeError([nothingToPlay, ...incident.missing].join(' '));
   const origin = Math.floor(firstAt(incident)) - leadMs;
   const plans = overriddenPlans(plansOf(incident, origin), policy);
@@ -51,8 +53,11 @@ export async function replay(incident: Incident, { clock, random, policy = [] }:
   const session = sessionPlan && new ReplayedSession(sessionPlan, { clock, deadlines, facts, root, integrations });
   const inTurns = new Set(sessionPlan?.turns.flatMap(({ calls }) => calls) ?? []);
 
+  // Of those the record ends when their process does, and others go on.
+  const elsewhere = new Set(incident.integrations.filter(({ pid }) => pid !== undefined).map(({ name }) => name));
   const agenda = new Agenda();
   for (const integration of integrations.values()) {
+    if (elsewhere.has(integration.plan.name)) agenda.add(integration.plan.until + tailMs, () => integration.halt());
     for (const input of integration.plan.inputs) agenda.add(input.at, () => integration.befall(input));
     for (const call of integration.plan.calls) {
       if (inTurns.has(call)) continue;

@@ -38,6 +38,8 @@ export class ReplayedIntegration {
   readonly operation: ScriptedOperation;
   readonly ends = new Map<number, ReplayedEnd>();
   readonly calls = new Map<number, Call<PlannedCall, unknown>>();
+  /** Attempts that its calls had made when it was halted. */
+  attemptsAtHalt: ReadonlyMap<number, number> | undefined = undefined;
   readonly #clock: Clock;
   /** How those who hold a circuit open let go of it. */
   readonly #holds = new Map<number, () => void>();
@@ -68,6 +70,11 @@ export class ReplayedIntegration {
     if (!plan.inputs.some(({ input }) => input === 'attached')) this.#attach({});
   }
 
+  /** Takes what its calls have come to by now: what it does from now on is not looked at. */
+  halt(): void {
+    this.attemptsAtHalt = new Map([...this.calls].map(([number, { attempts }]) => [number, attempts]));
+  }
+
   /** Makes a call as it was made. @param more - what its session adds. */
   start(
     call: PlannedCall,
@@ -76,7 +83,8 @@ export class ReplayedIntegration {
   ): Call<PlannedCall, unknown> {
     let attempts = (): number => 0;
     const row = this.path.start(call, { ...settingsOf(call, () => attempts()), ...more }, (outcome) => {
-      this.ends.set(call.number, { at: this.#clock.now(), outcome, attempts: attempts() });
+      if (this.attemptsAtHalt === undefined)
+        this.ends.set(call.number, { at: this.#clock.now(), outcome, attempts: attempts() });
       settled(outcome, attempts());
     });
     attempts = () => row.attempts;

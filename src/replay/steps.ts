@@ -35,11 +35,11 @@ export function replayedSteps(
   heard: readonly Heard[],
 ): readonly ReplayStep[] {
   const plans = [...integrations.values()].map(({ plan }) => plan);
-  const calls = [...integrations.values()].flatMap(({ plan, ends, calls: rows }) =>
+  const calls = [...integrations.values()].flatMap(({ plan, ends, calls: rows, attemptsAtHalt }) =>
     plan.calls.map(({ number }): ReplayStep => {
       const of = `${plan.name}-${number}`;
       const end = ends.get(number);
-      const attempts = rows.get(number)?.attempts ?? 0;
+      const attempts = attemptsAtHalt?.get(number) ?? rows.get(number)?.attempts ?? 0;
       if (end === undefined) return { of, what: `under way, ${attemptsText(attempts)}`, atMs: plan.until };
       const { outcome } = end;
       const fellBack = outcome.ok && rows.get(number)?.failed === true;

@@ -12,6 +12,7 @@ import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { policyMark } from '../../src/store/flights.ts';
 import { replay } from '../../src/replay/replay.ts';
 import { KnownSecrets } from '../../src/store/knownSecrets.ts';
+import type { StoreReader } from '../../src/store/storeReader.ts';
 import { openReader } from '../../src/store/openReader.ts';
 import { seededRandom } from '../../src/testing/random.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
@@ -133,6 +134,51 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
     await expect(replay(idle, { clock: new SimulatedClock(), random: seededRandom(1) })).rejects.toThrow(RangeError);
   });
 
+  it('[O-16] has what was recorded of a process that was killed since, and says what is not', async () => {
+    const pending = { what: 'pending', call: 13, arrivedAt: start + 900, attempt: 1, waitsFor: 'in_flight' } as const;
+    const killed = { ...record, because: 'asked', rows: [...record.rows, { ...pending, at: start + 1000 }] } as const;
+    const rows = [{ what: 'input', input: 'attached', at: start + 3000, down: false }] as const;
+    const later = { ...record, run: 'run-2', pid: 8, at: start + 4000, because: 'asked', rows } as const;
+    const reader = await startReader([killed, later]);
+    const options = { now: start + 5000, secrets: new KnownSecrets({}), asked: [8] };
+    const incident = await gatherIncident(reader, 'kb', options);
+    expect(incident.integrations.map(({ pid, records }) => [pid, records[0]?.rows.length])).toEqual([
+      [undefined, 1],
+      [7, 5],
+    ]);
+    expect(contentsOf(incident)[1]).toContain('2 attempts, 1 end without an answer, 1 call under way');
+    expect(incident.missing).toEqual([
+      'What kb of process 7 did after 2026-01-01T00:00:01.000Z is not in it: its process wrote its last record then.',
+      '1 call of kb of process 7 was under way then: how that ended is not on record.',
+    ]);
+    expect(checkIncident(JSON.parse(incidentText(incident)))).toEqual({ ...incident });
+  });
+
+  it('[O-16] says which call of a session was under way when its process ended', async () => {
+    const reader = await startReader();
+    const call = {
+      call: 'alice-3-1',
+      integration: 'kb',
+      tool: 'read',
+      startedAt: start + 70,
+      deadlineAt: start + 9000,
+    };
+    const others = { session: 'alice', messages: [], deadLetters: [] };
+    const dead: StoreReader = {
+      ...reader,
+      path: reader.path,
+      session: async () => ({ ...others, calls: [call] }),
+    };
+    for (const name of ['events', 'flights', 'policies', 'status', 'sessionIds'] as const)
+      Object.assign(dead, { [name]: reader[name].bind(reader) });
+    const missingOf = async (asked: readonly number[]): Promise<readonly string[]> =>
+      (await gatherIncident(dead, 'alice', { now: start + 5000, secrets: new KnownSecrets({}), asked })).missing;
+    const told =
+      'The call alice-3-1 (read of kb) has no result: it was under way when its process ended or fell silent.';
+    expect(await missingOf([])).toContain(told);
+    expect(await missingOf([7])).not.toContain(told);
+  });
+
   it('[O-16] takes the run of the process that it is about alone', async () => {
     const later = { ...record, run: 'run-2', at: start + 2000 };
     const { integrations } = await gather('kb', [record, later]);
@@ -154,9 +200,10 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
     const { integrations, missing } = await gatherIncident(await openReader(path), 'kb', { now: start, secrets });
     expect(integrations).toMatchObject([
       { kept: { policy: { retry: { maxAttempts: kept.policy.retry.maxAttempts } } } },
+      { pid: 8, kept: { policy: { retry: { maxAttempts: 7 } } }, records: [{ rows: record.rows }] },
     ]);
-    expect(integrations[0]?.isShared).toBeUndefined();
-    expect(missing).toContain('What the kb of process 8 did is not in it.');
+    expect(integrations.map(({ isShared }) => isShared)).toEqual([undefined, undefined]);
+    expect(missing.join()).not.toContain('of process 8 did is not in it.');
   });
 
   it('[O-16] [O-8] takes out secrets that are known now, and not the numbers of tokens', async () => {

@@ -10,36 +10,64 @@ import type { StoreReader } from '../../src/store/storeReader.ts';
 import type { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 /** What gateways of this process have stored, as another process reads it of one database. */
-function readerOf(stores: readonly Store[]): StoreReader {
+function readerOf(stores: readonly Store[], pidOf: (store: Store) => number): StoreReader {
   const all = async <T>(read: (store: Store) => Promise<readonly T[]>): Promise<readonly T[]> =>
     (await Promise.all(stores.map(read))).flat();
   const reader: Partial<StoreReader> = {
     path: ':memory:',
-    events: async (query) => (await all((store) => store.read(query))).toSorted((one, other) => one.at - other.at),
+    events: async (query) =>
+      (
+        await all(async (store) =>
+          (
+            await store.read(query)
+          ).map((event) => ({
+            ...event,
+            metadata: { ...event.metadata, runtime_pid: pidOf(store) },
+          })),
+        )
+      ).toSorted((one, other) => one.at - other.at),
     flights: async (query) =>
-      (await all((store) => store.flights.read(query))).toSorted((one, other) => one.at - other.at),
+      (
+        await all(async (store) =>
+          (await store.flights.read(query)).map((record) => ({ ...record, pid: pidOf(store) })),
+        )
+      ).toSorted((one, other) => one.at - other.at),
     policies: () => all((store) => store.flights.policies()),
     status: async () => ({ events: 0, integrations: [], alerts: { open: [], unwatched: [] }, sessions: [] }),
     sessionIds: async () => [],
+    session: async () => undefined,
   };
   return reader as StoreReader;
 }
 
-/** The incident of a live gateway, which is asked to write what it holds. @param others - that share its database. */
+/**
+ * The incident of a live gateway, which is asked to write what it holds.
+ * @param others - that share its database.
+ * @param pidOfOthers - as if they were in another process.
+ */
 export async function gathered(
   gateway: Gateway,
   id: string,
   clock: SimulatedClock,
   others: readonly Gateway[] = [],
+  pidOfOthers = process.pid,
 ): Promise<Incident> {
   const gateways = [...others, gateway];
   for (const each of gateways) await registryOf(each)?.runtime.flights.keep('asked', id);
   const secrets = new KnownSecrets({});
-  return gatherIncident(readerOf(gateways.flatMap(({ store }) => store ?? [])), id, {
-    now: clock.wallNow(),
-    aroundMs: 3_600_000,
-    secrets,
-  });
+  return gatherIncident(
+    readerOf(
+      gateways.flatMap(({ store }) => store ?? []),
+      (store) => (store === gateway.store ? process.pid : pidOfOthers),
+    ),
+    id,
+    {
+      now: clock.wallNow(),
+      aroundMs: 3_600_000,
+      secrets,
+      asked: [process.pid],
+    },
+  );
 }
 
 /** As it is written and read. */

@@ -76,6 +76,33 @@ describe('the replay of an integration whose name is not its alone', () => {
     ]);
   });
 
+  it('[O-16] plays what a process did that was killed beside what the next one did', async () => {
+    const clock = new SimulatedClock();
+    const killed = await startGateway(clock);
+    const theirs = declare(killed, clock, 2);
+    await callEach(theirs, clock, ['ok', 'bad', 'bad', 'ok']);
+    await clock.advance(1000);
+    const gateway = await startGateway(clock);
+    await callEach(declare(gateway, clock, 3), clock, ['bad', 'ok']);
+    const incident = readBack(await gathered(gateway, 'kb', clock, [killed], 7));
+    expect(incident.missing).toEqual([
+      expect.stringMatching(
+        /^What kb of process 7 did after .* is not in it: its process wrote its last record then\.$/,
+      ),
+    ]);
+    const result = await play(incident);
+    expect(result.first).toBeUndefined();
+    expect(endsOf(result)).toEqual([
+      ['kb of process 7-1', 'answered, 1 attempt'],
+      ['kb of process 7-2', 'failed: transient, 1 attempt'],
+      ['kb of process 7-3', 'failed: transient, 1 attempt'],
+      ['circuit of kb of process 7', 'opened: transient'],
+      ['kb of process 7-4', 'refused: circuit_open, 0 attempts'],
+      ['kb-1', 'failed: transient, 1 attempt'],
+      ['kb-2', 'answered, 1 attempt'],
+    ]);
+  });
+
   it('[O-16] plays the one of one gateway where another of the process has it too, without its circuit', async () => {
     const clock = new SimulatedClock();
     const [gateway, other] = [await startGateway(clock), await startGateway(clock)];
