@@ -29,7 +29,7 @@ import { WatchedClock } from '../watchedClock.ts';
 import type { Charge } from './bank.ts';
 import { MortalClock } from './mortalClock.ts';
 import type { PaymentWorld } from './paymentWorld.ts';
-import { pay } from './payer.ts';
+import { type Asked, pay } from './payer.ts';
 import { ruleOf } from './rules.ts';
 import { watchedSessions } from './watchedSessions.ts';
 
@@ -111,7 +111,7 @@ export class Life {
         { id, clock, deadlines: this.deadlines, facts: bus, tools, kept: true },
         {
           onMessage: ({ data }, turn) =>
-            this.isAlive ? pay(world, this, session, data as { orders: string[] }, turn) : new Promise(() => undefined),
+            this.isAlive ? pay(world, this, session, data as Asked, turn) : new Promise(() => undefined),
           watchdog: world.watchdog,
           recovery: { maxDeliveries: 100 },
         },

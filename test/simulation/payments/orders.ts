@@ -12,6 +12,8 @@ export interface Order {
   readonly calls: string[];
   /** Calls that were answered as not made: none of them may have an effect, then or later. */
   readonly disclaimed: Set<string>;
+  /** Its agent begins anew with each delivery of its message, as most handlers do: it makes its call whatever it did before. */
+  readonly isForgetful: boolean;
   /** Its agent repeated a call of which nobody could tell it what became of it. */
   isRisky: boolean;
 }
@@ -44,8 +46,9 @@ export class Orders {
     this.#judge = judge;
   }
 
-  make(reference: string, session: string): void {
-    const order: Order = { reference, session, payments: [], calls: [], disclaimed: new Set(), isRisky: false };
+  make(reference: string, session: string, isForgetful: boolean): void {
+    const none = { payments: [], calls: [], disclaimed: new Set<string>() };
+    const order: Order = { reference, session, isForgetful, ...none, isRisky: false };
     this.#orders.set(reference, order);
   }
 

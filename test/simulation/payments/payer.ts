@@ -8,15 +8,27 @@ import type { PaymentWorld } from './paymentWorld.ts';
 /** Most calls an agent makes for one order. */
 const mostCalls = 6;
 
+/** What a message asks for. */
+export interface Asked {
+  readonly orders: readonly string[];
+  /** It was asked for before, by another message. @defaultValue false */
+  readonly isAgain?: boolean;
+}
+
 /** An agent: pays its orders, and repeats a call where that is no risk, or where it does not mind. */
 export async function pay(
   world: PaymentWorld,
   life: Life,
   session: SupervisedSession,
-  { orders }: { readonly orders: readonly string[] },
+  { orders, isAgain = false }: Asked,
   turn: Turn,
 ): Promise<void> {
-  const pending = orders.map((reference) => payOrder(world, life, session, world.orders.of(reference), turn));
+  const pending = orders.map(async (reference) => {
+    const order = world.orders.of(reference);
+    const beginsAnew = turn.delivery > 1 && order.isForgetful && !isAgain && order.calls.length < mostCalls;
+    if (beginsAnew) await callOnce(world, life, session, order, turn);
+    await payOrder(world, life, session, order, turn);
+  });
   await Promise.all(pending);
 }
 

@@ -104,6 +104,19 @@ export class PaymentWorld {
     this.bank.callerEnded();
   }
 
+  /** The gateway dies again and again, soon after each start: what it had under way is delivered each time. */
+  crashLoop(): void {
+    const { chance, clock } = this;
+    for (let left = chance.integer(2, 4), at = 0; left > 0; left--) {
+      at += chance.span(1, 3000);
+      clock.setTimeout(() => {
+        if (!this.isFaulty) return;
+        this.kill();
+        this.start();
+      }, at);
+    }
+  }
+
   stop(): void {
     const { life } = this;
     if (life === undefined || life.isStopping) return;
@@ -131,7 +144,7 @@ export class PaymentWorld {
     if (life === undefined || life.isStopping) return;
     const session = chance.pick(life.sessions);
     const orders = Array.from({ length: chance.integer(1, 3) }, () => `o-${++this.#lastOrder}`);
-    for (const reference of orders) this.orders.make(reference, session.id);
+    for (const reference of orders) this.orders.make(reference, session.id, chance.happens(0.5));
     this.trace.note(`${session.id} is to pay ${orders.join(', ')}`);
     void session.send({ kind: 'user', data: { orders } });
   }
@@ -155,7 +168,7 @@ export class PaymentWorld {
     const order = chance.pick(this.orders.list());
     const session = life?.sessions.find(({ id }) => id === order?.session);
     if (life === undefined || life.isStopping || session === undefined || order === undefined) return;
-    void session.send({ kind: 'user', data: { orders: [order.reference] } });
+    void session.send({ kind: 'user', data: { orders: [order.reference], isAgain: true } });
   }
 
   changeMood(): void {

@@ -10,6 +10,7 @@ const steps: readonly (readonly [weight: number, step: Step])[] = [
   [5, (world) => world.changeMood()],
   [4, (world) => world.killBank()],
   [2, (world) => world.kill()],
+  [2, (world) => world.crashLoop()],
   [1, (world) => world.stop()],
   [8, (world) => world.start()],
   [3, (world) => world.order()],
