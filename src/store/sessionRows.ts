@@ -130,7 +130,11 @@ function callEntries(row: CallRow): readonly (readonly [number, HistoryEntry])[]
   const input = fromJson(row.input)?.value;
   return [
     [seq, { type: 'tool_call', turn, call, integration, tool, input, at: startedAt }],
-    [settled.seq, { type: 'tool_result', turn, call, result: result.value as ToolResult, at: settled.at }],
+    // A late result settled it after its turn: it has no place of its own, and stands right behind its call.
+    [
+      Math.max(settled.seq, seq),
+      { type: 'tool_result', turn, call, result: result.value as ToolResult, at: settled.at },
+    ],
   ];
 }
 
