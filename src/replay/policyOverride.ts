@@ -1,9 +1,11 @@
+import type { IntegrationPolicy } from '../policy/policy.ts';
 import type { PolicyInput } from '../policy/policyInput.ts';
 import { resolvePolicy } from '../policy/presetChain.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 
 /**
- * The plans with other policies: `retry.maxAttempts=5`, for every integration; what calls have of their own stays.
+ * The plans with other policies: `retry.maxAttempts=5`, for every integration, and for calls that have limits or retries of their own: what is
+ * asked for wins over both.
  * @throws TypeError or RangeError that names the option and its value.
  */
 export function overriddenPlans(
@@ -14,10 +16,11 @@ export function overriddenPlans(
   const hasOwnRate = overrides.some((override) => override.startsWith('rate.'));
   return plans.map((plan) => {
     const policy = resolvePolicy(plan.name, withOverrides(plan.policy, overrides) as PolicyInput);
+    const of = <P extends Pick<IntegrationPolicy, 'limits'> & Partial<Pick<IntegrationPolicy, 'retry'>>>(own: P) =>
+      resolvePolicy(plan.name, withOverrides({ ...plan.policy, ...own }, overrides) as PolicyInput);
     const calls = plan.calls.map((call): PlannedCall => {
-      const limits = call.limits === plan.policy.limits ? policy.limits : call.limits;
-      const ownLimits = call.ownLimits === plan.policy.limits ? policy.limits : call.ownLimits;
-      return { ...call, limits, ownLimits, retry: call.retry === plan.policy.retry ? policy.retry : call.retry };
+      const { limits, retry } = of({ limits: call.limits, retry: call.retry });
+      return { ...call, limits, retry, ownLimits: of({ limits: call.ownLimits }).limits };
     });
     return { ...plan, policy, hasOwnRate, calls };
   });

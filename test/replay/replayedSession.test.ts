@@ -162,6 +162,21 @@ describe('the replay of a session', () => {
     ]);
   });
 
+  it('[O-16] plays calls of a session with another policy: retries and limits of their own give way to it', async () => {
+    const { incident } = await recorded(['flaky', 'ok']);
+    expect((await played(incident)).first).toBeUndefined();
+    const once = await played(incident, ['retry.maxAttempts=1']);
+    expect(once.first?.replayed?.what).toMatch(/failed|badly/);
+    const hurried = await played((await recorded(['hang', 'ok'])).incident, [
+      'limits.overallMs=1000',
+      'limits.attemptMs=1000',
+      'limits.idleMs=1000',
+    ]);
+    expect(
+      hurried.lines.some(({ recorded: one, replayed: other }) => (one?.atMs ?? 0) - (other?.atMs ?? 0) > 500),
+    ).toBe(true);
+  });
+
   it('[O-16] tries a call again inside a turn, as often as it was', async () => {
     const { incident, results } = await recorded(['flaky', 'throws', 'flaky,hang', 'ok']);
     expect(results).toMatchObject([{ retries: 1 }, { retries: 1 }, { status: 'error' }, { retries: 0 }]);
