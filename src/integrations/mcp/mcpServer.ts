@@ -116,6 +116,8 @@ export function superviseMcp(
   let connection: McpConnection | undefined;
   /** What the server printed last outside the protocol. */
   let lastLine: string | undefined;
+  /** The process that said it has ended. */
+  let isOfEarlier = false;
   /** Of connections that are gone. */
   let lateAnswers = 0;
   /** Processes of the server, numbered as they become ready; up to which of them all have ended, with what they started. */
@@ -144,6 +146,7 @@ export function superviseMcp(
     onLost(facts: FailureFacts) {
       lateAnswers += connection?.lateAnswers ?? 0;
       connection = undefined;
+      isOfEarlier = true;
       startLimit.lost(facts);
       list.lost();
       // A gateway that stops has ended its calls before its servers.
@@ -152,6 +155,7 @@ export function superviseMcp(
     },
     onStray(stream, line) {
       lastLine = line;
+      isOfEarlier = false;
       runtime.bus.tell({ type: 'process.stray_output', process: childId, stream, line });
     },
   });
@@ -209,7 +213,8 @@ export function superviseMcp(
     integration: new CallableMcpServer({ path, list, tools, effect, lateAnswers: late }),
     path,
     tools,
-    behind: () => ({ pid: connection?.pid, lastLine }),
+    // What an earlier process said last says why there is none, and nothing of the one that is there now.
+    behind: () => ({ pid: connection?.pid, lastLine: isOfEarlier && connection !== undefined ? undefined : lastLine }),
   };
 
   /** It is told when nothing is left of it: what it had not done it will not do. */
