@@ -11,6 +11,7 @@ const minuteMs = 60_000;
 export class CallStatistics {
   readonly #clock: Clock;
   readonly #store: () => Store | undefined;
+  readonly #shown: (name: string) => string;
   readonly #counters = new Map<string, CallCounter>();
   readonly #listeners = new Set<(rows: readonly CallFiguresRow[]) => void>();
   /** Integrations that are gone, with figures that are not in the store yet. */
@@ -19,9 +20,11 @@ export class CallStatistics {
   /** The minute that is being counted: its beginning, in wall time. */
   #minute = 0;
 
-  constructor(clock: Clock, store: () => Store | undefined) {
+  /** @param shown - a name as it may be kept. @defaultValue as it is */
+  constructor(clock: Clock, store: () => Store | undefined, shown: (name: string) => string = (name) => name) {
     this.#clock = clock;
     this.#store = store;
+    this.#shown = shown;
   }
 
   /** Integrations that are counted. */
@@ -64,7 +67,13 @@ export class CallStatistics {
     const rows: CallFiguresRow[] = [];
     for (const [integration, counter] of this.#counters)
       for (const figures of counter.take()) rows.push({ integration, minute, ...figures });
-    this.#store()?.statistics.add(rows);
+    this.#store()?.statistics.add(
+      rows.map((row) => ({
+        ...row,
+        integration: this.#shown(row.integration),
+        tool: row.tool === undefined ? undefined : this.#shown(row.tool),
+      })),
+    );
     this.#forget();
     for (const hear of this.#listeners) hear(rows);
   }

@@ -2,6 +2,7 @@ import { createChildRegistry } from '../actors/process/childRegistry.ts';
 import { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import { RateBuckets } from '../calls/rateBuckets.ts';
 import { SignalFanout } from '../calls/signalFanout.ts';
+import { createShownNames } from '../store/shownNames.ts';
 import type { Tracing } from '../calls/tracing.ts';
 import { factTypes } from '../policy/factTypes.ts';
 import type { Store } from '../store/store.ts';
@@ -56,7 +57,7 @@ export class RuntimeLife {
     const tracing: Tracing = { tracer: undefined };
     const rates = new RateBuckets(new StoredRates(clock, () => this.#store.current));
     const sharedBreakers = new SharedBreakers(clock, () => this.#store.current);
-    const statistics = new CallStatistics(clock, () => this.#store.current);
+    const statistics = new CallStatistics(clock, () => this.#store.current, createShownNames(secrets));
     const flights = new Flights({ clock, bus, store: () => this.#store.current, redact: redactAnswer });
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;

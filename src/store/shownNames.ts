@@ -1,3 +1,4 @@
+import { KnownSecrets } from './knownSecrets.ts';
 import { createTextRedactor, type Hiding } from './secrets.ts';
 
 /** The name of an integration, a tool or a session as it may be shown. */
@@ -9,15 +10,15 @@ const most = 10_000;
 /**
  * Takes secrets out of names, by the same shapes as out of events. Two names that differ are never shown as the same: behind one that was
  * changed stands `#` and the beginning of a hash. A name that was shown is shown as it is.
- * @param secrets - to be found wherever they stand. @defaultValue none
+ * @param secrets - to be found wherever they stand. @defaultValue those of the environment of this process
  */
-export function createShownNames(secrets?: Hiding): ShownName {
+export function createShownNames(secrets: Hiding = new KnownSecrets(process.env)): ShownName {
   const texts = createTextRedactor(secrets);
   const known = new Map<string, string>();
-  let version = secrets?.version;
+  let version = secrets.version;
   return (name) => {
-    if (secrets?.version !== version) known.clear();
-    version = secrets?.version;
+    if (secrets.version !== version) known.clear();
+    version = secrets.version;
     const found = known.get(name);
     if (found !== undefined) return found;
     const clean = texts.text(name);

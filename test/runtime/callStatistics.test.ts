@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CallFiguresRow } from '../../src/policy/callFigures.ts';
 import { CallStatistics } from '../../src/runtime/callStatistics.ts';
+import { KnownSecrets } from '../../src/store/knownSecrets.ts';
+import { createShownNames } from '../../src/store/shownNames.ts';
+import type { Store } from '../../src/store/store.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
 function start() {
@@ -12,6 +15,19 @@ function start() {
 }
 
 describe('what is counted of calls', () => {
+  it('[O-10] [O-8] is kept under names without secrets, each apart', async () => {
+    const clock = new SimulatedClock();
+    const kept: CallFiguresRow[] = [];
+    const store = { statistics: { add: (rows: readonly CallFiguresRow[]) => void kept.push(...rows) } } as Store;
+    const shown = createShownNames(new KnownSecrets({ BANK_TOKEN: 'planted-token-1', SHOP_TOKEN: 'planted-token-2' }));
+    const statistics = new CallStatistics(clock, () => store, shown);
+    statistics.of('planted-token-1').succeeded(5);
+    statistics.of('planted-token-2').succeeded(5);
+    await clock.advance(10_000);
+    expect(JSON.stringify(kept)).not.toContain('planted');
+    expect(new Set(kept.map(({ integration }) => integration)).size).toBe(2);
+  });
+
   it('[O-10] is kept of an integration that is gone, which is forgotten then', async () => {
     const { clock, rows, statistics } = start();
     statistics.of('once').succeeded(5);

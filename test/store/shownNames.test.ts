@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KnownSecrets } from '../../src/store/knownSecrets.ts';
 import { createShownNames, withShownNames } from '../../src/store/shownNames.ts';
 
@@ -12,6 +12,11 @@ describe('a name that is shown', () => {
       expect(createShownNames()(name)).toBe(name);
     },
   );
+
+  it('[O-8] loses what the environment of this process holds secret', () => {
+    vi.stubEnv('LEDGER_PASSWORD', 'planted-password-9');
+    expect(createShownNames()('charge planted-password-9')).toMatch(/^charge \S*redacted\S*#[0-9a-f]{6}$/);
+  });
 
   it('[O-8] loses what has the shape of a secret', () => {
     const token = ['ghp', 'aB3x'.repeat(9)].join('_');
