@@ -9,13 +9,17 @@ import { openReader } from '../../src/store/openReader.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A gateway with a database and a socket: one integration whose circuit opens on the first failure, and one session. */
-export async function startGateway(names: readonly string[] = ['search'], alerts?: AlertRules) {
+export async function startGateway(
+  names: readonly string[] = ['search'],
+  alerts?: AlertRules,
+  resetTimeoutMs = 600_000,
+) {
   const home = temporaryDirectory();
   vi.stubEnv('XDG_RUNTIME_DIR', home);
   const path = join(home, 'gateway.sqlite');
   const gateway = createGateway({ store: path, logger: false, ...(alerts !== undefined && { alerts }) });
   const world = { trouble: undefined as string | undefined };
-  const policy = { breaker: { consecutiveFailures: 1, resetTimeoutMs: 600_000 }, retry: { maxAttempts: 1 } };
+  const policy = { breaker: { consecutiveFailures: 1, resetTimeoutMs }, retry: { maxAttempts: 1 } };
   const integrations = names.map((name) =>
     gateway.integration(name, { policy }, () => {
       if (world.trouble !== undefined) throw Object.assign(new Error(world.trouble), { status: 503 });

@@ -68,6 +68,17 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     expect(troubles).toEqual([]);
   });
 
+  it('[O-13] says of a circuit whose wait is over that the next call tries it', async () => {
+    const { path, call } = await startGateway(['search'], undefined, 1);
+    const server = await startDashboard(path);
+    await call('down');
+    const { page } = await open(server.url);
+    await page.locator('.need', { hasText: 'The next call tries it' }).waitFor();
+    await page.locator('.need .who a').click();
+    await heading(page, 'search');
+    expect((await texts(page, '.head .dim'))[0]).toMatch(/The next call tries it\.$/);
+  });
+
   it('[O-13] isolates and resets a circuit, each time it was asked twice', async () => {
     const { server } = await start();
     const { page, troubles } = await open(server.url);

@@ -1,7 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway, type McpIntegrationOptions } from '../../../../src/index.ts';
+import { createGateway, type McpIntegration, type McpIntegrationOptions } from '../../../../src/index.ts';
 import { SimulatedClock } from '../../../../src/testing/simulatedClock.ts';
 import { faultyServer } from '../../../support/faultyServer.ts';
+import { temporaryDirectory } from '../../../support/temporary.ts';
+
+const scripted = fileURLToPath(new URL('../../../fixtures/mcpScripted.mjs', import.meta.url));
 
 async function startServer(options: Partial<McpIntegrationOptions> = {}) {
   // A server may take its time to come up: a busy machine is no failure.
@@ -91,5 +95,34 @@ describe('an MCP server that cannot be started', () => {
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'unavailable', retryable: false } });
     expect(!outcome.ok && outcome.failure.retryAfterMs).toBeUndefined();
     expect(!outcome.ok && outcome.failure.message).toContain('no-such-command-anywhere');
+  });
+});
+
+describe('the last words of an MCP server', () => {
+  /** What is told of the server to who asks why a call waits for it. Its first process says why it cannot start, and ends. */
+  async function wordsOf(env: Readonly<Record<string, string>>, whenAsked: (kb: McpIntegration) => Promise<unknown>) {
+    const { gateway, kb } = await startServer({
+      command: process.execPath,
+      args: [scripted, temporaryDirectory()],
+      env: { FAIL_STARTS: '1', ...env },
+    });
+    const session = gateway.session('agent:main', {
+      onMessage: (_message, turn) => turn.tool('kb', 'act', { do: 'hang' }),
+    });
+    await gateway.wait('integration.crashed');
+    await whenAsked(kb);
+    void session.send({ kind: 'user' });
+    await gateway.wait('session.turn_started');
+    return gateway.why('agent:main').calls[0]?.target?.process;
+  }
+
+  it('[L-5] are not told of the process that follows the one that said them', async () => {
+    const words = await wordsOf({}, (kb) => kb.call({ name: 'echo' }));
+    expect(words).toEqual({ pid: expect.any(Number) as number, lastLine: undefined });
+  });
+
+  it('[L-5] are told as long as there is no other process', async () => {
+    const words = await wordsOf({ STALL_STARTS: '2' }, () => Promise.resolve());
+    expect(words).toEqual({ pid: undefined, lastLine: 'no luck at start 1' });
   });
 });
