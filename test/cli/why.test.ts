@@ -1,42 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { whyText } from '../../src/cli/whyText.ts';
 import { failed, hasSqlite } from '../store/startStore.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
 import { databaseWith, runBuilt } from './startCli.ts';
-
-const program = fileURLToPath(new URL('../fixtures/keptGateway.mjs', import.meta.url));
-
-/** A gateway whose session has one call under way and one message waiting. */
-async function startBusy() {
-  const home = temporaryDirectory();
-  const db = join(home, 'gateway.sqlite');
-  const child = spawn(process.execPath, [program, db, 'control'], {
-    env: { ...process.env, XDG_RUNTIME_DIR: home },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
-  child.stdin.write('1\n2\n');
-  const wanted = new Set(['calling 1', 'accepted 2 true']);
-  for await (const line of createInterface({ input: child.stdout })) {
-    wanted.delete(line);
-    if (wanted.size === 0) break;
-  }
-  return { db, env: { XDG_RUNTIME_DIR: home }, child, exited };
-}
+import { startKept } from './startKept.ts';
 
 describe.skipIf(!hasSqlite)('unwedge why', () => {
   it('[L-5] [G-6] says what a live session waits for, and which rule ends it', async () => {
-    const { db, env } = await startBusy();
-    const { code, stdout, stderr } = await runBuilt(['why', 'agent:main', '--db', db], env);
+    const { run } = await startKept();
+    const { code, stdout, stderr } = await run('why', 'agent:main');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^agent:main processes agent:main-m1 \(user\) for \S+; 1 message waits\.\n/);
     expect(stdout).toMatch(
@@ -46,8 +17,8 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
   });
 
   it('[L-2] gives the same as data', async () => {
-    const { db, env } = await startBusy();
-    const { stdout } = await runBuilt(['why', 'agent:main', '--json', '--db', db], env);
+    const { run } = await startKept();
+    const { stdout } = await run('why', 'agent:main', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       live: true,
       session: 'agent:main',
@@ -57,10 +28,9 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
   });
 
   it('[L-5] reads the records without a live gateway, and says what it cannot show', async () => {
-    const { db, env, child, exited } = await startBusy();
-    child.kill('SIGKILL');
-    await exited;
-    const { code, stdout, stderr } = await runBuilt(['why', 'agent:main', '--db', db], env);
+    const { run, kill } = await startKept();
+    await kill();
+    const { code, stdout, stderr } = await run('why', 'agent:main');
     expect(code).toBe(0);
     expect(stdout).toMatch(/message agent:main-m1 \(user\) is taken, begun 1 time, accepted /);
     expect(stdout).toMatch(/message agent:main-m2 \(user\) is waiting, accepted /);
@@ -69,30 +39,29 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
   });
 
   it('[L-5] names the nearest session for dead letters too', async () => {
-    const { db, env } = await startBusy();
-    const { code, stderr } = await runBuilt(['letters', 'agent:mian', '--db', db], env);
+    const { run } = await startKept();
+    const { code, stderr } = await run('letters', 'agent:mian');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringContaining('Did you mean "agent:main"?') as string,
     });
-    expect(await runBuilt(['letters', 'agent:main', '--db', db], env)).toMatchObject({ code: 0 });
+    expect(await run('letters', 'agent:main')).toMatchObject({ code: 0 });
   });
 
   it('names the nearest session when there is none of the id', async () => {
-    const { db, env } = await startBusy();
-    const { code, stderr } = await runBuilt(['why', 'agent:mian', '--db', db], env);
+    const { run } = await startKept();
+    const { code, stderr } = await run('why', 'agent:mian');
     expect([code, stderr]).toEqual([1, expect.stringContaining('Did you mean "agent:main"?')]);
   });
 
   it('[L-5] says of an integration where it is shown, live and on record', async () => {
-    const { db, env, child, exited } = await startBusy();
-    const live = await runBuilt(['why', 'kb', '--db', db], env);
+    const { run, kill } = await startKept();
+    const live = await run('why', 'kb');
     expect([live.code, live.stderr]).toEqual([
       1,
       'unwedge: "kb" is an integration and no session: see `unwedge status` and `unwedge events --integration kb`.\n',
     ]);
-    child.kill('SIGKILL');
-    await exited;
+    await kill();
     const recorded = await runBuilt([
       'why',
       'search',

@@ -1,36 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasSqlite } from '../../store/startStore.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
-import { runBuilt } from '../startCli.ts';
-
-const program = fileURLToPath(new URL('../../fixtures/keptGateway.mjs', import.meta.url));
+import { type KeptGateway, startKept } from '../startKept.ts';
 
 /** A gateway with a call under way and a message that waits, stopped by SIGSTOP. */
-async function startFrozen() {
-  const home = temporaryDirectory();
-  const db = `${home}/gateway.sqlite`;
-  const child = spawn(process.execPath, [program, db, 'control'], {
-    env: { ...process.env, XDG_RUNTIME_DIR: home },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
-  child.stdin.write('1\n2\n');
-  const wanted = new Set(['calling 1', 'accepted 2 true']);
-  for await (const line of createInterface({ input: child.stdout })) {
-    wanted.delete(line);
-    if (wanted.size === 0) break;
-  }
-  child.kill('SIGSTOP');
-  const run = (...words: string[]) => runBuilt([...words, '--db', db], { XDG_RUNTIME_DIR: home });
-  return { pid: child.pid ?? 0, child, run };
+async function startFrozen(): Promise<KeptGateway> {
+  const kept = await startKept();
+  kept.child.kill('SIGSTOP');
+  return kept;
 }
 
 describe.skipIf(!hasSqlite || process.platform !== 'linux')('a gateway that is stopped by a signal', () => {

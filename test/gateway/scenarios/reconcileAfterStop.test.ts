@@ -47,15 +47,21 @@ function makeGateway(
   return { gateway, session, isPaid, handled };
 }
 
+/** What a gateway leaves that was stopped after its payment was made, and before it was answered. */
+async function stopWhilePaying() {
+  const store = join(temporaryDirectory(), 'gateway.sqlite');
+  const payments: { id: string; reference: string }[] = [];
+  const { gateway, session, isPaid } = makeGateway(store, payments);
+  await gateway.start();
+  void session.send({ kind: 'user', text: 'o-7' });
+  await isPaid;
+  await gateway.stop();
+  return { store, payments };
+}
+
 describe.skipIf(!hasSqlite)('a call that an orderly stop cut', () => {
   it('[R-16] [G-11] stays open in the database, and the next start finds out what became of it', async () => {
-    const store = join(temporaryDirectory(), 'gateway.sqlite');
-    const payments: { id: string; reference: string }[] = [];
-    const first = makeGateway(store, payments);
-    await first.gateway.start();
-    void first.session.send({ kind: 'user', text: 'o-7' });
-    await first.isPaid;
-    await first.gateway.stop();
+    const { store, payments } = await stopWhilePaying();
     const open = openDatabase(store).prepare('SELECT id, state FROM unwedge_calls').all();
     expect(open).toMatchObject([{ id: 'main-1-1', state: 'pending' }]);
 
@@ -70,13 +76,7 @@ describe.skipIf(!hasSqlite)('a call that an orderly stop cut', () => {
   });
 
   it('[R-16] [O-13] [G-11] is what the session waits for until that is known, and its messages with it', async () => {
-    const store = join(temporaryDirectory(), 'gateway.sqlite');
-    const payments: { id: string; reference: string }[] = [];
-    const first = makeGateway(store, payments);
-    await first.gateway.start();
-    void first.session.send({ kind: 'user', text: 'o-7' });
-    await first.isPaid;
-    await first.gateway.stop();
+    const { store, payments } = await stopWhilePaying();
 
     const listed = deferred<unknown>();
     const second = makeGateway(store, payments, () => listed.promise);
