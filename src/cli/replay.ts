@@ -57,7 +57,7 @@ async function playAt(path: string, policy: readonly string[]): Promise<ReplayRe
 
 function textOf(result: ReplayResult, all: boolean, io: Io): string {
   const { subject, lines, first, isSame, overrides, notes } = result;
-  const { red, green, bold } = createStyle(io);
+  const { red, green, yellow, bold } = createStyle(io);
   const at = first === undefined ? lines.length : lines.indexOf(first) + shownLines / 2;
   const end = Math.min(lines.length, Math.max(at, shownLines));
   const shown = all ? lines : lines.slice(Math.max(0, end - shownLines), end);
@@ -65,7 +65,7 @@ function textOf(result: ReplayResult, all: boolean, io: Io): string {
     formatDuration(Math.round(line.recorded?.atMs ?? line.replayed?.atMs ?? 0)),
     sanitize(line.of),
     sanitize(line.recorded?.what ?? '-'),
-    { text: line.isSame ? 'the same' : sanitize(line.replayed?.what ?? '-'), paint: line.isSame ? green : red },
+    { text: playedText(line), paint: line.isSame ? green : line.isAfterEnd === true ? yellow : red },
   ];
   const left = lines.length - shown.length;
   const columns = [
@@ -83,10 +83,23 @@ function textOf(result: ReplayResult, all: boolean, io: Io): string {
     ...(left > 0 ? [`${left} lines more: --all\n`] : []),
     ...notes.map((note) => `\n${wrapLines([`As recorded: ${sanitize(note)}`], io.columns)}`),
     '\n',
-    isSame
-      ? `${green('Same end')}: ${counted(lines.length, 'call or change', 'calls and changes')}.\n`
-      : differenceText(first, red, io.columns),
+    isSame ? `${green('Same end')}: ${endText(lines)}.\n` : differenceText(first, red, io.columns),
   ].join('');
+}
+
+function playedText({ isSame, isAfterEnd, replayed }: ReplayLine): string {
+  if (isSame) return 'the same';
+  const what = sanitize(replayed?.what ?? '-');
+  if (isAfterEnd !== true) return what;
+  return replayed === undefined ? 'not compared: after the record' : `${what}, after the record`;
+}
+
+function endText(lines: readonly ReplayLine[]): string {
+  const same = lines.filter(({ isSame }) => isSame).length;
+  const later = lines.length - same;
+  const more =
+    later === 0 ? '' : `; ${later} came after the record ended and ${later === 1 ? 'is' : 'are'} not compared`;
+  return `${counted(same, 'call or change', 'calls and changes')}${more}`;
 }
 
 function differenceText(first: ReplayLine | undefined, red: (text: string) => string, width: number): string {

@@ -1,43 +1,35 @@
 import type { ReplayLine, ReplayResult, ReplayStep } from './result.ts';
 
 /** How far apart a change may be in the replay, in ms: what runs on a machine is late by some, and events are kept to a whole ms. */
-const toleranceMs = 250;
+export const toleranceMs = 250;
 
-/** Puts what was recorded beside what the replay did, by what it is about. @param until - what is so close to the end may be missing on either side. */
+/** Puts what was recorded beside what the replay did, by what it is about. */
 export function compare(
   recorded: readonly ReplayStep[],
   replayed: readonly ReplayStep[],
-  until: number,
 ): Pick<ReplayResult, 'isSame' | 'first' | 'lines'> {
   const [ours, theirs] = [bySubject(recorded), bySubject(replayed)];
   const lines = [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((of) => {
     const [before, after] = [ours.get(of) ?? [], theirs.get(of) ?? []];
     return Array.from({ length: Math.max(before.length, after.length) }, (_, index) =>
-      lineOf(of, before[index], after[index], until),
+      lineOf(of, before[index], after[index]),
     );
   });
   const inTime = lines
     .filter(({ recorded: one, replayed: other }) => one !== undefined || !isCall(other))
     .toSorted((one, other) => timeOf(one) - timeOf(other));
-  const first = inTime.find(({ isSame }) => !isSame);
+  const first = inTime.find(({ isSame, isAfterEnd }) => !isSame && isAfterEnd !== true);
   return { isSame: first === undefined, first, lines: inTime };
 }
 
-function lineOf(
-  of: string,
-  recorded: ReplayStep | undefined,
-  replayed: ReplayStep | undefined,
-  until: number,
-): ReplayLine {
-  return { of, recorded, replayed, isSame: isSameStep(recorded, replayed, until) };
+function lineOf(of: string, recorded: ReplayStep | undefined, replayed: ReplayStep | undefined): ReplayLine {
+  const isSame = isSameStep(recorded, replayed);
+  const isAfterEnd = !isSame && [recorded, replayed].every((step) => step === undefined || step.isAfterEnd === true);
+  return { of, recorded, replayed, isSame, ...(isAfterEnd && { isAfterEnd }) };
 }
 
-function isSameStep(recorded: ReplayStep | undefined, replayed: ReplayStep | undefined, until: number): boolean {
-  if (recorded === undefined || replayed === undefined) {
-    const only = recorded ?? replayed;
-    return only !== undefined && !isCall(only) && only.atMs > until - toleranceMs;
-  }
-  if (recorded.what !== replayed.what) return false;
+function isSameStep(recorded: ReplayStep | undefined, replayed: ReplayStep | undefined): boolean {
+  if (recorded === undefined || recorded.what !== replayed?.what) return false;
   return isCall(recorded) || Math.abs(recorded.atMs - replayed.atMs) <= toleranceMs;
 }
 

@@ -3,7 +3,7 @@ import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { SessionPlan } from './sessionPlan.ts';
 
 /** How late a timer may have come up on the machine of the record, in ms. */
-const latestMs = 20;
+export const latestMs = 20;
 /** Puts a limit behind an answer that came in time, because nobody had looked at the limit yet, in ms. */
 const behindMs = 0.0005;
 

@@ -6,7 +6,7 @@ import { nothingToPlay } from '../incident/incidentFiles.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
 import { Agenda, type DrivenClock } from './agenda.ts';
 import { byProcess } from './byProcess.ts';
-import { compare } from './compare.ts';
+import { compare, toleranceMs } from './compare.ts';
 import { LateClock } from './lateClock.ts';
 import { notesOf } from './notes.ts';
 import { firstAt, isCallers, stallsOf } from './outside.ts';
@@ -29,7 +29,7 @@ export interface ReplayOptions {
 
 /** How long before the first thing that happened a replay begins, in ms. */
 const leadMs = 10;
-/** How long it goes on after the last. */
+/** How long calls go on after the last record. */
 const tailMs = 1;
 
 /**
@@ -53,11 +53,10 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
   const session = sessionPlan && new ReplayedSession(sessionPlan, { clock, deadlines, facts, root, integrations });
   const inTurns = new Set(sessionPlan?.turns.flatMap(({ calls }) => calls) ?? []);
 
-  // Of those the record ends when their process does, and others go on.
-  const elsewhere = new Set(incident.integrations.filter(({ pid }) => pid !== undefined).map(({ name }) => name));
   const agenda = new Agenda();
   for (const integration of integrations.values()) {
-    if (elsewhere.has(integration.plan.name)) agenda.add(integration.plan.until + tailMs, () => integration.halt());
+    // Each has a record of its own, which ends when it was last written.
+    agenda.add(integration.plan.until + tailMs, () => integration.halt());
     for (const input of integration.plan.inputs) agenda.add(input.at, () => integration.befall(input));
     for (const call of integration.plan.calls) {
       if (inTurns.has(call)) continue;
@@ -72,11 +71,12 @@ export async function replay(given: Incident, { clock, random, policy = [] }: Re
 
   // Of turns that called nothing their events tell, which are whole up to then.
   const known = plans.length > 0 ? plans.map((plan) => plan.until) : [incident.until - origin];
-  const until = Math.max(0, ...known) + tailMs;
-  await agenda.run(clock, until);
+  const until = Math.max(0, ...known);
+  // What came just before the end of the record may come as much later in the replay.
+  await agenda.run(clock, until + toleranceMs);
 
-  const recorded = recordedSteps(incident, plans, sessionPlan, origin);
-  const result = compare(recorded, replayedSteps(integrations, sessionPlan, heard), until);
+  const changes = { plans, session: sessionPlan, until };
+  const result = compare(recordedSteps(incident, changes, origin), replayedSteps(integrations, changes, heard));
   session?.close();
   for (const { path } of integrations.values()) path.stop();
   const stopping = root.stop();

@@ -8,6 +8,8 @@ export interface ReplayStep {
   readonly what: string;
   /** Ms from the begin of the replay. */
   readonly atMs: number;
+  /** It came after the record ended, or in the replay within 20 ms of that: the other side need not have it. */
+  readonly isAfterEnd?: true | undefined;
 }
 
 /** One line of the timeline: what was recorded, what the replay did. */
@@ -16,6 +18,8 @@ export interface ReplayLine {
   readonly recorded?: ReplayStep | undefined;
   readonly replayed?: ReplayStep | undefined;
   readonly isSame: boolean;
+  /** It is not the same, and is no difference: all of it came after the record ended. */
+  readonly isAfterEnd?: true | undefined;
 }
 
 /** What a replay came to. */
@@ -23,7 +27,7 @@ export interface ReplayResult {
   readonly subject: IncidentSubject;
   /** Wall time of its begin, in ms since the epoch. */
   readonly origin: number;
-  /** Whether everything ended as it did: each call with the same kind and number of attempts, each circuit and turn at the same time (± 250 ms). */
+  /** Whether everything ended as it did: each call with the same kind and number of attempts, each circuit and turn at the same time (± 250 ms), up to the end of the record. */
   readonly isSame: boolean;
   /** Where it first differs, by the time of the record. */
   readonly first?: ReplayLine | undefined;

@@ -1,5 +1,7 @@
 import type { Incident } from '../incident/incident.ts';
 import type { Fact } from '../policy/facts.ts';
+import { toleranceMs } from './compare.ts';
+import { latestMs } from './lateClock.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 import type { ReplayedIntegration } from './replayedIntegration.ts';
 import type { ReplayStep } from './result.ts';
@@ -11,19 +13,24 @@ export interface Heard {
   readonly fact: Fact;
 }
 
+/** What changes are about, and up to when they are known. */
+interface Known {
+  readonly plans: readonly IntegrationPlan[];
+  readonly session: SessionPlan | undefined;
+  /** When the last record was written, in ms from the begin. */
+  readonly until: number;
+}
+
 const attemptsText = (attempts: number): string => (attempts === 1 ? '1 attempt' : `${attempts} attempts`);
 
 /** What is on record of calls, circuits and turns, as far as all of it is known. */
-export function recordedSteps(
-  incident: Incident,
-  plans: readonly IntegrationPlan[],
-  session: SessionPlan | undefined,
-  origin: number,
-): readonly ReplayStep[] {
-  const calls = plans.flatMap(({ name, until, calls: own }) => own.flatMap((call) => recordedCall(name, call, until)));
+export function recordedSteps(incident: Incident, known: Known, origin: number): readonly ReplayStep[] {
+  const calls = known.plans.flatMap(({ name, until, calls: own }) =>
+    own.flatMap((call) => recordedCall(name, call, until)),
+  );
   const events = incident.events.flatMap(({ at, category, type, metadata }): ReplayStep[] => {
     const told = { category, type, ...metadata } as Readonly<Record<string, unknown>>;
-    return stepOf(told, at - origin, plans, session);
+    return stepOf(told, at - origin, known, 0);
   });
   return [...calls, ...events];
 }
@@ -31,10 +38,9 @@ export function recordedSteps(
 /** The same of the replay. */
 export function replayedSteps(
   integrations: ReadonlyMap<string, ReplayedIntegration>,
-  session: SessionPlan | undefined,
+  known: Known,
   heard: readonly Heard[],
 ): readonly ReplayStep[] {
-  const plans = [...integrations.values()].map(({ plan }) => plan);
   const calls = [...integrations.values()].flatMap(({ plan, ends, calls: rows, attemptsAtHalt }) =>
     plan.calls.map(({ number }): ReplayStep => {
       const of = `${plan.name}-${number}`;
@@ -50,7 +56,7 @@ export function replayedSteps(
   );
   const changes = heard.flatMap(({ at, fact }): ReplayStep[] => {
     const [category, type] = fact.type.split('.');
-    return stepOf({ ...fact, category, type }, at, plans, session);
+    return stepOf({ ...fact, category, type }, at, known, latestMs);
   });
   return [...calls, ...changes];
 }
@@ -82,25 +88,31 @@ function endText(what: string, kind: string | undefined, attempts: number): stri
   return `${what}${why}, ${attemptsText(attempts)}`;
 }
 
-/** A change of a circuit, a turn or a watchdog; facts and stored events have the same names. */
+/**
+ * A change of a circuit, a turn or a watchdog; facts and stored events have the same names.
+ * @param lateMs - how much later it may have come when it was recorded.
+ */
 function stepOf(
   { category, type, ...told }: Readonly<Record<string, unknown>>,
   atMs: number,
-  plans: readonly IntegrationPlan[],
-  session: SessionPlan | undefined,
+  { plans, session, until }: Known,
+  lateMs: number,
 ): ReplayStep[] {
+  const stepAt = (of: string, what: string, end: number): ReplayStep[] => [
+    { of, what, atMs, ...(atMs + lateMs > end && { isAfterEnd: true }) },
+  ];
   if (category === 'breaker' && (type === 'opened' || type === 'half_opened' || type === 'closed')) {
     const plan = plans.find(({ name }) => name === told['integration']);
-    if (plan === undefined || plan.isShared || atMs < plan.from - 1 || atMs > plan.until) return [];
+    if (plan === undefined || plan.isShared || atMs < plan.from - 1 || atMs > plan.until + toleranceMs) return [];
     const tool = typeof told['tool'] === 'string' ? `, ${told['tool']}` : '';
     const kind = type === 'opened' && typeof told['kind'] === 'string' ? `: ${told['kind']}` : '';
-    return [{ of: `circuit of ${plan.name}${tool}`, what: `${type}${kind}`, atMs }];
+    return stepAt(`circuit of ${plan.name}${tool}`, `${type}${kind}`, plan.until);
   }
   if (category !== 'session' || session === undefined || told['session'] !== session.id) return [];
   const known = session.turns.some(({ number }) => number === told['turn']);
   if (!known && type !== 'watchdog_fired') return [];
   const of = `session ${session.id}`;
-  if (type === 'turn_ended') return [{ of, what: `turn ended ${told['ok'] === true ? 'well' : 'badly'}`, atMs }];
-  if (type === 'watchdog_fired') return [{ of, what: `watchdog fired: ${String(told['rule'])}`, atMs }];
+  if (type === 'turn_ended') return stepAt(of, `turn ended ${told['ok'] === true ? 'well' : 'badly'}`, until);
+  if (type === 'watchdog_fired') return stepAt(of, `watchdog fired: ${String(told['rule'])}`, until);
   return [];
 }
