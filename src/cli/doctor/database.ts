@@ -4,7 +4,7 @@ import { examineStore, type StoreExamination } from '../../store/examineStore.ts
 import { storePath } from '../../store/paths.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import { shellWord } from '../../policy/shellWord.ts';
-import { type Contents, contentsOf } from './contentsOf.ts';
+import { type Contents, contentsOf } from '../../store/contentsOf.ts';
 import { lookAt } from './lookAt.ts';
 import type { Check, DoctorWorld, Finding } from './finding.ts';
 

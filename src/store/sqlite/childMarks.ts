@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { seeNow } from '../../actors/process/processIdentity.ts';
 import { judge, type ProcessIdentity } from '../../actors/process/processWorld.ts';
+import { contentsOf } from '../contentsOf.ts';
 
 /**
  * Files beside the database, one for each process with children on record: by them a short-lived command learns that a dead one may have
@@ -20,7 +21,11 @@ export interface ChildMark {
 export function createChildMark(database: string): ChildMark {
   const path = `${database}${infix}${process.pid}.${++lastNumber}`;
   return {
-    leave: ({ start }) => quietly(() => writeFileSync(path, start, { mode: 0o600 })),
+    leave({ start }) {
+      // Beside a file that is no database nobody would look for it.
+      if (existsSync(database) && contentsOf(database) === 'other') return;
+      quietly(() => writeFileSync(path, start, { mode: 0o600 }));
+    },
     remove: () => quietly(() => rmSync(path, { force: true })),
   };
 }

@@ -80,8 +80,8 @@ export function createConnection(
         throw new FileGoneError();
       }
       if (opened !== undefined && isCut(opened.database, path, opened.marks)) {
-        // Moved first: of a file that is not at its path SQLite writes nothing back when it is closed.
-        const aside = setAside(path);
+        // Moved first: of a file that is not at its path SQLite writes nothing back when it is closed. That of somebody else is not ours to move.
+        const aside = opened.schema.ours ? setAside(path) : undefined;
         close();
         last = '';
         throw new FileDamagedError(aside);

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { MessageEnd } from '../../sessions/sessionStore.ts';
+import { type Contents, contentsOf } from '../contentsOf.ts';
 import type { Database } from './database.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Claimed } from './sessionFence.ts';
@@ -30,6 +31,9 @@ export interface LeftRuns {
   forget(id: string): void;
 }
 
+/** What may hold a row of the run: a file that is no database has none, and gets no other beside it. */
+const holdsRows: ReadonlySet<Contents> = new Set(['sqlite', 'empty', 'unknown']);
+
 /** @param path - of the database, absolute. */
 export function createLeftRuns(path: string): LeftRuns {
   const markOf = (id: string): string => `${path}-left-${id}`;
@@ -52,7 +56,7 @@ export function createLeftRuns(path: string): LeftRuns {
     mark(id) {
       quietly(() => {
         // Without a database there is no row of the run that could hold a session, and nobody who would take the mark away.
-        if (!statSync(path).isFile()) return;
+        if (!holdsRows.has(contentsOf(path))) return;
         writeFileSync(markOf(id), toJson([...owed].filter(({ runtime }) => runtime === id)), { mode: 0o600 });
       });
     },

@@ -1,5 +1,6 @@
 import type { Trouble } from '../outage.ts';
 import { messageOf } from '../../policy/thrown.ts';
+import { contentsOf } from '../contentsOf.ts';
 
 /** What is wrong with a database. */
 export interface SqliteTrouble extends Trouble {
@@ -15,13 +16,14 @@ export class FileGoneError extends Error {
   }
 }
 
-/** The open file, or its log, was cut or replaced; it is out of the way now. */
+/** The open file, or its log, was cut or replaced; one that is ours alone is out of the way now. */
 export class FileDamagedError extends Error {
   readonly code = 'UNWEDGE_FILE_DAMAGED';
 
-  /** @param aside - where it is. */
-  constructor(aside: string) {
-    super(`the file or its log was cut while it was open; it was set aside as ${aside}`);
+  /** @param aside - where it is; undefined for one that was not moved. */
+  constructor(aside: string | undefined) {
+    const now = aside === undefined ? 'left where it is, as it is not of unwedge alone' : `set aside as ${aside}`;
+    super(`the file or its log was cut while it was open; it was ${now}`);
   }
 }
 
@@ -54,6 +56,8 @@ const permit =
   'make the file and its directory writable, or choose another: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`';
 const space = 'free space on its disk';
 const choose = 'choose another file: `store` of the gateway, `--db` of a command, or `UNWEDGE_DB`';
+const noDatabase = 'the file is no SQLite database; nothing was written to it';
+const chooseOther = `${choose}; where it was the database of unwedge and was overwritten, move it away`;
 
 const fixes: Readonly<Record<string, string>> = {
   SQLITE_BUSY: wait,
@@ -77,11 +81,13 @@ const fixes: Readonly<Record<string, string>> = {
 export function diagnose(error: unknown, path: string): SqliteTrouble {
   const code = codeOf(error);
   const message = messageOf(error);
+  // It may be any file of the machine, by a mistyped path: whoever reads this must not move it away.
+  const isForeign = code === 'SQLITE_NOTADB' && contentsOf(path) === 'other';
   return {
     busy: code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED',
     refusedRow: code === 'SQLITE_CONSTRAINT' || code === 'SQLITE_TOOBIG' || code === 'SQLITE_MISMATCH',
-    reason: code === 'EISDIR' ? `${path} is a directory` : `${path}: ${message}`,
-    fix: fixes[code] ?? choose,
+    reason: code === 'EISDIR' ? `${path} is a directory` : `${path}: ${isForeign ? noDatabase : message}`,
+    fix: isForeign ? chooseOther : (fixes[code] ?? choose),
   };
 }
 

@@ -37,7 +37,7 @@ describe('a gateway whose named store cannot be had', () => {
 describe.skipIf(!hasSqlite)('a gateway whose named store cannot be used', () => {
   const spoilt: readonly (readonly [string, (path: string) => void, string])[] = [
     ['a directory', (path) => mkdirSync(path), 'name a file'],
-    ['no database', (path) => writeFileSync(path, 'not a database'.repeat(1000)), 'move the file away'],
+    ['no database', (path) => writeFileSync(path, 'not a database'.repeat(1000)), 'choose another file'],
     [
       'of a newer version',
       (path) => openDatabase(path).exec('PRAGMA application_id = 1970173796; PRAGMA user_version = 99'),

@@ -11,6 +11,13 @@ describe('the marks of runs that have left', () => {
     expect(existsSync(`${path}-left-one`)).toBe(false);
   });
 
+  it('[I-5] are not made beside a file that is no database', () => {
+    const path = join(temporaryDirectory(), 'passwd');
+    writeFileSync(path, 'root:x:0:0:root:/root:/bin/sh\n');
+    createLeftRuns(path).mark('one');
+    expect(existsSync(`${path}-left-one`)).toBe(false);
+  });
+
   it('[G-11] stand beside a database until they are forgotten', () => {
     const path = join(temporaryDirectory(), 'gateway.sqlite');
     writeFileSync(path, '');

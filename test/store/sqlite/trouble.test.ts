@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/store/sqlite/trouble.ts';
+import { temporaryDirectory } from '../startStore.ts';
 
 const path = '/state/unwedge.sqlite';
 const coded = (code: string) => Object.assign(new Error('as it says'), { code });
@@ -27,7 +30,7 @@ describe('the diagnosis of a failing store', () => {
     [coded('ENOSPC'), 'free space'],
     [coded('SQLITE_READONLY_DBMOVED'), 'writable'],
     [coded('EACCES'), 'writable'],
-    [numbered(26), 'move the file away'],
+    [numbered(26), 'choose another file'],
     [coded('EISDIR'), '`--db` of a command, or `UNWEDGE_DB`'],
     [coded('EBUSY'), 'choose another file'],
     ['thrown text', 'choose another file'],
@@ -40,5 +43,19 @@ describe('the diagnosis of a failing store', () => {
 
   it('[O-2] says that the path is a directory', () => {
     expect(diagnose(coded('EISDIR'), path).reason).toBe('/state/unwedge.sqlite is a directory');
+  });
+
+  it('[O-2] [I-5] names another file in place of one that is no database, and has only a database moved away', () => {
+    const [text, database] = ['passwd', 'damaged.sqlite'].map((name) => join(temporaryDirectory(), name)) as [
+      string,
+      string,
+    ];
+    writeFileSync(text, 'root:x:0:0:root:/root:/bin/sh\n');
+    writeFileSync(database, 'SQLite format 3\0 and then something else');
+    expect(diagnose(numbered(26), text)).toMatchObject({
+      reason: `${text}: the file is no SQLite database; nothing was written to it`,
+      fix: expect.stringMatching(/^choose another file/) as string,
+    });
+    expect(diagnose(numbered(26), database).fix).toBe('move the file away; a new one is started');
   });
 });

@@ -1,5 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { lookAt } from './lookAt.ts';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
 /** What a file is by its beginning: `unknown` where this user may not read it. An empty file becomes a database. */
 export type Contents = 'sqlite' | 'empty' | 'other' | 'unknown';
@@ -7,11 +6,11 @@ export type Contents = 'sqlite' | 'empty' | 'other' | 'unknown';
 /** Every SQLite database begins with it. */
 const header = 'SQLite format 3\0';
 
-/** What a file is by its beginning. A device or a pipe is not read from. */
+/** What a file is by its beginning. A device or a pipe is not read from. Never throws. */
 export function contentsOf(path: string): Contents {
-  if (lookAt(path)?.isFile() !== true) return 'other';
   let file: number | undefined;
   try {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return 'other';
     file = openSync(path, 'r');
     const bytes = Buffer.alloc(header.length);
     const count = readSync(file, bytes, 0, bytes.length, 0);
