@@ -49,7 +49,7 @@ export const floors = [
     {
       room: 'server',
       purpose: 'One listener on the loopback address: who may ask (token, Host, Origin), and its end.',
-      begin: 'loopbackServer.ts',
+      begin: 'httpServer.ts',
     },
     {
       room: 'supervisor',
@@ -225,6 +225,13 @@ export const floors = [
       room: 'claude',
       purpose: '`createClaude`: a gateway with one command, for those who run `claude`.',
       begin: 'claude.ts',
+    },
+    {
+      room: 'serve',
+      purpose:
+        'A gateway as a process: sessions by HTTP over configured servers, agents and hooks. For `unwedge serve` alone.',
+      begin: 'serve.ts',
+      next: ['routeTable.ts', 'handlers.ts', 'sessionHost.ts'],
     },
     {
       room: 'openclaw',

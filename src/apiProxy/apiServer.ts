@@ -1,6 +1,6 @@
 import type { Clock } from '../policy/clock.ts';
 import type { MetricFamily } from '../policy/metrics.ts';
-import { endUpgrade, type LoopbackServer, startLoopbackServer } from '../server/loopbackServer.ts';
+import { endUpgrade, type HttpServer, startHttpServer } from '../server/httpServer.ts';
 import { asksForMetrics, sendMetrics } from '../server/sendMetrics.ts';
 import type { ApiProxy } from './apiProxy.ts';
 
@@ -16,8 +16,8 @@ export interface ApiServerOptions {
  * Listens for the clients of a proxy. Nobody needs a token: the one that a client shows is for the upstream. Pages of other sites are refused.
  * @throws Error when the port cannot be had.
  */
-export function startApiServer(proxy: ApiProxy, { clock, port, metrics }: ApiServerOptions): Promise<LoopbackServer> {
-  return startLoopbackServer({
+export function startApiServer(proxy: ApiProxy, { clock, port, metrics }: ApiServerOptions): Promise<HttpServer> {
+  return startHttpServer({
     clock,
     port,
     holdsProcess: true,

@@ -108,6 +108,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'run a command under limits, with retries and a circuit breaker',
     load: async () => (await import('./run/command.ts')).run,
   },
+  serve: {
+    summary: 'run a gateway: sessions by HTTP over MCP servers, agents and hooks, with the dashboard',
+    load: async () => (await import('./serve/command.ts')).serve,
+  },
   status: {
     summary: 'each integration with its circuit, failures and last error',
     load: async () => (await import('./status.ts')).status,

@@ -13,16 +13,31 @@ export const configOption = {
 } as const;
 
 /**
- * What of a configuration concerns a command that stands before another one: of the file that `--config` or `UNWEDGE_CONFIG` names, and
- * the environment with it. One that merely lies in the working directory is not read: a module would be run wherever the command is.
- * @param inline - a configuration that was read already; it wins.
+ * What of a configuration concerns a command that stands before another one; see {@link wholeConfig}.
  * @throws {@link CommandError} with everything that is wrong.
  */
 export async function namedConfig(
   file: string | undefined,
-  { env, endWithCommand, signal }: Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>,
+  io: ConfigIo,
   inline?: UnwedgeConfig,
 ): Promise<Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies'>> {
+  const { store, synchronous, environment, retention, alerts, policies } = await wholeConfig(file, io, inline);
+  return { store, synchronous, environment, retention, alerts, policies };
+}
+
+type ConfigIo = Pick<Io, 'env' | 'endWithCommand'> & Partial<Pick<Io, 'signal'>>;
+
+/**
+ * The configuration of the file that `--config` or `UNWEDGE_CONFIG` names, and the environment with it. One that merely lies in the working
+ * directory is not read: a module would be run wherever the command is.
+ * @param inline - a configuration that was read already; it wins.
+ * @throws {@link CommandError} with everything that is wrong.
+ */
+export async function wholeConfig(
+  file: string | undefined,
+  { env, endWithCommand, signal }: ConfigIo,
+  inline?: UnwedgeConfig,
+): Promise<ConfigOptions> {
   const named = file ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
   if (named === undefined && inline === undefined) return {};
   // A module that was run may leave timers behind.
@@ -32,8 +47,7 @@ export async function namedConfig(
   try {
     const read = () => readConfig({ file: named ?? false, env, overrides: inline });
     const { options } = await duringModule({ file: named ?? '', exitCode: exitCodes.ownError, signal }, read);
-    const { store, synchronous, environment, retention, alerts, policies } = options;
-    return { store, synchronous, environment, retention, alerts, policies };
+    return options;
   } catch (error) {
     if (error instanceof ConfigError) throw new CommandError(error.message.replaceAll('\n', '; '), { cause: error });
     throw error;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../policy/clock.ts';
-import { endUpgrade, noTrace, startLoopbackServer } from '../server/loopbackServer.ts';
+import { endUpgrade, noTrace, startHttpServer } from '../server/httpServer.ts';
 import { inspectorPage } from './page/inspectorPage.ts';
 import type { Page } from '../server/page.ts';
 import { statelyPage } from './page/statelyPage.ts';
@@ -89,7 +89,7 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
     return acceptWebSocket(request, socket, head, openFor);
   }
 
-  const server = await startLoopbackServer({
+  const server = await startHttpServer({
     ...{ clock, port, holdsProcess, answer, upgrade, maxConnections: 200 },
     token: { value: token, in: 'query' },
   });

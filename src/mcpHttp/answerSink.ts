@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../policy/clock.ts';
-import { noTrace } from '../server/loopbackServer.ts';
+import { noTrace } from '../server/httpServer.ts';
 
 export interface AnswerSinkOptions {
   readonly clock: Clock;

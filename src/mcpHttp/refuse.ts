@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { McpId } from '../protocol/mcp/message.ts';
 import { errorAnswer } from '../protocol/mcp/syntheticAnswer.ts';
-import { noTrace } from '../server/loopbackServer.ts';
+import { noTrace } from '../server/httpServer.ts';
 import type { HttpRefusal } from './requestChecks.ts';
 
 /** Answers a request that is not served: with a status, and an error that clients read. */

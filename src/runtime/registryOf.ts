@@ -1,7 +1,7 @@
 import type { Registry } from './registry.ts';
 
 /** What of a host its telemetry goes by. */
-export type Observed = Pick<Registry, 'runtime' | 'paths' | 'sessions'>;
+export type Observed = Pick<Registry, 'runtime' | 'paths' | 'sessions' | 'status'>;
 
 const registries = new WeakMap<object, Observed>();
 

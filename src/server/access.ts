@@ -16,6 +16,8 @@ export interface AccessRules {
   readonly token?: AccessToken | undefined;
   /** Whether a page of another site may send its reader here by a link or a redirect. @defaultValue only with a token in the query */
   readonly isLinked?: boolean | undefined;
+  /** Whether the host may be called by any name. @defaultValue false: by those of the loopback address */
+  readonly anyHost?: boolean | undefined;
 }
 
 /** Why a request is not answered. */
@@ -50,16 +52,18 @@ function shapeRefusal({ method = 'GET', url = '/', rawHeaders = [] }: Asked): Re
   return undefined;
 }
 
-function siteRefusal({ method = 'GET', headers }: Asked, { port, token, isLinked }: AccessRules): Refusal | undefined {
+function siteRefusal({ method = 'GET', headers }: Asked, rules: AccessRules): Refusal | undefined {
+  const { port, token, isLinked, anyHost = false } = rules;
   const { host, origin } = headers;
-  const hosts = ['127.0.0.1', 'localhost'].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
+  const own = ['127.0.0.1', 'localhost'].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
+  const hosts = anyHost && host !== undefined ? [host.toLowerCase()] : own;
   const status = '403 Forbidden';
   if (host === undefined)
     return { status, reason: `The request has no header Host; it has to be 127.0.0.1:${port} or localhost:${port}.` };
   if (!hosts.includes(host.toLowerCase()))
     return { status, reason: `The header Host has to be 127.0.0.1:${port} or localhost:${port}, with the port.` };
   // Programs send none, and no page of ours is in a frame or a file, whose origin is `null`.
-  if (origin !== undefined && !hosts.some((each) => origin.toLowerCase() === `http://${each}`))
+  if (origin !== undefined && !hosts.some((each) => isOrigin(origin.toLowerCase(), each, anyHost)))
     return { status, reason: 'The request comes from a page of another site (by its header Origin).' };
   // Browsers send no origin with what a page loads by GET, such as pictures.
   const site = headers['sec-fetch-site'];
@@ -67,6 +71,11 @@ function siteRefusal({ method = 'GET', headers }: Asked, { port, token, isLinked
   const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
   if (method === 'GET' && isLink && (isLinked ?? token?.in === 'query')) return undefined;
   return { status, reason: 'The request comes from a page of another site (by its header Sec-Fetch-Site).' };
+}
+
+/** Under a name of its own it may be behind a proxy that speaks TLS. */
+function isOrigin(origin: string, host: string, anyHost: boolean): boolean {
+  return origin === `http://${host}` || (anyHost && origin === `https://${host}`);
 }
 
 function tokenRefusal(request: Asked, token: AccessToken | undefined): Refusal | undefined {

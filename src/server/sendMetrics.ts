@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MetricFamily } from '../policy/metrics.ts';
 import { metricsBody } from '../policy/metricsText.ts';
-import { noTrace } from './loopbackServer.ts';
+import { noTrace } from './httpServer.ts';
 
 /** Where metrics are served. */
 export const metricsPath = '/metrics';

@@ -5,7 +5,7 @@ import type { McpProxyOptions } from '../../src/mcpProxy/settings.ts';
 import type { Fact, FactOf, FactType } from '../../src/policy/facts.ts';
 import { Registry } from '../../src/runtime/registry.ts';
 import { checkGatewayOptions } from '../../src/runtime/runtimeOptions.ts';
-import { startLoopbackServer } from '../../src/server/loopbackServer.ts';
+import { startHttpServer } from '../../src/server/httpServer.ts';
 import { fixture } from '../actors/mcp/mcpHarness.ts';
 import { SkippingClock } from '../support/skippingClock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -56,7 +56,7 @@ export async function startHttp({ server = {}, env = {}, noToken, ...options }: 
     ...{ shared: false, sessionMs: 1_800_000, maxSessions: 32, version: '1.0.0' },
     ...options,
   });
-  const loopback = await startLoopbackServer({
+  const loopback = await startHttpServer({
     clock,
     token: noToken === true ? undefined : { value: token, in: 'bearer' },
     answer: (request, response) => http.answer(request, response),

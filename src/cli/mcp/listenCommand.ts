@@ -1,7 +1,7 @@
 import { McpHttp, mcpPath } from '../../mcpHttp/mcpHttp.ts';
 import { Refusals } from '../../mcpHttp/refusals.ts';
 import { messageOf } from '../../policy/thrown.ts';
-import { type LoopbackServer, startLoopbackServer } from '../../server/loopbackServer.ts';
+import { type HttpServer, startHttpServer } from '../../server/httpServer.ts';
 import { OwnMetrics } from '../../runtime/ownMetrics.ts';
 import { asksForMetrics, sendMetrics } from '../../server/sendMetrics.ts';
 import { CommandError } from '../errors.ts';
@@ -49,9 +49,9 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
     maxSessions: args['max-sessions'],
     version: ownVersion(),
   });
-  let server: LoopbackServer;
+  let server: HttpServer;
   try {
-    server = await startLoopbackServer({
+    server = await startHttpServer({
       clock: runtime.clock,
       port,
       token: token === undefined ? undefined : { value: token.value, in: 'bearer' },

@@ -5,7 +5,7 @@ import { createGateway, type Gateway, type GatewayOptions } from '../../../src/i
 import { SimulatedClock } from '../../../src/testing/index.ts';
 
 /** A server on loopback, and what it has seen. */
-export interface LoopbackServer {
+export interface HttpServer {
   readonly url: string;
   /** Requests so far. */
   readonly received: readonly IncomingMessage[];
@@ -16,7 +16,7 @@ export interface LoopbackServer {
 }
 
 /** Ends with the test. */
-export async function startServer(listener: RequestListener): Promise<LoopbackServer> {
+export async function startServer(listener: RequestListener): Promise<HttpServer> {
   const received: IncomingMessage[] = [];
   const answers: ServerResponse[] = [];
   const open = new Set<Socket>();

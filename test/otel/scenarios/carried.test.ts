@@ -4,7 +4,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Gateway } from '../../../src/index.ts';
 import { withTelemetry } from '../../../src/otel/index.ts';
-import { answer, inTurn, type LoopbackServer, startServer } from '../../integrations/http/startHttp.ts';
+import { answer, inTurn, type HttpServer, startServer } from '../../integrations/http/startHttp.ts';
 import { startTelemetry, type Telemetry } from '../startTelemetry.ts';
 
 const traceparentOf = (span: ReadableSpan): string => {
@@ -29,7 +29,7 @@ const tellsMeta = `
 
 async function startApi(
   telemetry = startTelemetry,
-): Promise<{ server: LoopbackServer; started: Telemetry; api: ReturnType<Gateway['http']> }> {
+): Promise<{ server: HttpServer; started: Telemetry; api: ReturnType<Gateway['http']> }> {
   const server = await startServer(inTurn(answer(200, {})));
   let api: ReturnType<Gateway['http']> | undefined;
   const started = await telemetry((gateway) => (api = gateway.http('api', { baseUrl: server.url })));

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type LoopbackServerOptions, startLoopbackServer } from '../../../src/server/loopbackServer.ts';
+import { type HttpServerOptions, startHttpServer } from '../../../src/server/httpServer.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 
-async function start(options: Partial<LoopbackServerOptions> = {}) {
+async function start(options: Partial<HttpServerOptions> = {}) {
   const clock = new SimulatedClock();
   const refused: number[] = [];
-  const server = await startLoopbackServer({
+  const server = await startHttpServer({
     clock,
     refused: (status) => refused.push(status),
     answer: async (request, response) => {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Failure, HttpIntegration, HttpOptions, HttpParse, Integration, Outcome } from '../../../../src/index.ts';
 import type { SimulatedClock } from '../../../../src/testing/index.ts';
-import { answer, countingFetch, inTurn, type LoopbackServer, startGateway, startServer } from '../startHttp.ts';
+import { answer, countingFetch, inTurn, type HttpServer, startGateway, startServer } from '../startHttp.ts';
 
 interface Started<P extends HttpParse> {
   readonly api: HttpIntegration<P>;
@@ -12,7 +12,7 @@ interface Started<P extends HttpParse> {
 }
 
 async function startApi<const P extends HttpParse = 'json'>(
-  { url }: Pick<LoopbackServer, 'url'>,
+  { url }: Pick<HttpServer, 'url'>,
   options: Partial<HttpOptions<P>> = {},
 ): Promise<Started<P>> {
   let api: HttpIntegration<P> | undefined;

@@ -17,9 +17,9 @@ import {
   type Turn,
 } from '../../../../src/index.ts';
 import { isSettled } from '../../../support/deferred.ts';
-import { answer, countingFetch, inTurn, type LoopbackServer, startGateway, startServer } from '../startHttp.ts';
+import { answer, countingFetch, inTurn, type HttpServer, startGateway, startServer } from '../startHttp.ts';
 
-async function startModel({ url }: Pick<LoopbackServer, 'url'>, options: Partial<HttpOptions> = {}) {
+async function startModel({ url }: Pick<HttpServer, 'url'>, options: Partial<HttpOptions> = {}) {
   let llm!: HttpIntegration;
   const { clock, gateway } = await startGateway((declared) => {
     llm = declared.http('llm', { baseUrl: url, ...options });
@@ -302,7 +302,7 @@ describe('a stream of events', () => {
 
 describe('a stream of a session', () => {
   /** What one handler gives, which gets the integration. */
-  async function inTurnOf<T>(server: LoopbackServer, handler: (turn: Turn, llm: HttpIntegration) => Promise<T>) {
+  async function inTurnOf<T>(server: HttpServer, handler: (turn: Turn, llm: HttpIntegration) => Promise<T>) {
     const { llm, gateway, clock } = await startModel(server);
     const given = new Promise<T>((resolve, reject) => {
       const session = gateway.session('main', { onMessage: (_, turn) => handler(turn, llm).then(resolve, reject) });

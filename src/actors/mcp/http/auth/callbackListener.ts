@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../../../policy/clock.ts';
-import { noTrace, startLoopbackServer } from '../../../../server/loopbackServer.ts';
+import { noTrace, startHttpServer } from '../../../../server/httpServer.ts';
 
 /** What the browser brought back. */
 export interface Callback {
@@ -37,7 +37,7 @@ export async function listenForCallback(clock: Clock, port: number, state: strin
     settle({ code: get('code'), iss: get('iss'), error });
   };
   // The page of the sign-in sends the browser here by a redirect.
-  const server = await startLoopbackServer({ clock, port, answer, holdsProcess: true, isLinked: true });
+  const server = await startHttpServer({ clock, port, answer, holdsProcess: true, isLinked: true });
   // What was answered last may still be on its way.
   return { redirectUrl: `${server.origin}${path}`, callback, close: () => server.close(lastAnswerMs) };
 }

@@ -6,8 +6,13 @@ import { type AccessToken, type Refusal, refusalOf } from './access.ts';
 import { type BodyLimits, watchBody } from './bodyWatch.ts';
 import { ConnectionLimit } from './connectionLimit.ts';
 
-export interface LoopbackServerOptions {
+export interface HttpServerOptions {
   readonly clock: Clock;
+  /**
+   * The address to listen on. Beyond the loopback one a request may name its host as it likes: where the network brings it from is not known, so a
+   * token has to keep strangers out. @defaultValue '127.0.0.1'
+   */
+  readonly host?: string | undefined;
   /** @defaultValue 0, a free one */
   readonly port?: number | undefined;
   /** @defaultValue none: whoever is on this machine may ask */
@@ -30,9 +35,9 @@ export interface LoopbackServerOptions {
   readonly maxConnections?: number | undefined;
 }
 
-export interface LoopbackServer {
+export interface HttpServer {
   readonly port: number;
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`, or with the host that it listens on. */
   readonly origin: string;
   /**
    * Stops listening and lets every connection go. Later calls join the first. Never rejects.
@@ -43,18 +48,19 @@ export interface LoopbackServer {
 
 /** Above the 60 s after which clients and balancers close an idle connection: the side that sends next should not find it closed. */
 const keepAliveMs = 70_000;
+const loopback = '127.0.0.1';
 const usualBody: BodyLimits = { silenceMs: 10_000, wholeMs: 60_000 };
 
 /**
- * Listens on the loopback address only, and answers who may ask: a request under another name or from another site gets 403, one without the
+ * Listens, on the loopback address unless told otherwise, and answers who may ask: a request under another name or from another site gets 403, one without the
  * token 403 where the token is in the address, 401 where it is in a header, and one that is none for a server 400 or 405. Each is told why.
  * @throws Error when the port cannot be had.
  */
-export async function startLoopbackServer(options: LoopbackServerOptions): Promise<LoopbackServer> {
-  const { clock, token, isLinked, answer, refused, upgrade, holdsProcess = false } = options;
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { clock, host = loopback, token, isLinked, answer, refused, upgrade, holdsProcess = false } = options;
   const { headersMs = 10_000, maxConnections = 1000 } = options;
   const body = { ...usualBody, ...options.body };
-  const rules = { port: 0, token, isLinked };
+  const rules = { port: 0, token, isLinked, anyHost: host !== loopback };
   const upgraded = new Set<Duplex>();
   let closing: Promise<void> | undefined;
 
@@ -102,12 +108,12 @@ export async function startLoopbackServer(options: LoopbackServerOptions): Promi
     if (!holdsProcess) socket.unref();
   });
 
-  rules.port = await listen(server, options.port ?? 0);
+  rules.port = await listen(server, host, options.port ?? 0);
   if (!holdsProcess) server.unref();
 
   return {
     port: rules.port,
-    origin: `http://127.0.0.1:${rules.port}`,
+    origin: `http://${host.includes(':') ? `[${host}]` : host}:${rules.port}`,
     close(lingerMs = 0) {
       closing ??= new Promise((resolve) => {
         const timer = lingerMs > 0 ? clock.setTimeout(dismiss, lingerMs) : undefined;
@@ -166,10 +172,10 @@ function guarded(work: () => void | Promise<void>, failed: () => void): void {
   }
 }
 
-function listen(server: Server, port: number): Promise<number> {
+function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
+    server.listen({ host, port, exclusive: true }, () => {
       server.off('error', reject);
       // What goes wrong with a listener later, such as too many open files, is no reason to end the process.
       server.on('error', () => undefined);

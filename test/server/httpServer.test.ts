@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { endUpgrade, type LoopbackServerOptions, startLoopbackServer } from '../../src/server/loopbackServer.ts';
+import { endUpgrade, type HttpServerOptions, startHttpServer } from '../../src/server/httpServer.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
 
-async function start(options: Partial<LoopbackServerOptions> = {}) {
+async function start(options: Partial<HttpServerOptions> = {}) {
   const clock = new SimulatedClock();
-  const server = await startLoopbackServer({
+  const server = await startHttpServer({
     clock,
     answer: (_request, response) => void response.end('hello'),
     ...options,

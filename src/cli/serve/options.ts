@@ -1,0 +1,40 @@
+import type { Args, OptionSpecs } from '../command.ts';
+
+/** Where it listens when nothing else is said. */
+export const usualPort = 7420;
+
+/** The options of `unwedge serve`. */
+export const serveOptions = {
+  config: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'the configuration; where it is JSON, with mcpServers, agents and hooks beside it. Else UNWEDGE_CONFIG',
+  },
+  servers: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'mcpServers (JSON, as clients have it), agents and hooks, where they do not stand in --config',
+  },
+  port: {
+    kind: 'count',
+    max: 65_535,
+    defaultValue: usualPort,
+    help: `the port on 127.0.0.1; else ${usualPort}`,
+  },
+  listen: {
+    kind: 'text',
+    value: 'HOST:PORT',
+    help: 'in place of --port: another address, such as 0.0.0.0:7420 in a container (with --token-file); port 0: a free one',
+  },
+  'token-file': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'holds the token that clients show, and is made where it is not there; else a new one at each start',
+  },
+  'no-token': { kind: 'flag', help: 'whoever is on this machine may use it' },
+  'max-sessions': { kind: 'count', max: 1_000_000, defaultValue: 10_000, help: 'sessions at a time; else 10000' },
+  drain: { kind: 'duration', help: 'how long what is under way may take to end when it is told to stop; else 25s' },
+} as const satisfies OptionSpecs;
+
+/** What `unwedge serve` is given. */
+export type ServeArgs = Args<typeof serveOptions>;

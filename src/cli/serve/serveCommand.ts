@@ -1,0 +1,74 @@
+import { messageOf } from '../../policy/thrown.ts';
+import { type Serving, startServe } from '../../serve/serve.ts';
+import { storePath } from '../../store/paths.ts';
+import { readDatabase } from '../database.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { type ListenToken, listenToken } from '../mcp/listenToken.ts';
+import { wholeConfig } from '../namedConfig.ts';
+import { createOwnLogger } from '../ownLogger.ts';
+import { sanitize, toJson } from '../sanitize.ts';
+import { listenPlace } from './listenPlace.ts';
+import type { ServeArgs } from './options.ts';
+import { whatIsServed } from './whatIsServed.ts';
+
+/** Below the 30 s that Kubernetes gives, and the 90 s of systemd. */
+const usualDrainMs = 25_000;
+
+/** Serves until the command is told to end. Gives the exit code. */
+export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
+  const place = listenPlace(args);
+  const token = listenToken(args);
+  const { config: inline, file, servers, agents, hooks } = whatIsServed(args, io.env);
+  const config = await wholeConfig(inline === undefined ? args.config : undefined, io, inline);
+  io.leaveErrors?.();
+  const path = storePath(args.db ?? config.store, io.env);
+  if (path === ':memory:')
+    throw new UsageError('A gateway that is served keeps its sessions: `:memory:` cannot be its store');
+  const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));
+  const serving = await startServe({
+    ...{ servers, agents, hooks, ...place, token: token?.value, maxSessions: args['max-sessions'] },
+    gateway: { ...config, store: path, logger, control: true },
+    read: (work) => readDatabase(path, io, work),
+    dashboardUsed: (url) => {
+      if (io.isTTY) io.stderr.write(`unwedge: the address was used; for another browser: ${url}\n`);
+    },
+  }).catch((error: unknown) => {
+    const isOption = error instanceof TypeError || error instanceof RangeError;
+    throw new CommandError(`${isOption ? `${sanitize(file)}: ` : 'It could not start: '}${messageOf(error)}`, {
+      cause: error,
+    });
+  });
+  tell(serving, path, token, args.json, io);
+  await new Promise<void>((resolve) => {
+    io.signal.addEventListener('abort', () => resolve(), { once: true });
+    if (io.signal.aborted) resolve();
+  });
+  await serving.stop(args.drain ?? usualDrainMs);
+  return 0;
+}
+
+/** What people and programs need to begin. A token of this run alone is said once; one in a file is not said. */
+function tell(
+  { origin, dashboardUrl }: Serving,
+  database: string,
+  token: ListenToken | undefined,
+  isJson: boolean,
+  io: Io,
+): void {
+  const own = token !== undefined && token.file === undefined ? token.value : undefined;
+  if (isJson) {
+    io.stdout.write(toJson({ url: origin, database, token: own, tokenFile: token?.file, dashboard: dashboardUrl }));
+    return;
+  }
+  const shown = token === undefined ? undefined : token.file === undefined ? token.value : `$(cat ${token.file})`;
+  const lines = [
+    `${origin} serves the gateway of ${sanitize(database)}`,
+    token === undefined
+      ? 'No token is asked for: whoever is on this machine may use it.'
+      : `Token: ${own ?? `in ${sanitize(token.file ?? '')}`}`,
+    ...(io.isTTY ? [`Dashboard, for one browser: ${dashboardUrl}`] : []),
+    `Try: curl -X POST ${shown === undefined ? '' : `-H "Authorization: Bearer ${shown}" `}${origin}/v1/sessions`,
+  ];
+  io.stdout.write(`${lines.join('\n')}\n`);
+}

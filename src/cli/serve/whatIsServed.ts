@@ -1,0 +1,72 @@
+import type { UnwedgeConfig } from '../../config/configTypes.ts';
+import type { McpIntegrationOptions, RemoteMcpOptions } from '../../integrations/mcp/mcpServer.ts';
+import type { Served } from '../../serve/serveTypes.ts';
+import { CommandError } from '../errors.ts';
+import { type FileServer, fieldsIn, readServersFile, serversIn } from '../mcp/serversFile.ts';
+import { quoted } from '../sanitize.ts';
+import type { ServeArgs } from './options.ts';
+
+/** What is served, and the configuration that stood beside it. */
+export interface WhatIsServed extends Served {
+  /** The file that it stands in. */
+  readonly file: string;
+  readonly config?: UnwedgeConfig | undefined;
+}
+
+/**
+ * The servers, agents and hooks of `--servers`, or of a `--config` that is JSON.
+ * @throws {@link CommandError} that says what is wrong, or that nothing is named.
+ */
+export function whatIsServed(
+  { config, servers: file }: Pick<ServeArgs, 'config' | 'servers'>,
+  env: Readonly<Record<string, string | undefined>>,
+): WhatIsServed {
+  const own = config?.endsWith('.json') === true ? config : undefined;
+  const named = file ?? own;
+  if (named === undefined) throw nothing('Nothing is named to be served');
+  const content = readServersFile(named);
+  const fields = fieldsIn(content);
+  if (fields === undefined) throw new CommandError(`Expected ${quoted(named)} to hold an object`);
+  const { mcpServers, agents, hooks, ...rest } = fields;
+  const served = {
+    servers: mcpServers === undefined ? {} : serversOf(serversIn(named, content, env)),
+    agents: part(named, 'agents', agents) as Served['agents'],
+    hooks: hooksOf(named, hooks),
+  };
+  if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
+    throw nothing(`${quoted(named)} has neither \`mcpServers\` nor \`agents\``);
+  return { ...served, file: named, ...(file === undefined && { config: rest as UnwedgeConfig }) };
+}
+
+const nothing = (what: string): CommandError =>
+  new CommandError(
+    `${what}: --config FILE.json holds \`mcpServers\` (as clients have it), \`agents\` ({"NAME": {"backend": "claude"}}) and \`hooks\``,
+  );
+
+function serversOf(servers: readonly FileServer[]): Readonly<Record<string, McpIntegrationOptions | RemoteMcpOptions>> {
+  return Object.fromEntries(
+    servers.map(({ name, remote, command = '', args, env, cwd }) => [
+      name,
+      remote === undefined ? { command, args, env, cwd } : remote,
+    ]),
+  );
+}
+
+function part(file: string, name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (value === undefined) return {};
+  const fields = fieldsIn(value);
+  if (fields === undefined || !Object.values(fields).every((each) => fieldsIn(each) !== undefined))
+    throw new CommandError(`Expected \`${name}\` of ${quoted(file)} to be objects by their names`);
+  return fields;
+}
+
+function hooksOf(file: string, value: unknown): Served['hooks'] {
+  if (value === undefined) return {};
+  const fields = fieldsIn(value);
+  const isList = (each: unknown): boolean => Array.isArray(each) && each.every((hook) => fieldsIn(hook) !== undefined);
+  if (fields === undefined || !Object.values(fields).every(isList))
+    throw new CommandError(
+      `Expected \`hooks\` of ${quoted(file)} to be lists by their event: {"PreToolUse": [{"command": "/path/guard", "onFailure": "block"}]}`,
+    );
+  return fields as Served['hooks'];
+}

@@ -1,0 +1,150 @@
+import type { Agent, AgentEvent, AgentResult, Conversation } from '../agents/agentTypes.ts';
+import type { AgentMethods } from '../agents/agentKind.ts';
+import type { Failure, FailureKind } from '../policy/failure.ts';
+import { list, type Key, text } from '../policy/optionKeys.ts';
+import { readValue } from '../policy/readOptions.ts';
+import type { Gateway } from '../gateway/gatewayTypes.ts';
+import type { ToolRequest } from '../sessions/toolRequest.ts';
+import type { ServedAgent } from './serveTypes.ts';
+
+/** Conversations that are held open at a time; the one that was used longest ago is let go, and resumed by its id when it is needed. */
+const mostConversations = 100;
+/** A turn ends by the limits of its agent; this is for one that has none. */
+const longestTurnMs = 24 * 3_600_000;
+
+/** What an agent is asked in a session. */
+export interface AgentQuestion {
+  readonly session: string;
+  readonly text: string;
+  /** What the conversation of before is resumed by. @defaultValue a new one is begun */
+  readonly conversation?: string | undefined;
+}
+
+/** What it answers; a failure is an answer too, as it was judged by the agent's own integration. */
+export interface AgentAnswer extends Partial<Pick<AgentResult, 'text' | 'usage'>> {
+  /** The agent that answered. */
+  readonly agent: string;
+  readonly conversation?: string | undefined;
+  readonly failure?: { readonly kind: FailureKind; readonly message: string; readonly retryable: boolean } | undefined;
+}
+
+/** The integration by which sessions ask an agent: its calls are in the ledger of the session, and its answers with them. */
+export const turnsOf = (agent: string): string => `turn:${agent}`;
+
+/** The tool of it. */
+export const askTool = 'ask';
+
+/** Agents as sessions ask them. */
+export class AgentTurns {
+  readonly #agents = new Map<string, Agent>();
+  readonly #open = new Map<string, Conversation>();
+  readonly #tell: (session: string, agent: string, event: AgentEvent) => void;
+
+  /**
+   * @param tell - hears what happens in each turn.
+   * @throws TypeError or RangeError that names the agent, the option and its value.
+   */
+  constructor(
+    gateway: Gateway & AgentMethods,
+    agents: Readonly<Record<string, ServedAgent>>,
+    tell: (session: string, agent: string, event: AgentEvent) => void,
+  ) {
+    this.#tell = tell;
+    for (const name of Object.keys(agents)) this.#declare(gateway, agents, name, []);
+    for (const name of this.#agents.keys()) this.#offer(gateway, name);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#agents.keys()];
+  }
+
+  /** A fallback is declared before the agent it is for. */
+  #declare(
+    gateway: AgentMethods,
+    agents: Readonly<Record<string, ServedAgent>>,
+    name: string,
+    path: readonly string[],
+  ): Agent {
+    const known = this.#agents.get(name);
+    if (known !== undefined) return known;
+    const served = agents[name];
+    if (served === undefined)
+      throw new RangeError(`${path.at(-1)}.fallback is \`${name}\`, and there is no such agent`);
+    if (path.includes(name))
+      throw new RangeError(`${name}.fallback leads back to itself: ${[...path, name].join(', ')}`);
+    const { approve, fallback, ...options } = served;
+    const allowed = new Set(readValue(`${name}.approve`, approve ?? [], toolNames));
+    if (fallback !== undefined) readValue(`${name}.fallback`, fallback, text());
+    const agent = gateway.agent(name, {
+      ...options,
+      approve: ({ payload }) => allowed.has(String((payload as { tool?: unknown } | undefined)?.tool)),
+      fallback: fallback === undefined ? undefined : this.#declare(gateway, agents, fallback, [...path, name]),
+    });
+    this.#agents.set(name, agent);
+    return agent;
+  }
+
+  /** The agent itself has the limits, the circuit and the retries: what it could not do is its answer here, and counted once. */
+  #offer(gateway: Gateway, name: string): void {
+    const endless = { idleMs: longestTurnMs, attemptMs: longestTurnMs, overallMs: longestTurnMs };
+    gateway.integration(
+      turnsOf(name),
+      { policy: { maxAttempts: 1, limits: endless }, tools: { [askTool]: { longRunningMs: longestTurnMs } } },
+      ({ input }: ToolRequest<AgentQuestion>, { signal }) => this.#ask(name, input, signal),
+    );
+  }
+
+  async #ask(name: string, question: AgentQuestion, signal: AbortSignal): Promise<AgentAnswer> {
+    const opened = await this.#conversation(name, question, signal);
+    if ('failure' in opened) return { agent: name, failure: brief(opened.failure) };
+    // A turn that was ended may still be letting go.
+    if (opened.busy) await opened.interrupt();
+    const turn = opened.send(question.text, { signal });
+    for await (const event of turn) this.#tell(question.session, name, event);
+    const outcome = await turn.outcome;
+    if (!outcome.ok)
+      return { agent: name, conversation: opened.id ?? question.conversation, failure: brief(outcome.failure) };
+    const { text: answer, agent, usage } = outcome.value;
+    return { agent, text: answer, conversation: opened.id, ...(usage !== undefined && { usage }) };
+  }
+
+  async #conversation(
+    name: string,
+    { session, conversation: id }: AgentQuestion,
+    signal: AbortSignal,
+  ): Promise<Conversation | { readonly failure: Failure }> {
+    const key = JSON.stringify([session, name]);
+    const open = this.#open.get(key);
+    if (open !== undefined) {
+      // What was used last is at the end.
+      this.#open.delete(key);
+      this.#open.set(key, open);
+      return open;
+    }
+    const agent = this.#agents.get(name);
+    if (agent === undefined) throw new RangeError(`No agent \`${name}\``);
+    const started = await (id === undefined ? agent.start({ signal }) : agent.resume(id, { signal }));
+    if (!started.ok) return { failure: started.failure };
+    this.#open.set(key, started.value);
+    this.#letGo();
+    return started.value;
+  }
+
+  #letGo(): void {
+    for (const [key, conversation] of this.#open) {
+      if (this.#open.size <= mostConversations) return;
+      if (conversation.busy) continue;
+      this.#open.delete(key);
+      void conversation.stop();
+    }
+  }
+}
+
+const toolNames: Key<readonly string[]> = list(text({ required: true }), {
+  required: true,
+  expected: 'a list of names of tools',
+});
+
+function brief({ kind, message, retryable }: Failure): NonNullable<AgentAnswer['failure']> {
+  return { kind, message, retryable };
+}

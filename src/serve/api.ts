@@ -1,0 +1,127 @@
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { IncomingMessage } from 'node:http';
+import type { Keys, Values } from '../policy/optionKeys.ts';
+import { readOptions } from '../policy/readOptions.ts';
+import { shows } from '../server/access.ts';
+import { noTrace } from '../server/httpServer.ts';
+import { ApiError } from './apiError.ts';
+import { type Route, type RouteName, routes } from './routeTable.ts';
+import { TooManySessionsError } from './sessionHost.ts';
+
+/** Largest body that is read, in bytes. */
+const mostBody = 4 * 1024 * 1024;
+
+/** A request whose route was found, and whose query and body are as the table has them. */
+export interface Asked<Query = unknown, Body = unknown> {
+  readonly context: Context<Env>;
+  readonly request: IncomingMessage;
+  /** Of the path, by name. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/** What a handler answers: data, with their status, or a response of its own making. */
+export type Answered = Response | { readonly status?: number; readonly data: unknown };
+
+/** What of a request is as its table says. */
+type Read<N extends RouteName, Part extends string> = (typeof routes)[N] extends {
+  readonly [P in Part]: infer K extends Keys;
+}
+  ? Values<K>
+  : unknown;
+
+/** A request of one route. */
+export type AskedOf<N extends RouteName> = Asked<Read<N, 'query'>, Read<N, 'body'>>;
+
+export type Handlers = { readonly [N in RouteName]: (asked: AskedOf<N>) => Answered | Promise<Answered> };
+
+interface Env {
+  Bindings: { readonly incoming: IncomingMessage };
+}
+
+export interface ApiOptions {
+  /** What a request shows as `Authorization: Bearer …`. @defaultValue none is asked for */
+  readonly token?: string | undefined;
+  /** Whether nothing can be asked for yet but whether it lives. */
+  readonly isStarting: () => boolean;
+}
+
+/** The routes of the table, answered by these. */
+export function createApi(handlers: Handlers, { token, isStarting }: ApiOptions): Hono<Env> {
+  const app = new Hono<Env>();
+  app.use('*', async (context, next) => {
+    for (const [name, value] of Object.entries(noTrace)) context.header(name, value);
+    await next();
+  });
+  for (const name of Object.keys(routes) as RouteName[]) {
+    const route: Route = routes[name];
+    app.on(
+      route.method,
+      route.path,
+      bodyLimit({
+        maxSize: mostBody,
+        onError: () => {
+          throw new ApiError(413, `A body has at most ${mostBody} bytes.`);
+        },
+      }),
+      (context) => answer(route, context, handlers[name] as (asked: Asked) => Answered | Promise<Answered>),
+    );
+  }
+  app.notFound((context) => context.json({ error: notFound(context) }, 404));
+  app.onError(failed);
+  return app;
+
+  async function answer(
+    route: Route,
+    context: Context<Env>,
+    handle: (asked: Asked) => Answered | Promise<Answered>,
+  ): Promise<Response> {
+    const request = context.env.incoming;
+    if (route.isOpen !== true && token !== undefined && !shows(request, { value: token, in: 'bearer' })) {
+      context.header('WWW-Authenticate', 'Bearer');
+      throw new ApiError(401, 'The header Authorization has to hold the token: `Bearer TOKEN`.');
+    }
+    if (route.isOpen !== true && isStarting()) throw new ApiError(503, 'It is starting.', 1);
+    const query = readOptions('query', context.req.query(), route.query ?? {});
+    const body = route.body === undefined ? {} : readOptions('body', await jsonOf(context), route.body);
+    const path: Readonly<Record<string, string>> = context.req.param();
+    const answered = await handle({ context, request, path, query, body });
+    if (answered instanceof Response) return answered;
+    return Response.json(answered.data, { status: answered.status ?? 200, headers: context.res.headers });
+  }
+}
+
+/** An empty body says nothing of anything. */
+async function jsonOf(context: Context<Env>): Promise<unknown> {
+  const text = await context.req.text();
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError(400, 'The body has to be JSON.');
+  }
+}
+
+function notFound({ req }: Context<Env>): string {
+  const others = Object.values(routes).filter(({ path }) => matches(path, req.path));
+  if (others.length === 0) return `There is no ${req.path} here.`;
+  return `${req.path} takes ${others.map(({ method }) => method).join(' and ')}.`;
+}
+
+function matches(route: string, path: string): boolean {
+  const [parts, given] = [route.split('/'), path.split('/')];
+  return parts.length === given.length && parts.every((part, index) => part.startsWith(':') || part === given[index]);
+}
+
+/** What is wrong with a request is told by the name of the option; what is wrong with us is no more than that. */
+function failed(error: Error, context: Context<Env>): Response {
+  if (error instanceof ApiError) {
+    if (error.retryAfter !== undefined) context.header('Retry-After', String(error.retryAfter));
+    return context.json({ error: error.message }, error.status);
+  }
+  if (error instanceof TooManySessionsError) return context.json({ error: error.message }, 503);
+  if (error instanceof TypeError || error instanceof RangeError) return context.json({ error: error.message }, 400);
+  return context.json({ error: error.message }, 500);
+}

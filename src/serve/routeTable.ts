@@ -1,0 +1,149 @@
+import { anyObject, duration, type Key, type Keys, name, section, text } from '../policy/optionKeys.ts';
+
+/** One route, as it is routed, checked and documented. */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** What it does, in a sentence. */
+  readonly summary: string;
+  /** Whether whoever reaches the listener may ask. @defaultValue it takes the token */
+  readonly isOpen?: true | undefined;
+  readonly query?: Keys | undefined;
+  readonly body?: Keys | undefined;
+  /** What it answers, by status, each in a few words. */
+  readonly answers: Readonly<Record<number, string>>;
+}
+
+const rule = text({ required: true, help: 'The id of a rule of `why`.' });
+const unknownSession = 'nobody knows this session';
+
+/** Everything that `unwedge serve` answers but for its dashboard. */
+export const routes = {
+  alive: {
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether the process answers.',
+    isOpen: true,
+    answers: { 200: '`{"alive": true}`' },
+  },
+  ready: {
+    method: 'GET',
+    path: '/readyz',
+    summary:
+      'Whether new work should come here: it has started, keeps what it accepts, and every session makes progress.',
+    isOpen: true,
+    answers: { 200: '`{"ready": true, "reasons": []}`', 503: 'not now; `reasons` says why, a sentence each' },
+  },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    summary: 'The metrics, for Prometheus.',
+    answers: { 200: 'text, or OpenMetrics where it is asked for' },
+  },
+  openDashboard: {
+    method: 'POST',
+    path: '/v1/dashboard',
+    summary: 'An address of the dashboard, good for one browser.',
+    answers: { 200: '`{"url"}`' },
+  },
+  tools: {
+    method: 'GET',
+    path: '/v1/tools',
+    summary: 'The tools of the MCP servers, as they were listed last.',
+    answers: { 200: '`{"servers": [{"server", "state", "tools": [{"name", "description", "inputSchema"}]}]}`' },
+  },
+  openSession: {
+    method: 'POST',
+    path: '/v1/sessions',
+    summary: 'Makes a session, or finds the one of this id.',
+    body: { id: text({ help: 'Of your choosing. Else one is made up.' }) },
+    answers: { 200: 'it was there', 201: '`{"id", "state", "waiting"}`; the id begins with `serve:`' },
+  },
+  listSessions: {
+    method: 'GET',
+    path: '/v1/sessions',
+    summary: 'The sessions that this process holds.',
+    answers: { 200: '`{"sessions": [{"id", "state", "waiting"}]}`' },
+  },
+  session: {
+    method: 'GET',
+    path: '/v1/sessions/:session',
+    summary: 'One session.',
+    answers: { 200: '`{"id", "state", "waiting"}`', 404: unknownSession },
+  },
+  send: {
+    method: 'POST',
+    path: '/v1/sessions/:session/messages',
+    summary:
+      'Sends a message: text for an agent, or a tool to call. With the header `Idempotency-Key` a second one of that key is not accepted again.',
+    query: {
+      wait: duration({
+        help: 'How long to wait for its end, such as `30s`. Else the answer comes once it is accepted.',
+      }),
+    },
+    body: {
+      text: text({ help: 'For an agent. Either this or `tool`.' }),
+      agent: text({ help: 'Which agent. Else the one that answered last, else the first that is configured.' }),
+      tool: section(
+        {
+          server: name,
+          name,
+          arguments: { ...anyObject, required: undefined } as Key<object | undefined>,
+        },
+        { help: 'The tool to call, `{"server", "name", "arguments"}`.' },
+      ),
+    },
+    answers: {
+      200: 'it has ended within `wait`, or was accepted before under this key',
+      202: '`{"id", "durable", "state": "waiting"}`: it is accepted, and on disk where `durable` is true',
+      404: unknownSession,
+      409: 'another process has the session',
+      429: 'the mailbox is full',
+      503: 'it is stopping',
+    },
+  },
+  message: {
+    method: 'GET',
+    path: '/v1/sessions/:session/messages/:message',
+    summary: 'What became of a message.',
+    answers: {
+      200: '`{"id", "state", "result", "error"}`; `state` is `waiting`, `running`, `done`, `failed`, `declined` or `dead`',
+      404: 'nobody knows this message any more',
+    },
+  },
+  history: {
+    method: 'GET',
+    path: '/v1/sessions/:session/history',
+    summary: 'Messages, calls and their results, oldest first.',
+    answers: { 200: '`{"history": […]}`', 404: unknownSession },
+  },
+  why: {
+    method: 'GET',
+    path: '/v1/sessions/:session/why',
+    summary: 'What the session waits for, and which rule ends that when.',
+    answers: { 200: 'as `gateway.why(session)` gives it, without secrets', 404: unknownSession },
+  },
+  events: {
+    method: 'GET',
+    path: '/v1/sessions/:session/events',
+    summary:
+      'What happens in the session from now on, as server-sent events. With `Last-Event-ID` what was missed comes first; where that is not kept any more an event `missed` says so.',
+    answers: { 200: '`text/event-stream`', 404: unknownSession, 503: 'too many read already' },
+  },
+  cancel: {
+    method: 'POST',
+    path: '/v1/sessions/:session/cancel',
+    summary: 'Ends a pending call, or the message that is being processed. The session goes on.',
+    body: { call: text({ help: 'Id of a call. Else all of the message.' }), why: text({ help: 'For the record.' }) },
+    answers: { 200: '`{"ok", "text"}`', 404: unknownSession },
+  },
+  fire: {
+    method: 'POST',
+    path: '/v1/sessions/:session/fire',
+    summary: 'Has a rule of `why` act now.',
+    body: { rule, why: text({ help: 'For the record.' }) },
+    answers: { 200: '`{"ok", "text"}`; a rule that has changed since is refused', 404: unknownSession },
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+export type RouteName = keyof typeof routes;

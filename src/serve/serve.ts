@@ -1,0 +1,151 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { agentKind } from '../agents/agentKind.ts';
+import { createDashboard } from '../dashboard/dashboard.ts';
+import { DatabaseSource } from '../dashboard/databaseSource.ts';
+import { createGateway } from '../gateway/gateway.ts';
+import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
+import { OwnMetrics } from '../runtime/ownMetrics.ts';
+import { registryOf } from '../runtime/registryOf.ts';
+import type { GatewayOptions } from '../runtime/runtimeOptions.ts';
+import { systemClock } from '../runtime/systemClock.ts';
+import { startHttpServer } from '../server/httpServer.ts';
+import type { HistoryEntry } from '../sessions/history.ts';
+import type { StoreReader } from '../store/storeReader.ts';
+import { AgentTurns } from './agentTurns.ts';
+import { createApi } from './api.ts';
+import { createHandlers } from './handlers.ts';
+import { createMessageHandler } from './messageHandler.ts';
+import { readinessOf } from './readiness.ts';
+import { type Served, type ServedHook, servedHookEvents } from './serveTypes.ts';
+import { SessionFeed } from './sessionFeed.ts';
+import { SessionHost } from './sessionHost.ts';
+
+export interface ServeOptions extends Served {
+  readonly gateway: GatewayOptions;
+  /** Reads the database of the gateway. */
+  readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
+  /** What a request shows, but for those of whether it lives and the dashboard. @defaultValue none is asked for */
+  readonly token?: string | undefined;
+  /** @defaultValue '127.0.0.1' */
+  readonly host?: string | undefined;
+  /** @defaultValue 0, a free one */
+  readonly port?: number | undefined;
+  /** Sessions that are held at a time. @defaultValue 10000 */
+  readonly maxSessions?: number | undefined;
+  /** Told the next address of the dashboard when one was used. @defaultValue nobody is told */
+  readonly dashboardUsed?: ((url: string) => void) | undefined;
+}
+
+export interface Serving {
+  readonly origin: string;
+  /** Of the dashboard; good for one browser. */
+  readonly dashboardUrl: string;
+  /** Lets what is under way end within so many ms, then cuts it and ends. Called again it ends at once. Never rejects. */
+  stop(drainMs?: number): Promise<void>;
+}
+
+/** How long clients may take for what is left when everything has ended, in ms. */
+const lingerMs = 1000;
+
+/**
+ * A gateway as a process of its own: its sessions by HTTP, over the MCP servers, agents and hooks that are configured.
+ * @throws TypeError or RangeError that names what is wrong with the options.
+ * @throws Error when the port cannot be had, or the store.
+ */
+export async function startServe(options: ServeOptions): Promise<Serving> {
+  const { read, servers, agents, hooks, maxSessions = 10_000 } = options;
+  const clock = options.gateway.clock ?? systemClock;
+  const gateway = createGateway({ ...options.gateway, kinds: [agentKind] });
+  const registry = registryOf(gateway);
+  if (registry === undefined) throw new TypeError('A gateway has a registry');
+  const metrics = new OwnMetrics(registry);
+  const feed = new SessionFeed();
+  const integrations = new Map<string, McpIntegration>();
+  for (const [name, server] of Object.entries(servers)) integrations.set(name, gateway.mcpServer(name, server));
+  const turns = new AgentTurns(gateway, agents, (session, agent, event) =>
+    feed.tell(session, { type: 'agent', agent, event }),
+  );
+  declareHooks(gateway, hooks);
+  const historyOf = (id: string): readonly HistoryEntry[] => registry.sessions.get(id)?.history ?? [];
+  const onMessage = createMessageHandler({ gateway, agents: turns.names, historyOf });
+  const sessions = new SessionHost({ gateway, read, onMessage, most: maxSessions });
+  gateway.on('*', (fact) => {
+    const { session } = fact as { readonly session?: unknown };
+    if (typeof session === 'string') feed.tell(session, fact);
+  });
+
+  let phase: 'starting' | 'running' | 'stopping' = 'starting';
+  let origin = '';
+  const dashboard = createDashboard({
+    ...{ clock, source: new DatabaseSource({ clock, read }), origin: () => origin, used: options.dashboardUsed },
+  });
+  const api = createApi(
+    createHandlers({
+      ...{ gateway, clock, sessions, feed, servers: integrations, agents: turns.names, read },
+      readiness: () =>
+        readinessOf({ phase, keeps: gateway.store?.degraded === false, sessions: registry.sessions.values() }),
+      metrics: () => metrics.families(),
+      dashboardUrl: () => dashboard.url,
+    }),
+    { token: options.token, isStarting: () => phase === 'starting' },
+  );
+  const listener = getRequestListener(api.fetch, { overrideGlobalObjects: false });
+  const server = await startHttpServer({
+    ...{ clock, host: options.host, port: options.port, holdsProcess: true, isLinked: true },
+    answer: (request, response) => answer(request, response),
+  });
+  origin = server.origin;
+  let stopping: Promise<void> | undefined;
+  try {
+    await sessions.takeUp();
+    await gateway.start();
+  } catch (error) {
+    await end(0);
+    throw error;
+  }
+  if (phase === 'starting') phase = 'running';
+
+  return {
+    origin,
+    get dashboardUrl() {
+      return dashboard.url;
+    },
+    stop(drainMs = 0) {
+      if (stopping !== undefined) void gateway.stop();
+      stopping ??= end(drainMs);
+      return stopping;
+    },
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    // The dashboard has metrics of its own, of all gateways on the database; here they are those of this one.
+    if (path !== '/metrics' && dashboard.has(path)) return dashboard.answer(request, response);
+    await listener(request, response);
+  }
+
+  async function end(drainMs: number): Promise<void> {
+    phase = 'stopping';
+    await gateway.stop({ drainMs });
+    feed.close();
+    dashboard.close();
+    await server.close(lingerMs);
+  }
+}
+
+function declareHooks(gateway: Pick<ReturnType<typeof createGateway>, 'hook'>, hooks: Served['hooks']): void {
+  for (const [event, list] of Object.entries(hooks)) {
+    if (!servedHookEvents.some((each) => each === event))
+      throw new RangeError(`Expected hooks of ${servedHookEvents.join(', ')}, got \`${event}\``);
+    for (const hook of list) declareHook(gateway, event, hook);
+  }
+}
+
+function declareHook(
+  gateway: Pick<ReturnType<typeof createGateway>, 'hook'>,
+  event: string,
+  { name, onFailure, overallMs, ...command }: ServedHook,
+): void {
+  gateway.hook(event, command, { name, onFailure, overallMs });
+}
