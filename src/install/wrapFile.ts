@@ -1,3 +1,5 @@
+import { isAbsolute } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Agent, Rules } from './agents/agent.ts';
 import { wrapArgv } from './argvEdits.ts';
 import { type Document, tokenOf } from './document.ts';
@@ -73,10 +75,16 @@ function ownEntry(document: Document, program: Program, { scripts, isThere, laun
     return isOwn ? { report: { kind, name, action: 'already' }, edits: [] } : undefined;
   }
   if (own.wraps === undefined) return left(program, 'it is unwedge itself');
-  const script = words?.[1] ?? '';
-  const isStale = own.launcherWords === 2 && launcher.args.length === 1 && !isThere(script);
+  const started = (words ?? []).slice(0, own.launcherWords);
+  const isStale =
+    // A package runner finds it by itself; files that others have too name no paths.
+    started.length <= 2 &&
+    launcher.args.length === 1 &&
+    !isDeepStrictEqual(started, [launcher.command, ...launcher.args]) &&
+    // Node may be gone as well as the script: with an update of it, say.
+    started.some((word) => isAbsolute(word) && !isThere(word));
   if (!isStale) return { report: { kind, name, action: 'already' }, edits: [] };
-  const edits = repairEdits(document, program, launcher, scripts);
+  const edits = repairEdits(document, program, { launcher, scripts, launcherWords: own.launcherWords });
   return { report: { kind, name, action: edits.length === 0 ? 'already' : 'repaired' }, edits };
 }
 
@@ -89,8 +97,7 @@ function originalOf({ isShell }: Program, own: OwnCommand | undefined): string |
 function repairEdits(
   document: Document,
   program: Program,
-  launcher: Launcher,
-  scripts: ReadonlySet<string>,
+  { launcher, scripts, launcherWords }: Pick<Wrapping, 'launcher' | 'scripts'> & Pick<OwnCommand, 'launcherWords'>,
 ): readonly TextEdit[] {
   const [script] = launcher.args;
   if (script === undefined) return [];
@@ -100,10 +107,13 @@ function repairEdits(
   }
   const [first] = program.args?.items ?? [];
   if (first === undefined) return [];
-  return [
-    { range: program.command.range, text: tokenOf(launcher.command) },
-    { range: first.range, text: tokenOf(script) },
-  ];
+  const replaced = { range: program.command.range, text: tokenOf(launcher.command) };
+  // Where a program of our name stood alone, Node takes its place and the script comes behind it.
+  if (launcherWords === 1) {
+    const [start] = first.range;
+    return [replaced, { range: [start, start], text: `${tokenOf(script)}, ` }];
+  }
+  return [replaced, { range: first.range, text: tokenOf(script) }];
 }
 
 function judgeServer(document: Document, program: Program, wrapping: Wrapping): Judged {

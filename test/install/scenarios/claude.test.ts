@@ -320,9 +320,10 @@ describe('install claude, again', () => {
 
   it('[E-4] knows what is unwedge already, however it was put there', async () => {
     const machine = startInstall();
+    machine.write('bin/unwedge', '', 0o755);
     const text = servers({
       byHand: { command: 'unwedge', args: ['mcp', '--name', 'x', '--', 'npx', 'p'] },
-      byPath: { command: '/opt/bin/unwedge', args: ['mcp', '--', 'x'] },
+      byPath: { command: machine.at('bin/unwedge'), args: ['mcp', '--', 'x'] },
       byNpx: { command: 'npx', args: ['-y', 'unwedge@1', 'mcp', '--', 'x'] },
       own: { command: 'unwedge', args: ['mcp-self'] },
       remote: { command: 'unwedge', args: ['mcp', '--url', 'https://x.example'] },
@@ -372,5 +373,27 @@ describe('install claude, again', () => {
     await machine.undo();
     expect(machine.read('home/.claude.json')).toBe(servers({ a: npx }));
     expect(machine.read('home/.claude/settings.json')).toBe(settings);
+  });
+
+  it.each([
+    ['Node', { command: '/gone/bin/node', args: ['SCRIPT', 'mcp', '--', 'npx', 'x'] }],
+    ['the program itself', { command: '/gone/bin/unwedge', args: ['mcp', '--', 'npx', 'x'] }],
+  ])('[E-4] repairs an entry when %s is gone, and takes it out again', async (_, entry) => {
+    const machine = startInstall();
+    const written = servers({ a: entry }).replace('SCRIPT', machine.script);
+    machine.write('home/.claude.json', written);
+    machine.write('opt/node', '', 0o755);
+    const launcher = { command: machine.at('opt/node'), args: [machine.script] };
+    const { files } = await machine.run({}, { launcher });
+    expect(files.flatMap(said)).toEqual(['repaired a']);
+    const { mcpServers } = JSON.parse(machine.read('home/.claude.json')) as { mcpServers: object };
+    expect(mcpServers).toEqual({
+      a: { command: launcher.command, args: [machine.script, 'mcp', '--', 'npx', 'x'] },
+    });
+    expect((await machine.run({}, { launcher })).files.flatMap(said)).toEqual(['already a']);
+    await machine.undo();
+    expect(JSON.parse(machine.read('home/.claude.json'))).toEqual({
+      mcpServers: { a: { command: 'npx', args: ['x'] } },
+    });
   });
 });
