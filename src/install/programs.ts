@@ -7,7 +7,13 @@ import { isText, type Node, scalarIn, type Table, tableAt, textsOf } from './tre
 export type Found =
   | { readonly program: Program; readonly event?: string | undefined }
   /** Of a shape that is none of a program's. */
-  | { readonly kind: 'server' | 'hook'; readonly name: string; readonly why: string };
+  | {
+      readonly kind: 'server' | 'hook';
+      readonly name: string;
+      readonly why: string;
+      /** Its address, when it is remote and not disabled. */
+      readonly url?: string | undefined;
+    };
 
 /** The servers and hooks of a file, in its order. */
 export function findPrograms(document: Document, file: Pick<ConfigFile, 'servers' | 'hooks'>): readonly Found[] {
@@ -51,7 +57,7 @@ type Kind = Pick<Program, 'kind' | 'name' | 'path' | 'verb' | 'isShell'>;
 
 function programOf(table: Table, kind: Kind, key = 'command'): Found {
   const command = table.fields.get(key)?.value;
-  if (command === undefined) return { ...kind, why: whyNoCommand(table) };
+  if (command === undefined) return { ...kind, ...withoutCommand(table) };
   if (!isText(command) || command.value === '') return { ...kind, why: 'its command is no text' };
   const list = table.fields.get('args')?.value;
   const items = textsOf(list);
@@ -63,9 +69,13 @@ function programOf(table: Table, kind: Kind, key = 'command'): Found {
   return { program: { ...kind, table, commandKey: key, command, args } };
 }
 
-function whyNoCommand(table: Table): string {
-  const isRemote = ['url', 'serverUrl', 'httpUrl'].some((key) => table.fields.has(key));
-  return isRemote ? 'it is remote: `unwedge mcp --url` can stand in front of it' : 'it has no command';
+function withoutCommand(table: Table): { readonly why: string; readonly url?: string | undefined } {
+  const key = ['url', 'serverUrl', 'httpUrl'].find((each) => table.fields.has(each));
+  if (key === undefined) return { why: 'it has no command' };
+  const isOff = scalarIn(table, 'enabled') === false || scalarIn(table, 'disabled') === true;
+  const url = isOff ? undefined : scalarIn(table, key);
+  const why = 'it is remote: `unwedge mcp --url` can stand in front of it';
+  return { why, url: typeof url === 'string' ? url : undefined };
 }
 
 function hooksIn(hooks: Table, shape: HookShape): readonly Found[] {

@@ -8,9 +8,10 @@ export const doctor = defineCommand({
   usage: 'doctor [--probe] [--all] [--config FILE] [--json] [--db FILE]',
   details: [
     'Looks at versions, the SQLite driver, the database, what dead gateways left behind, the configuration, what Claude Code, Codex, Cursor,',
-    'VS Code and OpenClaw have configured, variables, limits and the clock. Each finding has the command that mends it. Nothing is changed.',
+    'VS Code and OpenClaw have configured, what their own rules (policies, approvals, trust) keep from being started, variables, limits and the',
+    'clock. Each finding has the command that mends it, where there is one. Nothing is changed.',
     'Servers are looked for and not started, unless --probe is given: then each that the user has configured is started, asked who it is and',
-    'ended. Those of project files are never started.',
+    'ended. Those of project files, and those that a policy denies, are never started. Of addresses only those of this machine are tried.',
     'Exit codes: 0 in order, or with warnings, 1 something is broken, 2 wrong usage, or something could not be looked at.',
   ].join('\n'),
   errorCode: 2,

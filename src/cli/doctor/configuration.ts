@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
+import { environmentLayers } from '../../config/environment.ts';
 import { ConfigError } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
 import { nearest } from '../../policy/nearest.ts';
@@ -46,7 +47,9 @@ async function configFindings({ env, cwd, config, signal }: DoctorWorld): Promis
     return [...unread, { id: 'config', status: 'ok', summary }, ...warnings.map(warningFinding)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [...unread, ...error.problems.map((problem) => problemFinding(problem, resolve(cwd, file ?? '')))];
+    const problems = error.problems.map((problem) => problemFinding(problem, resolve(cwd, file ?? '')));
+    // What is wrong elsewhere says nothing of variables that nothing reads.
+    return [...unread, ...problems, ...environmentLayers(env).warnings.map(warningFinding)];
   }
 }
 

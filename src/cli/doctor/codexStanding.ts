@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { ConfigFile } from '../../install/configFile.ts';
+import { readDocument } from '../../install/document.ts';
+import type { Program } from '../../install/entry.ts';
+import { DocumentError, type Node, scalarIn, type Table, tableAt } from '../../install/tree.ts';
+import type { World } from '../../install/world.ts';
+import { shellWord } from '../../policy/shellWord.ts';
+import type { Finding } from './finding.ts';
+import { foldersAbove } from './foldersAbove.ts';
+import type { Standing } from './standing.ts';
+
+/** What Codex runs only when it was told to trust it: hooks, and files of projects. */
+export function codexStanding(file: ConfigFile, world: World, project: string): Standing {
+  const state = tableOf(world, join(world.env['CODEX_HOME'] || join(world.home, '.codex'), 'config.toml'), 'toml');
+  const hooks = tableAt(tableOf(world, file.path, file.format), ['hooks']);
+  return {
+    of({ program, own }) {
+      const original = own?.wraps?.rest[2];
+      if (program.kind !== 'hook' || own?.wraps === undefined || original === undefined) return undefined;
+      const [, event, index, , at] = program.path;
+      const key = `${file.path}:${snakeCase(String(event))}:${index}:${at}`;
+      const kept = tableAt(state, ['hooks', 'state', key]);
+      const trusted = kept === undefined ? undefined : scalarIn(kept, 'trusted_hash');
+      // Only what fits the hook of before says for certain that our words are what it no longer fits.
+      if (!hashesOf(program, original, matcherOf(hooks, program)).some((hash) => hash === trusted)) return undefined;
+      const summary = `Codex does not run ${program.name} of ${file.path}: it was trusted before unwedge stood in front of it; trust it again in /hooks`;
+      return { id: 'agent.trust', status: 'fail', summary, fix: 'codex' };
+    },
+    ofFile() {
+      if (file.scope !== 'project' || state === undefined) return undefined;
+      const isTrusted = foldersAbove(project).some((folder) => {
+        const known = tableAt(state, ['projects', folder]);
+        return known !== undefined && scalarIn(known, 'trust_level') === 'trusted';
+      });
+      return isTrusted ? undefined : untrusted(file, project);
+    },
+  };
+}
+
+function untrusted({ path }: ConfigFile, project: string): Finding {
+  const summary = `Codex does not read ${path}: it asks whether the project is to be trusted when it is started there`;
+  return { id: 'agent.untrusted', status: 'warning', summary, fix: `cd ${shellWord(project)} && codex` };
+}
+
+function tableOf({ files }: World, path: string, format: ConfigFile['format']): Table | undefined {
+  const bytes = files.read(path);
+  if (bytes === undefined) return undefined;
+  try {
+    return readDocument(bytes, format).root;
+  } catch (error) {
+    // Told of as a file that Codex cannot use.
+    if (error instanceof DocumentError) return undefined;
+    throw error;
+  }
+}
+
+function matcherOf(hooks: Table | undefined, { path: [, event, index] }: Program): string | undefined {
+  const groups: Node | undefined = hooks?.fields.get(String(event))?.value;
+  const group = groups?.kind === 'list' ? groups.items[Number(index)] : undefined;
+  const matcher = group?.kind === 'table' ? scalarIn(group, 'matcher') : undefined;
+  return typeof matcher === 'string' ? matcher : undefined;
+}
+
+/** In seconds, when a hook has no `timeout`. */
+const defaultTimeout = 600;
+
+/**
+ * What Codex keeps of a hook that is trusted: SHA-256 over JSON with sorted keys (measured with 0.169). Some events have no matcher, whatever
+ * is written.
+ */
+function hashesOf(
+  { path: [, event], table }: Program,
+  command: string,
+  matcher: string | undefined,
+): readonly string[] {
+  const statusMessage = scalarIn(table, 'statusMessage');
+  const hook = {
+    async: scalarIn(table, 'async') === true,
+    command,
+    ...(typeof statusMessage === 'string' ? { statusMessage } : {}),
+    timeout: scalarIn(table, 'timeout') ?? defaultTimeout,
+    type: 'command',
+  };
+  return [matcher, undefined].map((each) => {
+    const identity = { event_name: snakeCase(String(event)), hooks: [hook], matcher: each };
+    return `sha256:${createHash('sha256').update(JSON.stringify(identity)).digest('hex')}`;
+  });
+}
+
+const snakeCase = (event: string): string => event.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();

@@ -1,0 +1,18 @@
+import type { Program } from '../../install/entry.ts';
+import type { OwnCommand } from '../../install/launcher.ts';
+import type { Finding } from './finding.ts';
+
+/** A server or hook of an agent's file. */
+export interface ConfiguredProgram {
+  readonly program: Program;
+  /** As one of ours; undefined when it is none. */
+  readonly own: OwnCommand | undefined;
+}
+
+/** What an agent's own rules (policies, approvals, trust) say of what a file of it has configured. */
+export interface Standing {
+  /** Of one server or hook; undefined when nothing is wrong with it. */
+  of(configured: ConfiguredProgram): Finding | undefined;
+  /** Of the file, once. */
+  ofFile(configured: readonly ConfiguredProgram[]): Finding | undefined;
+}

@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hasSqlite } from '../../store/startStore.ts';
+import { root, startPatient } from '../startPatient.ts';
+
+describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
+  it('[E-2] finds programs of agents that are not there, not executable, or behind an unwedge that is gone', () => {
+    const { home, bin, doctor, paste } = startPatient();
+    const claude = join(home, '.claude.json');
+    const tool = join(bin, 'my tool');
+    writeFileSync(tool, '#!/bin/sh\n', { mode: 0o644 });
+    const servers = {
+      missing: { command: 'no-such-program' },
+      closed: { command: tool },
+      gone: { command: '/nonexistent/unwedge', args: ['mcp', '--', 'sh', '-c', 'true'] },
+      fine: { command: 'sh' },
+      off: { command: 'no-such-program', disabled: true },
+      elsewhere: { type: 'http', url: 'https://mcp.example' },
+      filled: { command: '${HOME}/server' },
+    };
+    writeFileSync(claude, JSON.stringify({ mcpServers: servers }));
+    const { code, findings, find } = doctor();
+    expect(code).toBe(1);
+    expect(findings.filter(({ status }) => status === 'fail').map(({ fix }) => fix)).toEqual([
+      `\${EDITOR:-vi} ${claude}`,
+      `chmod +x '${tool}'`,
+      'unwedge install claude',
+    ]);
+    expect(find('agent.program')?.summary).toBe(
+      `missing of ${claude} cannot start: there is no program no-such-program`,
+    );
+    paste(`chmod +x '${tool}'`);
+    paste('unwedge install claude');
+    expect(doctor().findings.filter(({ status }) => status === 'fail')).toMatchObject([
+      { summary: find('agent.program')?.summary },
+    ]);
+  });
+
+  it('[E-2] finds files that their agent cannot read, each by the rules of its agent', () => {
+    const { home, doctor } = startPatient();
+    mkdirSync(join(home, '.cursor'));
+    mkdirSync(join(home, '.codex'));
+    writeFileSync(join(home, '.cursor', 'mcp.json'), '{ "mcpServers": { "kb": { "command": "sh" } } }');
+    writeFileSync(join(home, '.claude.json'), '{ // no comment is allowed here\n "mcpServers": {} }');
+    writeFileSync(join(home, '.codex', 'config.toml'), '[mcp_servers.kb]\ncommand = "sh\n');
+    const { code, findings } = doctor();
+    expect(code).toBe(1);
+    expect(findings.filter(({ id }) => id === 'agent.unreadable').map(({ fix }) => fix)).toEqual([
+      `\${EDITOR:-vi} ${join(home, '.claude.json')}`,
+      `\${EDITOR:-vi} ${join(home, '.codex', 'config.toml')}`,
+    ]);
+    expect(findings.find(({ id }) => id === 'agent')?.summary).toContain('1 server or hook in');
+  });
+
+  it('[E-2] starts the servers of the user with --probe alone, and those of a project never', () => {
+    const { home, doctor } = startPatient();
+    const everything = join(root, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
+    const witness = join(home, 'started');
+    const dies = { command: '/bin/sh', args: ['-c', `echo started >> '${witness}'; exit 3`] };
+    const servers = { good: { command: process.execPath, args: [everything] }, dies };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
+    writeFileSync(
+      join(home, 'work', '.mcp.json'),
+      JSON.stringify({ mcpServers: { hostile: { ...dies, args: ['-c', `echo project >> '${witness}'`] } } }),
+    );
+    expect(doctor().troubles).toEqual(['agent.unapproved']);
+    expect(existsSync(witness)).toBe(false);
+    const { code, findings } = doctor(['--probe']);
+    expect(code).toBe(1);
+    const probes = findings.filter(({ id }) => id === 'probe');
+    expect(probes.map(({ status, summary }) => `${status} ${summary}`)).toEqual([
+      expect.stringMatching(/^ok good of Claude Code starts, and has \d+ tools$/) as unknown,
+      expect.stringMatching(/^fail dies of Claude Code does not start: /) as unknown,
+    ]);
+    expect(readFileSync(witness, 'utf8')).not.toContain('project');
+  });
+
+  it('[E-2] names the command that brings back an unwedge that was started by its name', () => {
+    const { home, bin, doctor } = startPatient();
+    const tools = join(home, 'tools');
+    mkdirSync(tools);
+    for (const name of ['sh', 'node']) symlinkSync(join(name === 'sh' ? '/bin' : bin, name), join(tools, name));
+    const servers = { kb: { command: 'unwedge', args: ['mcp', '--', 'sh'] } };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
+    expect(doctor().find('agent.launcher')).toBeUndefined();
+    expect(doctor([], { PATH: tools }).find('agent.launcher')).toMatchObject({
+      status: 'fail',
+      fix: expect.stringMatching(/^npm install --global unwedge@\d/) as unknown,
+    });
+  });
+
+  it('[E-2] does not start what a policy denies, not even with --probe', () => {
+    const { home, doctor } = startPatient();
+    const witness = join(home, 'started');
+    const servers = { banned: { command: '/bin/sh', args: ['-c', `echo x >> '${witness}'`] } };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
+    mkdirSync(join(home, '.claude'));
+    const denied = { deniedMcpServers: [{ serverName: 'banned' }] };
+    writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify(denied));
+    expect(doctor(['--probe']).troubles).toEqual(['agent.denied']);
+    expect(existsSync(witness)).toBe(false);
+  });
+});

@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
+import { type Finding, startPatient, startRecorded } from '../startPatient.ts';
+import { main } from '../startRun.ts';
+
+describe.skipIf(!hasSqlite)('unwedge doctor about the database', () => {
+  it('[E-2] says how a database comes into being where there is none', () => {
+    const { db, doctor } = startPatient();
+    const { code, find } = doctor();
+    expect(code).toBe(0);
+    expect(find('store')?.summary).toContain(
+      `no database at ${db} yet: a gateway with \`store: '${db}'\` or \`unwedge mcp\` makes one`,
+    );
+  });
+
+  it('[E-2] finds a damaged database; its fix sets the file aside', async () => {
+    const { db, doctor, paste } = await startRecorded();
+    const bytes = readFileSync(db);
+    bytes.fill(0x5a, 4096, 8192);
+    writeFileSync(db, bytes);
+    const { code, find, text } = doctor();
+    expect(code).toBe(1);
+    expect(find('store.damaged')?.fix).toBe(`mv ${db} ${db}.broken && rm -f ${db}-wal ${db}-shm`);
+    expect(text).toContain(`\n  fix: mv ${db} ${db}.broken`);
+    paste(find('store.damaged')?.fix);
+    expect(doctor().troubles).toEqual([]);
+  });
+
+  it('[E-2] finds what is no database at all, and a directory in its place', () => {
+    const { home, db, doctor } = startPatient();
+    mkdirSync(db, { recursive: true });
+    expect(doctor().find('store.directory')?.fix).toBe(`export UNWEDGE_DB=${join(db, 'unwedge.sqlite')}`);
+    const text = join(home, 'notes.txt');
+    writeFileSync(text, 'no database\n'.repeat(1000), { mode: 0o600 });
+    expect(doctor(['--db', text]).find('store.other')?.status).toBe('fail');
+  });
+
+  it.each([
+    ['a text that anybody may read', 'root:x:0:0:root:/root:/bin/sh\n'.repeat(500), 'store.other', 1],
+    ['a text shorter than a header', 'SQLite', 'store.other', 1],
+    ['an empty file', '', undefined, 0],
+  ])('[E-2] never offers a command that touches what is no database of ours: %s', (_, contents, id, code) => {
+    const { home, doctor } = startPatient();
+    const file = join(home, 'passwd');
+    writeFileSync(file, contents, { mode: 0o644 });
+    writeFileSync(`${file}.damaged-1`, '');
+    const found = doctor(['--db', file]);
+    expect({ code: found.code, troubles: found.troubles }).toEqual({ code, troubles: id === undefined ? [] : [id] });
+    expect(found.findings.filter(({ fix }) => fix?.includes(file))).toEqual([]);
+    const summary = `${file} is no SQLite database; name another with --db FILE or UNWEDGE_DB`;
+    expect(found.findings.filter(({ status }) => status === 'fail')).toMatchObject(
+      id === undefined ? [] : [{ id, summary, fix: null }],
+    );
+    expect(doctor(['--db', join(file, 'below.sqlite')]).find('store.unwritable')).toMatchObject({ fix: null });
+  });
+
+  it('[E-2] never offers a command that touches the database of something else', () => {
+    const { home, doctor } = startPatient();
+    const file = join(home, 'places.sqlite');
+    const database = openDatabase(file);
+    database.exec('CREATE TABLE bookmarks (url TEXT)');
+    chmodSync(file, 0o644);
+    const { code, troubles, findings } = doctor(['--db', file]);
+    expect({ code, troubles }).toEqual({ code: 0, troubles: ['store.foreign'] });
+    expect(findings.filter(({ fix }) => fix?.includes(file))).toEqual([]);
+  });
+
+  it('[E-2] says that a file that was named is not there', () => {
+    const { home, doctor } = startPatient();
+    const file = join(home, 'nosuch', 'x.sqlite');
+    for (const found of [doctor(['--db', file]), doctor([], { UNWEDGE_DB: file })]) {
+      expect({ code: found.code, troubles: found.troubles }).toEqual({ code: 0, troubles: ['store.absent'] });
+      expect(found.find('store.absent')?.summary).toBe(
+        `no database at ${file}: a gateway with \`store: '${file}'\` or \`unwedge mcp\` makes one`,
+      );
+    }
+  });
+
+  it('[E-2] finds a place where no database can be made', () => {
+    const { home, doctor, paste } = startPatient();
+    writeFileSync(join(home, '.local'), '');
+    const { code, find } = doctor();
+    expect(code).toBe(1);
+    expect(find('store.unwritable')?.summary).toContain(`${join(home, '.local')} is no directory`);
+    paste(find('store.unwritable')?.fix);
+    expect(doctor().troubles).toEqual([]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0).each([
+    ['a database that belongs to somebody else', 'unwedge.sqlite'],
+    ['a database in a folder that belongs to somebody else', '.'],
+  ])('[E-2] finds %s', async (_, closed) => {
+    const { home, db, usual } = await startRecorded();
+    const folder = dirname(db);
+    const state = dirname(folder);
+    for (const path of [home, dirname(state), state, folder, join(home, 'work')]) chmodSync(path, 0o755);
+    const uid = 65_534;
+    chownSync(closed === '.' ? db : folder, uid, uid);
+    const { status, stdout } = spawnSync(process.execPath, [main, 'doctor', '--json'], {
+      uid,
+      env: usual,
+      cwd: home,
+      encoding: 'utf8',
+    });
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+    expect(status).toBe(1);
+    expect(findings.find(({ id }) => id === 'store.unwritable')).toMatchObject({
+      status: 'fail',
+      fix: `sudo chown ${uid} ${join(folder, closed)}`,
+    });
+  });
+
+  it('[E-2] finds a database of a newer version', async () => {
+    const { database, doctor } = await startRecorded();
+    database().exec('PRAGMA user_version = 999');
+    const { code, find } = doctor();
+    expect(code).toBe(1);
+    expect(find('store.newer')).toMatchObject({ status: 'fail', fix: 'npm install --global unwedge@latest' });
+  });
+
+  it('[E-2] finds events of the future: a clock that was set back', async () => {
+    const { database, doctor } = await startRecorded();
+    const insert = database().prepare(
+      'INSERT INTO events (timestamp, category, event_type, metadata) VALUES (?, ?, ?, ?)',
+    );
+    insert.run(Date.now() - 7_200_000, 'gateway', 'x', '{}');
+    insert.run(Date.now() - 10_800_000, 'gateway', 'x', '{}');
+    expect(doctor().find('clock.back')?.summary).toContain('went back by 1h');
+    insert.run(Date.now() + 3_600_000, 'gateway', 'x', '{}');
+    expect(doctor().find('clock.ahead')).toMatchObject({ status: 'warning', fix: 'sudo timedatectl set-ntp true' });
+  });
+});
