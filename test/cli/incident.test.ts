@@ -112,7 +112,9 @@ describe.skipIf(!hasSqlite)('unwedge incident and unwedge replay', () => {
     expect((await call(['incident', 'kb', '--out', folder, '--db', db])).stderr).toContain('is not empty');
     expect(await call(['replay', folder, '--policy', 'retry.maxAttempts=0'])).toMatchObject({ code: 2 });
     expect(await call(['replay', folder, '--policy', 'nonsense'])).toMatchObject({ code: 2 });
-    expect((await call(['replay', folder, '--policy', 'retri.maxAttempts=5'])).stderr).toContain('There is no `retri`');
+    expect((await call(['replay', folder, '--policy', 'retri.maxAttempts=5'])).stderr).toContain(
+      '`kb.policy.retri`; did you mean retry?',
+    );
     expect(await call(['incident', 'kb', '--around', '0s', '--db', db])).toMatchObject({ code: 2 });
   });
 });
