@@ -58,7 +58,7 @@ export interface CallSettings<I, O> extends Limits {
   readonly underWay?: boolean | undefined;
   /** Whether its outcome settles a promise: nobody runs before the step is complete, so that need not wait for its end. @defaultValue false */
   readonly isPromised?: boolean | undefined;
-  /** Whether it is a part of a call of another integration, which is what is told: it is counted alone. @defaultValue false */
+  /** Whether it belongs to a call of another integration, which alone is told and counted. @defaultValue false */
   readonly isPart?: boolean | undefined;
   /** Whether a reconcile rule makes it, to find out what became of another: it is counted as a tool of its own. @defaultValue false */
   readonly isQuestion?: boolean | undefined;

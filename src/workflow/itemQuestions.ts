@@ -34,6 +34,8 @@ async function askAbout<I, R, S>(
   const settings = settingsOf(path.policy, {
     ...{ effect: item.effect, label: item.id, session: run.session },
     reconcile: itemRule(rule, item, from),
+    // The item is a call of the backend that began it, which was told of there: this one has done nothing yet.
+    isPart: true,
   });
   let call: Call<Work, unknown> | undefined;
   const end = (): void => {

@@ -92,6 +92,22 @@ describe('an item that is handed over after its answer was lost', () => {
     expect(asked.every(({ backend: of }) => of === 'primary')).toBe(true);
   });
 
+  it.each([['not_done'], [{ done: 'ch_42' }], ['unknown']] as const)(
+    '[R-16] [O-10] is no call of the backend that asks about it: %j',
+    async (verdict) => {
+      const { run, clock, did, gateway, facts } = await startPayments([verdict]);
+      const running = await run();
+      await clock.advance(2 * minutes);
+      await running.outcome;
+      const lines = await gateway.report();
+      const asking = lines.find(({ integration }) => integration === 'workflow:deploy:fallback:items');
+      expect(asking?.calls ?? 0).toBe(did.length);
+      expect(asking?.failures ?? {}).toEqual({});
+      const failed = facts.flatMap((fact) => (fact.type === 'call.failed' ? [fact.integration] : []));
+      expect(failed).not.toContain('workflow:deploy:fallback:items');
+    },
+  );
+
   it('[R-16] [W-1] is not done again, and what depends on it neither, when nobody knows', async () => {
     const { run, clock, did } = await startPayments(['not_done', 'unknown']);
     const running = await run();
