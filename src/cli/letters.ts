@@ -121,7 +121,8 @@ function lettersText(
 
 /** What a reason means for who decides. */
 const reasons: Readonly<Record<string, string>> = {
-  poison: 'poison: its process died each time it was begun; send it again once what it did is mended, or drop it.',
+  poison:
+    'poison: its process died each time it was begun, of it or of another message that was under way; send it again once that is mended, or drop it.',
   expired: 'expired: it waited too long to be delivered; send it again if it is still wanted, or drop it.',
   malformed: 'malformed: it cannot be read, and can only be dropped.',
 };

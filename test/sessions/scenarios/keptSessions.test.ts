@@ -149,22 +149,29 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     expect(facts.filter(({ type }) => type === 'session.resumed')).toMatchObject([{ waiting: 2 }]);
   });
 
-  it('[G-14] makes a dead letter of a message that ended its gateway three times, and goes on with the next', async () => {
+  it('[G-14] makes a dead letter of a message that ended its gateway three times, and none of those that waited behind it', async () => {
     const store = freshPath();
     for (let time = 0; time < 3; time++) {
       const { child, line } = startProgram(store);
       await line('ready');
       if (time === 0) child.stdin?.write('1\n');
       await line('calling 1');
+      if (time === 0) {
+        child.stdin?.write('2\n');
+        await line('accepted 2 true');
+      }
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
     }
     const seen: unknown[] = [];
-    const { gateway, session, facts } = makeGateway(store, ({ text }) => seen.push(text));
+    const { gateway, session, facts } = makeGateway(store, ({ data }, turn) => seen.push([data, turn.delivery]));
     await gateway.start();
-    await accept(session, { kind: 'user', text: 'next' }).then(({ processed }) => processed);
-    expect(seen).toEqual(['next']);
+    await accept(session, { kind: 'user', data: 'next' }).then(({ processed }) => processed);
+    expect(seen).toEqual([
+      [{ n: 2 }, 1],
+      ['next', 1],
+    ]);
     expect(facts.filter(({ type }) => type === 'session.dead_letter')).toMatchObject([
       { message: 'agent:main-m1', reason: 'poison' },
     ]);
