@@ -14,6 +14,7 @@ export async function main(words: readonly string[]): Promise<void> {
   let leavesErrors = false;
   let isOutputLost = false;
   let endsWithCommand = false;
+  let endsInOrder = false;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -63,10 +64,14 @@ export async function main(words: readonly string[]): Promise<void> {
     endWithCommand: () => {
       endsWithCommand = true;
     },
+    endInOrder: () => {
+      endsInOrder = true;
+    },
     now: () => Date.now(),
   };
   const code = await runCommandLine(words, io);
-  process.exitCode = endedBy === undefined ? code || Number(isOutputLost) : exitCodeOf(endedBy.signal);
+  const cause = endsInOrder ? undefined : endedBy;
+  process.exitCode = cause === undefined ? code || Number(isOutputLost) : exitCodeOf(cause.signal);
   // What was written to a pipe is still on its way.
   if (endsWithCommand) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }

@@ -27,6 +27,8 @@ export interface Io {
   readonly leaveErrors?: (() => void) | undefined;
   /** From here on the process ends with the command, whatever is left in it: code of users was run, which may leave timers and sockets. */
   readonly endWithCommand?: (() => void) | undefined;
+  /** From here on a signal ends the command in order: its exit code is its own, and not that of the signal. A service is told to end by no other way. */
+  readonly endInOrder?: (() => void) | undefined;
   /** Wall time in ms since the epoch. */
   readonly now: () => number;
   /** Resolves after so many ms. @defaultValue a timer, which {@link Io.signal} ends at once */

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { IncomingMessage } from 'node:http';
+import { maxBodyBytes, readRequestBody } from '../mcpHttp/requestBody.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { Keys, Values } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { shows } from '../server/access.ts';
@@ -8,9 +9,6 @@ import { noTrace } from '../server/httpServer.ts';
 import { ApiError } from './apiError.ts';
 import { type Route, type RouteName, routes } from './routeTable.ts';
 import { TooManySessionsError } from './sessionHost.ts';
-
-/** Largest body that is read, in bytes. */
-const mostBody = 4 * 1024 * 1024;
 
 /** A request whose route was found, and whose query and body are as the table has them. */
 export interface Asked<Query = unknown, Body = unknown> {
@@ -42,6 +40,7 @@ interface Env {
 }
 
 export interface ApiOptions {
+  readonly clock: Clock;
   /** What a request shows as `Authorization: Bearer …`. @defaultValue none is asked for */
   readonly token?: string | undefined;
   /** Whether nothing can be asked for yet but whether it lives. */
@@ -49,7 +48,7 @@ export interface ApiOptions {
 }
 
 /** The routes of the table, answered by these. */
-export function createApi(handlers: Handlers, { token, isStarting }: ApiOptions): Hono<Env> {
+export function createApi(handlers: Handlers, { clock, token, isStarting }: ApiOptions): Hono<Env> {
   const app = new Hono<Env>();
   app.use('*', async (context, next) => {
     for (const [name, value] of Object.entries(noTrace)) context.header(name, value);
@@ -57,16 +56,8 @@ export function createApi(handlers: Handlers, { token, isStarting }: ApiOptions)
   });
   for (const name of Object.keys(routes) as RouteName[]) {
     const route: Route = routes[name];
-    app.on(
-      route.method,
-      route.path,
-      bodyLimit({
-        maxSize: mostBody,
-        onError: () => {
-          throw new ApiError(413, `A body has at most ${mostBody} bytes.`);
-        },
-      }),
-      (context) => answer(route, context, handlers[name] as (asked: Asked) => Answered | Promise<Answered>),
+    app.on(route.method, route.path, (context) =>
+      answer(route, context, handlers[name] as (asked: Asked) => Answered | Promise<Answered>),
     );
   }
   app.notFound((context) => context.json({ error: notFound(context) }, 404));
@@ -85,7 +76,7 @@ export function createApi(handlers: Handlers, { token, isStarting }: ApiOptions)
     }
     if (route.isOpen !== true && isStarting()) throw new ApiError(503, 'It is starting.', 1);
     const query = readOptions('query', context.req.query(), route.query ?? {});
-    const body = route.body === undefined ? {} : readOptions('body', await jsonOf(context), route.body);
+    const body = route.body === undefined ? {} : readOptions('body', await jsonOf(request, clock), route.body);
     const path: Readonly<Record<string, string>> = context.req.param();
     const answered = await handle({ context, request, path, query, body });
     if (answered instanceof Response) return answered;
@@ -93,9 +84,12 @@ export function createApi(handlers: Handlers, { token, isStarting }: ApiOptions)
   }
 }
 
-/** An empty body says nothing of anything. */
-async function jsonOf(context: Context<Env>): Promise<unknown> {
-  const text = await context.req.text();
+/** An empty body says nothing of anything. Hono's own limit cannot be used: a body without a length is a request made anew to it, which Node refuses. */
+async function jsonOf(request: IncomingMessage, clock: Clock): Promise<unknown> {
+  const bytes = await readRequestBody(request, clock);
+  if (bytes === 'too_large') throw new ApiError(413, `A body has at most ${maxBodyBytes} bytes.`);
+  if (typeof bytes === 'string') throw new ApiError(400, 'The body did not come to its end.');
+  const text = bytes.toString('utf8');
   if (text.trim() === '') return {};
   try {
     return JSON.parse(text);

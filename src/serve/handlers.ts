@@ -49,7 +49,12 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const { type, text } = metricsBody(parts.metrics(), request.headers.accept);
       return new Response(text, { headers: { 'Content-Type': type, Vary: 'Accept' } });
     },
-    openDashboard: () => ({ data: { url: parts.dashboardUrl() } }),
+    openDashboard({ request }) {
+      const url = new URL(parts.dashboardUrl());
+      // By the name that the client knows it by: it may listen on all addresses, or behind a port of another number.
+      url.host = request.headers.host ?? url.host;
+      return { data: { url: url.href } };
+    },
     tools: () => ({
       data: {
         servers: Array.from(servers, ([server, integration]) => ({
@@ -74,6 +79,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const key = asked.request.headers['idempotency-key'];
       const message = messageIn(asked.body);
       const acceptance = await session.send(message, typeof key === 'string' ? { key } : {});
+      if (!acceptance.accepted && acceptance.reason === 'duplicate')
+        return { data: { ...(await viewOf(session, acceptance.id ?? '')), id: acceptance.id, duplicate: true } };
       return answerOf(acceptance, asked);
     },
     async message(asked) {
@@ -127,8 +134,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     { query }: AskedOf<'send'>,
   ): Promise<Answered> {
     if (!acceptance.accepted) {
-      const { reason, id } = acceptance;
-      if (reason === 'duplicate') return { data: { id, duplicate: true } };
+      const { reason } = acceptance;
       if (reason === 'mailbox_full') throw new ApiError(429, 'The mailbox of the session is full.', 1);
       if (reason === 'owned_elsewhere') throw new ApiError(409, 'Another process has the session.', 10);
       throw new ApiError(503, 'It is stopping.', 5);

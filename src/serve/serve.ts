@@ -88,7 +88,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
       metrics: () => metrics.families(),
       dashboardUrl: () => dashboard.url,
     }),
-    { token: options.token, isStarting: () => phase === 'starting' },
+    { clock, token: options.token, isStarting: () => phase === 'starting' },
   );
   const listener = getRequestListener(api.fetch, { overrideGlobalObjects: false });
   const server = await startHttpServer({

@@ -22,6 +22,8 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   const { config: inline, file, servers, agents, hooks } = whatIsServed(args, io.env);
   const config = await wholeConfig(inline === undefined ? args.config : undefined, io, inline);
   io.leaveErrors?.();
+  // What runs services counts another exit code than 0 as a failure.
+  io.endInOrder?.();
   const path = storePath(args.db ?? config.store, io.env);
   if (path === ':memory:')
     throw new UsageError('A gateway that is served keeps its sessions: `:memory:` cannot be its store');
