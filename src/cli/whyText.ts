@@ -32,8 +32,19 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
   if (turn !== undefined && why.calls.length + why.questions.length === 0) {
     lines.push('  no call is pending: its handler is at work');
   }
+  if (turn === undefined) lines.push(...endedLines(why));
   lines.push(...endLines(why));
   return wrapLines(lines, width);
+}
+
+/** What came last, of a session that processes nothing: a proxy tells the call that it answered as its server did not. */
+function endedLines({ ended = [] }: SessionWhy): readonly string[] {
+  return ended.flatMap(({ integration, tool, call, sinceMs, endedAgoMs, failure }) => {
+    if (failure === undefined) return [];
+    const name = `${sanitize(integration)} ${sanitize(tool)} (${sanitize(call)})`;
+    const lasted = time(sinceMs - endedAgoMs);
+    return [`  ${name} failed ${time(endedAgoMs)} ago, after ${lasted}: ${failure.kind}: ${sanitize(failure.message)}`];
+  });
 }
 
 /** Its messages wait meanwhile. */

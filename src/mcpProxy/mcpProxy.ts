@@ -18,7 +18,7 @@ import { FromServer } from './fromServer.ts';
 import type { Line } from './outlet.ts';
 import { createIdlePause } from './idlePause.ts';
 import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
-import type { PendingCalls } from './proxyWhy.ts';
+import type { PendingCalls, RefusedCall } from './proxyWhy.ts';
 import { foundLine, refusalOf, withEarlierAttempts } from './refusal.ts';
 import { ServerChild } from './serverChild.ts';
 import { ServerRequests } from './serverRequests.ts';
@@ -93,6 +93,8 @@ export class McpProxy implements Part {
   readonly #requests: ServerRequests;
   readonly #controlRequests: ControlRequests;
   readonly #calls: ClientCalls;
+  /** The last one that was answered in the server's stead. */
+  #refused: RefusedCall | undefined;
   readonly #startUp: ReturnType<typeof createStartUp>;
   readonly #fromClient: FromClient;
   readonly #fromServer: FromServer;
@@ -144,7 +146,8 @@ export class McpProxy implements Part {
   get pending(): PendingCalls {
     const { name, clock, wire } = this.#scope;
     const { link } = this.path;
-    return { name, calls: [...this.#calls.all()], clock, link, pid: wire?.relay.pid };
+    const refused = this.#refused;
+    return { name, calls: [...this.#calls.all()], clock, link, pid: wire?.relay.pid, refused };
   }
 
   /** Nothing is taken from the client any more, and a server that still runs has had its time to end. */
@@ -229,10 +232,12 @@ export class McpProxy implements Part {
   }
 
   #refuse(call: ClientCall, failure: Failure, elapsedMs: number): void {
-    const { wire, lastStderr, outlet, log } = this.#scope;
+    const { wire, lastStderr, outlet, log, clock } = this.#scope;
     outlet.write(refusalOf(call, failure, elapsedMs, wire?.relay.stderr || lastStderr));
     const { id, method } = call.request;
     const { kind, reason, outcome } = failure;
+    const { row, tool = method, startedAt } = call;
+    this.#refused = { number: row?.number ?? String(id), tool, startedAt, failure, at: clock.now() };
     log?.note('answered by unwedge', { id, method, kind, reason, outcome });
     this.#firstServed();
   }

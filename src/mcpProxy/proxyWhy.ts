@@ -2,9 +2,22 @@ import type { CallPath } from '../calls/callPath.ts';
 import { whyOf } from '../calls/callWhy.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { Clock } from '../policy/clock.ts';
+import type { Failure } from '../policy/failure.ts';
 import type { McpAnswer } from '../protocol/mcp/message.ts';
-import type { RuleWhy, SessionWhy, ToolCallWhy } from '../sessions/why.ts';
+import type { EndedCallWhy, RuleWhy, SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import type { ClientCall } from './clientCall.ts';
+
+/** A request of a client that unwedge answered, as its server did not. Its contents are not kept. */
+export interface RefusedCall {
+  /** Of its row; of one that was refused before it had one, its id for the client. */
+  readonly number: number | string;
+  /** What it calls, or its method. */
+  readonly tool: string;
+  /** On the clock of the proxy, in ms, as `at` is. */
+  readonly startedAt: number;
+  readonly failure: Failure;
+  readonly at: number;
+}
 
 /** The requests of a client that have no answer, and the server behind them. */
 export interface PendingCalls {
@@ -13,11 +26,13 @@ export interface PendingCalls {
   readonly clock: Clock;
   readonly link: CallPath<ClientCall, McpAnswer>['link'];
   readonly pid: number | undefined;
+  /** The last of those that have one. @defaultValue none yet */
+  readonly refused?: RefusedCall | undefined;
 }
 
 /** What the client of a proxy waits for, in the form of a session: its connection is one. */
 export function proxyWhy({ pending }: { readonly pending: PendingCalls }): SessionWhy {
-  const { name, calls, clock, link, pid } = pending;
+  const { name, calls, clock, link, pid, refused } = pending;
   const now = clock.now();
   const circuit = circuitOf(link);
   const probe = circuit === 'open' ? { probeInMs: Math.max(0, link.openUntil - now) } : {};
@@ -35,5 +50,32 @@ export function proxyWhy({ pending }: { readonly pending: PendingCalls }): Sessi
     .toSorted((one, other) => one.inMs - other.inMs)[0];
   const state = 'connected to its client';
   // Nobody fires a rule of a proxy: it names none.
-  return { session: name, state, waiting: 0, heldElsewhere: false, calls: waiting, questions: [], rules: [], next };
+  const ended = refused === undefined ? [] : [endedCall(name, refused, now)];
+  return {
+    session: name,
+    state,
+    waiting: 0,
+    heldElsewhere: false,
+    calls: waiting,
+    ended,
+    questions: [],
+    rules: [],
+    next,
+  };
+}
+
+function endedCall(name: string, { number, tool, failure, startedAt, at }: RefusedCall, now: number): EndedCallWhy {
+  const { kind, message, attempts } = failure;
+  return {
+    call: `${name}-${number}`,
+    integration: name,
+    tool,
+    sinceMs: now - startedAt,
+    endedAgoMs: now - at,
+    ok: false,
+    synthetic: true,
+    failure: { kind, message },
+    attempts,
+    trail: [],
+  };
 }

@@ -47,8 +47,10 @@ describe.skipIf(!hasClaude)('unwedge install with the real claude', () => {
 
   it('[E-4] has its servers connected, the agent go on when one is killed, and its files back', async () => {
     const busy = 'trigger-long-running-operation';
+    const name = 'server-everything';
     const script = [
-      callsTool(`mcp__ev__${busy}`, { duration: 2, steps: 1 }),
+      // So long that it can be asked about while it runs, in either attempt.
+      callsTool(`mcp__ev__${busy}`, { duration: 6, steps: 1 }),
       callsTool('Bash', { command: 'true' }),
       says('done'),
     ];
@@ -79,7 +81,16 @@ describe.skipIf(!hasClaude)('unwedge install with the real claude', () => {
 
     writeFileSync(join(home, 'heard'), '');
     const outcome = claude.call({ prompt: 'do it' }, { maxAttempts: 1 });
-    process.kill(await serverBusyWith(home, busy), 'SIGKILL');
+    const pid = await serverBusyWith(home, busy);
+    const asked = await unwedge(home, 'why', name);
+    expect(asked.stdout).toMatch(
+      new RegExp(`${busy} .* in flight[^]*process ${pid} runs\n[^]*Next: idle_timeout ends`),
+    );
+    process.kill(pid, 'SIGKILL');
+    const why = async () => (await unwedge(home, 'why', name)).stdout;
+    expect(await vi.waitUntil(async () => /attempt 2 [^]*/.exec(await why())?.[0], seconds)).toMatch(
+      /last attempt: crash: The server was ended by SIGKILL\n[^]*process \d+ runs\nNext: idle_timeout ends/,
+    );
     expect(await outcome).toMatchObject({ ok: true, value: { agent: { text: 'done' } } });
     expect(JSON.stringify(upstream.requests.at(-1)?.body.messages)).toContain('Long running operation completed');
     expect(readFileSync(log, 'utf8')).toMatch(/"hook_event_name":"PreToolUse"[^]*it's .*sh\n$/);

@@ -2,6 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { checkAlertRules } from '../../../src/policy/alerts.ts';
 import type { FactType } from '../../../src/policy/facts.ts';
 import { restartNamed } from '../../../src/runtime/restartNamed.ts';
+import { proxyWhy } from '../../../src/mcpProxy/proxyWhy.ts';
+import { whyText } from '../../../src/cli/whyText.ts';
 import { AlertWatch } from '../../../src/alerts/alertWatch.ts';
 import { type StartedProxy, startProxy, textIn } from '../startProxy.ts';
 
@@ -15,6 +17,17 @@ describe('a server that crashes behind the proxy', () => {
       'The server exited with code 3: outcome unknown; it may have taken effect, check before repeating; after that it may be tried again. Last lines of the server on stderr: fatal: out of luck',
     );
     expect(proxy.starts()).toBe(1);
+  });
+
+  it('[P-3] [L-5] says in `why` which call of its client the crash ended, and how', async () => {
+    const proxy = await startProxy();
+    await proxy.open();
+    expect(whyText(proxyWhy(proxy.proxy))).not.toContain('failed');
+    await proxy.call('act', { do: 'crash' });
+    proxy.clock.skip(3000);
+    expect(whyText(proxyWhy(proxy.proxy))).toMatch(
+      /\n {2}\S+ act \(\S+-\d+\) failed 3s ago, after \S+: crash: The server exited with code 3\n/,
+    );
   });
 
   it('[P-3] is back for the next call, and the client was told nothing of it', async () => {
