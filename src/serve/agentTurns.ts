@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, AgentResult, Conversation } from '../agents/agentTypes.ts';
+import type { Agent, AgentApproval, AgentEvent, AgentResult, Conversation } from '../agents/agentTypes.ts';
 import type { AgentMethods } from '../agents/agentKind.ts';
 import type { Failure, FailureKind } from '../policy/failure.ts';
 import { list, type Key, text } from '../policy/optionKeys.ts';
@@ -77,7 +77,7 @@ export class AgentTurns {
     if (fallback !== undefined) readValue(`${name}.fallback`, fallback, text());
     const agent = gateway.agent(name, {
       ...options,
-      approve: ({ payload }) => allowed.has(String((payload as { tool?: unknown } | undefined)?.tool)),
+      approve: ({ payload }) => (allowed.has((payload as AgentApproval).tool) ? 'accept' : 'decline'),
       fallback: fallback === undefined ? undefined : this.#declare(gateway, agents, fallback, [...path, name]),
     });
     this.#agents.set(name, agent);

@@ -8,7 +8,6 @@ import { shows } from '../server/access.ts';
 import { noTrace } from '../server/httpServer.ts';
 import { ApiError } from './apiError.ts';
 import { type Route, type RouteName, routes } from './routeTable.ts';
-import { TooManySessionsError } from './sessionHost.ts';
 
 /** A request whose route was found, and whose query and body are as the table has them. */
 export interface Asked<Query = unknown, Body = unknown> {
@@ -115,7 +114,6 @@ function failed(error: Error, context: Context<Env>): Response {
     if (error.retryAfter !== undefined) context.header('Retry-After', String(error.retryAfter));
     return context.json({ error: error.message }, error.status);
   }
-  if (error instanceof TooManySessionsError) return context.json({ error: error.message }, 503);
   if (error instanceof TypeError || error instanceof RangeError) return context.json({ error: error.message }, 400);
   return context.json({ error: error.message }, 500);
 }

@@ -59,6 +59,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const gateway = createGateway({ ...options.gateway, kinds: [agentKind] });
   const registry = registryOf(gateway);
   if (registry === undefined) throw new TypeError('A gateway has a registry');
+  let phase: 'starting' | 'running' | 'stopping' = 'starting';
   const metrics = new OwnMetrics(registry);
   const feed = new SessionFeed();
   const integrations = new Map<string, McpIntegration>();
@@ -69,13 +70,15 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   declareHooks(gateway, hooks);
   const historyOf = (id: string): readonly HistoryEntry[] => registry.sessions.get(id)?.history ?? [];
   const onMessage = createMessageHandler({ gateway, agents: turns.names, historyOf });
-  const sessions = new SessionHost({ gateway, read, onMessage, most: maxSessions });
+  const sessions = new SessionHost({
+    ...{ gateway, read, onMessage, most: maxSessions },
+    isStopping: () => phase === 'stopping',
+  });
   gateway.on('*', (fact) => {
     const { session } = fact as { readonly session?: unknown };
     if (typeof session === 'string') feed.tell(session, fact);
   });
 
-  let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let origin = '';
   const dashboard = createDashboard({
     ...{ clock, source: new DatabaseSource({ clock, read }), origin: () => origin, used: options.dashboardUsed },

@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { Session } from '../sessions/session.ts';
 import type { StoreReader } from '../store/storeReader.ts';
 import type { MessageHandler } from '../sessions/sessionOptions.ts';
+import { ApiError } from './apiError.ts';
 import type { MessageResult } from './messageHandler.ts';
 import { sessionPrefix } from './serveTypes.ts';
 
@@ -14,13 +15,9 @@ export interface SessionHostParts {
   /** Reads what is on record. */
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
   readonly onMessage: MessageHandler<MessageResult | undefined>;
+  readonly isStopping: () => boolean;
   /** Sessions that are held at a time, at least 1. */
   readonly most: number;
-}
-
-/** No further session can be held. */
-export class TooManySessionsError extends Error {
-  override readonly name = 'TooManySessionsError';
 }
 
 /**
@@ -49,7 +46,7 @@ export class SessionHost {
   /**
    * The session of this name, made where there is none.
    * @param name - without its prefix, or with it. @defaultValue one that nobody has
-   * @throws TooManySessionsError
+   * @throws ApiError while the gateway stops, or no further session can be held
    */
   async open(name: string = randomUUID()): Promise<{ readonly session: ServedSession; readonly made: boolean }> {
     const id = idOf(name);
@@ -57,7 +54,7 @@ export class SessionHost {
     return found === undefined ? { session: this.#hold(id), made: true } : { session: found, made: false };
   }
 
-  /** Undefined where there is none, here or on record. @throws TooManySessionsError */
+  /** Undefined where there is none, here or on record. @throws ApiError while the gateway stops, or no further session can be held */
   async find(name: string): Promise<ServedSession | undefined> {
     const id = idOf(name);
     const held = this.#sessions.get(id);
@@ -70,8 +67,9 @@ export class SessionHost {
   #hold(id: string, most = this.#parts.most): ServedSession {
     const held = this.#sessions.get(id);
     if (held !== undefined) return held;
-    const { gateway, onMessage } = this.#parts;
-    if (this.#sessions.size >= most) throw new TooManySessionsError(`${most} sessions are held already`);
+    const { gateway, onMessage, isStopping } = this.#parts;
+    if (isStopping()) throw new ApiError(503, 'It is stopping.', 5);
+    if (this.#sessions.size >= most) throw new ApiError(503, `${most} sessions are held already.`);
     const session = gateway.session(id, { onMessage });
     this.#sessions.set(id, session);
     return session;

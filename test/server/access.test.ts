@@ -46,6 +46,16 @@ describe('a request to a listener of this machine', () => {
   });
 
   it.each([
+    ['a name of the network', { host: 'gateway.internal:7420' }, 'allowed'],
+    ['its own page there', { host: 'gateway.internal:7420', origin: 'http://gateway.internal:7420' }, 'allowed'],
+    ['its own page behind TLS', { host: 'gateway.example', origin: 'https://gateway.example' }, 'allowed'],
+    ['the page of another site', { host: 'gateway.internal:7420', origin: 'https://evil.example' }, '403 Forbidden'],
+    ['no host', {}, '403 Forbidden'],
+  ])('[E-1] on another address than the loopback one, from %s', (_from, headers, access) => {
+    expect(accessOf({ headers }, { port, anyHost: true })).toBe(access);
+  });
+
+  it.each([
     ['Bearer secret', 'allowed'],
     ['bearer  secret ', 'allowed'],
     ['Bearer secret2', '401 Unauthorized'],

@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { whatIsServed } from '../../../src/cli/serve/whatIsServed.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+function served(content: unknown, as: 'config' | 'servers' = 'config') {
+  const file = join(temporaryDirectory(), 'serve.json');
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  const args = { config: undefined, servers: undefined, [as]: file };
+  return whatIsServed(args, { TOKEN: 'planted' });
+}
+
+const kb = { command: 'kb-server', args: ['--quiet'], env: { KEY: '${TOKEN}' } };
+
+describe('what `unwedge serve` serves', () => {
+  it('[E-1] are the servers, agents and hooks of its configuration, and the rest configures the gateway', () => {
+    const content = {
+      store: 'gateway.sqlite',
+      policies: { integrations: { kb: { maxAttempts: 1 } } },
+      mcpServers: { kb, far: { url: 'https://mcp.example/mcp', headers: { authorization: 'Bearer ${TOKEN}' } } },
+      agents: { coder: { backend: 'claude', approve: ['Read'] } },
+      hooks: { PreToolUse: [{ command: '/bin/guard', onFailure: 'block' }] },
+    };
+    expect(served(content)).toMatchObject({
+      servers: {
+        kb: { command: 'kb-server', args: ['--quiet'], env: { KEY: 'planted' } },
+        far: { url: 'https://mcp.example/mcp', headers: { authorization: 'Bearer planted' } },
+      },
+      agents: content.agents,
+      hooks: content.hooks,
+      config: { store: 'gateway.sqlite', policies: content.policies },
+    });
+  });
+
+  it('[E-1] of --servers configure no gateway', () => {
+    expect(served({ mcpServers: { kb }, store: 'other.sqlite' }, 'servers').config).toBeUndefined();
+  });
+
+  it.each([
+    ['no JSON', '{', /cannot be read as JSON/],
+    ['no object', '[]', /to hold an object/],
+    ['nothing to serve', { store: 'x.sqlite' }, /neither `mcpServers` nor `agents`/],
+    ['a server that is none', { mcpServers: { kb: 7 } }, /"kb": expected an object/],
+    ['agents that are none', { agents: ['claude'] }, /`agents` .* objects by their names/],
+    [
+      'hooks in another shape',
+      { mcpServers: { kb }, hooks: { PreToolUse: { command: 'x' } } },
+      /`hooks` .* lists by their event/,
+    ],
+  ])('[E-1] refuses %s', (_, content, error) => {
+    expect(() => served(content)).toThrow(error);
+  });
+
+  it('[E-1] says what to write where nothing is named', () => {
+    expect(() => whatIsServed({ config: undefined, servers: undefined }, {})).toThrow(
+      /Nothing is named.*`mcpServers`.*`agents`/s,
+    );
+    expect(() => whatIsServed({ config: 'gateway.mjs', servers: undefined }, {})).toThrow(/Nothing is named/);
+  });
+});

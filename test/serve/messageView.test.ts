@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { endedView, messageView, type MessageSources } from '../../src/serve/messageView.ts';
+import type { HistoryEntry } from '../../src/sessions/history.ts';
+
+const id = 'serve:a-m1';
+const begun = (turn: number): HistoryEntry => ({ type: 'message', turn, id, message: { kind: 'user' }, at: 0 });
+const answered = (turn: number, value: unknown): HistoryEntry => ({
+  ...{ type: 'tool_result', turn, call: `c${turn}`, at: 0 },
+  result: { status: 'ok', value, retries: 0 },
+});
+const sources: MessageSources = { history: [], running: undefined, records: undefined, turns: [] };
+const records = { session: 'serve:a', messages: [], calls: [], deadLetters: [] };
+const waiting = { id, kind: 'user', state: 'waiting' as const, deliveries: 0, postedAt: 0 };
+const turn = { turn: 1, message: id, kind: 'user', state: 'failed', deliveries: 1, postedAt: 0, calls: [] };
+
+describe('what became of a message', () => {
+  it.each<[string, Partial<MessageSources>, object | undefined]>([
+    ['nobody knows it', {}, undefined],
+    ['it waits', { records: { ...records, messages: [waiting] } }, { state: 'waiting' }],
+    ['it is processed', { running: id, history: [begun(1)] }, { state: 'running' }],
+    ['it was answered', { history: [begun(1), answered(1, 'yes')] }, { state: 'done', result: { value: 'yes' } }],
+    ['it had nothing to be answered', { history: [begun(1)] }, { state: 'done' }],
+    [
+      'its turn failed',
+      { history: [begun(1)], turns: [{ ...turn, error: 'no agent' }] },
+      { state: 'failed', error: 'no agent' },
+    ],
+    [
+      'it was delivered twice: the last counts',
+      { history: [begun(1), answered(1, 'first'), begun(2), answered(2, 'second')] },
+      { state: 'done', result: { value: 'second' } },
+    ],
+    [
+      'it is a dead letter',
+      { history: [begun(1)], records: { ...records, deadLetters: [{ id, reason: 'poison' }] } },
+      { state: 'dead', error: 'It is a dead letter: poison' },
+    ],
+  ])('[E-1] where %s', (_, of, view) => {
+    expect([messageView(id, { ...sources, ...of })]).toMatchObject([view && { id, ...view }]);
+  });
+
+  it.each([
+    [
+      'an error of the tool',
+      { status: 'error', error: 'no such file', retries: 0, recoverable: false },
+      'no such file',
+    ],
+    [
+      'an answer that says so',
+      { status: 'ok', value: { isError: true, content: [{ type: 'text', text: 'no' }] }, retries: 0 },
+      'no',
+    ],
+    ['one without words', { status: 'ok', value: { isError: true }, retries: 0 }, 'The tool answered with an error.'],
+    [
+      'the failure of an agent',
+      { status: 'ok', value: { agent: 'x', failure: { message: 'too long' } }, retries: 0 },
+      'too long',
+    ],
+  ] as const)('[E-1] %s is told as its error', (_, result, error) => {
+    expect(endedView(id, result)).toMatchObject({ state: 'failed', error, result });
+  });
+
+  it('[E-1] a declined one has no result', () => {
+    expect(endedView(id, { status: 'declined', error: 'not here' })).toEqual({
+      id,
+      state: 'declined',
+      error: 'not here',
+    });
+    expect(endedView(id, undefined, 'cut')).toEqual({ id, state: 'failed', error: 'cut' });
+  });
+});

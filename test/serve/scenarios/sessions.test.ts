@@ -1,0 +1,267 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { HistoryEntry } from '../../../src/sessions/history.ts';
+import type { SessionWhy } from '../../../src/sessions/why.ts';
+import type { ServedAgent } from '../../../src/serve/serveTypes.ts';
+import { fakeAgent } from '../../support/fakeAgent.ts';
+import { faultyServer } from '../../support/faultyServer.ts';
+import { eventsOf, type SeenEvent, startServed, token } from '../startServed.ts';
+
+const echo = { tool: { server: 'kb', name: 'echo', arguments: { word: 'hello' } } };
+
+/** An agent that does what its prompt says. */
+function agent(options: Partial<ServedAgent> = {}) {
+  const fake = fakeAgent();
+  const { command, env } = fake;
+  return { fake, served: { backend: 'claude' as const, claude: { command, env }, ...options } };
+}
+
+describe('a gateway that is served', () => {
+  it('[E-1] makes a session, has a tool called in it, and tells what became of it', async () => {
+    const { get, post, send } = await startServed({ servers: { kb: faultyServer() } });
+    const made = await post('/v1/sessions', { id: 'a' });
+    expect([made.status, await made.json()]).toEqual([201, { id: 'serve:a', state: 'idle', waiting: 0 }]);
+    expect((await post('/v1/sessions', { id: 'a' })).status).toBe(200);
+    const sent = await send('a', echo);
+    expect(sent).toMatchObject({ status: 200, id: 'serve:a-m1', state: 'done', durable: true });
+    expect(await get('/v1/sessions/a/messages/serve:a-m1')).toEqual({
+      id: 'serve:a-m1',
+      state: 'done',
+      result: sent.result,
+    });
+    const { history } = await get<{ history: HistoryEntry[] }>('/v1/sessions/serve:a/history');
+    expect(history.map(({ type }) => type)).toEqual(['message', 'tool_call', 'tool_result']);
+    expect(await get('/v1/sessions')).toEqual({ sessions: [{ id: 'serve:a', state: 'idle', waiting: 0 }] });
+    expect(await get('/v1/tools')).toMatchObject({ servers: [{ server: 'kb', tools: [{ name: 'echo' }] }] });
+  });
+
+  it('[E-1] accepts a message of one key once', async () => {
+    const { get, post, send } = await startServed({ servers: { kb: faultyServer() } });
+    await post('/v1/sessions', { id: 'a' });
+    const first = await send('a', echo, '1h', 'k-1');
+    expect(await send('a', echo, '1h', 'k-1')).toMatchObject({ status: 200, id: first.id, duplicate: true });
+    const { history } = await get<{ history: HistoryEntry[] }>('/v1/sessions/a/history');
+    expect(history.filter(({ type }) => type === 'tool_call')).toHaveLength(1);
+  });
+
+  it('[E-1] goes on when its server is killed in the middle of a call', async () => {
+    const kb = faultyServer({ faults: [{ tool: 'echo', nth: 1, do: 'crash', signal: 'SIGKILL' }] });
+    const { post, send } = await startServed({ servers: { kb } });
+    await post('/v1/sessions', { id: 'a' });
+    const lost = await send('a', echo);
+    expect(lost).toMatchObject({ status: 200, state: 'failed', result: { synthetic: true, outcome: 'unknown' } });
+  });
+
+  it('[E-1] says why a session waits, and ends the call by its rule or by hand', async () => {
+    const kb = faultyServer({ faults: [{ tool: 'echo', do: 'hang' }] });
+    const { get, post, send, ask } = await startServed({ servers: { kb } });
+    await post('/v1/sessions', { id: 'a' });
+    const events = eventsOf(await ask('/v1/sessions/a/events'));
+    const sent = await send('a', echo, '');
+    expect(sent).toMatchObject({ status: 202, state: 'waiting', durable: true });
+    const seen = await until(events, 'session.turn_started');
+    expect(seen.at(-1)?.data).toMatchObject({ session: 'serve:a', message: 'serve:a-m1' });
+    const why = await whyInFlight(get);
+    expect(why).toMatchObject({ session: 'serve:a', turn: { message: 'serve:a-m1' }, calls: [{ integration: 'kb' }] });
+    expect(await get('/v1/sessions/a/messages/serve:a-m1')).toEqual({ id: 'serve:a-m1', state: 'running' });
+    const next = why.next?.id ?? '';
+    expect(await (await post('/v1/sessions/a/fire', { rule: next, why: 'a test' })).json()).toMatchObject({ ok: true });
+    const ended = await until(events, 'session.turn_ended');
+    expect(ended.at(-1)?.id).toMatch(/^[\da-f]{8}-\d+$/);
+    expect(await get('/v1/sessions/a/messages/serve:a-m1')).toMatchObject({ state: 'failed' });
+
+    await send('a', echo, '');
+    await until(events, 'session.turn_started');
+    await whyInFlight(get);
+    expect(await (await post('/v1/sessions/a/cancel', {})).json()).toMatchObject({ ok: true });
+    await until(events, 'session.turn_ended');
+    expect(await get('/v1/sessions/a/messages/serve:a-m2')).toMatchObject({ state: 'failed' });
+  });
+
+  it('[E-1] asks an agent, tells what it does meanwhile, and goes on with the conversation', async () => {
+    const { fake, served } = agent();
+    const { post, send, ask } = await startServed({ agents: { coder: served } });
+    await post('/v1/sessions', { id: 'a' });
+    const events = eventsOf(await ask('/v1/sessions/a/events'));
+    expect(await send('a', { text: 'say four' })).toMatchObject({
+      state: 'done',
+      result: { status: 'ok', value: { agent: 'coder', text: 'four', conversation: expect.any(String) as string } },
+    });
+    const told = await until(events, 'agent');
+    expect(told.at(-1)?.data).toMatchObject({ type: 'agent', agent: 'coder', event: { type: 'text', text: 'four' } });
+    expect(await send('a', { text: 'say five' })).toMatchObject({ result: { value: { text: 'five' } } });
+    expect(fake.starts()).toHaveLength(1);
+  });
+
+  it('[E-1] takes the conversation up again in another process', async () => {
+    const { fake, served } = agent();
+    const first = await startServed({ agents: { coder: served } });
+    await first.post('/v1/sessions', { id: 'a' });
+    const { result } = await first.send('a', { text: 'say four' });
+    await first.serving.stop();
+    const second = await startServed({ agents: { coder: served }, store: first.store });
+    expect(await second.send('a', { text: 'say five' })).toMatchObject({ id: 'serve:a-m2', state: 'done' });
+    const { conversation } = (result as { value: { conversation: string } }).value;
+    expect(fake.starts()[1]?.args.join(' ')).toContain(`--resume ${conversation}`);
+  });
+
+  it('[E-1] tells an agent whose answer was cut that it may have acted', async () => {
+    const { fake, served } = agent();
+    const first = await startServed({ agents: { coder: served } });
+    await first.post('/v1/sessions', { id: 'a' });
+    await first.send('a', { text: 'hang' }, '');
+    await vi.waitFor(() => expect(fake.prompts()).toEqual(['hang']), 15_000);
+    await first.serving.stop();
+    await startServed({ agents: { coder: served }, store: first.store });
+    await vi.waitFor(() => expect(fake.prompts()).toHaveLength(2), 15_000);
+    expect(fake.prompts()[1]).toMatch(/^hang\n\n\[This message was answered before, and the answer was cut off/);
+  });
+
+  it('[E-1] has the failure of an agent as its answer, and another goes on for it', async () => {
+    const { served } = agent();
+    const { post, send } = await startServed({
+      agents: { alone: served, coder: { ...served, fallback: 'reviewer' }, reviewer: agent().served },
+    });
+    await post('/v1/sessions', { id: 'a' });
+    const failed = await send('a', { text: 'fail 400 too long', agent: 'alone' });
+    expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('too long') as string });
+    const other = await send('a', { text: 'say well', agent: 'reviewer' });
+    expect(other).toMatchObject({ state: 'done', result: { value: { agent: 'reviewer' } } });
+  });
+
+  it('[E-1] allows an agent the tools that are named, and no other', async () => {
+    const { served } = agent({ approve: ['Bash'] });
+    const { post, send } = await startServed({ agents: { free: served, bound: agent().served } });
+    await post('/v1/sessions', { id: 'a' });
+    const free = await send('a', { text: 'tool ls', agent: 'free' });
+    const bound = await send('a', { text: 'tool ls', agent: 'bound' });
+    expect([free, bound]).toMatchObject([
+      { result: { value: { text: 'done' } } },
+      { result: { value: { text: 'not done' } } },
+    ]);
+  });
+
+  it('[E-1] [H-1] has a hook decline what it guards', async () => {
+    const guard = { command: process.execPath, args: ['-e', 'console.error("not this one"); process.exit(2)'] };
+    const { post, send } = await startServed({
+      servers: { kb: faultyServer() },
+      agents: { coder: agent().served },
+      hooks: { PreToolUse: [{ ...guard, onFailure: 'block' }] },
+    });
+    await post('/v1/sessions', { id: 'a' });
+    expect(await send('a', echo)).toMatchObject({ state: 'declined', error: 'not this one' });
+    expect(await send('a', { text: 'say well' })).toMatchObject({ state: 'done' });
+  });
+
+  it('[E-1] [I-5] keeps what was accepted: what waits at a stop is answered by the next process', async () => {
+    const kb = faultyServer({ faults: [{ tool: 'echo', nth: 1, do: 'hang' }] });
+    const first = await startServed({ servers: { kb } });
+    await first.post('/v1/sessions', { id: 'a' });
+    const events = eventsOf(await first.ask('/v1/sessions/a/events'));
+    const ids = [await first.send('a', echo, ''), await first.send('a', echo, '')].map(({ id }) => id);
+    await until(events, 'session.turn_started');
+    await whyInFlight(first.get);
+    await first.serving.stop();
+    const second = await startServed({ servers: { kb: faultyServer() }, store: first.store });
+    const read = eventsOf(await second.ask('/v1/sessions/a/events', { headers: { 'last-event-id': 'of-another' } }));
+    expect((await read.next()).value).toMatchObject({ event: 'missed' });
+    expect(await second.send('a', echo)).toMatchObject({ id: 'serve:a-m3', state: 'done' });
+    for (const id of ids) expect(await second.get(`/v1/sessions/a/messages/${id}`)).toMatchObject({ state: 'done' });
+  });
+
+  it('[E-1] leaves the sessions of other hosts on the same database alone', async () => {
+    const first = await startServed({ servers: { kb: faultyServer() } });
+    const answer = await first.ask('/v1/sessions/agent:main');
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      { error: 'Nobody knows the session `agent:main`: POST /v1/sessions makes one.' },
+    ]);
+  });
+
+  it('[E-1] gives a reader that comes back what it missed', async () => {
+    const { post, send, ask } = await startServed({ servers: { kb: faultyServer() } });
+    await post('/v1/sessions', { id: 'a' });
+    const reader = new AbortController();
+    const events = eventsOf(await ask('/v1/sessions/a/events', { signal: reader.signal }));
+    await send('a', echo);
+    const { id = '' } = (await until(events, 'session.turn_started')).at(-1) ?? {};
+    reader.abort();
+    const again = eventsOf(await ask('/v1/sessions/a/events', { headers: { 'last-event-id': id } }));
+    const missed = await until(again, 'session.turn_ended');
+    expect(missed.map(({ data }) => data.type)).not.toContain('missed');
+    expect(missed.map(({ data }) => data.type)).not.toContain('session.turn_started');
+  });
+});
+
+describe('what a client gets wrong', () => {
+  it.each([
+    ['no token', '/v1/sessions', { headers: { authorization: '' } }, 401, /Authorization has to hold the token/],
+    ['another token', '/v1/sessions', { headers: { authorization: `Bearer ${token}x` } }, 401, /hold the token/],
+    ['no such route', '/v2/sessions', {}, 404, /There is no \/v2\/sessions here/],
+    ['another method', '/v1/sessions/a/cancel', {}, 404, /takes POST/],
+    ['no JSON', '/v1/sessions', { method: 'POST', body: '{' }, 400, /has to be JSON/],
+    ['a key nobody knows', '/v1/sessions', { method: 'POST', body: '{"ip":"a"}' }, 400, /`body\.ip`.*id/],
+    ['an id that is no text', '/v1/sessions', { method: 'POST', body: '{"id":7}' }, 400, /`body\.id`.*7/],
+    [
+      'neither text nor tool',
+      '/v1/sessions/a/messages',
+      { method: 'POST', body: '{}' },
+      400,
+      /either `text` or `tool`/,
+    ],
+    [
+      'a server nobody knows',
+      '/v1/sessions/a/messages',
+      { method: 'POST', body: '{"tool":{"server":"xb","name":"echo"}}' },
+      400,
+      /`body\.tool\.server`.*kb.*xb/,
+    ],
+    ['text without an agent', '/v1/sessions/a/messages', { method: 'POST', body: '{"text":"hi"}' }, 400, /No agent/],
+    [
+      'a wait that is none',
+      '/v1/sessions/a/messages?wait=soon',
+      { method: 'POST', body: '{}' },
+      400,
+      /`query\.wait`.*soon/,
+    ],
+    ['a message nobody knows', '/v1/sessions/a/messages/x', {}, 404, /Nobody knows this message/],
+  ])('[E-1] %s is told by its name', async (_, way, init, status, error) => {
+    const { post, ask } = await startServed({ servers: { kb: faultyServer() } });
+    await post('/v1/sessions', { id: 'a' });
+    const response = await ask(way, init);
+    expect(response.status).toBe(status);
+    expect(((await response.json()) as { error: string }).error).toMatch(error);
+  });
+
+  it('[E-1] a body of more than 4 MB is not read', async () => {
+    const { ask } = await startServed();
+    const body = JSON.stringify({ id: 'x'.repeat(5 * 1024 * 1024) });
+    expect((await ask('/v1/sessions', { method: 'POST', body })).status).toBe(413);
+  });
+
+  it('[E-1] more sessions than it may hold are refused, and the others go on', async () => {
+    const { post, send } = await startServed({ servers: { kb: faultyServer() }, maxSessions: 1 });
+    await post('/v1/sessions', { id: 'a' });
+    expect((await post('/v1/sessions', { id: 'b' })).status).toBe(503);
+    expect(await send('a', echo)).toMatchObject({ state: 'done' });
+  });
+});
+
+/** What the session waits for, once its call is in flight. */
+function whyInFlight(get: <T>(way: string) => Promise<T>): Promise<SessionWhy> {
+  return vi.waitFor(async () => {
+    const why = await get<SessionWhy>('/v1/sessions/a/why');
+    expect(why.calls[0]?.progress?.phase).toBe('in_flight');
+    return why;
+  }, 15_000);
+}
+
+/** Reads on up to an event of this type. */
+async function until(events: AsyncGenerator<SeenEvent, undefined>, type: string): Promise<SeenEvent[]> {
+  const seen: SeenEvent[] = [];
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done === true) throw new Error(`The events ended before ${type}: ${seen.map(({ event }) => event).join(', ')}`);
+    seen.push(value);
+    if (value.event === type) return seen;
+  }
+}
