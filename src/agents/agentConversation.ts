@@ -1,4 +1,5 @@
 import { isOfWork, markOfWork } from '../calls/workSignal.ts';
+import { formatDuration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import type { Failure, Outcome } from '../policy/failure.ts';
@@ -247,7 +248,7 @@ function stoppedFailure(agent: string): Failure {
 }
 
 function overdue(integration: string, limitMs = 0): Failure {
-  const message = `${integration} was not done within ${Math.round(limitMs)} ms`;
+  const message = `${integration} was not done within ${formatDuration(limitMs)}`;
   const facts = { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' } as const;
   return { ...facts, integration, attempts: 1, retryable: true };
 }

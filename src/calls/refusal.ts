@@ -173,14 +173,14 @@ export function notStarted(limitMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'overall_timeout',
-    message: `Not started within ${Math.round(limitMs)} ms`,
+    message: `Not started within ${formatDuration(limitMs)}`,
     outcome: 'not_started',
   };
 }
 
 export function timedOut(reason: FailureReason, limitMs: number): FailureFacts {
   const what = reason === 'idle_timeout' ? 'No sign of life' : 'No answer';
-  return { kind: 'timeout', reason, message: `${what} within ${Math.round(limitMs)} ms`, outcome: 'unknown' };
+  return { kind: 'timeout', reason, message: `${what} within ${formatDuration(limitMs)}`, outcome: 'unknown' };
 }
 
 /** A limit that an operator had act before its time. */

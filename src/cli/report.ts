@@ -7,7 +7,7 @@ import {
   reportSpan,
   type ReportStep,
 } from '../policy/callReport.ts';
-import { formatDuration } from '../policy/duration.ts';
+import { formatDuration, formatLatency } from '../policy/duration.ts';
 import { nearest } from '../policy/nearest.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import { defineCommand } from './command.ts';
@@ -99,7 +99,7 @@ function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io
     String(line.calls),
     rateCell(line.successRate, style),
     ...latencies(line.took),
-    ...(hasStreams ? [line.firstChunk === undefined ? '' : latency(line.firstChunk.p95Ms)] : []),
+    ...(hasStreams ? [line.firstChunk === undefined ? '' : formatLatency(line.firstChunk.p95Ms)] : []),
     String(line.retries),
     String(line.refused),
     ...(isWide ? [course(steps)] : []),
@@ -121,14 +121,7 @@ export function rateCell(rate: number | undefined, { red, yellow, green }: Style
 }
 
 function latencies(took: Quantiles | undefined): string[] {
-  return took === undefined ? ['', '', ''] : [took.p50Ms, took.p95Ms, took.p99Ms].map(latency);
-}
-
-/** Two or three digits, as what is right to 6 % deserves. */
-export function latency(ms: number): string {
-  if (ms < 1) return '<1ms';
-  if (ms < 1000) return `${ms}ms`;
-  return formatDuration(ms < 10_000 ? Math.round(ms / 100) * 100 : Math.round(ms / 1000) * 1000);
+  return took === undefined ? ['', '', ''] : [took.p50Ms, took.p95Ms, took.p99Ms].map(formatLatency);
 }
 
 function failures({ failures: byKind, fellBack }: ReportLine): string {

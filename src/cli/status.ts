@@ -1,5 +1,5 @@
 import { type LiveGroup, type LiveStatus, readStatusAnswer } from '../control/answers.ts';
-import { formatDuration } from '../policy/duration.ts';
+import { formatDuration, formatLatency } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
 import { createShownNames, withShownNames } from '../store/shownNames.ts';
 import type { SessionStatus, StoreStatus } from '../store/storeReader.ts';
@@ -14,7 +14,7 @@ import type { Io } from './io.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
-import { latency, rateCell } from './report.ts';
+import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { recordedSessions, recordedText, stuckSessions } from './stuckSessions.ts';
 import { createStyle, type Style } from './style.ts';
@@ -194,7 +194,7 @@ function integrationTable(
 }
 
 function p95Cell({ p95Ms24h }: IntegrationView): string {
-  return p95Ms24h === undefined ? '' : latency(p95Ms24h);
+  return p95Ms24h === undefined ? '' : formatLatency(p95Ms24h);
 }
 
 function rateLine(integration: string, live: IntegrationView['live']): readonly string[] {

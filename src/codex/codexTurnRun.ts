@@ -1,5 +1,6 @@
 import type { BoundedStream } from '../actors/rpc/rpcPeerStream.ts';
 import type { AttemptContext } from '../calls/operation.ts';
+import { formatDuration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
 import { RpcResponseError } from '../actors/rpc/rpcPeerErrors.ts';
 import { AttemptError, type FailureFacts } from '../policy/failure.ts';
@@ -204,6 +205,6 @@ const endUntold: FailureFacts = {
 };
 
 function notLetGo(limitMs: number): FailureFacts {
-  const message = `Codex did not let go of an interrupted turn within ${limitMs} ms and was killed`;
+  const message = `Codex did not let go of an interrupted turn within ${formatDuration(limitMs)} and was killed`;
   return { kind: 'crash', reason: 'hang', message, outcome: 'unknown' };
 }

@@ -1,4 +1,5 @@
 import { createConnection } from 'node:net';
+import { formatDuration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
 import { encodeRequest, parseRpc } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
@@ -36,7 +37,9 @@ export function askRuntime(
       resolve(answer);
     };
     const fail = (reason: ControlFailure, message: string): void => settle({ ok: false, reason, message });
-    const timer = clock.setTimeout(() => fail('timeout', `no answer within ${timeoutMs} ms`), timeoutMs, { ref: true });
+    const timer = clock.setTimeout(() => fail('timeout', `no answer within ${formatDuration(timeoutMs)}`), timeoutMs, {
+      ref: true,
+    });
     const splitter = createLineSplitter({
       maxBytes: maxAnswerBytes,
       onLine: (line) => settle(readAnswer(line)),

@@ -4,6 +4,7 @@ import { encodeRequest } from '../protocol/jsonRpc.ts';
 import { createLineSplitter } from '../protocol/lines.ts';
 import { type AskOptions, type ControlAnswer, readAnswer, readError } from './client.ts';
 import { readItem } from './items.ts';
+import { formatDuration } from '../policy/duration.ts';
 
 export type ControlStream =
   /** Each chunk is the JSON of an item. It ends with the runtime; destroying it lets the runtime go. */
@@ -35,7 +36,7 @@ export function streamFromRuntime(
     };
     const lose = (message: string): void => refuse({ ok: false, reason: 'lost', message });
     const timer = clock.setTimeout(
-      () => refuse({ ok: false, reason: 'timeout', message: `no answer within ${timeoutMs} ms` }),
+      () => refuse({ ok: false, reason: 'timeout', message: `no answer within ${formatDuration(timeoutMs)}` }),
       timeoutMs,
       { ref: true },
     );

@@ -7,6 +7,7 @@ import { overdue, pause, within } from './pause.ts';
 import { belongs, type FaultReport, reportFault } from './report.ts';
 import { type Answer, differences, type Retry } from './expectation.ts';
 import { watchdogMs } from './watchdogFault.ts';
+import { formatDuration } from '../policy/duration.ts';
 import { messageOf } from '../policy/thrown.ts';
 
 /** A session, and the faults that befall it one after the other. */
@@ -79,7 +80,7 @@ export function createLane(stage: Stage, name: LaneName, faults: readonly Fault[
       answer = { ok: true, value: await job(turn) };
     });
     const outcome = await within(processed, limitMs);
-    if (outcome === overdue) return { ok: false, why: `no answer within ${limitMs} ms` };
+    if (outcome === overdue) return { ok: false, why: `no answer within ${formatDuration(limitMs)}` };
     return answer ?? { ok: false, why: outcome.ok ? 'no answer' : outcome.failure.message };
   }
 

@@ -1,4 +1,5 @@
 import { type ActorRefFrom, assign, emit, fromCallback, sendTo, setup } from 'xstate';
+import { formatDuration } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 
 export interface ConnectionInput {
@@ -94,7 +95,7 @@ export const connectionMachine = setup({
       facts: {
         kind: 'timeout' as const,
         reason: 'init_timeout' as const,
-        message: `No answer to initialize within ${context.handshakeMs} ms`,
+        message: `No answer to initialize within ${formatDuration(context.handshakeMs)}`,
         outcome: 'not_started' as const,
       },
     })),

@@ -1,4 +1,5 @@
 import { type ActorRefFrom, assign, emit, setup } from 'xstate';
+import { formatDuration } from '../policy/duration.ts';
 
 export interface SessionInput {
   readonly session: string;
@@ -63,7 +64,9 @@ export const sessionMachine = setup({
     abandonTurn: emit(({ context }) => ({ type: 'turn.abandoned' as const, turn: context.turn })),
     // Let it crash: the supervisor restarts the session, whose mailbox and history live outside this actor.
     crash: ({ context }) => {
-      throw new Error(`Turn ${context.turn} of ${context.session} was not released within ${context.recoveryMs} ms`);
+      throw new Error(
+        `Turn ${context.turn} of ${context.session} was not released within ${formatDuration(context.recoveryMs)}`,
+      );
     },
   },
 }).createMachine({

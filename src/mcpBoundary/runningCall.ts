@@ -1,4 +1,4 @@
-import { limitText } from '../policy/duration.ts';
+import { formatDuration } from '../policy/duration.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Timer } from '../policy/clock.ts';
 import type { BoundarySettings } from './boundaryOptions.ts';
@@ -145,8 +145,8 @@ export class RunningCall {
     }
     const overall = clock.now() >= this.#startedAt + overallMs;
     const what = overall
-      ? `did not end within ${limitText(overallMs)}`
-      : `gave no sign of life for ${limitText(idleMs)}`;
+      ? `did not end within ${formatDuration(overallMs)}`
+      : `gave no sign of life for ${formatDuration(idleMs)}`;
     this.end('limit', new Error(`The tool ${what} and was given up; its outcome is unknown`));
   }
 }

@@ -1,4 +1,5 @@
 import { stackOf } from '../calls/errorText.ts';
+import { formatDuration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
 import { inTime } from '../policy/inTime.ts';
 import { guardProcess } from '../runtime/processGuard.ts';
@@ -66,7 +67,9 @@ export function watchServerProcess(server: ServedProcess): ServerProcess {
     while ((times[0] ?? now) <= now - bound.periodMs) times.shift();
     // In order, not at once: the calls that were just answered still have to be heard of.
     if (times.length > bound.most && !leaving) {
-      say(`More than ${bound.most} errors that nobody caught within ${bound.periodMs} ms; the server ends`);
+      say(
+        `More than ${bound.most} errors that nobody caught within ${formatDuration(bound.periodMs)}; the server ends`,
+      );
       leave(1);
     }
     return true;

@@ -56,7 +56,19 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? `${minutes}m` : `${minutes}m${rest}s`;
 }
 
-/** A limit that passed, as messages name it: in whole seconds (`300s`), or in ms where it has a fraction of one (`1500ms`). */
+/** A duration for people in whole seconds, begun ones as whole: what is left, or how long ago. Below 0 counts as 0. */
+export function formatSeconds(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return seconds === 0 ? '0s' : formatDuration(seconds * 1000);
+}
+
+/** How long a call took, in two or three digits, as what is right to 6 % deserves: `96ms`, `2.1s`, `12s`. */
+export function formatLatency(ms: number): string {
+  if (ms < 1) return '<1ms';
+  return formatDuration(ms < 10_000 ? (ms < 1000 ? ms : Math.round(ms / 100) * 100) : Math.round(ms / 1000) * 1000);
+}
+
+/** A limit as the systems write it whose texts are kept (S-2, W-3): in whole seconds (`300s`), or in ms where it has a fraction of one (`1500ms`). */
 export function limitText(ms: number): string {
   return ms >= 1000 && ms % 1000 === 0 ? `${ms / 1000}s` : `${Math.round(ms)}ms`;
 }

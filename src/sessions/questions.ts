@@ -1,5 +1,6 @@
 import { observe } from '../calls/observe.ts';
 import { markOfWork } from '../calls/workSignal.ts';
+import { formatDuration } from '../policy/duration.ts';
 import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { classify } from '../policy/classify.ts';
 import type { FailureFacts, Outcome } from '../policy/failure.ts';
@@ -127,7 +128,7 @@ function unanswered(what: string, overallMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'overall_timeout',
-    message: `Nobody answered within ${Math.round(overallMs)} ms: ${what}`,
+    message: `Nobody answered within ${formatDuration(overallMs)}: ${what}`,
     outcome: 'failed',
   };
 }

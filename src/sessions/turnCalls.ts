@@ -286,7 +286,7 @@ export class TurnCalls {
     this.#end(call, {
       kind: 'watchdog',
       ...(firedFor === undefined
-        ? { message: `${tool} did not answer within ${Math.round(limitMs)} ms` }
+        ? { message: `${tool} did not answer within ${formatDuration(limitMs)}` }
         : {
             reason: 'by_operator',
             message: `The watchdog of ${tool}, with a limit of ${formatDuration(limitMs)}, was ${firedBy(firedFor)}`,

@@ -1,3 +1,4 @@
+import { formatDuration } from '../policy/duration.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError } from '../policy/failure.ts';
 import { asSource, type ChunkSource } from './chunkSource.ts';
@@ -158,7 +159,7 @@ export class DecodedStream<C> implements AsyncIterable<C>, ChunkSource<C> {
   }
 
   #fellSilent(itemMs: number): void {
-    const message = `Nothing but signs of life for ${itemMs} ms`;
+    const message = `Nothing but signs of life for ${formatDuration(itemMs)}`;
     this.#fail(new AttemptError({ kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' }));
   }
 

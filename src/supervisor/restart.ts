@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { type Crash, type Death, type Findings, type Outlook, crashReport, examine, tellCrash } from './crashReport.ts';
+import { formatDuration } from '../policy/duration.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { type Exit, failedExit } from './exit.ts';
 import { startIncarnation } from './incarnation.ts';
@@ -174,7 +175,7 @@ function stopFor(supervision: Supervision, plan: StartPlan, affected: readonly C
 /** A supervisor that used up its window ends as failed, so that its parent decides. */
 function escalate(supervision: Supervision, child: Child, crash: Crash | undefined): void {
   const { name, window } = supervision;
-  const limit = `${window.intensity} restarts within ${window.periodMs} ms`;
+  const limit = `${window.intensity} restarts within ${formatDuration(window.periodMs)}`;
   const error = new Error(`Supervisor \`${name}\` gave up after ${limit}; last child: \`${child.spec.id}\``, {
     cause: child.lastFailure?.error,
   });

@@ -3,7 +3,7 @@ import type { Call } from '../calls/call.ts';
 import type { AttemptContext } from '../calls/operation.ts';
 import * as refusal from '../calls/refusal.ts';
 import type { BackendOrder, ItemFigures, WorkflowMachineEvent } from '../machines/workflow.ts';
-import { limitText } from '../policy/duration.ts';
+import { formatDuration } from '../policy/duration.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { createItemTable, type ItemTable } from './itemTable.ts';
 import { askAboutItems } from './itemQuestions.ts';
@@ -172,7 +172,7 @@ export function createBackendTurn<I, R, S>(
   ): FailureFacts {
     if (ending === 'stopped') return refusal.stopped(path.name);
     if (ending === 'cancelled') return refusal.cancelled(reason, row.attempt !== undefined);
-    const message = `The run was not done within ${limitText(run.overallMs)}`;
+    const message = `The run was not done within ${formatDuration(run.overallMs)}`;
     return { kind: 'timeout', reason: 'overall_timeout', message, outcome: 'unknown' };
   }
 }

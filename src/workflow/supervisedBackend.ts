@@ -5,7 +5,7 @@ import { circuitOf } from '../calls/integration.ts';
 import { attemptFacts } from '../calls/attemptFacts.ts';
 import type { Clock } from '../policy/clock.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../policy/failure.ts';
-import { limitText } from '../policy/duration.ts';
+import { formatDuration, limitText } from '../policy/duration.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { RetryBudget } from '../policy/retryBudget.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -71,7 +71,7 @@ export function superviseBackend<I, R, S>(
     },
     describeTimeout: (reason, limitMs) =>
       reason === 'idle_timeout' && limitMs < whole.limits.attemptMs
-        ? `${backend.name} gave no sign of life for ${limitText(limitMs)}`
+        ? `${backend.name} gave no sign of life for ${formatDuration(limitMs)}`
         : `${backend.name} workflow timeout after ${limitText(limitMs)}`,
   });
   let knownUntil: number | undefined;

@@ -29,7 +29,7 @@ describe('a call whose wait ended too late', () => {
     const outcome = integration.call('ask', { overallMs: 1000 });
     await clock.advance(1000);
     expect(await outcome).toMatchObject({
-      failure: { reason: 'overall_timeout', message: 'Not started within 1000 ms' },
+      failure: { reason: 'overall_timeout', message: 'Not started within 1s' },
     });
   });
 });

@@ -11,7 +11,7 @@ const facts: FailureFacts = {
 };
 
 it('[F-27] a turn that Codex never began claims no interrupt', async () => {
-  expect(timedOut(facts, undefined).message).toBe('Codex made no progress for 300s');
+  expect(timedOut(facts, undefined).message).toBe('Codex made no progress for 5m');
   const { thread, clock, heard } = await startThread({ 'turn/start': [[]] }, { policy: { idleMs: 1000 } });
   const turn = thread.send('hi');
   await clock.advance(1000);

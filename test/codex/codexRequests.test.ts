@@ -1,4 +1,4 @@
-import { limitText } from '../../src/policy/duration.ts';
+import { formatDuration } from '../../src/policy/duration.ts';
 import { describe, expect, it } from 'vitest';
 import { isSettled } from '../support/deferred.ts';
 import { quickTurn, says, startCodex, startThread } from './startCodex.ts';
@@ -23,7 +23,7 @@ describe('a request that is not answered in time', () => {
       failure: {
         kind: 'timeout',
         outcome: 'unknown',
-        message: `No answer to ${method} within ${limitText(limitMs)}`,
+        message: `No answer to ${method} within ${formatDuration(limitMs)}`,
         attempts: 1,
       },
     });
@@ -39,7 +39,7 @@ describe('a request that is not answered in time', () => {
     expect(await isSettled(outcome)).toBe(false);
     await clock.advance(1);
     expect(await outcome).toMatchObject({
-      failure: { kind: 'timeout', message: 'No answer to turn/start within 300s' },
+      failure: { kind: 'timeout', message: 'No answer to turn/start within 5m' },
     });
     expect(await thread.send('hi').outcome).toMatchObject({
       failure: { kind: 'too_many_requests', outcome: 'not_started' },

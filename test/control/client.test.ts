@@ -50,7 +50,7 @@ describe('asking a live runtime', () => {
     await clock.advance(1999);
     expect(answer).toBeUndefined();
     await clock.advance(1);
-    expect(await asked).toEqual({ ok: false, reason: 'timeout', message: 'no answer within 2000 ms' });
+    expect(await asked).toEqual({ ok: false, reason: 'timeout', message: 'no answer within 2s' });
   });
 
   it.each([

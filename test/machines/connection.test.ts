@@ -51,7 +51,7 @@ describe('the connection machine', () => {
     await clock.advance(9999);
     expect(actor.getSnapshot().value).toBe('handshake');
     await clock.advance(1);
-    const facts = { kind: 'timeout', reason: 'init_timeout', message: 'No answer to initialize within 10000 ms' };
+    const facts = { kind: 'timeout', reason: 'init_timeout', message: 'No answer to initialize within 10s' };
     expect(orders).toMatchObject([{ type: 'link.kill', facts }]);
     send({ type: 'link.lost', facts: { ...crash, reason: 'init_timeout' }, end });
     expect(actor.getSnapshot()).toMatchObject({ value: 'crashed', output: { facts: { reason: 'init_timeout' } } });

@@ -195,7 +195,7 @@ describe('a tool handler that hangs', () => {
     expect(await isSettled(answer)).toBe(false);
     await clock.advance(1);
     expect(await answer).toEqual(
-      errorResult('Error in search: The tool did not end within 280s and was given up; its outcome is unknown'),
+      errorResult('Error in search: The tool did not end within 4m40s and was given up; its outcome is unknown'),
     );
   });
 

@@ -1,6 +1,13 @@
 import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, limitText, parseDuration, wholeMs } from '../../src/policy/duration.ts';
+import {
+  formatDuration,
+  formatLatency,
+  formatSeconds,
+  limitText,
+  parseDuration,
+  wholeMs,
+} from '../../src/policy/duration.ts';
 
 describe('a duration', () => {
   it.each([
@@ -70,5 +77,32 @@ describe('times in ms for others', () => {
     expect(JSON.parse(JSON.stringify({ given }, wholeMs))).toEqual({
       given: { ...given, sinceMs: 944, elapsed_ms: 1, ms: 1 },
     });
+  });
+});
+
+describe('a time in whole seconds', () => {
+  it.each([
+    [-5, '0s'],
+    [0, '0s'],
+    [1, '1s'],
+    [1000, '1s'],
+    [1001, '2s'],
+    [275_001, '4m36s'],
+    [Number.POSITIVE_INFINITY, 'for ever'],
+  ])('[O-13] counts a second that has begun: %s ms', (ms, text) => {
+    expect(formatSeconds(ms)).toBe(text);
+  });
+});
+
+describe('how long calls took', () => {
+  it.each([
+    [0.4, '<1ms'],
+    [96.4, '96ms'],
+    [999.4, '999ms'],
+    [2140, '2.1s'],
+    [12_400, '12s'],
+    [276_000, '4m36s'],
+  ])('[O-10] is told in two or three digits: %s ms', (ms, text) => {
+    expect(formatLatency(ms)).toBe(text);
   });
 });

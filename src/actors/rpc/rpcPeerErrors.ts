@@ -1,4 +1,4 @@
-import { limitText } from '../../policy/duration.ts';
+import { formatDuration } from '../../policy/duration.ts';
 import type { FailureFacts } from '../../policy/failure.ts';
 import type { RpcError, RpcId } from '../../protocol/jsonRpc.ts';
 
@@ -23,7 +23,7 @@ export function timedOut(method: string, limitMs: number): FailureFacts {
   return {
     kind: 'timeout',
     reason: 'attempt_timeout',
-    message: `No answer to ${method} within ${limitText(limitMs)}`,
+    message: `No answer to ${method} within ${formatDuration(limitMs)}`,
     outcome: 'unknown',
   };
 }

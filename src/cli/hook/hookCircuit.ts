@@ -1,4 +1,5 @@
 import { leaseOwner } from '../../runtime/leaseOwner.ts';
+import { formatDuration } from '../../policy/duration.ts';
 import type { Facts } from '../../policy/facts.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { HookInput } from '../../protocol/hookEvents.ts';
@@ -59,7 +60,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
     const late = new Promise<undefined>((resolve) => {
       setTimeout(() => {
         isLate = true;
-        note(`the database did not answer within ${Math.round(limitMs)}ms`);
+        note(`the database did not answer within ${formatDuration(limitMs)}`);
         resolve(undefined);
       }, limitMs);
     });

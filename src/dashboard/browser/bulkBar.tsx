@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals';
+import { formatSeconds } from '../../policy/duration.ts';
 import type { Order, OrderName } from '../../policy/operatorOrder.ts';
 import { giveMany } from './api.ts';
 import { Ask, type Consequence } from './ask.tsx';
 import { cutting, told, verbs } from './dialog.tsx';
 import { isStale, right } from './live.ts';
 import type { Picked } from './picked.tsx';
-import { count, counted, lasting } from './words.ts';
+import { count, counted } from './words.ts';
 
 /** An order, and those that it fits. */
 export interface BulkChoice {
@@ -100,7 +101,7 @@ export function BulkDialog() {
         [
           'clock',
           'acc',
-          `One after the other, two a second: ${lasting(((of.length - 1) / perSecond) * 1000)} or longer.`,
+          `One after the other, two a second: ${formatSeconds(((of.length - 1) / perSecond) * 1000)} or longer.`,
         ],
         ['held', 'acc', 'It can be stopped on the way; what was done until then stays done.'],
       ]}

@@ -155,7 +155,11 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
               'bad',
               session.state === 'idle' ? 'No turn is under way.' : 'Its turn is cut off, with its calls.',
             ],
-            ['ok', 'ok', `${counted(session.waiting, 'message')} in the mailbox stay and follow in order.`],
+            [
+              'ok',
+              'ok',
+              `${counted(session.waiting, 'message stays in the mailbox and follows', 'messages stay in the mailbox and follow in order')}.`,
+            ],
           ];
   }
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { formatDuration } from '../../policy/duration.ts';
 import type { EventRow as StoredEvent } from '../../store/events.ts';
 import type { ChainLink, EventChain } from '../eventChain.ts';
 import { get } from './api.ts';
@@ -6,7 +7,6 @@ import { Glyph } from './glyph.tsx';
 import type { GlyphName, Tone } from './glyphs.ts';
 import { href } from './route.ts';
 import { Ago } from './times.tsx';
-import { seconds } from './timelineRows.ts';
 
 const bad = /fail|error|crash|quarantin|gave_up|lost|refused|degraded|uncaught|isolated/;
 const warn = /opened|paused|watchdog|restart|dead_letter|raised|held|rate_limited|pending/;
@@ -125,7 +125,9 @@ function Link({ link, to }: { readonly link: StoredEvent | ChainLink; readonly t
   return (
     <li class={link.id === to.id ? 'here' : ''}>
       <Glyph name={glyph} tone={tone} />
-      <span class="nw dim">{link.id === to.id ? 'this' : `${apart < 0 ? '−' : '+'}${seconds(Math.abs(apart))}`}</span>
+      <span class="nw dim">
+        {link.id === to.id ? 'this' : `${apart < 0 ? '−' : '+'}${formatDuration(Math.abs(apart))}`}
+      </span>
       <span class="wrap">
         <bdi>
           {link.category}/{link.type}

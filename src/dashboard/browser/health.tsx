@@ -1,10 +1,11 @@
+import { formatLatency } from '../../policy/duration.ts';
 import type { IntegrationLine } from '../snapshot.ts';
 import { State } from './glyph.tsx';
 import { head } from './live.ts';
 import { href, span } from './route.ts';
 import { Line, SuccessBars } from './spark.tsx';
 import { useSteady } from './steady.ts';
-import { count, failureText, latency, percent } from './words.ts';
+import { count, failureText, percent } from './words.ts';
 import { tables } from './tables.ts';
 
 /** What people expect of calls: below it a figure has a colour. */
@@ -28,8 +29,8 @@ export function Health() {
         />
         <Figure
           name="p95"
-          value={total?.took === undefined ? '–' : latency(total.took.p95Ms)}
-          note={total?.took === undefined ? '' : `p50 ${latency(total.took.p50Ms)}`}
+          value={total?.took === undefined ? '–' : formatLatency(total.took.p95Ms)}
+          note={total?.took === undefined ? '' : `p50 ${formatLatency(total.took.p50Ms)}`}
         />
         <Figure
           name="Calls"
@@ -143,7 +144,7 @@ function HealthRow({ of: key }: { readonly of: string }) {
         <SuccessBars steps={steps} />
       </div>
       <div class="m" data-l="p95">
-        <span class="nw">{report?.took === undefined ? '–' : latency(report.took.p95Ms)}</span>
+        <span class="nw">{report?.took === undefined ? '–' : formatLatency(report.took.p95Ms)}</span>
         <Line values={steps.map(({ took }) => took?.p95Ms)} />
       </div>
       <div class="m" data-l="Calls">

@@ -1,3 +1,4 @@
+import { formatLatency } from '../../policy/duration.ts';
 import type { ReportEntry } from '../../policy/callReport.ts';
 import { Empty } from './empty.tsx';
 import { Figure, isLow, perMinute } from './health.tsx';
@@ -5,7 +6,7 @@ import { head } from './live.ts';
 import { CallsPlot, LatencyPlot } from './plots.tsx';
 import { span } from './route.ts';
 import { Table } from './table.tsx';
-import { count, counted, failureText, latency, percent } from './words.ts';
+import { count, counted, failureText, percent } from './words.ts';
 
 /** How well the calls of an integration work. */
 export function IntegrationFigures({ report }: { readonly report: ReportEntry | undefined }) {
@@ -20,7 +21,7 @@ export function IntegrationFigures({ report }: { readonly report: ReportEntry | 
     );
   }
   const { took, firstChunk, successRate } = report;
-  const first = (ms: number | undefined): string => (ms === undefined ? '' : `first chunk ${latency(ms)}`);
+  const first = (ms: number | undefined): string => (ms === undefined ? '' : `first chunk ${formatLatency(ms)}`);
   return (
     <section class="box" aria-label="How well it works">
       <div class="sh">
@@ -31,9 +32,21 @@ export function IntegrationFigures({ report }: { readonly report: ReportEntry | 
       </div>
       <dl class="stats">
         <Figure name="Success" value={percent(successRate)} note="goal 99 %" bad={isLow(successRate)} />
-        <Figure name="p50" value={took === undefined ? '–' : latency(took.p50Ms)} note={first(firstChunk?.p50Ms)} />
-        <Figure name="p95" value={took === undefined ? '–' : latency(took.p95Ms)} note={first(firstChunk?.p95Ms)} />
-        <Figure name="p99" value={took === undefined ? '–' : latency(took.p99Ms)} note={first(firstChunk?.p99Ms)} />
+        <Figure
+          name="p50"
+          value={took === undefined ? '–' : formatLatency(took.p50Ms)}
+          note={first(firstChunk?.p50Ms)}
+        />
+        <Figure
+          name="p95"
+          value={took === undefined ? '–' : formatLatency(took.p95Ms)}
+          note={first(firstChunk?.p95Ms)}
+        />
+        <Figure
+          name="p99"
+          value={took === undefined ? '–' : formatLatency(took.p99Ms)}
+          note={first(firstChunk?.p99Ms)}
+        />
         <Figure name="Retried" value={count(report.retries)} note="further attempts" />
         <Figure name="Refused" value={count(report.refused)} note="before anything was sent" />
       </dl>
@@ -93,7 +106,7 @@ export function Tools({ tools }: ReportEntry) {
               {percent(successRate)}
             </td>
             <td class="num" data-l="p95">
-              {took === undefined ? '–' : latency(took.p95Ms)}
+              {took === undefined ? '–' : formatLatency(took.p95Ms)}
             </td>
             <td class="num" data-l="Calls">
               {count(calls)}

@@ -1,3 +1,4 @@
+import { formatLatency } from '../../policy/duration.ts';
 import type { IntegrationLine } from '../snapshot.ts';
 import { BulkBar } from './bulkBar.tsx';
 import { Empty } from './empty.tsx';
@@ -8,7 +9,7 @@ import { KeyedList } from './keyedList.tsx';
 import { noPicked, Pick, useForgotten } from './picked.tsx';
 import { href } from './route.ts';
 import { Countdown } from './times.tsx';
-import { count, latency, percent } from './words.ts';
+import { count, percent } from './words.ts';
 import { tables } from './tables.ts';
 
 /** All integrations, the worst first. */
@@ -132,7 +133,7 @@ function Row({ of: key }: { readonly of: string }) {
         {percent(report?.successRate)}
       </td>
       <td class="num" data-l="p95">
-        {report?.took === undefined ? '–' : latency(report.took.p95Ms)}
+        {report?.took === undefined ? '–' : formatLatency(report.took.p95Ms)}
       </td>
       <td class="cut mono dim">
         {error !== undefined && `${error.kind === undefined ? '' : `${error.kind}: `}${error.message}`}

@@ -1,7 +1,8 @@
+import { formatSeconds } from '../../policy/duration.ts';
 import { Empty } from './empty.tsx';
 import { Health } from './health.tsx';
 import { head } from './live.ts';
-import { lasting, counted } from './words.ts';
+import { counted } from './words.ts';
 import { now } from './live.ts';
 import { WaitList } from './waitList.tsx';
 import { tables } from './tables.ts';
@@ -55,7 +56,7 @@ function Below() {
   const ends = tables.waits.all.value.filter(({ needsPerson }) => !needsPerson);
   const times = ends.flatMap(({ endsAt }) => endsAt ?? []);
   const left = Math.min(...times) - now.value;
-  const first = times.length === 0 ? '' : left > 0 ? `, the first in ${lasting(left)}` : ', the first now';
+  const first = times.length === 0 ? '' : left > 0 ? `, the first in ${formatSeconds(left)}` : ', the first now';
   const sessions = tables.sessions.all.value.filter(({ state }) => state !== undefined);
   const waiting = new Set(tables.waits.all.value.filter(({ of }) => of === 'session').map(({ name }) => name));
   const well = sessions.filter(({ key }) => !waiting.has(key)).length;

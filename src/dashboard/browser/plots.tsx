@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot, { type Options } from 'uplot';
 import type { ReportStep } from '../../policy/callReport.ts';
-import { latency } from './words.ts';
+import { formatLatency } from '../../policy/duration.ts';
 
 const height = 150;
 
@@ -53,7 +53,7 @@ export function LatencyPlot({ steps }: { readonly steps: readonly ReportStep[] }
             line(colour('--text2'), isShort, [6, 4]),
             line(colour('--text3'), isShort, [2, 3]),
           ],
-          axes: [timeAxis(colour), valueAxis(colour, latency)],
+          axes: [timeAxis(colour), valueAxis(colour, formatLatency)],
           scales: {
             y: {
               distr: 3,

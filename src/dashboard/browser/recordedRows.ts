@@ -1,5 +1,6 @@
+import { formatDuration } from '../../policy/duration.ts';
 import type { CallLine, TurnLine } from '../turnLines.ts';
-import { seconds, type Segment, type TimelineRow } from './timelineRows.ts';
+import type { Segment, TimelineRow } from './timelineRows.ts';
 
 /** A turn as it is on record: when its calls began and ended. Of their attempts nothing but the number is kept. */
 export function recordedRows(line: TurnLine): readonly TimelineRow[] {
@@ -14,7 +15,7 @@ export function recordedRows(line: TurnLine): readonly TimelineRow[] {
             from: postedAt,
             to: begunAt,
             text: 'mailbox',
-            title: `In the mailbox for ${seconds(begunAt - postedAt)}`,
+            title: `In the mailbox for ${formatDuration(begunAt - postedAt)}`,
           },
         ];
   const isOpen = endedAt === undefined;
@@ -30,7 +31,8 @@ export function recordedRows(line: TurnLine): readonly TimelineRow[] {
         : line.state === 'failed'
           ? ['cross', 'bad', 'failed']
           : ['ok', 'ok', line.state],
-      stateNote: deliveries > 1 ? `begun ${deliveries} times` : isOpen ? '' : `after ${seconds(endedAt - begunAt)}`,
+      stateNote:
+        deliveries > 1 ? `begun ${deliveries} times` : isOpen ? '' : `after ${formatDuration(endedAt - begunAt)}`,
     },
     ...line.calls.map(callRow),
   ];
@@ -63,6 +65,8 @@ function callRow({
     note: failure === undefined ? '' : `${failure.kind}: ${failure.message}`,
     state: [ok === true ? 'ok' : isOver ? 'cross' : 'idle', ok === true ? 'ok' : isOver ? 'bad' : 'faint', word],
     stateNote:
-      !isOver || startedAt === undefined ? 'its beginning is not on record' : `after ${seconds(settledAt - startedAt)}`,
+      !isOver || startedAt === undefined
+        ? 'its beginning is not on record'
+        : `after ${formatDuration(settledAt - startedAt)}`,
   };
 }

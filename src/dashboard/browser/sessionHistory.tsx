@@ -1,9 +1,9 @@
+import { formatDuration } from '../../policy/duration.ts';
 import type { CallLine, TurnLine } from '../turnLines.ts';
 import { Empty } from './empty.tsx';
 import { Glyph } from './glyph.tsx';
 import { href } from './route.ts';
 import { Table } from './table.tsx';
-import { seconds } from './timelineRows.ts';
 import { Ago } from './times.tsx';
 import { count } from './words.ts';
 
@@ -14,7 +14,11 @@ export function SessionHistory({ turns }: { readonly turns: readonly TurnLine[] 
       <div class="sh">
         <h2>History</h2>
         <span class="faint">
-          {turns.length === 0 ? '' : `the last ${count(turns.length)} turns on record, newest first`}
+          {turns.length === 0
+            ? ''
+            : turns.length === 1
+              ? 'the only one on record'
+              : `the last ${count(turns.length)} on record, newest first`}
         </span>
       </div>
       {turns.length === 0 ? (
@@ -67,7 +71,7 @@ function TurnRow({ turn, kind, state, takenAt, endedAt, error, deliveries = 1, w
         {deliveries > 1 && `${deliveries} deliveries`}
       </td>
       <td class="num" data-l="Took">
-        {isOver && takenAt !== undefined && seconds(endedAt - takenAt)}
+        {isOver && takenAt !== undefined && formatDuration(endedAt - takenAt)}
       </td>
     </tr>
   );
@@ -112,7 +116,7 @@ function CallRow(line: CallLine) {
         {isOver && attempts !== undefined && count(attempts)}
       </td>
       <td class="num" data-l="Took">
-        {isOver && startedAt !== undefined && seconds(settledAt - startedAt)}
+        {isOver && startedAt !== undefined && formatDuration(settledAt - startedAt)}
       </td>
     </tr>
   );

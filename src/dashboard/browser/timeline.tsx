@@ -1,8 +1,9 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
+import { formatDuration } from '../../policy/duration.ts';
 import { Glyph } from './glyph.tsx';
 import { now } from './live.ts';
 import { scaleOf, type TimelineScale } from './timelineScale.ts';
-import { seconds, type Segment, type TimelineRow } from './timelineRows.ts';
+import { type Segment, type TimelineRow } from './timelineRows.ts';
 import { Countdown } from './times.tsx';
 import { counted } from './words.ts';
 
@@ -90,7 +91,7 @@ function Axis({ scale, isLive }: Omit<LanesProps, 'children'>) {
           .filter(({ left }) => Math.abs(left - atNow) >= nearNow)
           .map(({ at, left }) => (
             <span key={at} style={{ left: `${left}%` }}>
-              {at === begunAt ? '0s' : seconds(at - begunAt)}
+              {at === begunAt ? '0s' : formatDuration(at - begunAt)}
             </span>
           ))}
         {isLive && <span class="nowl">now</span>}

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../policy/duration.ts';
 import type { CallStepWhy } from '../../calls/callTrail.ts';
 import type { EndedCallWhy, SessionWhy, ToolCallWhy } from '../../sessions/why.ts';
 import type { GlyphName, Tone } from './glyphs.ts';
@@ -58,7 +59,7 @@ function messageRow(turn: NonNullable<SessionWhy['turn']>, begunAt: number): Tim
   const { waitedMs = 0, delivery, kind, message } = turn;
   const mail: Segment = {
     ...{ look: 'mail', from: begunAt - waitedMs, to: begunAt },
-    ...{ text: 'mailbox', title: `Waited in the mailbox for ${seconds(waitedMs)}` },
+    ...{ text: 'mailbox', title: `Waited in the mailbox for ${formatDuration(waitedMs)}` },
   };
   return {
     ...{ key: 'message', title: message, sub: kind, note: '', isPending: true, marks: [] },
@@ -90,12 +91,12 @@ function pendingRow(call: ToolCallWhy, toldAt: number): TimelineRow {
     ? { look: 'run', from: since, text: `attempt ${attempt}`, title: `Attempt ${attempt}, in flight` }
     : { look: lookOf(phase), from: since, text: wordOf(phase), title: `${wordOf(phase)}, as of now` };
   const rule = { text: ruleWord(next.rule, attempt), at: toldAt + next.inMs };
-  const silence = silentMs === undefined || silentMs < 1000 ? '' : `silent for ${seconds(silentMs)}`;
+  const silence = silentMs === undefined || silentMs < 1000 ? '' : `silent for ${formatDuration(silentMs)}`;
   return {
     ...{ ...head, sub: attempt === 0 ? 'no attempt yet' : `attempt ${attempt} of ${maxAttempts}` },
     ...{ segments: [...steps, now], marks: [{ at: rule.at, text: rule.text }], note: notesOf(trail), rule },
     state: isRunning ? ['run', 'acc', 'in flight'] : [glyphOf(phase), toneOf(phase), wordOf(phase)],
-    stateNote: isRunning ? silence : `for ${seconds(progress.phaseMs ?? 0)}`,
+    stateNote: isRunning ? silence : `for ${formatDuration(progress.phaseMs ?? 0)}`,
   };
 }
 
@@ -128,7 +129,7 @@ function endedRow(call: EndedCallWhy, toldAt: number): TimelineRow {
     state: ok
       ? ['ok', 'ok', 'succeeded']
       : ['cross', 'bad', isRefused ? 'refused' : synthetic ? 'synthetic result' : 'failed'],
-    stateNote: `after ${seconds(sinceMs - endedAgoMs)}`,
+    stateNote: `after ${formatDuration(sinceMs - endedAgoMs)}`,
   };
 }
 
@@ -138,7 +139,12 @@ function stepSegments(trail: readonly CallStepWhy[], toldAt: number): readonly S
   return trail.map(({ state, tookMs, endedAgoMs, failure }): Segment => {
     const times = { from: toldAt - endedAgoMs - tookMs, to: toldAt - endedAgoMs };
     if (state !== 'attempt') {
-      return { look: lookOf(state), ...times, text: wordOf(state), title: `${wordOf(state)} for ${seconds(tookMs)}` };
+      return {
+        look: lookOf(state),
+        ...times,
+        text: wordOf(state),
+        title: `${wordOf(state)} for ${formatDuration(tookMs)}`,
+      };
     }
     attempt += 1;
     const what = failure === undefined ? 'failed' : `${failure.kind}: ${failure.message}`;
@@ -193,12 +199,4 @@ function ruleWord(rule: string, attempt: number): string {
     overall_timeout: 'call limit',
   };
   return named[rule] ?? rule.replaceAll('_', ' ');
-}
-
-export function seconds(ms: number): string {
-  return ms < 1000
-    ? `${Math.round(ms)}ms`
-    : ms < 60_000
-      ? `${(ms / 1000).toFixed(1)}s`
-      : `${Math.round(ms / 6000) / 10}m`;
 }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
+import { formatSeconds } from '../../policy/duration.ts';
 import { now } from './live.ts';
-import { clockTime, lasting } from './words.ts';
+import { clockTime } from './words.ts';
 
 /** Whether times are shown by the clock in place of how long ago. */
 export const absolute = signal(false);
@@ -10,7 +11,7 @@ export function Countdown({ at }: { readonly at: number }) {
   const left = at - now.value;
   return (
     <span class="cd" role="timer" aria-live="off" title={clockTime(at, now.value)}>
-      {left > 0 ? lasting(left) : 'due'}
+      {left > 0 ? formatSeconds(left) : 'due'}
     </span>
   );
 }
@@ -25,7 +26,7 @@ export function Ago({ at }: { readonly at: number }) {
   const time = clockTime(at, now.value);
   return (
     <time class="nw" dateTime={new Date(at).toISOString()} title={time}>
-      {absolute.value ? time : `${lasting(Math.max(0, now.value - at - 999))} ago`}
+      {absolute.value ? time : `${formatSeconds(Math.max(0, now.value - at - 999))} ago`}
     </time>
   );
 }
@@ -34,7 +35,7 @@ export function Ago({ at }: { readonly at: number }) {
 export function Since({ at }: { readonly at: number }) {
   return (
     <span class="nw" title={clockTime(at, now.value)}>
-      {lasting(Math.max(0, now.value - at - 999))}
+      {formatSeconds(Math.max(0, now.value - at - 999))}
     </span>
   );
 }

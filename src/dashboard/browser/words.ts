@@ -1,20 +1,3 @@
-/** A time for people, the two largest units: `4s`, `4m 02s`, `2h 05m`, `3d 4h`. */
-export function lasting(ms: number): string {
-  const seconds = Math.max(0, Math.ceil(ms / 1000));
-  if (seconds < 60) return `${seconds}s`;
-  const two = (number: number): string => String(number).padStart(2, '0');
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes}m ${two(seconds % 60)}s`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours}h ${two(minutes % 60)}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
-}
-
-/** How long calls took: `96ms`, `2.14s`, `12.4s`. */
-export function latency(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`;
-  return ms < 10_000 ? `${(ms / 1000).toFixed(2)}s` : ms < 60_000 ? `${(ms / 1000).toFixed(1)}s` : lasting(ms);
-}
-
 export function percent(share: number | undefined): string {
   if (share === undefined) return '–';
   // What is not all of it is not shown as if it were.

@@ -111,6 +111,6 @@ describe('a stream over the control socket', () => {
     const clock = new SimulatedClock();
     const answer = streamFromRuntime(path, 'watch', { clock, timeoutMs: 500 });
     await clock.advance(500);
-    expect(await answer).toEqual({ ok: false, reason: 'timeout', message: 'no answer within 500 ms' });
+    expect(await answer).toEqual({ ok: false, reason: 'timeout', message: 'no answer within 500ms' });
   });
 });

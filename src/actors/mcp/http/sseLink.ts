@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../policy/duration.ts';
 import { AttemptError, type FailureFacts } from '../../../policy/failure.ts';
 import { type McpId, readMessage } from '../../../protocol/mcp/message.ts';
 import { dropBody } from '../../../streams/readBody.ts';
@@ -149,6 +150,6 @@ const streamEnded: FailureFacts = {
 
 const notAccepted: FailureFacts = {
   kind: 'timeout',
-  message: `The server did not accept the message within ${acceptMs / 1000} s`,
+  message: `The server did not accept the message within ${formatDuration(acceptMs)}`,
   outcome: 'unknown',
 };

@@ -353,7 +353,7 @@ describe('a stream of a session', () => {
       const second = turn.stream(llm, 'ask', request, { contentIdleMs: 5000 });
       const { value } = await second.chunks.next();
       expect(value?.data).toBe('a');
-      await expect(second.chunks.next()).rejects.toThrow('Nothing but signs of life for 5000 ms');
+      await expect(second.chunks.next()).rejects.toThrow('Nothing but signs of life for 5s');
       return (await first.result).status;
     });
     let isOver = false;
@@ -527,7 +527,7 @@ describe('the rules of events', () => {
     expect(llm.stats.failed).toBe(0);
     await clock.advance(1);
     await expect(next).rejects.toMatchObject({
-      failure: { kind: 'timeout', reason: 'idle_timeout', message: 'Nothing but signs of life for 25000 ms' },
+      failure: { kind: 'timeout', reason: 'idle_timeout', message: 'Nothing but signs of life for 25s' },
     });
     expect((await outcome).ok).toBe(false);
     await expect.poll(() => server.received[0]?.socket.destroyed).toBe(true);

@@ -2,7 +2,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { classify } from '../../../../policy/classify.ts';
 import type { Clock } from '../../../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../../policy/failure.ts';
-import { limitText } from '../../../../policy/duration.ts';
+import { formatDuration } from '../../../../policy/duration.ts';
 import { readBody } from '../../../../streams/readBody.ts';
 
 /** Limit on all requests that one token takes, in ms. */
@@ -55,7 +55,7 @@ export class TokenRequest {
     const wallNow = this.#clock.wallNow();
     const about = 'The authorization server';
     if (this.#own.signal.aborted) {
-      const message = `${about} did not answer within ${limitText(this.#limitMs)}`;
+      const message = `${about} did not answer within ${formatDuration(this.#limitMs)}`;
       return { kind: 'timeout', message, outcome: 'not_started' };
     }
     if (this.#isBroken) {
