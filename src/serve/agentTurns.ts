@@ -1,14 +1,16 @@
 import type { Agent, AgentApproval, AgentEvent, AgentResult, Conversation } from '../agents/agentTypes.ts';
 import type { AgentMethods } from '../agents/agentKind.ts';
+import type { Clock } from '../policy/clock.ts';
 import type { Failure, FailureKind } from '../policy/failure.ts';
-import { list, type Key, text } from '../policy/optionKeys.ts';
+import { type Key, list, text } from '../policy/optionKeys.ts';
 import { readValue } from '../policy/readOptions.ts';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { ToolRequest } from '../sessions/toolRequest.ts';
+import { OpenConversations } from './openConversations.ts';
 import type { ServedAgent } from './serveTypes.ts';
 
-/** Conversations that are held open at a time; the one that was used longest ago is let go, and resumed by its id when it is needed. */
-const mostConversations = 100;
+/** Turns at a time, of all sessions; the agent's own policy has a limit that is meant. */
+const mostTurns = 100_000;
 /** A turn ends by the limits of its agent; this is for one that has none. */
 const longestTurnMs = 24 * 3_600_000;
 
@@ -37,7 +39,7 @@ export const askTool = 'ask';
 /** Agents as sessions ask them. */
 export class AgentTurns {
   readonly #agents = new Map<string, Agent>();
-  readonly #open = new Map<string, Conversation>();
+  readonly #open: OpenConversations;
   readonly #tell: (session: string, agent: string, event: AgentEvent) => void;
 
   /**
@@ -47,9 +49,11 @@ export class AgentTurns {
   constructor(
     gateway: Gateway & AgentMethods,
     agents: Readonly<Record<string, ServedAgent>>,
+    clock: Clock,
     tell: (session: string, agent: string, event: AgentEvent) => void,
   ) {
     this.#tell = tell;
+    this.#open = new OpenConversations(clock);
     for (const name of Object.keys(agents)) this.#declare(gateway, agents, name, []);
     for (const name of this.#agents.keys()) this.#offer(gateway, name);
   }
@@ -89,54 +93,46 @@ export class AgentTurns {
     const endless = { idleMs: longestTurnMs, attemptMs: longestTurnMs, overallMs: longestTurnMs };
     gateway.integration(
       turnsOf(name),
-      { policy: { maxAttempts: 1, limits: endless }, tools: { [askTool]: { longRunningMs: longestTurnMs } } },
+      {
+        policy: { maxAttempts: 1, limits: endless, maxInFlight: mostTurns },
+        tools: { [askTool]: { longRunningMs: longestTurnMs } },
+      },
       ({ input }: ToolRequest<AgentQuestion>, { signal }) => this.#ask(name, input, signal),
     );
   }
 
   async #ask(name: string, question: AgentQuestion, signal: AbortSignal): Promise<AgentAnswer> {
-    const opened = await this.#conversation(name, question, signal);
+    const key = JSON.stringify([question.session, name]);
+    const opened = await this.#conversation(key, name, question.conversation, signal);
     if ('failure' in opened) return { agent: name, failure: brief(opened.failure) };
-    // A turn that was ended may still be letting go.
-    if (opened.busy) await opened.interrupt();
-    const turn = opened.send(question.text, { signal });
-    for await (const event of turn) this.#tell(question.session, name, event);
-    const outcome = await turn.outcome;
-    if (!outcome.ok)
-      return { agent: name, conversation: opened.id ?? question.conversation, failure: brief(outcome.failure) };
-    const { text: answer, agent, usage } = outcome.value;
-    return { agent, text: answer, conversation: opened.id, ...(usage !== undefined && { usage }) };
+    try {
+      // A turn that was ended may still be letting go.
+      if (opened.busy) await opened.interrupt();
+      const turn = opened.send(question.text, { signal });
+      for await (const event of turn) this.#tell(question.session, name, event);
+      const outcome = await turn.outcome;
+      if (!outcome.ok)
+        return { agent: name, conversation: opened.id ?? question.conversation, failure: brief(outcome.failure) };
+      const { text: answer, agent, usage } = outcome.value;
+      return { agent, text: answer, conversation: opened.id, ...(usage !== undefined && { usage }) };
+    } finally {
+      this.#open.put(key, opened);
+    }
   }
 
+  /** @param id - what it is resumed by where it is not open. @defaultValue a new one is begun */
   async #conversation(
+    key: string,
     name: string,
-    { session, conversation: id }: AgentQuestion,
+    id: string | undefined,
     signal: AbortSignal,
   ): Promise<Conversation | { readonly failure: Failure }> {
-    const key = JSON.stringify([session, name]);
-    const open = this.#open.get(key);
-    if (open !== undefined) {
-      // What was used last is at the end.
-      this.#open.delete(key);
-      this.#open.set(key, open);
-      return open;
-    }
+    const open = this.#open.take(key);
+    if (open !== undefined) return open;
     const agent = this.#agents.get(name);
     if (agent === undefined) throw new RangeError(`No agent \`${name}\``);
     const started = await (id === undefined ? agent.start({ signal }) : agent.resume(id, { signal }));
-    if (!started.ok) return { failure: started.failure };
-    this.#open.set(key, started.value);
-    this.#letGo();
-    return started.value;
-  }
-
-  #letGo(): void {
-    for (const [key, conversation] of this.#open) {
-      if (this.#open.size <= mostConversations) return;
-      if (conversation.busy) continue;
-      this.#open.delete(key);
-      void conversation.stop();
-    }
+    return started.ok ? started.value : { failure: started.failure };
   }
 }
 

@@ -3,7 +3,7 @@ import type { Message } from '../sessions/mailbox.ts';
 /** A message for an agent, as it is kept. */
 export interface UserMessage {
   readonly text: string;
-  /** @defaultValue the one that answered last, else the first that is configured */
+  /** @defaultValue the one that was asked last, else the first that is configured */
   readonly agent?: string | undefined;
 }
 

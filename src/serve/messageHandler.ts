@@ -66,7 +66,7 @@ export function createMessageHandler(parts: MessageHandlerParts): MessageHandler
     const declined = await guard('UserPromptSubmit', '', turn, { prompt: text });
     if (declined !== undefined) return declined;
     const answers = answersIn(historyOf(turn.session));
-    const agent = agentIn(message) ?? answers.at(-1)?.agent ?? agents[0];
+    const agent = agentIn(message) ?? answers.at(-1)?.asked ?? agents[0];
     if (agent === undefined || !agents.includes(agent))
       throw new RangeError(`No agent \`${agent ?? ''}\` is configured; known: ${agents.join(', ') || 'none'}`);
     const question: AgentQuestion = {

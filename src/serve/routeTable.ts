@@ -56,7 +56,13 @@ export const routes = {
     method: 'POST',
     path: '/v1/sessions',
     summary: 'Makes a session, or finds the one of this id.',
-    body: { id: text({ help: 'Of your choosing. Else one is made up.' }) },
+    body: {
+      id: text({
+        form: (id) => /^[\p{L}\p{N}\p{P}\p{S}]{1,200}$/u.test(id),
+        expected: 'at most 200 characters without spaces',
+        help: 'Of your choosing, at most 200 characters without spaces. Else one is made up.',
+      }),
+    },
     answers: { 200: 'it was there', 201: '`{"id", "state", "waiting"}`; the id begins with `serve:`' },
   },
   listSessions: {
@@ -83,7 +89,7 @@ export const routes = {
     },
     body: {
       text: text({ help: 'For an agent. Either this or `tool`.' }),
-      agent: text({ help: 'Which agent. Else the one that answered last, else the first that is configured.' }),
+      agent: text({ help: 'Which agent. Else the one that was asked last, else the first that is configured.' }),
       tool: section(
         {
           server: name,

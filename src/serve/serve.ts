@@ -64,7 +64,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const feed = new SessionFeed();
   const integrations = new Map<string, McpIntegration>();
   for (const [name, server] of Object.entries(servers)) integrations.set(name, gateway.mcpServer(name, server));
-  const turns = new AgentTurns(gateway, agents, (session, agent, event) =>
+  const turns = new AgentTurns(gateway, agents, clock, (session, agent, event) =>
     feed.tell(session, { type: 'agent', agent, event }),
   );
   declareHooks(gateway, hooks);

@@ -116,16 +116,26 @@ describe('a gateway that is served', () => {
     expect(fake.prompts()[1]).toMatch(/^hang\n\n\[This message was answered before, and the answer was cut off/);
   });
 
-  it('[E-1] has the failure of an agent as its answer, and another goes on for it', async () => {
-    const { served } = agent();
-    const { post, send } = await startServed({
-      agents: { alone: served, coder: { ...served, fallback: 'reviewer' }, reviewer: agent().served },
-    });
+  it('[E-1] has the failure of an agent as its answer, and the session goes on with the same agent', async () => {
+    const { post, send } = await startServed({ agents: { first: agent().served, alone: agent().served } });
     await post('/v1/sessions', { id: 'a' });
     const failed = await send('a', { text: 'fail 400 too long', agent: 'alone' });
     expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('too long') as string });
-    const other = await send('a', { text: 'say well', agent: 'reviewer' });
-    expect(other).toMatchObject({ state: 'done', result: { value: { agent: 'reviewer' } } });
+    expect(await send('a', { text: 'say well' })).toMatchObject({
+      state: 'done',
+      result: { value: { agent: 'alone', text: 'well' } },
+    });
+  });
+
+  it('[E-1] has the fallback of an agent go on for it, by its name', async () => {
+    const reviewer = agent();
+    const { post, send } = await startServed({
+      agents: { coder: { ...agent().served, fallback: 'reviewer' }, reviewer: reviewer.served },
+    });
+    await post('/v1/sessions', { id: 'a' });
+    const sent = await send('a', { text: 'fail 402 no credit' });
+    expect(reviewer.fake.prompts()).toHaveLength(1);
+    expect(sent).toMatchObject({ state: 'done', result: { value: { agent: 'reviewer' } } });
   });
 
   it('[E-1] allows an agent the tools that are named, and no other', async () => {
@@ -200,6 +210,14 @@ describe('what a client gets wrong', () => {
     ['another method', '/v1/sessions/a/cancel', {}, 404, /takes POST/],
     ['no JSON', '/v1/sessions', { method: 'POST', body: '{' }, 400, /has to be JSON/],
     ['a key nobody knows', '/v1/sessions', { method: 'POST', body: '{"ip":"a"}' }, 400, /`body\.ip`.*id/],
+    ['an id with spaces', '/v1/sessions', { method: 'POST', body: '{"id":"a b"}' }, 400, /`body\.id`.*without spaces/],
+    [
+      'an id without end',
+      '/v1/sessions',
+      { method: 'POST', body: `{"id":"${'x'.repeat(201)}"}` },
+      400,
+      /`body\.id`.*200 characters/,
+    ],
     ['an id that is no text', '/v1/sessions', { method: 'POST', body: '{"id":7}' }, 400, /`body\.id`.*7/],
     [
       'neither text nor tool',
