@@ -8,7 +8,7 @@ import { toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
-import { wrapWords } from './wrap.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 
 export const alerts = defineCommand({
   name: 'alerts',

@@ -10,7 +10,7 @@ import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
 import type { Style } from './style.ts';
 import { ago } from './timeText.ts';
-import { wrapWords } from './wrap.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 
 /** What may need somebody to look. */
 export interface Watched {
@@ -125,7 +125,9 @@ function matterOf(view: IntegrationView, isAlarmed: boolean, now: number, db: st
     return { what: `${name} is being restarted (by an operator)`, next: 'unwedge status --watch' };
   const word = shellWord(name);
   const mends = { open: 'probe', isolated: 'restart', crashed: 'restart' } as const;
-  const isComing = circuit === 'crashed' && comeback?.inMs !== undefined;
+  // What comes back by itself, or is due already, also because a probe was ordered, has no need of an order.
+  const isComing =
+    (circuit === 'crashed' && comeback?.inMs !== undefined) || (circuit === 'open' && probeInMs(view, now) === 0);
   const order = isComing
     ? undefined
     : live.length > 0 && circuit !== 'half-open' && circuit !== 'closed'

@@ -1,7 +1,8 @@
 import { type Command, commonOptions, type OptionSpec, type OptionSpecs } from './command.ts';
 import { commands } from './commands.ts';
 import { toJson } from './sanitize.ts';
-import { helpWidth, wrapProse, wrapWords } from './wrap.ts';
+import { helpWidth, wrapProse } from './wrap.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 
 /** How what is asked for is printed. */
 export interface HelpStyle {

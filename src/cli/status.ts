@@ -20,7 +20,7 @@ import { recordedSessions, recordedText, stuckSessions } from './stuckSessions.t
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
-import { wrapWords } from './wrap.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 
 const dayMs = 24 * 60 * 60_000;
 

@@ -1,6 +1,6 @@
 import { fitName, fitText, textWidth } from '../policy/textWidth.ts';
 import { sanitize } from './sanitize.ts';
-import { wrapWords } from './wrap.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 
 /** How a column looks. */
 export interface Column {

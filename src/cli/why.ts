@@ -8,10 +8,10 @@ import { formatDuration } from '../policy/duration.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
 import { problemLines } from './liveRuntimes.ts';
 import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
-import type { SessionWhy } from '../sessions/why.ts';
+import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { recordsText, ruleText, whyText } from './whyText.ts';
+import { isNamed, recordsText, ruleText, whyText } from './whyText.ts';
 import { wrapLines } from './wrap.ts';
 
 export const why = defineCommand({
@@ -25,7 +25,7 @@ export const why = defineCommand({
   ].join('\n'),
   options: {
     fire: { kind: 'flag', help: 'have the rule that ends the wait next act now' },
-    rule: { kind: 'text', value: 'ID', help: 'have this rule act: its id, as --json tells it, or its name' },
+    rule: { kind: 'text', value: 'ID', help: 'have this rule act: its name, or its id as --json tells it' },
     ...reasonOption,
   },
   operands: ['SESSION'],
@@ -99,16 +99,17 @@ function fire(
   const [next] = rules;
   if (next === undefined) throw new CommandError(`${quoted(name)} waits for no rule; nothing was done.`);
   // By its id, or by its name where only one rule has that.
-  const named = rules.filter((each) => each.rule === rule);
+  const named = rules.filter((each) => rule !== undefined && isNamed(each, rule));
   const target =
     rule === undefined ? next : (rules.find(({ id }) => id === rule) ?? (named.length === 1 ? named[0] : undefined));
   if (target === undefined) {
-    const known = rules
-      .map((each) => `${each.id} (${ruleText(each)} in ${formatDuration(Math.max(0, each.inMs))})`)
-      .join(', ');
-    throw new CommandError(
-      `There is no rule ${quoted(rule ?? '')} of ${quoted(name)}: it is over, or there never was one; nothing was done. Its rules: ${sanitize(known)}`,
-    );
+    const told = (each: RuleWhy): string =>
+      `${each.id} (${ruleText(each)} in ${formatDuration(Math.max(0, each.inMs))})`;
+    const why =
+      named.length > 1
+        ? `${named.length} rules of ${quoted(name)} have the name ${quoted(rule ?? '')}; nothing was done. Their ids: ${named.map(told).join(', ')}`
+        : `There is no rule ${quoted(rule ?? '')} of ${quoted(name)}: it is over, or there never was one; nothing was done. Its rules: ${rules.map(told).join(', ')}`;
+    throw new CommandError(sanitize(why));
   }
   return giveAndSay({ order: 'fire', name, target: target.id, reason }, { db, json }, io);
 }

@@ -120,7 +120,15 @@ function callLines({ call, integration, tool, sinceMs, progress, target }: ToolC
   return lines;
 }
 
-const nameOf = ({ rule }: Pick<RuleWhy, 'rule'>): string => (rule === 'tool_call' ? 'watchdog' : rule);
+const nameOf = ({ rule }: Pick<RuleWhy, 'rule'>): string => (rule === 'tool_call' ? watchdog : rule);
+
+/** The rules of it are told apart by what they end. */
+const watchdog = 'watchdog';
+
+/** Whether a rule goes by this name, in the data or in what is shown. */
+export function isNamed({ rule }: Pick<RuleWhy, 'rule'>, name: string): boolean {
+  return rule === name || (name === watchdog && (rule === 'tool_call' || rule === 'turn'));
+}
 
 /** Whether the attempt in flight is the last one, should its answer be lost. */
 function isOnce({ repeatAfter = 'lost', reconciles, maxAttempts, attempt }: CallWhy): boolean {

@@ -1,4 +1,4 @@
-import { textWidth } from '../policy/textWidth.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 
 /** Of help: longer lines are hard to read, however wide the terminal is. */
 const widestHelp = 100;
@@ -10,26 +10,6 @@ const leastWidth = 20;
 /** How wide help is on an output of so many columns, `Infinity` for none. */
 export function helpWidth(columns: number): number {
   return columns === Number.POSITIVE_INFINITY ? usualHelp : Math.max(leastWidth, Math.min(columns, widestHelp));
-}
-
-/**
- * Words in lines of at most `width` columns. A word that is longer has a line of its own and stays whole, so that it can be copied.
- * @param indent - before the second line and those after it; counts as part of the width. @defaultValue ''
- */
-export function wrapWords(text: string, width: number, indent = ''): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (word === '') continue;
-    const longer = line === '' ? word : `${line} ${word}`;
-    const isFirst = lines.length === 0;
-    if (line !== '' && textWidth(longer) > width - (isFirst ? 0 : indent.length)) {
-      lines.push(line);
-      line = word;
-    } else line = longer;
-  }
-  lines.push(line);
-  return lines.map((each, index) => (index === 0 ? each : indent + each));
 }
 
 /** Lines of a report, each wrapped behind its own indent; what goes on is two columns further in. */

@@ -229,9 +229,11 @@ export class Turns {
   }
 
   /** The sender may not look at how its message ended. */
-  #tellFailure({ turn, envelope }: RunningTurn, failure: Failure, elapsedMs: number): void {
-    const { kind, reason, message: error, cause } = failure;
+  #tellFailure({ turn, envelope, cutFor }: RunningTurn, failure: Failure, elapsedMs: number): void {
+    const { kind, message: error, cause } = failure;
     if (kind === 'cancelled') return;
+    // A handler that is told to end may fail in its own words: it was ended by an operator all the same.
+    const reason = cutFor?.reason === 'by_operator' ? cutFor.reason : failure.reason;
     const { id: session, facts } = this.#scope;
     const [number, message, stack] = [turn.number, envelope.id, stackOf(cause)];
     facts.tell({ type: 'session.turn_failed', session, turn: number, message, kind, reason, error, stack, elapsedMs });

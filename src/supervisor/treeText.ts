@@ -1,6 +1,7 @@
 import { formatDuration } from '../policy/duration.ts';
 import { integer, type KeysOf } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
+import { wrapWords } from '../policy/wrapWords.ts';
 import type { TreeNode } from './tree.ts';
 
 /** How a tree is shown as text. */
@@ -42,6 +43,8 @@ const gap = '  ';
 const longestName = 60;
 const longestState = 30;
 const longestCell = 1000;
+/** Below branches that take all the width, in characters. */
+const leastRoom = 10;
 
 const columns: readonly Column[] = [
   { title: 'STATE', of: stateText },
@@ -74,7 +77,7 @@ export function treeText(node: TreeNode, options: TreeTextOptions = {}): string 
     const padded = rest.map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.right === true));
     const line = [name.padEnd(nameWidth), ...padded.filter((_, index) => beside[index])].join(gap).trimEnd();
     const below = at === 0 ? '' : belowText(rest, beside);
-    return [fit(line, width), ...(below === '' ? [] : [fit(underBranches(rows[at - 1]) + below, width)])];
+    return [fit(line, width), ...(below === '' ? [] : belowLines(underBranches(rows[at - 1]), below, width))];
   });
   return `${text.join('\n')}\n`;
 }
@@ -98,6 +101,14 @@ function belowText(cells: readonly string[], beside: readonly boolean[]): string
     .filter(({ text, isBeside }) => !isBeside && text !== '' && text !== '0')
     .map(({ title, text }) => `${title.toLowerCase()}: ${text}`)
     .join(', ');
+}
+
+/** In as many lines as it takes: the cause of a crash is often at its end. A word that is too long for a line goes on in the next. */
+function belowLines(branches: string, text: string, width: number): readonly string[] {
+  const room = Math.max(leastRoom, width - branches.length);
+  return wrapWords(text, room)
+    .flatMap((line) => line.match(new RegExp(`.{1,${room}}`, 'gu')) ?? [])
+    .map((line) => fit(branches + line, width));
 }
 
 /** The branches that go on below a row. */

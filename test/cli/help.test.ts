@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { commands, loadCommand } from '../../src/cli/commands.ts';
 import { commandHelp, overview } from '../../src/cli/help.ts';
-import { wrapProse, wrapWords } from '../../src/cli/wrap.ts';
+import { wrapProse } from '../../src/cli/wrap.ts';
+import { wrapWords } from '../../src/policy/wrapWords.ts';
 import { textWidth } from '../../src/policy/textWidth.ts';
 
 /** Lines that could have been broken and were not: a word that is wider stays whole, and so do examples. */

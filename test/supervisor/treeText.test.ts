@@ -82,11 +82,24 @@ describe('the text of a tree', () => {
 
   it('[V-6] cuts lines, names and states that are too long', () => {
     const tree = node('n'.repeat(70), { machineState: 's'.repeat(40), lastError: 'e'.repeat(5000) });
-    const [, line = '', below = ''] = linesOf(tree);
+    const [, line = ''] = linesOf(tree);
     expect(line).toMatch(/^n{59}… {2}running {2}s{29}… +0$/);
-    expect(below).toHaveLength(160);
-    expect(below).toMatch(/^ {3}last error: e+…$/);
-    expect(linesOf(tree, { width: 20 }).map(({ length }) => length)).toEqual([4, 20, 20]);
+    for (const width of [160, 20])
+      expect(Math.max(...linesOf(tree, { width }).map(({ length }) => length))).toBe(width);
+  });
+
+  it('[V-6] [L-6] shows the whole cause of a crash, in as many lines as it takes', () => {
+    const lastError = `The server exited with code 3; stderr: Error: Cannot find module '/opt/${'x'.repeat(70)}/end'`;
+    const tree = node('gateway', { children: [node('mcp:files', { lastError }), node('session:main')] });
+    const [, , , ...lines] = linesOf(tree, { width: 60 });
+    const below = lines.slice(0, -1);
+    expect(below.every((line) => line.startsWith('│     ') && line.length <= 60)).toBe(true);
+    expect(
+      below
+        .map((line) => line.slice(6))
+        .join('')
+        .replaceAll(' ', ''),
+    ).toBe(`last error: ${lastError}`.replaceAll(' ', ''));
   });
 
   it('[V-6] has below its row what a narrow terminal has no room for, and nothing of it where that says nothing', () => {

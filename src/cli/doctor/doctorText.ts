@@ -1,7 +1,8 @@
 import { sanitize } from '../sanitize.ts';
 import type { Io } from '../io.ts';
 import { createStyle, type Style } from '../style.ts';
-import { helpWidth, wrapWords } from '../wrap.ts';
+import { helpWidth } from '../wrap.ts';
+import { wrapWords } from '../../policy/wrapWords.ts';
 import type { FindingStatus, ToldFinding } from './finding.ts';
 
 const signs: Readonly<Record<FindingStatus, string>> = { fail: '✗', unknown: '?', warning: '!', ok: '✓' };

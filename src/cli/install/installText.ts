@@ -6,7 +6,7 @@ import type { InstallRequest } from '../../install/request.ts';
 import type { Io } from '../io.ts';
 import { plainText, sanitize } from '../sanitize.ts';
 import { createStyle, type Style } from '../style.ts';
-import { wrapWords } from '../wrap.ts';
+import { wrapWords } from '../../policy/wrapWords.ts';
 
 /** Wider than this, a sentence is hard to read. */
 const widest = 100;

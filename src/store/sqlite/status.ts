@@ -45,7 +45,8 @@ function selectIntegrations(database: Database, table: string, now: number): Int
 }
 
 function selectSessions(database: Database, table: string, now: number): SessionStatus[] {
-  const isFailed = `category = 'session' AND event_type = 'turn_failed'`;
+  // What an operator ended has been seen by one.
+  const isFailed = `category = 'session' AND event_type = 'turn_failed' AND coalesce(${field('reason')}, '') <> 'by_operator'`;
   // With a bare column beside max(), SQLite gives that of the row with the maximum.
   const failed = database
     .prepare(

@@ -94,6 +94,9 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
       stderr: '',
     });
     expect(told('operator.probed')).toMatchObject([{ integration: 'down', how: 'next_call', by, why: 'mended' }]);
+    const { stdout } = await run('status');
+    expect(stdout).toMatch(/^! down is not called: its circuit is open, the next call tries it/);
+    expect(stdout).not.toContain('unwedge probe');
     expect((await run('probe', 'nobody')).stderr).toContain(
       'No live gateway has nobody, and nothing was done; known: down, kb',
     );
@@ -126,6 +129,40 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
       /There is no rule "nonsense" of "agent:main": .*Its rules: agent:main-1-1:1:idle_timeout \(.*\), agent:main-1-1:watchdog \(/,
     );
     expect(await run('why', 'agent:main', '--fire', '--rule', 'tool_call')).toMatchObject({ code: 0 });
+  });
+
+  it('[O-13] takes a rule by the name that is shown of it', async () => {
+    const { gateway, session, run, told } = await startHanging();
+    await session.send({ kind: 'user' });
+    expect((await run('why', 'agent:main')).stdout).toContain('also: watchdog in ');
+    expect(await run('why', 'agent:main', '--fire', '--rule', 'watchdog')).toMatchObject({ code: 0 });
+    expect(told('operator.fired')).toMatchObject([{ rule: 'tool_call' }]);
+    const both = gateway.session('agent:both', {
+      onMessage: (_message, turn) => Promise.all([turn.tool('kb', 'search'), turn.tool('kb', 'find')]),
+    });
+    await both.send({ kind: 'user' });
+    const { code, stderr } = await run('why', 'agent:both', '--fire', '--rule', 'watchdog');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^unwedge: 2 rules of "agent:both" have the name "watchdog"/),
+    ]);
+    expect(stderr).toMatch(/Their ids: agent:both-1-1:watchdog \(.*\), agent:both-1-2:watchdog \(/);
+  });
+
+  it('[O-13] leave no turn that an operator ended among what needs attention', async () => {
+    const { gateway, run, told } = await startHanging();
+    const throws = (_message: unknown, { signal }: { readonly signal: AbortSignal }): Promise<void> =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+    const free = gateway.session('agent:free', { onMessage: throws });
+    const failing = gateway.session('agent:bad', { onMessage: () => Promise.reject(new Error('no customer')) });
+    await free.send({ kind: 'user' });
+    expect(await run('cancel', 'agent:free')).toMatchObject({ code: 0 });
+    await failing.send({ kind: 'user' });
+    await expect.poll(() => told('session.turn_failed')).toHaveLength(2);
+    await gateway.store?.flush();
+    const { stdout } = await run('status');
+    expect(stdout).toContain('! session agent:bad failed in 1 turn of the last 24h: unknown: no customer');
+    expect(stdout).not.toContain('! session agent:free');
   });
 
   it.each([
