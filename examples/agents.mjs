@@ -7,7 +7,7 @@ const coder = gateway.agent('coder', {
   backend: 'claude',
   claude: { command: process.env.CLAUDE ?? 'claude' },
   fallback: reviewer,
-  approve: ({ payload }) => (payload.tool === 'Read' ? 'accept' : 'decline'),
+  approve: ({ payload }) => (Object(payload).tool === 'Read' ? 'accept' : 'decline'),
 });
 
 await gateway.start();

@@ -1,4 +1,6 @@
 import type { Gateway } from '../gateway/gatewayTypes.ts';
+import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
+import { AttemptError } from '../policy/failure.ts';
 import type { HistoryEntry } from '../sessions/history.ts';
 import type { Message } from '../sessions/mailbox.ts';
 import type { MessageHandler } from '../sessions/sessionOptions.ts';
@@ -8,18 +10,15 @@ import { type AgentAnswer, type AgentQuestion, askTool, turnsOf } from './agentT
 import { agentIn, toolMessageIn } from './messageForms.ts';
 import type { servedHookEvents } from './serveTypes.ts';
 
-/** A guard has said no. */
-export interface Declined {
-  readonly status: 'declined';
-  /** In the words of the hook. */
-  readonly error: string;
-}
+/** What a message ends with: what its tool or its agent answered. */
+export type MessageResult = ToolResult;
 
-/** What a message ends with: what its tool or its agent answered, or that a hook declined it. */
-export type MessageResult = ToolResult | Declined;
+/** Before the words of the hook in the failure of a message that a hook declined. The record keeps it, for whoever asks later. */
+export const declinedBy = 'A hook declined it: ';
 
 export interface MessageHandlerParts {
   readonly gateway: Pick<Gateway, 'runHooks'>;
+  readonly servers: ReadonlyMap<string, Pick<McpIntegration, 'tools'>>;
   /** The first is asked where nothing says which. */
   readonly agents: readonly string[];
   readonly historyOf: (session: string) => readonly HistoryEntry[];
@@ -27,16 +26,18 @@ export interface MessageHandlerParts {
 
 /** Answers the messages of the sessions that are served: a tool is called, or an agent is asked, each as a call that the ledger keeps. */
 export function createMessageHandler(parts: MessageHandlerParts): MessageHandler<MessageResult | undefined> {
-  const { gateway, agents, historyOf } = parts;
+  const { gateway, servers, agents, historyOf } = parts;
   const guard = async (
     event: (typeof servedHookEvents)[number],
     action: string,
     { session }: Turn,
     payload: unknown,
-  ): Promise<Declined | undefined> => {
-    const { decision, reason } = await gateway.runHooks({ event, action, session, payload });
-    if (decision === 'continue') return undefined;
-    return { status: 'declined', error: reason ?? `A hook of ${event} declined it.` };
+  ): Promise<void> => {
+    const { decision, reason = `no reason is given by that of ${event}` } = await gateway.runHooks({
+      ...{ event, action, session, payload },
+    });
+    if (decision === 'continue') return;
+    throw new AttemptError({ kind: 'cancelled', message: `${declinedBy}${reason}`, outcome: 'not_started' });
   };
 
   return async (message, turn) => {
@@ -48,9 +49,10 @@ export function createMessageHandler(parts: MessageHandlerParts): MessageHandler
   async function callTool(message: Message, turn: Turn): Promise<MessageResult> {
     const { server, name, arguments: input } = toolMessageIn(message);
     const payload = { tool_name: `mcp__${server}__${name}`, tool_input: input };
-    const declined = await guard('PreToolUse', payload.tool_name, turn, payload);
-    if (declined !== undefined) return declined;
-    const result = await turn.tool(server, name, input);
+    await guard('PreToolUse', payload.tool_name, turn, payload);
+    // Its server says which of its tools change nothing.
+    if (turn.delivery > 1) await servers.get(server)?.tools({ signal: turn.signal });
+    const result = await turn.tool(server, name, input, { once: true });
     // What was done is done: a hook of it can only tell.
     await gateway.runHooks({
       event: 'PostToolUse',
@@ -63,8 +65,7 @@ export function createMessageHandler(parts: MessageHandlerParts): MessageHandler
 
   async function askAgent(message: Message, turn: Turn): Promise<MessageResult> {
     const { text = '' } = message;
-    const declined = await guard('UserPromptSubmit', '', turn, { prompt: text });
-    if (declined !== undefined) return declined;
+    await guard('UserPromptSubmit', '', turn, { prompt: text });
     const answers = answersIn(historyOf(turn.session));
     const agent = agentIn(message) ?? answers.at(-1)?.asked ?? agents[0];
     if (agent === undefined || !agents.includes(agent))

@@ -2,7 +2,7 @@ import type { HistoryEntry } from '../sessions/history.ts';
 import type { ToolResult } from '../sessions/toolResult.ts';
 import type { SessionRecords, TurnRecord } from '../store/storeReader.ts';
 import type { AgentAnswer } from './agentTurns.ts';
-import type { Declined, MessageResult } from './messageHandler.ts';
+import { declinedBy, type MessageResult } from './messageHandler.ts';
 
 /** What became of a message, as its sender is told. */
 export interface MessageView {
@@ -20,12 +20,13 @@ export interface MessageView {
 
 /** How a message ended whose turn was waited for. @param failure - of its turn, where it did not end by itself. */
 export function endedView(id: string, result: MessageResult | undefined, failure?: string): MessageView {
-  if (failure !== undefined) return { id, state: 'failed', error: failure };
-  if (result === undefined) return { id, state: 'done' };
-  if (result.status === 'declined') return { id, state: 'declined', error: (result as Declined).error };
-  const answer = result as ToolResult;
-  const error = errorIn(answer);
-  return error === undefined ? { id, state: 'done', result: answer } : { id, state: 'failed', result: answer, error };
+  if (failure?.startsWith(declinedBy) === true)
+    return { id, state: 'declined', error: failure.slice(declinedBy.length) };
+  // Each message ends with an answer, or else its turn has failed, which is not on record for ever.
+  if (failure !== undefined || result === undefined)
+    return { id, state: 'failed', error: failure ?? 'Nobody answered it.' };
+  const error = errorIn(result);
+  return error === undefined ? { id, state: 'done', result } : { id, state: 'failed', result, error };
 }
 
 /** An agent's failure is in its answer; a tool of MCP says `isError` in its own. */
@@ -67,8 +68,9 @@ export function messageView(id: string, { history, running, records, turns }: Me
   // Of one that was delivered more than once, the last turn counts.
   const begun = history.findLast((entry) => entry.type === 'message' && entry.id === id);
   if (begun === undefined) return undefined;
-  const error = turns.find(({ turn }) => turn === begun.turn)?.error;
-  if (error !== undefined) return { id, state: 'failed', error };
   const last = history.findLast((entry) => entry.type === 'tool_result' && entry.turn === begun.turn);
-  return endedView(id, last?.type === 'tool_result' ? last.result : undefined);
+  const record = turns.find(({ turn }) => turn === begun.turn);
+  // Its end is still being written.
+  if (last === undefined && record !== undefined && record.endedAt === undefined) return { id, state: 'running' };
+  return endedView(id, last?.type === 'tool_result' ? last.result : undefined, record?.error);
 }

@@ -69,7 +69,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   );
   declareHooks(gateway, hooks);
   const historyOf = (id: string): readonly HistoryEntry[] => registry.sessions.get(id)?.history ?? [];
-  const onMessage = createMessageHandler({ gateway, agents: turns.names, historyOf });
+  const onMessage = createMessageHandler({ gateway, servers: integrations, agents: turns.names, historyOf });
   const sessions = new SessionHost({
     ...{ gateway, read, onMessage, most: maxSessions },
     isStopping: () => phase === 'stopping',

@@ -6,7 +6,7 @@ import type { ToolResult } from './toolResult.ts';
 const how = 'an earlier delivery of its message had this answer';
 
 /**
- * What earlier deliveries of a message were answered by tools with a reconcile rule. An equal call of the delivery under way gets the same
+ * What earlier deliveries of a message were answered by tools with a reconcile rule, or that are called `once`. An equal call of the delivery under way gets the same
  * answer, each once: a message that is delivered again does nothing twice. What is known not to have happened is no answer.
  */
 export class EarlierAnswers {

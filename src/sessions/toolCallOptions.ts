@@ -1,7 +1,7 @@
 import { scopeKeys, scopeRule } from '../calls/callOptions.ts';
 import type { Duration } from '../policy/duration.ts';
 import { type Effect, effects } from '../policy/effects.ts';
-import { callback, choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
+import { boolean, callback, choice, duration, type KeysOf, signal, type GivenValues } from '../policy/optionKeys.ts';
 import type { Resume } from '../streams/chunkRelay.ts';
 import { type CheckedReading, readingKeys, readingRule } from '../streams/httpReading.ts';
 import { readGiven } from '../policy/readOptions.ts';
@@ -18,12 +18,18 @@ export interface ToolCallOptions {
   readonly scope?: string | undefined;
   /** Ends the call that holds the scope instead of being refused; only with `scope`. @defaultValue false */
   readonly replace?: boolean | undefined;
+  /**
+   * Whether a message that is delivered again does not make the call again where it took effect, or may have: it is answered with what an equal call of the
+   * earlier delivery was. Calls that change nothing, or nothing more, are made again. With a reconcile rule it is always so. @defaultValue false
+   */
+  readonly once?: boolean | undefined;
 }
 
 const toolCallKeys = {
   ...scopeKeys,
   effect: choice(effects),
   longRunningMs: duration(),
+  once: boolean(),
   signal,
 } satisfies KeysOf<ToolCallOptions>;
 

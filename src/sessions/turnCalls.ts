@@ -1,4 +1,5 @@
 import { type CallStep, stepsOf } from '../calls/callTrail.ts';
+import type { Effect } from '../policy/effects.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failure.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
@@ -48,6 +49,9 @@ const mostEnded = 50;
 
 const hasEnded = 'The call has ended.';
 const notDispatched = 'The call is still being written to the store: try again.';
+
+/** Whether a second call of this effect may do what one did not. */
+const mayDoMore = (effect: Effect | undefined): boolean => effect !== 'readOnly' && effect !== 'idempotent';
 
 /** Told the one result of a call, and the failure it stands for. */
 export type ToolAnswered = (result: ToolResult, failure: Failure | undefined) => void;
@@ -219,7 +223,8 @@ export class TurnCalls {
       ...settledBy,
     };
     const more = { idempotencyKey: settledBy?.idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
-    const earlier = settledBy === undefined ? undefined : this.#earlier?.take(integration, tool, input);
+    const isOnce = settledBy !== undefined || (options.once === true && mayDoMore(effect));
+    const earlier = isOnce ? this.#earlier?.take(integration, tool, input) : undefined;
     const written = ledger.open(row);
     // In one commit with its answer: a kill between the two would leave a call of which it were asked what became of it, though it was never made.
     if (earlier !== undefined) this.#answer(call, earlier);

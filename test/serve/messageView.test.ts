@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { declinedBy } from '../../src/serve/messageHandler.ts';
 import { endedView, messageView, type MessageSources } from '../../src/serve/messageView.ts';
 import type { HistoryEntry } from '../../src/sessions/history.ts';
 
@@ -19,11 +20,17 @@ describe('what became of a message', () => {
     ['it waits', { records: { ...records, messages: [waiting] } }, { state: 'waiting' }],
     ['it is processed', { running: id, history: [begun(1)] }, { state: 'running' }],
     ['it was answered', { history: [begun(1), answered(1, 'yes')] }, { state: 'done', result: { value: 'yes' } }],
-    ['it had nothing to be answered', { history: [begun(1)] }, { state: 'done' }],
+    ['its turn ended without an answer', { history: [begun(1)] }, { state: 'failed', error: 'Nobody answered it.' }],
+    ['its end is still being written', { history: [begun(1)], turns: [turn] }, { state: 'running' }],
     [
       'its turn failed',
-      { history: [begun(1)], turns: [{ ...turn, error: 'no agent' }] },
+      { history: [begun(1)], turns: [{ ...turn, endedAt: 1, error: 'no agent' }] },
       { state: 'failed', error: 'no agent' },
+    ],
+    [
+      'a hook declined it',
+      { history: [begun(1)], turns: [{ ...turn, endedAt: 1, error: `${declinedBy}not here` }] },
+      { state: 'declined', error: 'not here' },
     ],
     [
       'it was delivered twice: the last counts',
@@ -60,12 +67,9 @@ describe('what became of a message', () => {
     expect(endedView(id, result)).toMatchObject({ state: 'failed', error, result });
   });
 
-  it('[E-1] a declined one has no result', () => {
-    expect(endedView(id, { status: 'declined', error: 'not here' })).toEqual({
-      id,
-      state: 'declined',
-      error: 'not here',
-    });
+  it('[E-1] a declined one has no result, and no other has none', () => {
+    expect(endedView(id, undefined, `${declinedBy}not here`)).toEqual({ id, state: 'declined', error: 'not here' });
     expect(endedView(id, undefined, 'cut')).toEqual({ id, state: 'failed', error: 'cut' });
+    expect(endedView(id, undefined)).toMatchObject({ id, state: 'failed' });
   });
 });

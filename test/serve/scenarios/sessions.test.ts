@@ -153,18 +153,23 @@ describe('a gateway that is served', () => {
 
   it('[E-1] [H-1] has a hook decline what it guards', async () => {
     const guard = { command: process.execPath, args: ['-e', 'console.error("not this one"); process.exit(2)'] };
-    const { post, send } = await startServed({
+    const { get, post, send } = await startServed({
       servers: { kb: faultyServer() },
       agents: { coder: agent().served },
       hooks: { PreToolUse: [{ ...guard, onFailure: 'block' }] },
     });
     await post('/v1/sessions', { id: 'a' });
-    expect(await send('a', echo)).toMatchObject({ state: 'declined', error: 'not this one' });
+    const declined = await send('a', echo);
+    expect(declined).toMatchObject({ state: 'declined', error: 'not this one' });
+    const { id, state, error } = declined;
+    await expect.poll(() => get(`/v1/sessions/a/messages/${id}`)).toEqual({ id, state, error });
     expect(await send('a', { text: 'say well' })).toMatchObject({ state: 'done' });
   });
 
   it('[E-1] [I-5] keeps what was accepted: what waits at a stop is answered by the next process', async () => {
-    const kb = faultyServer({ faults: [{ tool: 'echo', nth: 1, do: 'hang' }] });
+    // It changes nothing, and so is called again.
+    const tools = [{ name: 'echo', annotations: { readOnlyHint: true } }];
+    const kb = faultyServer({ tools, faults: [{ tool: 'echo', nth: 1, do: 'hang' }] });
     const first = await startServed({ servers: { kb } });
     await first.post('/v1/sessions', { id: 'a' });
     const events = eventsOf(await first.ask('/v1/sessions/a/events'));
@@ -172,7 +177,7 @@ describe('a gateway that is served', () => {
     await until(events, 'session.turn_started');
     await whyInFlight(first.get);
     await first.serving.stop();
-    const second = await startServed({ servers: { kb: faultyServer() }, store: first.store });
+    const second = await startServed({ servers: { kb: faultyServer({ tools }) }, store: first.store });
     const read = eventsOf(await second.ask('/v1/sessions/a/events', { headers: { 'last-event-id': 'of-another' } }));
     expect((await read.next()).value).toMatchObject({ event: 'missed' });
     expect(await second.send('a', echo)).toMatchObject({ id: 'serve:a-m3', state: 'done' });
