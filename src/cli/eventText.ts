@@ -1,10 +1,10 @@
 import { type EventRow, wentWrong } from '../store/events.ts';
-import { fitText, textWidth } from '../policy/textWidth.ts';
+import { textWidth } from '../policy/textWidth.ts';
 import { instanceName } from '../runtime/integrationView.ts';
 import type { Io } from './io.ts';
 import { sanitize } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
-import { type Cell, renderTable } from './table.ts';
+import { type Cell, renderTable, textBelow } from './table.ts';
 import { localTime } from './timeText.ts';
 
 /** Events as a table that fits the terminal. @param running - pids of the runtimes that are entered. */
@@ -45,18 +45,26 @@ const timeWidth = 23;
 const typeWidth = 28;
 const subjectWidth = 20;
 
-/** An event as a line of its own, for those that come one by one. */
+/** An event as a line of its own, for those that come one by one; what the terminal has no room for stands below it. */
 export function eventLine(event: EventRow, io: Io, origins: Origins): string {
-  const [time, type, subject = '', what = ''] = toCells(event, createStyle(io), origins);
-  const start = [padded(time, timeWidth), padded(type, typeWidth), padded(subject, subjectWidth)].join('  ');
+  const [time = '', type, subject = '', cell = ''] = toCells(event, createStyle(io), origins);
+  const what = sanitize(textOf(cell));
   const left = io.columns - timeWidth - typeWidth - subjectWidth - 6;
-  // On a terminal too narrow for that, lines are broken by the terminal.
-  return (
-    `${start}  ${left < leastWhat ? sanitize(textOf(what)) : fitText(sanitize(textOf(what)), left)}`.trimEnd() + '\n'
-  );
+  if (left >= leastWhat) {
+    const start = [padded(time, timeWidth), padded(type, typeWidth), padded(subject, subjectWidth)].join('  ');
+    if (textWidth(what) <= left) return `${start}  ${what}`.trimEnd() + '\n';
+    return lines([start, ...textBelow(what, io.columns)]);
+  }
+  const shown =
+    typeof time === 'object' && io.columns < narrowColumns ? { ...time, text: shortTime(event.at, false) } : time;
+  const start = [padded(shown, 0), padded(type, typeWidth), padded(subject, 0)].join('  ');
+  return lines([start, ...textBelow(what, io.columns)]);
 }
 
-const leastWhat = 10;
+const lines = (parts: readonly string[]): string => parts.map((part) => `${part.trimEnd()}\n`).join('');
+
+/** Below this, text is too short to say anything. */
+const leastWhat = 40;
 
 function padded(cell: Cell = '', width: number): string {
   const text = sanitize(textOf(cell));

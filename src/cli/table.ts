@@ -17,7 +17,7 @@ export interface Column {
   /** Whether it holds ids, which are typed again: never cut, never left out. @defaultValue false */
   readonly hasIds?: boolean | undefined;
   /**
-   * Whether its text goes below the row where it would have less than 48 characters; `first`: already where another column would have to be
+   * Whether a text that would be cut goes below its row, and all its texts where they would have less than 48 characters; `first`: already where another column would have to be
    * left out for it. @defaultValue false
    */
   readonly stacks?: boolean | 'first' | undefined;
@@ -46,12 +46,20 @@ const mostBelow = 2;
  */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string {
   const texts = rows.map((row) => row.map(cleanText));
-  const { widths, below } = layout(columns, texts, width);
+  const { widths, below: allBelow } = layout(columns, texts, width);
+  // A text that would be cut, and may stand below its row, does so alone: those of other rows stay beside.
+  const isTooLong = (line: readonly string[], index: number): boolean =>
+    mayStack(columns[index]) && textWidth(line[index] ?? '') > (widths[index] ?? 0);
+  const areTooLong = (at: number): boolean =>
+    texts.some((line) => isTooLong(line, at)) && texts.every((line) => line[at] === '' || isTooLong(line, at));
+  const below = new Set([...columns.keys()].filter((at) => allBelow.has(at) || areTooLong(at)));
+  for (const at of below) widths[at] = 0;
   const beside = (line: readonly string[], row?: readonly Cell[]): string =>
     columns
       .flatMap(({ align, hasNames }, index) => {
         const room = widths[index] ?? 0;
         if (room === 0) return [];
+        if (isTooLong(line, index)) return [' '.repeat(room)];
         const fitted = (hasNames === true ? fitName : fitText)(line[index] ?? '', room);
         const padding = ' '.repeat(room - textWidth(fitted));
         const cell = row?.[index];
@@ -63,7 +71,9 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   const heading = beside(columns.map(({ title }) => title));
   const lines = texts.flatMap((line, index) => [
     beside(line, rows[index]),
-    ...[...below].flatMap((at) => stacked(line[at] ?? '', columns[at] ?? { title: '' }, width)),
+    ...[...columns.keys()]
+      .filter((at) => below.has(at) || ((widths[at] ?? 0) > 0 && isTooLong(line, at)))
+      .flatMap((at) => stacked(line[at] ?? '', columns[at] ?? { title: '' }, width)),
   ]);
   return `${[heading, ...lines].join('\n')}\n`;
 }
@@ -72,8 +82,13 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 function stacked(text: string, { hasIds, hasNames }: Column, width: number): readonly string[] {
   if (text === '') return [];
   if (hasIds === true) return [indent + text];
+  if (hasNames === true) return [indent + fitName(text, Math.max(leastWidth, width - indent.length))];
+  return textBelow(text, width);
+}
+
+/** A text below a line that has no room for it, on two lines at most. */
+export function textBelow(text: string, width: number): readonly string[] {
   const room = Math.max(leastWidth, width - indent.length);
-  if (hasNames === true) return [indent + fitName(text, room)];
   const lines = wrapWords(text, room);
   const kept = [...lines.slice(0, mostBelow - 1), lines.slice(mostBelow - 1).join(' ')];
   return kept.filter((line) => line !== '').map((line) => indent + fitText(line, room));
@@ -81,7 +96,7 @@ function stacked(text: string, { hasIds, hasNames }: Column, width: number): rea
 
 /** How wide each column is, 0 for one that is not there, and which stand below their row. */
 interface Layout {
-  readonly widths: readonly number[];
+  readonly widths: number[];
   readonly below: ReadonlySet<number>;
 }
 
@@ -124,8 +139,7 @@ function layout(columns: readonly Column[], texts: readonly (readonly string[])[
     }
   }
   const gone = new Set([...out, ...below]);
-  const inOrder = new Set([...below].sort((one, other) => one - other));
-  return { widths: fitWidths(natural, least, width, gone), below: inOrder };
+  return { widths: fitWidths(natural, least, width, gone), below };
 }
 
 function cleanText(cell: Cell): string {

@@ -9,7 +9,12 @@ import { main } from './startRun.ts';
 import { failed, hasSqlite, openDatabase, type StartedStore, startStore, told } from '../store/startStore.ts';
 
 /** Follows the events of a store; between two looks the next step is taken, after the last one Ctrl-C is pressed. */
-async function follow(words: readonly string[], started: StartedStore, steps: readonly (() => unknown)[] = []) {
+async function follow(
+  words: readonly string[],
+  started: StartedStore,
+  steps: readonly (() => unknown)[] = [],
+  columns = Infinity,
+) {
   const controller = new AbortController();
   const left = [...steps];
   let stdout = '';
@@ -19,7 +24,7 @@ async function follow(words: readonly string[], started: StartedStore, steps: re
     stderr: { write: (text) => (stderr += text) },
     env: {},
     isTTY: false,
-    columns: Infinity,
+    columns,
     signal: controller.signal,
     now: () => Date.UTC(2026, 0, 1),
     async pause() {
@@ -127,6 +132,16 @@ describe.skipIf(!hasSqlite)('unwedge events --follow', () => {
     ]);
     expect(stdout).toContain('"call":"call-7"');
     expect(stderr.match(/Waiting for it/g)).toHaveLength(1);
+  });
+
+  it.each([60, 80, 120])('[L-6] shows the whole cause on a terminal of %d columns, and fits it', async (columns) => {
+    const { started, store } = await startWith(0);
+    const cause = 'the server exited with code 3 before it answered initialize; stderr: fatal: TOKEN is not set';
+    store.record(failed(1, { failure: { ...failed(1).failure, message: cause } }));
+    await store.flush();
+    const { lines } = await follow([], started, [], columns);
+    expect(lines.join(' ').replaceAll(/ +/g, ' ')).toContain(columns === 60 ? cause.slice(0, 80) : cause);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
   });
 
   it('[O-1] says that there is nothing to follow, exit 1', async () => {

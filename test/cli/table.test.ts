@@ -90,8 +90,10 @@ describe('a table', () => {
         .trimEnd()
         .split('\n');
     expect(shown(94)).toEqual([
-      `ID${' '.repeat(36)}AGE  ERROR`,
-      `${id}  5m   the server at the other end has ended with code 3 …`,
+      `ID${' '.repeat(36)}AGE`,
+      `${id}  5m`,
+      `  ${error.slice(0, 92).replace(/ \S*$/, '')}`,
+      '  with it',
     ]);
     expect(shown(60)).toEqual([
       `ID${' '.repeat(36)}AGE`,
@@ -100,6 +102,21 @@ describe('a table', () => {
       '  it said a word of what is wrong with it',
     ]);
     expect(shown(30)[1]).toBe(id);
+  });
+
+  it('[L-6] puts a text that would be cut below its own row, and leaves those of other rows beside', () => {
+    const stacking = [
+      { title: 'NAME', hasNames: true },
+      { title: 'WHAT', stacks: true },
+    ] as const;
+    const cause = 'the server exited with code 3 before it answered initialize; stderr: fatal: TOKEN is not set';
+    const rows = [
+      ['kb', 'all is well'],
+      ['calendar', cause],
+    ];
+    expect(renderTable(stacking, rows, 80)).toBe(
+      `NAME      WHAT\nkb        all is well\ncalendar\n  ${cause.slice(0, 75)}\n  ${cause.slice(76)}\n`,
+    );
   });
 
   it('[L-2] lets no escape of a child through, only its own paint', () => {
