@@ -4,8 +4,19 @@ import type { SessionPlan } from './sessionPlan.ts';
 
 /** How late a timer may have come up on the machine of the record, in ms. */
 export const latestMs = 20;
+/** How late one may have come up of which it is known what it was for, in ms. A loop that stood still for longer is on record. */
+const knownLatestMs = 1000;
 /** Puts a limit behind an answer that came in time, because nobody had looked at the limit yet, in ms. */
 const behindMs = 0.0005;
+
+/** A time at which deadlines were looked at. */
+interface Wake {
+  readonly at: number;
+  /** When that which ended then was due; undefined where nothing tells. */
+  readonly due: number | undefined;
+  /** It came within the ms in which it was due. */
+  readonly isInTime?: true;
+}
 
 /**
  * A clock for deadlines, whose timers come up as late as they did when they were recorded. A timer of a busy process is late by some ms, and
@@ -13,8 +24,8 @@ const behindMs = 0.0005;
  */
 export class LateClock implements Clock {
   readonly #clock: Clock;
-  /** When deadlines were looked at, in order. */
-  readonly #wakes: readonly number[];
+  /** In order. */
+  readonly #wakes: readonly Wake[];
 
   constructor(clock: Clock, plans: readonly IntegrationPlan[], session: SessionPlan | undefined) {
     const wakes = plans.flatMap((plan) => {
@@ -22,7 +33,8 @@ export class LateClock implements Clock {
       return [...plan.calls, ...plan.probes].flatMap((call) => wakesOf(call, freed));
     });
     this.#clock = clock;
-    this.#wakes = [...wakes, ...(session?.firings ?? [])].toSorted((one, other) => one - other);
+    const firings = (session?.firings ?? []).map((at): Wake => ({ at, due: undefined }));
+    this.#wakes = [...wakes, ...firings].toSorted((one, other) => one.at - other.at);
   }
 
   now(): number {
@@ -56,11 +68,13 @@ export class LateClock implements Clock {
     let [low, high] = [0, this.#wakes.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#wakes[middle] ?? 0) < due - 0.001) low = middle + 1;
+      if ((this.#wakes[middle]?.at ?? 0) < due - 0.001) low = middle + 1;
       else high = middle;
     }
     const wake = this.#wakes[low];
-    return wake !== undefined && wake <= at + latestMs ? Math.max(due, wake) : at;
+    if (wake === undefined || (wake.isInTime === true && wake.at <= at + 1)) return at;
+    const isKnown = wake.due !== undefined && Math.abs(wake.due - at) <= 1;
+    return wake.at <= at + (isKnown ? knownLatestMs : latestMs) ? Math.max(due, wake.at) : at;
   }
 }
 
@@ -68,24 +82,38 @@ export class LateClock implements Clock {
  * When deadlines must have been looked at, as a call tells: a limit passed, a wait was over, or one that had passed was not seen yet. The
  * start of an attempt tells nothing where something else ended at that time: it may have waited for its place.
  */
-function wakesOf({ arrivedAt, attempts, end, limits }: PlannedCall, freed: ReadonlySet<number>): readonly number[] {
-  const wakes: number[] = [];
+function wakesOf(call: PlannedCall, freed: ReadonlySet<number>): readonly Wake[] {
+  const { arrivedAt, attempts, end, limits } = call;
+  const wakes: Wake[] = [];
   let freeSince = arrivedAt;
   let waitsUntil: number | undefined = undefined;
-  for (const { startedAt, endedAt, end: how, delayMs } of attempts.values()) {
-    if (startedAt > freeSince && !freed.has(startedAt)) wakes.push(startedAt);
-    else if (waitsUntil !== undefined) wakes.push(waitsUntil);
+  for (const { startedAt, endedAt, end: how, failure, delayMs } of attempts.values()) {
+    const isWoken = startedAt > freeSince && !freed.has(startedAt);
+    if (isWoken) wakes.push({ at: startedAt, due: undefined });
+    // Something else kept it back when its wait was over.
+    if (waitsUntil !== undefined && (!isWoken || startedAt > waitsUntil + latestMs))
+      wakes.push({ at: waitsUntil, due: waitsUntil, isInTime: true });
     const isAnswer = how === 'answered' || how === 'threw';
-    const hadPassed =
-      endedAt >= Math.min(startedAt + limits.attemptMs, arrivedAt + limits.overallMs, startedAt + limits.idleMs);
-    if (how === 'limit') wakes.push(endedAt);
-    else if (isAnswer && hadPassed) wakes.push(endedAt + behindMs);
+    const due = Math.min(startedAt + limits.attemptMs, arrivedAt + limits.overallMs);
+    const hadPassed = endedAt >= Math.min(due, startedAt + limits.idleMs);
+    if (how === 'limit') wakes.push({ at: endedAt, due: dueOf(call, startedAt, failure?.reason) });
+    else if (isAnswer && hadPassed) wakes.push({ at: endedAt + behindMs, due });
     freeSince = endedAt;
     // Waits end at whole ms.
     waitsUntil = typeof delayMs === 'number' ? Math.ceil(endedAt + delayMs) : undefined;
   }
-  if (end !== undefined && end.at > freeSince) wakes.push(end.at);
+  if (waitsUntil !== undefined && (end === undefined || end.at > waitsUntil + latestMs))
+    wakes.push({ at: waitsUntil, due: waitsUntil, isInTime: true });
+  // What ended with the attempt of another call waited for something that came of that: a circuit that opened, a place.
+  if (end !== undefined && end.at > freeSince && !freed.has(end.at))
+    wakes.push({ at: end.at, due: dueOf(call, freeSince, end.failure.reason) });
   return wakes;
+}
+
+/** When a limit was due that ended an attempt or a call. Signs of life put off that on silence, and are not on record. */
+function dueOf({ arrivedAt, limits }: PlannedCall, startedAt: number, reason: string | undefined): number | undefined {
+  if (reason === 'attempt_timeout') return startedAt + limits.attemptMs;
+  return reason === 'overall_timeout' ? arrivedAt + limits.overallMs : undefined;
 }
 
 /** When attempts ended, or their work: what waited for a place may have gone on. */

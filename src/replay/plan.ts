@@ -1,7 +1,7 @@
 import type { AttemptRow, CallEndRow, FlightOfCall, FlightRow, InputRow } from '../policy/flight.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts';
-import type { Incident, IncidentIntegration, IncidentRecord } from '../incident/incident.ts';
+import { type Incident, type IncidentIntegration, type IncidentRecord, rowsIn } from '../incident/incident.ts';
 
 /** A call as it was recorded. Times are ms from the begin of the replay. */
 export interface PlannedCall {
@@ -69,8 +69,14 @@ export function plansOf({ integrations }: Incident, origin: number): readonly In
   return integrations.flatMap((each) => {
     const last = each.records.at(-1);
     if (each.kept === undefined || last === undefined) return [];
-    return [planOf(each, each.kept, last.at - origin, origin)];
+    // Clocks of a machine differ by a ms: what a record holds had happened when it was written.
+    const until = rowsIn([each]).reduce((latest, row) => Math.max(latest, endOf(row)), last.at);
+    return [planOf(each, each.kept, until - origin, origin)];
   });
+}
+
+function endOf(row: FlightRow): number {
+  return 'endedAt' in row ? row.endedAt : row.at;
 }
 
 function planOf(

@@ -37,8 +37,7 @@ export class ScriptedOperation {
 
   #perform(call: PlannedCall, planned: PlannedAttempt, context: AttemptContext): Promise<string> {
     const now = this.#clock.now();
-    const isSame = Math.abs(now - planned.startedAt) <= sameMs;
-    const endsAt = isSame ? Math.max(now, planned.endedAt) : now + planned.endedAt - planned.startedAt;
+    const endsAt = this.#endOf(call, planned, now);
     this.#touch(call, planned, context, now, endsAt);
     return new Promise((resolve, reject) => {
       const { failure } = planned;
@@ -54,6 +53,15 @@ export class ScriptedOperation {
         this.#clock.setTimeout(() => reject(new Error('its work has ended')), late);
       });
     });
+  }
+
+  /** When it did, if it began then; where that would pass a limit that it had kept, after the time it took. */
+  #endOf({ limits }: PlannedCall, { startedAt, endedAt }: PlannedAttempt, now: number): number {
+    const tookMs = endedAt - startedAt;
+    const limitMs = Math.min(limits.attemptMs, limits.idleMs);
+    const isStretched = tookMs < limitMs && endedAt - now >= limitMs;
+    if (Math.abs(now - startedAt) > sameMs || isStretched) return now + tookMs;
+    return Math.max(now, endedAt);
   }
 
   /** Signs of life, as far as what is on record would not have lasted so long without. */

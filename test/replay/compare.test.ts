@@ -87,6 +87,17 @@ describe('what a replay compares', () => {
     ]);
   });
 
+  it('[O-16] is also what ended in the ms in which the record was written', async () => {
+    const incident = await openedCircuit(0);
+    const integrations = incident.integrations.map((each) => ({
+      ...each,
+      records: each.records.map((record) => ({ ...record, at: record.at - 1.5 })),
+    }));
+    const { first, lines } = await play({ ...incident, integrations });
+    expect(first).toBeUndefined();
+    expect(lines.find(({ of }) => of === 'kb-2')?.replayed?.what).toBe('failed: transient, 1 attempt');
+  });
+
   it('[O-16] is not what came after the record ended, which is told as that', () => {
     const step = (what: string, atMs: number, isAfterEnd = false): ReplayStep => ({
       of: 'session alice',

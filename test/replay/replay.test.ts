@@ -6,7 +6,7 @@ import { readBack } from './gathered.ts';
 import { randomScenario } from './scenario.ts';
 
 // Some thousands were run by hand. The last are those in which much waited for the same ms.
-const seeds = [...Array.from({ length: 150 }, (_, index) => index + 1), 222, 296, 390];
+const seeds = [...Array.from({ length: 150 }, (_, index) => index + 1), 222, 296, 390, 1071, 1076, 1108];
 
 describe('the replay of a random scenario', () => {
   it.each(seeds)('[O-16] ends as the scenario did, seed %i', async (seed) => {
