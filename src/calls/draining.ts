@@ -3,12 +3,28 @@ import { isOfWork } from './workSignal.ts';
 
 /** Told to something that is to take nothing new, and to let what is under way end by itself. */
 export interface DrainOrder {
+  /** When the stop began, in monotonic ms. @defaultValue not known */
+  readonly since?: number | undefined;
   /** What is left then is cut, in monotonic ms. */
   readonly until: number;
   /** Told whenever something has ended that was under way. Must not throw. */
   readonly ended: () => void;
   /** Whether new calls are let pass all the same: they serve what is under way. @defaultValue false */
   readonly admits?: boolean | undefined;
+}
+
+/** How far a stop is, in ms from now. */
+export interface Stopping {
+  /** What is under way then is cut. */
+  readonly inMs: number;
+  /** How long ago it began. @defaultValue not known */
+  readonly sinceMs?: number | undefined;
+}
+
+/** A stop of these times as of `now`, all in monotonic ms. */
+export function stoppingAt({ since, until }: Pick<DrainOrder, 'since' | 'until'>, now: number): Stopping {
+  const inMs = Math.max(0, Math.round(until - now));
+  return since === undefined ? { inMs } : { inMs, sinceMs: Math.round(now - since) };
 }
 
 /** What can be drained. */

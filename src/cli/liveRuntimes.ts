@@ -1,5 +1,5 @@
 import type { LiveStatus } from '../control/answers.ts';
-import { formatDuration } from '../policy/duration.ts';
+import { formatSeconds } from '../policy/duration.ts';
 import type { AskedRuntime } from '../runtime/askRuntimes.ts';
 import type { RuntimeRow } from '../store/runtimes.ts';
 import { sanitize } from './sanitize.ts';
@@ -13,8 +13,10 @@ export function runtimeText({ name, pid, startedAt }: RuntimeRow, now: number): 
 /** That a runtime stops, to follow its name; empty while it does not. */
 export function stoppingText(stopping: LiveStatus['stopping']): string {
   if (stopping === undefined) return '';
-  return stopping.inMs > 0
-    ? ` is stopping, and cuts in ${formatDuration(Math.ceil(stopping.inMs / 1000) * 1000)} what is under way by then`
+  const { inMs, sinceMs } = stopping;
+  const begun = sinceMs === undefined ? '' : ` (begun ${formatSeconds(sinceMs)} ago)`;
+  return inMs > 0
+    ? ` is stopping${begun}, and cuts in ${formatSeconds(inMs)} what is under way by then`
     : ' is stopping now';
 }
 

@@ -62,9 +62,12 @@ function recoveringLines(why: SessionWhy): string[] {
 function endLines({ next, stopping }: SessionWhy): readonly string[] {
   const rule = next && `${ruleText(next)} in ${time(next.inMs)}`;
   if (stopping === undefined) return rule === undefined ? [] : [`Next: ${rule}.`];
-  const { inMs } = stopping;
+  const { inMs, sinceMs } = stopping;
+  const begun = sinceMs === undefined ? '' : ` (begun ${time(sinceMs)} ago)`;
   const stop =
-    inMs > 0 ? `the gateway stops, and cuts in ${time(inMs)} what is under way by then` : 'the gateway stops now';
+    inMs > 0
+      ? `the gateway stops${begun}, and cuts in ${time(inMs)} what is under way by then`
+      : 'the gateway stops now';
   if (rule === undefined) return [`Next: ${stop}.`];
   return next !== undefined && next.inMs < inMs
     ? [`Next: ${rule}.`, `After that: ${stop}.`]

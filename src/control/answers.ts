@@ -1,3 +1,4 @@
+import type { Stopping } from '../calls/draining.ts';
 import type { Comeback } from '../calls/outage.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
 import type { RateWait } from '../calls/rateBucket.ts';
@@ -48,8 +49,8 @@ export interface LiveStatus {
   readonly sessions: readonly LiveSession[];
   /** @defaultValue none */
   readonly groups?: readonly LiveGroup[] | undefined;
-  /** The gateway stops: what is under way in so many ms is cut then. @defaultValue it does not stop */
-  readonly stopping?: { readonly inMs: number } | undefined;
+  /** @defaultValue it does not stop */
+  readonly stopping?: Stopping | undefined;
 }
 
 /** An answer to `status`; undefined when it is none. A runtime may be of another version than the client. */
@@ -58,11 +59,11 @@ export function readStatusAnswer(value: unknown): LiveStatus | undefined {
   if (!Array.isArray(integrations) || !integrations.every(isIntegration)) return undefined;
   if (!Array.isArray(sessions) || !sessions.every(isSession)) return undefined;
   if (!Array.isArray(groups) || !groups.every(isGroup)) return undefined;
-  const { inMs } = fieldsOf(stopping);
+  const { inMs, sinceMs } = fieldsOf(stopping);
   return {
     ...{ integrations, sessions },
     ...(groups.length > 0 && { groups }),
-    ...(typeof inMs === 'number' && { stopping: { inMs } }),
+    ...(typeof inMs === 'number' && { stopping: { inMs, ...(typeof sinceMs === 'number' && { sinceMs }) } }),
   };
 }
 

@@ -16,7 +16,7 @@ export interface Drained {
 export class Drain {
   readonly #drained: Drained;
   readonly #deadline: Deadline = { due: Number.POSITIVE_INFINITY, heapIndex: -1, expire: () => this.#finish() };
-  #begun = false;
+  #since: number | undefined = undefined;
   #looking = false;
   #over = false;
   #finish: () => void = () => undefined;
@@ -26,18 +26,23 @@ export class Drain {
   }
 
   get begun(): boolean {
-    return this.#begun;
+    return this.#since !== undefined;
+  }
+
+  /** When it began, in monotonic ms; undefined before. */
+  get since(): number | undefined {
+    return this.#since;
   }
 
   /** When what is under way is cut, in monotonic ms; undefined before its begin. */
   get until(): number | undefined {
-    return this.#begun ? this.#deadline.due : undefined;
+    return this.begun ? this.#deadline.due : undefined;
   }
 
   /** Resolves when nothing is under way any more, or the time is over. Never rejects. */
   begin(ms: number): Promise<void> {
     const { clock, deadlines } = this.#drained;
-    this.#begun = true;
+    this.#since = clock.now();
     return new Promise((resolve) => {
       this.#finish = () => {
         this.#over = true;
@@ -52,7 +57,7 @@ export class Drain {
   /** The time is over in so many ms at the latest; it is never made longer. */
   shorten(ms: number): void {
     const until = this.#drained.clock.now() + ms;
-    if (!this.#begun || this.#over || until >= this.#deadline.due) return;
+    if (!this.begun || this.#over || until >= this.#deadline.due) return;
     if (ms === 0) this.#finish();
     else this.#endBy(until);
   }
@@ -63,6 +68,7 @@ export class Drain {
     this.#drained.deadlines.set(deadline);
     // As of when it is asked: a listener that hears of a first end may shorten it, before all parts are told.
     const order = {
+      since: this.#since,
       get until() {
         return deadline.due;
       },

@@ -1,3 +1,4 @@
+import { type DrainOrder, stoppingAt } from '../calls/draining.ts';
 import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { seeNow, seeWorld } from '../actors/process/processIdentity.ts';
@@ -132,7 +133,7 @@ export function liveStatus(
   >,
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'>>,
   clock: Clock,
-  stopsAt?: number,
+  stop?: Pick<DrainOrder, 'since' | 'until'>,
 ): LiveStatus {
   const now = clock.now();
   const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong, comeback }) => {
@@ -153,7 +154,7 @@ export function liveStatus(
   return {
     integrations,
     sessions: Array.from(sessions, ({ id, state, waiting }) => ({ session: id, state, waiting })),
-    ...(stopsAt !== undefined && { stopping: { inMs: Math.max(0, Math.round(stopsAt - now)) } }),
+    ...(stop !== undefined && { stopping: stoppingAt(stop, now) }),
   };
 }
 

@@ -145,7 +145,7 @@ export class Registry {
       this.paths.values(),
       this.#sessions.values(),
       this.runtime.clock,
-      this.#stopping === undefined ? undefined : (this.#drain.until ?? 0),
+      this.#stopping === undefined ? undefined : { since: this.#drain.since, until: this.#drain.until ?? 0 },
     );
   }
 

@@ -1,4 +1,4 @@
-import type { Drainable, DrainOrder } from '../calls/draining.ts';
+import { type Drainable, type DrainOrder, stoppingAt } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
 import type { FailureFacts } from '../policy/failure.ts';
 import { inWholeMs } from '../policy/duration.ts';
@@ -188,8 +188,8 @@ export class SupervisedSession implements Session, Drainable {
     const now = this.#scope.clock.now();
     const turn = whyTurn(this.#turns.running, now, this.limits.releaseMs);
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
-    const cutAt = this.#stopped ? now : this.#drain?.until;
-    const stopping = cutAt === undefined ? {} : { stopping: { inMs: Math.max(0, cutAt - now) } };
+    const until = this.#stopped ? now : this.#drain?.until;
+    const stopping = until === undefined ? {} : { stopping: stoppingAt({ since: this.#drain?.since, until }, now) };
     return inWholeMs({ session, state, waiting, heldElsewhere, ...stopping, ...open, ...turn });
   }
 

@@ -1,5 +1,6 @@
 import type { CallStepWhy } from '../calls/callTrail.ts';
 import type { CallRule, CallWhy } from '../calls/callWhy.ts';
+import type { Stopping } from '../calls/draining.ts';
 import type { FailureKind } from '../policy/failure.ts';
 
 /** What a tool's integration says of itself: why a call takes so long. */
@@ -76,8 +77,8 @@ export interface SessionWhy {
   readonly waiting: number;
   /** Another runtime has the session. */
   readonly heldElsewhere: boolean;
-  /** The gateway stops: what is under way in so many ms is cut then. @defaultValue it does not stop */
-  readonly stopping?: { readonly inMs: number } | undefined;
+  /** @defaultValue the gateway does not stop */
+  readonly stopping?: Stopping | undefined;
   readonly turn?:
     | {
         readonly turn: number;

@@ -84,10 +84,10 @@ const nothing: Watched = {
   ...{ integrations: [], sessions: [], stuck: [], letters: [], runtimes: [] },
   alerts: { open: [], unwatched: [] },
 };
-const view = (circuit: string, live = true) =>
+const view = (circuit: string, live = true, probeInMs = 5000) =>
   ({
     ...{ integration: 'kb', circuit, failures10m: 1, failures24h: 1, crashes10m: 2, crashes24h: 2, runtimes: [] },
-    live: live ? [{ circuit, runtime: 'r', pid: 1, state: 'idle', inFlight: 0, waiting: 0 }] : [],
+    live: live ? [{ circuit, runtime: 'r', pid: 1, state: 'idle', inFlight: 0, waiting: 0, probeInMs }] : [],
   }) as never;
 const letter = (reason: string, session = 's') =>
   ({ id: `${session}-m1`, session, kind: 'user', reason, deliveries: 3, postedAt: 0, canSend: true }) as const;
@@ -95,6 +95,7 @@ const letter = (reason: string, session = 's') =>
 describe('what needs attention', () => {
   it.each([
     [{ integrations: [view('open')] }, 'unwedge probe kb'],
+    [{ integrations: [view('open', true, 0)] }, 'unwedge events --integration kb --failed'],
     [{ integrations: [view('crashed')] }, 'unwedge restart kb'],
     [{ integrations: [view('isolated')] }, 'unwedge restart kb'],
     [{ integrations: [view('open', false)] }, 'unwedge events --integration kb --failed'],

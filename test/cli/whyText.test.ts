@@ -128,6 +128,9 @@ describe('the words for a call in flight', () => {
     const soon = whyText(inFlight({}, { stopping: { inMs: 5000 } }));
     expect(soon).toContain('Next: the gateway stops, and cuts in 5s what is under way by then.\n');
     expect(soon).toContain('Its own rule, idle_timeout ends the attempt of charge, would follow in 10s.\n');
+    expect(whyText(inFlight({}, { stopping: { inMs: 5000, sinceMs: 55_000 } }))).toContain(
+      'Next: the gateway stops (begun 55s ago), and cuts in 5s what is under way by then.\n',
+    );
     const later = whyText(inFlight({}, { stopping: { inMs: 60_000 } }));
     expect(later).toContain('Next: idle_timeout ends the attempt of charge in 10s.\nAfter that: the gateway stops,');
     expect(whyText(inFlight({}, { stopping: { inMs: 0 } }))).toContain('Next: the gateway stops now.');

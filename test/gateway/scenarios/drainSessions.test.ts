@@ -56,7 +56,11 @@ describe('what a turn does while the gateway drains', () => {
     void session.send({ kind: 'user' });
     await clock.advance(0);
     const stopped = gateway.stop({ drainMs: 10_000 });
-    await clock.advance(5_000);
+    await clock.advance(4_000);
+    // A second stop that makes it shorter is the same stop.
+    void gateway.stop({ drainMs: 5_000 });
+    await clock.advance(1_000);
+    expect(session.why().stopping).toEqual({ inMs: 4_000, sinceMs: 5_000 });
     expect(await isSettled(stopped)).toBe(false);
     go.resolve(undefined);
     await clock.advance(0);
