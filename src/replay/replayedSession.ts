@@ -54,7 +54,7 @@ export class ReplayedSession {
     void this.#session.send({ kind: turn.kind, data: turn });
   }
 
-  /** An operator has the watchdog act before its time. */
+  /** An operator has the watchdog act before its time, or leaves a turn behind that was told to end. */
   fire({ rule, what }: PlannedFiring): void {
     const rules = this.#session.why().rules.filter((each) => each.rule === rule);
     const found = rules.find((each) => each.what === what) ?? rules[0];
@@ -94,7 +94,7 @@ export class ReplayedSession {
         this.#at(planned.endedAt, () => void end());
       // One that was told to end may have ended then.
       turn.signal.addEventListener('abort', () => {
-        if (Number.isFinite(planned.endedAt)) this.#at(planned.endedAt, () => void end());
+        if (Number.isFinite(planned.endedAt) && !planned.isLeft) this.#at(planned.endedAt, () => void end());
       });
     });
   }

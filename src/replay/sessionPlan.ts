@@ -30,6 +30,8 @@ export interface PlannedTurn {
   readonly error: string | undefined;
   /** When the watchdog found that it made no progress. */
   readonly stalledAt: number | undefined;
+  /** An operator left it behind: it had not ended when it was told to. */
+  readonly isLeft: boolean;
   readonly calls: readonly PlannedCall[];
 }
 
@@ -41,7 +43,10 @@ export function sessionPlanOf(
 ): SessionPlan | undefined {
   const [session] = sessions;
   if (subject.kind !== 'session' || session === undefined) return undefined;
-  const own = events.filter(({ category, metadata }) => category === 'session' && metadata['session'] === session.name);
+  const own = events.filter(
+    ({ category, metadata }) =>
+      (category === 'session' || category === 'operator') && metadata['session'] === session.name,
+  );
   const fired = own.filter(({ type }) => type === 'watchdog_fired');
   const calls = integrations.flatMap((each) => each.calls).filter(({ about }) => about.session === session.name);
   const started = own.filter(({ type }) => type === 'turn_started');
@@ -65,10 +70,13 @@ export function sessionPlanOf(
 function firedIn(events: Incident['events'], session: string, origin: number): readonly PlannedFiring[] {
   return events.flatMap(({ at, category, type, metadata }) => {
     const { session: of, rule, what } = metadata;
-    const isOwn = rule === 'tool_call' || rule === 'turn';
-    if (category !== 'operator' || type !== 'fired' || of !== session || !isOwn) return [];
+    if (category !== 'operator' || type !== 'fired' || of !== session || !isOfSession(rule)) return [];
     return [{ at: at - origin, rule, what: String(what) }];
   });
+}
+
+function isOfSession(rule: unknown): rule is string {
+  return rule === 'tool_call' || rule === 'turn' || rule === 'release';
 }
 
 function turnOf(
@@ -97,6 +105,7 @@ function turnOf(
     ok: ended?.metadata['ok'] === true,
     error: typeof error === 'string' ? error : undefined,
     stalledAt: stalled === undefined ? undefined : stalled.at - origin,
+    isLeft: find('fired', 'release') !== undefined,
     calls,
   };
 }

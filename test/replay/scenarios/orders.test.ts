@@ -89,6 +89,28 @@ describe('the replay of orders of an operator', () => {
     expect((await play(withoutOrders(incident))).isSame).toBe(false);
   });
 
+  it('[O-16] leaves a turn behind when it was left behind, whose handler goes on', async () => {
+    const { clock, gateway, agent } = await startGateway();
+    await agent.send({ kind: 'user', text: 'stuck' });
+    await clock.advance(100);
+    expect(rule('turn')(agent)).toMatchObject({ ok: true });
+    await clock.advance(200);
+    expect(rule('release')(agent)).toMatchObject({ ok: true });
+    await agent.send({ kind: 'user', text: 'good' });
+    await clock.advance(20_000);
+    const incident = readBack(await gathered(gateway, 'agent:main', clock));
+    const { first, lines } = await play(incident);
+    expect(first).toBeUndefined();
+    const ofSession = lines.filter(({ of }) => of === 'session agent:main');
+    expect(ofSession.map(({ replayed }) => replayed?.what)).toEqual([
+      'watchdog fired: turn',
+      'turn ended badly',
+      'turn ended well',
+    ]);
+    // Its time would have come 800 ms later.
+    expect(ofSession[1]?.replayed?.atMs).toBeLessThan(320);
+  });
+
   it('[O-16] makes the next attempt when its wait was ended', async () => {
     const incident = await ordered('flaky', rule('next_attempt'));
     const { first, lines } = await play(incident);
