@@ -5,6 +5,7 @@ import { defineCommand } from './command.ts';
 import { readDatabase } from './database.ts';
 import type { Io } from './io.ts';
 import { toJson } from './sanitize.ts';
+import { silenceText, silentRuntimes } from './silentRuntimes.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { ago } from './timeText.ts';
@@ -24,12 +25,18 @@ export const alerts = defineCommand({
   options: {},
   async run(args, io) {
     const now = io.now();
-    const { path, view } = await readDatabase(args.db, io, async (reader) => ({
+    const { path, rows, view } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
+      rows: await reader.runtimes(),
       view: withShownNames(await reader.alerts(now), createShownNames()),
     }));
-    if (args.json) io.stdout.write(toJson({ database: path, ...view }));
-    else if (view.open.length + view.unwatched.length + view.cleared.length === 0)
+    const silent = await silentRuntimes(rows, io);
+    if (args.json) {
+      io.stdout.write(toJson({ database: path, ...view, attention: silent }));
+      return 0;
+    }
+    io.stdout.write(silenceText(silent, io));
+    if (view.open.length + view.unwatched.length + view.cleared.length === 0)
       io.stdout.write(`${wrapWords(emptyText, io.columns).join('\n')}\n`);
     else io.stdout.write(alertTable(view, now, io));
     return 0;

@@ -46,8 +46,7 @@ export function mattersOf(
   const db = database === undefined ? '' : ` --db ${shellWord(sanitize(database))}`;
   const alarmed = new Set([...alerts.open, ...alerts.unwatched].map(({ integration }) => integration));
   return [
-    ...matterOfDead(runtimes, records, now),
-    ...runtimes.flatMap(matterOfRuntime),
+    ...mattersOfRuntimes(runtimes, now, records),
     ...bySeverity(integrations)
       .filter(({ integration, circuit }) => circuit !== 'closed' || alarmed.has(integration))
       .map((view) => matterOf(view, alarmed.has(view.integration), now, db)),
@@ -79,27 +78,36 @@ export function bySeverity(integrations: readonly IntegrationView[]): readonly I
   return integrations.toSorted((one, other) => order.indexOf(one.circuit) - order.indexOf(other.circuit));
 }
 
-/** Nothing goes on until they are started: told once, with all that waits for it. */
-function matterOfDead(
+/** Runtimes that are gone, and those that stand still. @param records - what waits for them. @defaultValue not told */
+export function mattersOfRuntimes(
   runtimes: Watched['runtimes'],
-  records: NonNullable<Watched['records']>,
   now: number,
+  records?: Watched['records'],
 ): readonly Matter[] {
+  return [...matterOfDead(runtimes, records, now), ...runtimes.flatMap(matterOfRuntime)];
+}
+
+/** Nothing goes on until they are started: told once, with all that waits for it. */
+function matterOfDead(runtimes: Watched['runtimes'], records: Watched['records'], now: number): readonly Matter[] {
   // The successor of one that died has taken over what it left.
   const running = new Set(runtimes.flatMap(({ answer, runtime }) => (answer === undefined ? [] : [runtime.name])));
   const dead = runtimes.filter(({ runtime }) => runtime.liveness === 'dead' && !running.has(runtime.name));
   const last = dead.at(-1)?.runtime;
   if (last === undefined) return [];
   const names = dead.map(({ runtime }) => `${sanitize(runtime.name)} (pid ${runtime.pid})`).join(', ');
+  const gone = dead.length === 1 ? 'is gone: its process ended' : 'are gone: their processes ended';
+  const what = `${names} ${gone} without a word, last seen ${ago(Math.max(...dead.map(({ runtime }) => runtime.renewedAt)), now)}${leftText(records)}`;
+  return [{ what, next: 'start the gateway: it takes up what is left' }];
+}
+
+function leftText(records: Watched['records']): string {
+  if (records === undefined) return '';
   const count = (of: 'calls' | 'messages'): number => records.reduce((sum, each) => sum + each[of].length, 0);
   const waits = [
     ...(count('messages') === 0 ? [] : [counted(count('messages'), 'message')]),
     ...(count('calls') === 0 ? [] : [`${counted(count('calls'), 'call')} without a result`]),
   ];
-  const left = waits.length === 0 ? 'nothing waits on record' : `on record wait ${waits.join(' and ')}`;
-  const gone = dead.length === 1 ? 'is gone: its process ended' : 'are gone: their processes ended';
-  const what = `${names} ${gone} without a word, last seen ${ago(Math.max(...dead.map(({ runtime }) => runtime.renewedAt)), now)}; ${left}`;
-  return [{ what, next: 'start the gateway: it takes up what is left' }];
+  return `; ${waits.length === 0 ? 'nothing waits on record' : `on record wait ${waits.join(' and ')}`}`;
 }
 
 function matterOfRuntime({ runtime, problem, frozen }: AskedRuntime<unknown>): readonly Matter[] {

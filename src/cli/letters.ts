@@ -11,6 +11,7 @@ import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
+import { silenceText, silentRuntimes } from './silentRuntimes.ts';
 import { ago } from './timeText.ts';
 import { wrapLines } from './wrap.ts';
 
@@ -44,7 +45,12 @@ export const letters = defineCommand({
     const found = await readDatabase(db, io, (reader) => reader.deadLetters(session));
     if (found.length === 0 && session !== undefined) await refuseUnknown(session, db, io);
     if (args['send-all']) return sendAll(found, { reason, json, db }, io);
-    io.stdout.write(json ? toJson(found) : lettersText(found, { now: io.now(), db, width: io.columns }));
+    if (json) {
+      io.stdout.write(toJson(found));
+      return 0;
+    }
+    const silent = await silentRuntimes(await readDatabase(db, io, (reader) => reader.runtimes()), io);
+    io.stdout.write(`${silenceText(silent, io)}${lettersText(found, { now: io.now(), db, width: io.columns })}`);
     return 0;
   },
 });

@@ -17,6 +17,7 @@ import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { createStyle, type Style } from './style.ts';
 import { type Cell, type Column, renderTable } from './table.ts';
+import { wrapLines } from './wrap.ts';
 
 const dayMs = 24 * 60 * 60_000;
 /** Terminals of so many columns have room for the course of time. */
@@ -63,19 +64,20 @@ export const report = defineCommand({
     const style = createStyle(io);
     io.stdout.write(`${style.bold(sanitize(path))}: the last ${formatDuration(sinceMs)}\n`);
     if (entries.length > 0) io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}`);
-    else if (args.integration === undefined)
-      io.stdout.write(
-        'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.\n',
-      );
+    else if (args.integration === undefined) io.stdout.write(wrapLines([emptyText], io.columns));
     else {
       const names = new Set([...rows, ...known].map(({ integration }) => integration));
       const near = names.has(args.integration) ? undefined : nearest(args.integration, [...names]);
       const guess = near === undefined ? '' : ` Did you mean ${quoted(near)}?`;
-      io.stdout.write(`No call of ${sanitize(args.integration)} has ended in that time.${guess}\n`);
+      io.stdout.write(
+        wrapLines([`No call of ${sanitize(args.integration)} has ended in that time.${guess}`], io.columns),
+      );
     }
     return 0;
   },
 });
+
+const emptyText = 'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.';
 
 function reportTable(entries: readonly ReportEntry[], withTools: boolean, io: Io, style: Style): string {
   const hasStreams = entries.some(({ firstChunk }) => firstChunk !== undefined);

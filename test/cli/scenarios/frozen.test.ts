@@ -36,6 +36,17 @@ describe.skipIf(!hasSqlite || process.platform !== 'linux')('a gateway that is s
     expect(JSON.parse(json)).toMatchObject({ live: false, frozen: [{ pid, frozen: 'stopped' }] });
   });
 
+  it.each([['alerts'], ['letters']])(
+    '[L-5] leads what is on record, which it may not have written: %s',
+    async (word) => {
+      const { pid, run } = await startFrozen();
+      const { code, stdout, stderr } = await run(word);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(new RegExp(`^! pid ${pid} \\(\\S+\\) does not answer: it is stopped `));
+      expect(stdout).toContain(`\n  next: kill -CONT ${pid}\n\nNo `);
+    },
+  );
+
   it.each([
     ['cancel', 'agent:main'],
     ['probe', 'kb'],
