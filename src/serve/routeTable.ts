@@ -100,7 +100,7 @@ export const routes = {
       ),
     },
     answers: {
-      200: 'it has ended within `wait`, or was accepted before under this key',
+      200: 'what became of it: it has ended within `wait`; or, with `"duplicate": true`, was accepted before under this key',
       202: '`{"id", "durable", "state": "waiting"}`: it is accepted, and on disk where `durable` is true',
       404: unknownSession,
       409: 'another process has the session',

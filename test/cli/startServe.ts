@@ -1,12 +1,12 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** The MCP server of everything, as it is installed here. */
 export const everything = {
@@ -47,9 +47,12 @@ export function makeServeHome(config: object): ServeHome {
 }
 
 /** Starts `unwedge serve` on a free port and waits until it says where it is. */
-export function startServe({ directory, config, db, tokenFile }: ServeHome): Promise<ServeProcess> {
-  const place = ['--listen', '127.0.0.1:0', '--token-file', tokenFile];
-  return startServing(process.execPath, [main, 'serve', '--config', config, '--db', db, ...place], directory);
+export function startServe(
+  { directory, config, db, tokenFile }: ServeHome,
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServeProcess> {
+  const words = ['--config', config, '--db', db, '--listen', '127.0.0.1:0', '--token-file', tokenFile];
+  return startServing(process.execPath, [main, 'serve', ...words], directory, env);
 }
 
 /** Starts a command that serves, and waits until it says where. */
@@ -83,5 +86,5 @@ export async function startServing(
     throw new Error(`It ended with ${code} before it served: ${stderr}`);
   });
   const [origin, file] = await Promise.race([said, ended]);
-  return { child, origin, token: readFileSync(file, 'utf8').trim(), stderr: () => stderr, exited };
+  return { child, origin, token: readFileSync(resolve(directory, file), 'utf8').trim(), stderr: () => stderr, exited };
 }

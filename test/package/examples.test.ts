@@ -48,6 +48,7 @@ describe('the README', () => {
 describe('the examples', () => {
   it('are all run here', () => {
     expect(readdirSync(new URL('../../examples', import.meta.url)).sort()).toEqual([
+      'Dockerfile',
       'agents.mjs',
       'claude-mcp.json',
       'claude-settings.json',
@@ -57,8 +58,10 @@ describe('the examples', () => {
       'hono.mjs',
       'minimal.mjs',
       'nightly.sh',
+      'serve.json',
       'servers.mjs',
       'stream.ts',
+      'unwedge-serve.service',
       'workflow.mjs',
     ]);
   });
