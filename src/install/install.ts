@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { agents } from './agents/agents.ts';
 import type { ConfigFile } from './configFile.ts';
 import { FileJob } from './fileJob.ts';
@@ -56,9 +57,16 @@ function realPath({ files }: World, path: string): string {
   }
 }
 
-function notesOf({ launcher }: World, { undo }: InstallRequest): readonly string[] {
-  if (undo || !launcher.args.some((word) => /[\\/]_npx[\\/]/.test(word))) return [];
-  return [
-    'unwedge runs from the cache of npx, and what is wrapped needs it there. Better: `npm install -g unwedge`, then `unwedge install` again.',
-  ];
+/** What is wrapped starts this very copy of the program: whether it stays where it is. */
+function notesOf({ launcher, files }: World, { undo }: InstallRequest): readonly string[] {
+  const [script] = launcher.args;
+  if (undo || script === undefined) return [];
+  const better = 'Better: `npm install -g unwedge`, then `unwedge install` again.';
+  if (/[\\/]_npx[\\/]/.test(script))
+    return [`unwedge runs from the cache of npx, and what is wrapped needs it there. ${better}`];
+  const [, folder] = /^(.+?)[\\/]node_modules[\\/]/.exec(script) ?? [];
+  // pnpm, Yarn and Bun keep what is installed globally in a folder that looks like a project.
+  const isGlobal = folder === undefined || /[\\/]global(?:[\\/]|$)/.test(folder);
+  const isInProject = !isGlobal && files.facts(join(folder, 'package.json')) !== undefined;
+  return isInProject ? [`unwedge runs from the project ${folder}, and what is wrapped needs it there. ${better}`] : [];
 }

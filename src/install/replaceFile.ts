@@ -12,7 +12,7 @@ export function replaceFile(
   dress: { readonly mode: number; readonly uid?: number; readonly gid?: number },
   check: () => void = () => undefined,
 ): void {
-  const temporary = join(dirname(path), `.${basename(path)}.unwedge.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}${ending}`);
   // Of one that was killed; two at a time there are not (see `withLock`).
   files.remove(temporary);
   try {
@@ -24,3 +24,8 @@ export function replaceFile(
     throw error;
   }
 }
+
+const ending = '.unwedge.tmp';
+
+/** Whether a name is that of a file that is being written, or was when its process was killed. */
+export const isTemporary = (name: string): boolean => name.endsWith(ending);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Files } from './files.ts';
 import { hashOf } from './planFile.ts';
 import type { FileRecord, InstallRecord } from './record.ts';
-import { replaceFile } from './replaceFile.ts';
+import { isTemporary, replaceFile } from './replaceFile.ts';
 
 const emptyRecord: InstallRecord = { version: 1, files: {}, scripts: [] };
 
@@ -60,10 +60,12 @@ export class InstallState {
     return bytes !== undefined && hashOf(bytes) === hash ? bytes : undefined;
   }
 
-  /** Removes contents, but for those that a record needs: they may hold secrets. */
+  /** Removes contents, but for those that a record needs, and what killed runs left half-written: they may hold secrets. Called under the lock. */
   forget(hashes: readonly string[]): void {
+    const folder = join(this.#directory, 'backups');
     const needed = new Set(Object.values(this.read().files).map(({ original }) => original));
-    for (const hash of hashes) if (!needed.has(hash)) this.#files.remove(join(this.#directory, 'backups', hash));
+    for (const hash of hashes) if (!needed.has(hash)) this.#files.remove(join(folder, hash));
+    for (const name of this.#files.list(folder)) if (isTemporary(name)) this.#files.remove(join(folder, name));
   }
 
   get #recordPath(): string {

@@ -248,6 +248,13 @@ describe('a reader', () => {
     await expect(openReader(path, [])).rejects.toThrow('npm rebuild better-sqlite3');
   });
 
+  it('[L-6] does not say that something makes a database where no driver works', async () => {
+    const path = join(temporaryDirectory(), 'missing.sqlite');
+    const error = await openReader(path, []).catch((thrown: unknown) => String(thrown));
+    expect(error).toMatch(/No database at \S+, and nothing can make one: .* Fix: run `npm rebuild better-sqlite3`/);
+    expect(error).not.toContain('makes one');
+  });
+
   it('cannot read the memory of another process', async () => {
     await expect(openReader(':memory:')).rejects.toThrow('its own process only');
   });

@@ -4,6 +4,7 @@ import { systemFiles } from '../../install/files.ts';
 import { install } from '../../install/install.ts';
 import type { InstallReport } from '../../install/report.ts';
 import type { InstallRequest } from '../../install/request.ts';
+import { describeDriver } from '../../store/describeDriver.ts';
 import { installDirectory } from '../../store/paths.ts';
 import { CommandError, unknown, UsageError } from '../errors.ts';
 import { type Io, pause } from '../io.ts';
@@ -34,9 +35,17 @@ export async function installCommand(args: InstallArgs, io: Io): Promise<number>
     pause: (ms: number) => pause(io, ms),
     signal: io.signal,
   };
-  const report = await orInterrupted(install(world, request), io);
+  const done = await orInterrupted(install(world, request), io);
+  const isWrapped = !done.undo && done.files.some(({ status }) => status === 'changed');
+  const report = isWrapped ? { ...done, notes: [...done.notes, ...(await storeNotes())] } : done;
   io.stdout.write(args.json ? toJson(report) : installText(report, request, home, io));
   return report.files.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+/** What is wrapped works without a store: nobody can look at it then. */
+async function storeNotes(): Promise<readonly string[]> {
+  const driver = await describeDriver();
+  return driver.ok ? [] : [`What happens cannot be recorded: ${driver.reason}. Fix: ${driver.fix}.`];
 }
 
 /** @throws UsageError */

@@ -114,9 +114,14 @@ class SqliteReader implements StoreReader {
  * @throws an Error that names the path and what to do when there is nothing to read.
  */
 export async function openSqliteReader(path: string, loaders?: readonly DriverLoader[]): Promise<StoreReader> {
-  if (!existsSync(path))
-    throw new Error(`No database at ${path}: a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one`);
   const found = await findDriver(loaders);
+  if (!existsSync(path)) {
+    // A proxy may run and keep all in memory: that it makes one would not be so.
+    const why = found.ok
+      ? `: a gateway with \`store: '${path}'\` or \`unwedge mcp\` makes one`
+      : `, and nothing can make one: ${found.reason}. Fix: ${found.fix}`;
+    throw new Error(`No database at ${path}${why}`);
+  }
   if (!found.ok) throw new Error(`Cannot read ${path}: ${found.reason}. Fix: ${found.fix}.`);
   let database: Database | undefined;
   try {

@@ -139,4 +139,27 @@ describe('unwedge install', () => {
     expect(readFileSync(config, 'utf8')).toBe(original);
     expect(readFileSync(join(home, '.codex/config.toml'), 'utf8')).toBe('[mcp_servers.a]\ncommand = "x"\n');
   });
+
+  it('[E-4] says that nothing can be recorded where no SQLite driver works', async () => {
+    const { home } = startHome();
+    const preload = join(home, 'noDriver.mjs');
+    writeFileSync(
+      preload,
+      `import Module from 'node:module';
+const load = Module._load;
+Module._load = (request, ...more) => {
+  if (request.startsWith('better-sqlite3')) throw new Error('Could not locate the bindings file');
+  return load(request, ...more);
+};
+const builtin = process.getBuiltinModule;
+process.getBuiltinModule = (name) => (name === 'node:sqlite' ? undefined : builtin(name));
+`,
+    );
+    const words = ['install', 'claude', '--dry-run'];
+    const env = { HOME: home, PATH: process.env['PATH'] ?? '' };
+    const { stdout } = await runBuilt(words, { ...env, NODE_OPTIONS: `--import ${preload}` });
+    expect(stdout).toContain('What happens cannot be recorded: no SQLite driver works');
+    expect(stdout).toContain('npm rebuild');
+    expect((await runBuilt(words, env)).stdout).not.toContain('recorded');
+  });
 });

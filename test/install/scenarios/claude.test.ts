@@ -205,6 +205,19 @@ describe('install claude', () => {
     expect((await machine.run({ dryRun: true })).notes).toEqual([]);
   });
 
+  it('[E-4] says that what is wrapped needs the project that unwedge was installed in', async () => {
+    const machine = startInstall();
+    machine.write('home/.claude.json', servers({ a: npx }));
+    const runFrom = async (folder: string): Promise<readonly string[]> => {
+      machine.write(`${folder}/package.json`, '{}');
+      const args = [machine.at(`${folder}/node_modules/unwedge/dist/cli/main.js`)];
+      return (await machine.run({ dryRun: true }, { launcher: { command: 'node', args } })).notes;
+    };
+    expect((await runFrom('app')).join()).toContain(`runs from the project ${machine.at('app')}`);
+    expect(await runFrom('share/pnpm/global/5')).toEqual([]);
+    expect((await machine.run({ dryRun: true })).notes).toEqual([]);
+  });
+
   it('[E-4] gives a server the time for a call that its entry gives it, where that is longer', async () => {
     const machine = startInstall();
     machine.write(
