@@ -10,12 +10,13 @@ import { defineCommand } from './command.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { sanitize, toJson } from './sanitize.ts';
+import { foldedLines } from './foldedLines.ts';
 import { createStyle } from './style.ts';
 import { type Cell, renderTable } from './table.ts';
 import { wrapLines } from './wrap.ts';
 
-/** Lines of the timeline that are shown around the first that differs, or of the end. */
-const shownLines = 40;
+/** Most rows of the timeline that are shown, without those that are folded. */
+const mostRows = 40;
 
 export const replay = defineCommand({
   name: 'replay',
@@ -32,7 +33,7 @@ export const replay = defineCommand({
       value: 'KEY=VALUE',
       help: 'what is to be otherwise, such as breaker.consecutiveFailures=3',
     },
-    all: { kind: 'flag', help: 'every line of the timeline' },
+    all: { kind: 'flag', help: 'every line of the timeline, also those that are far from any difference' },
   },
   operands: ['DIR'],
   async run(args, io) {
@@ -58,16 +59,21 @@ async function playAt(path: string, policy: readonly string[]): Promise<ReplayRe
 function textOf(result: ReplayResult, all: boolean, io: Io): string {
   const { subject, lines, first, isSame, overrides, notes } = result;
   const { red, green, yellow, bold } = createStyle(io);
-  const at = first === undefined ? lines.length : lines.indexOf(first) + shownLines / 2;
-  const end = Math.min(lines.length, Math.max(at, shownLines));
-  const shown = all ? lines : lines.slice(Math.max(0, end - shownLines), end);
-  const row = (line: ReplayLine): Cell[] => [
-    formatDuration(Math.round(line.recorded?.atMs ?? line.replayed?.atMs ?? 0)),
-    sanitize(line.of),
-    sanitize(line.recorded?.what ?? '-'),
-    { text: playedText(line), paint: line.isSame ? green : line.isAfterEnd === true ? yellow : red },
-  ];
-  const left = lines.length - shown.length;
+  const rows = all ? lines : foldedLines(lines);
+  const shown = all ? rows : rows.slice(0, mostRows);
+  const row = (line: ReplayLine | number): Cell[] => {
+    if (typeof line === 'number') return ['', `${line} more`, '', { text: 'the same', paint: green }];
+    return [
+      formatDuration(Math.round(line.recorded?.atMs ?? line.replayed?.atMs ?? 0)),
+      sanitize(line.of),
+      sanitize(line.recorded?.what ?? '-'),
+      { text: playedText(line), paint: line.isSame ? green : line.isAfterEnd === true ? yellow : red },
+    ];
+  };
+  const left = rows.length - shown.length;
+  const isFolded = rows.length < lines.length;
+  // What there is to say of it stands at the end.
+  const isOneFold = isFolded && rows.length === 1;
   const columns = [
     { title: 'AT', align: 'right' as const },
     { title: 'WHAT', hasNames: true },
@@ -79,8 +85,8 @@ function textOf(result: ReplayResult, all: boolean, io: Io): string {
   const head = wrapLines([`${name}, from ${new Date(result.origin).toISOString()}${changed}`], io.columns);
   return [
     `${head.replace(name, () => bold(name))}\n`,
-    renderTable(columns, shown.map(row), io.columns),
-    ...(left > 0 ? [`${left} lines more: --all\n`] : []),
+    ...(isOneFold ? [] : [renderTable(columns, shown.map(row), io.columns)]),
+    ...(left > 0 ? [`${counted(left, 'row')} more: --all\n`] : isFolded ? ['Every line: --all\n'] : []),
     ...notes.map((note) => `\n${wrapLines([`As recorded: ${sanitize(note)}`], io.columns)}`),
     '\n',
     isSame ? `${green('Same end')}: ${endText(lines)}.\n` : differenceText(first, red, io.columns),

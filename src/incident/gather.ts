@@ -1,4 +1,4 @@
-import type { FlightRecord, PolicyRow } from '../policy/flight.ts';
+import type { FlightRecord, PendingRow, PolicyRow } from '../policy/flight.ts';
 import type { EventRow } from '../store/events.ts';
 import { type FactRedactor, createFactRedactor } from '../store/redactFact.ts';
 import { redactTexts } from '../store/redactTexts.ts';
@@ -25,6 +25,9 @@ const afterMs = 2 * 60_000;
 const mostEvents = 20_000;
 /** Rows of flight records that one incident holds, the newest. */
 const mostRows = 20_000;
+
+/** Calls of an integration that are named as under way. */
+const mostNamed = 10;
 
 /** Sessions whose calls are looked at, where it is not about one. */
 const mostSessions = 200;
@@ -233,8 +236,7 @@ function missingIn(
     const by = integration.pid ?? pid;
     // What was written when somebody asked earlier is not all: it went on.
     const isWhole = last.because === 'stop' || (by !== undefined && asked.includes(by));
-    const pending = last.rows.filter(({ what }) => what === 'pending').length;
-    const were = pending === 1 ? 'was' : 'were';
+    const pending = last.rows.filter((row): row is PendingRow => row.what === 'pending');
     return [
       ...(kept === undefined ? [`The policy of ${name} is not on record: its calls cannot be played.`] : []),
       ...(dropped > 0
@@ -246,9 +248,7 @@ function missingIn(
       ...(isWhole
         ? []
         : [`What ${name} did after ${iso(last.at)} is not in it: its process wrote its last record then.`]),
-      ...(isWhole || pending === 0
-        ? []
-        : [`${counted(pending, 'call')} of ${name} ${were} under way then: how that ended is not on record.`]),
+      ...(isWhole || pending.length === 0 ? [] : [underWayText(integration, pending)]),
     ];
   });
   const told = unrecorded(incident.integrations, events, pid).filter(({ by }) => !asked.includes(by));
@@ -257,6 +257,15 @@ function missingIn(
   return hasSession
     ? missing
     : [...missing, `The limits of the session ${subject.id} are not on record: its turns cannot be played.`];
+}
+
+/** Names them, as far as somebody reads it: an id is what events and the replay know a call by. */
+function underWayText(integration: IncidentIntegration, pending: readonly PendingRow[]): string {
+  const ids = pending.map(({ call, tool }) => `${integration.name}-${call}${tool === undefined ? '' : ` (${tool})`}`);
+  const more = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
+  const were = pending.length === 1 ? 'was' : 'were';
+  const which = `${counted(pending.length, 'call')} of ${labelOf(integration)} ${were} under way then`;
+  return `${which}: ${ids.slice(0, mostNamed).join(', ')}${more}. How that ended is not on record.`;
 }
 
 /** Integrations that a process had, as events tell, of which it has no record here. */

@@ -45,8 +45,10 @@ export function contentsOf(incident: Incident): readonly string[] {
   // An earlier record tells of calls that have ended since.
   const last = integrations.flatMap(({ records }) => records.at(-1)?.rows ?? []);
   const pending = last.filter(({ what }) => what === 'pending').length;
+  const names = new Set(integrations.map(({ name }) => name)).size;
+  const pids = new Set(integrations.map(({ pid }) => pid)).size;
   return [
-    `${counted(integrations.length, 'integration')}, each with its policy and what befell it`,
+    `${counted(names, 'integration')}${pids > 1 ? ` in ${pids} processes` : ''}, each with its policy and what befell it`,
     `${counted(attemptsIn(incident), 'attempt')}, ${counted(ends, 'end')} without an answer, ${counted(pending, 'call')} under way: times, tools, kinds, messages of errors`,
     `${counted(sessions.length, 'session')}, each with the limits of its watchdog`,
     `${counted(events.length, 'event')}, without what callers handed to tools`,

@@ -135,8 +135,12 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
   });
 
   it('[O-16] has what was recorded of a process that was killed since, and says what is not', async () => {
-    const pending = { what: 'pending', call: 13, arrivedAt: start + 900, attempt: 1, waitsFor: 'in_flight' } as const;
-    const killed = { ...record, because: 'asked', rows: [...record.rows, { ...pending, at: start + 1000 }] } as const;
+    const pending = { what: 'pending', call: 13, tool: 'read', arrivedAt: start + 900, attempt: 1 } as const;
+    const killed = {
+      ...record,
+      because: 'asked',
+      rows: [...record.rows, { ...pending, waitsFor: 'in_flight', at: start + 1000 }],
+    } as const;
     const rows = [{ what: 'input', input: 'attached', at: start + 3000, down: false }] as const;
     const later = { ...record, run: 'run-2', pid: 8, at: start + 4000, because: 'asked', rows } as const;
     const reader = await startReader([killed, later]);
@@ -146,10 +150,11 @@ describe.skipIf(!hasSqlite)('gathering an incident', () => {
       [undefined, 1],
       [7, 5],
     ]);
+    expect(contentsOf(incident)[0]).toBe('1 integration in 2 processes, each with its policy and what befell it');
     expect(contentsOf(incident)[1]).toContain('2 attempts, 1 end without an answer, 1 call under way');
     expect(incident.missing).toEqual([
       'What kb of process 7 did after 2026-01-01T00:00:01.000Z is not in it: its process wrote its last record then.',
-      '1 call of kb of process 7 was under way then: how that ended is not on record.',
+      '1 call of kb of process 7 was under way then: kb-13 (read). How that ended is not on record.',
     ]);
     expect(checkIncident(JSON.parse(incidentText(incident)))).toEqual({ ...incident });
   });
