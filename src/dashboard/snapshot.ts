@@ -88,7 +88,17 @@ export interface Wait {
   readonly key: string;
   /** Whether no rule can mend it, so that a person has to. */
   readonly needsPerson: boolean;
-  readonly sign: 'asks' | 'quarantined' | 'alert' | 'open' | 'isolated' | 'crashed' | 'backoff' | 'calling' | 'frozen';
+  readonly sign:
+    | 'asks'
+    | 'quarantined'
+    | 'alert'
+    | 'open'
+    | 'isolated'
+    | 'crashed'
+    | 'backoff'
+    | 'calling'
+    | 'frozen'
+    | 'recovering';
   /** Of the integration, session or gateway. */
   readonly name: string;
   readonly of: 'integration' | 'session' | 'gateway';

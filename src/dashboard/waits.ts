@@ -122,7 +122,9 @@ function childWait(child: TreeNode, { at, times, shown }: WaitSources): Wait | u
 }
 
 function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wait[] {
-  const { session: name, turn, questions, calls, next } = why;
+  const { session: name, turn, questions, calls, next, recovering = [] } = why;
+  const [open] = recovering;
+  if (open !== undefined) return [recoveryWait(name, open, recovering.length, { at, times })];
   const asks = questions.map((question, index): Wait => {
     const key = `question ${name} ${index}`;
     return {
@@ -146,6 +148,26 @@ function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wai
       since: times.of(`since ${key}`, at - turn.sinceMs),
     },
   ];
+}
+
+/** Its messages wait for it. */
+function recoveryWait(
+  name: string,
+  { sinceMs, progress }: ToolCallWhy,
+  calls: number,
+  { at, times }: Pick<WaitSources, 'at' | 'times'>,
+): Wait {
+  const key = `session ${name}`;
+  const what = calls === 1 ? 'a call' : `${calls} calls`;
+  return {
+    ...{ key, name, of: 'session', needsPerson: false, sign: 'recovering' },
+    text: `Finds out what became of ${what} of an earlier process.`,
+    since: times.of(`since ${key}`, at - sinceMs),
+    ...(progress !== undefined && {
+      rule: ruleText(progress.next.rule),
+      endsAt: times.of(key, at + progress.next.inMs),
+    }),
+  };
 }
 
 function isInTrouble({ progress }: ToolCallWhy): boolean {

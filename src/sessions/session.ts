@@ -47,9 +47,9 @@ const sendKeys = { key: text() } satisfies KeysOf<SendOptions>;
  */
 export interface Session<Result = unknown> {
   readonly id: string;
-  /** `stopped` as well while its actor is not running. */
+  /** Of its machine; `stopped` as well while its actor is not running, `recovering` while it finds out what became of calls of an earlier process. */
   readonly state: string;
-  /** Messages waiting; the one being processed is not counted. */
+  /** Messages waiting, those of an earlier process too; the one being processed is not counted. */
   readonly waiting: number;
   /** Messages, tool calls and their results, oldest first. Those of an earlier run are read when they are first asked for, from the gateway's start to its stop. */
   readonly history: readonly HistoryEntry[];
@@ -146,11 +146,12 @@ export class SupervisedSession implements Session, Drainable {
 
   get state(): string {
     const snapshot = this.#ref?.getSnapshot();
-    return snapshot === undefined || snapshot.status !== 'active' ? 'stopped' : snapshot.value;
+    if (snapshot === undefined || snapshot.status !== 'active') return 'stopped';
+    return snapshot.value === 'idle' && this.#persistence.recovering !== undefined ? 'recovering' : snapshot.value;
   }
 
   get waiting(): number {
-    return this.#scope.mailbox.length;
+    return this.#scope.mailbox.length + (this.#persistence.recovering?.waiting ?? 0);
   }
 
   /** For how long its oldest message waits, in ms; 0 where none does. */
@@ -182,9 +183,8 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   why(): SessionWhy {
-    const { id: session, state, heldElsewhere } = this;
+    const { id: session, state, waiting, heldElsewhere } = this;
     const { recovering } = this.#persistence;
-    const waiting = this.waiting + (recovering?.waiting ?? 0);
     const now = this.#scope.clock.now();
     const turn = whyTurn(this.#turns.running, now, this.limits.releaseMs);
     const open = recovering === undefined ? {} : { recovering: recovering.calls };

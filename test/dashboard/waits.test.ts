@@ -63,6 +63,18 @@ describe('what waits', () => {
     expect(found[2]).toMatchObject({ rule: 'Given up', endsAt: at + 228_000, since: at - 1000 });
   });
 
+  it('[O-13] [R-16] is for a session what becomes of calls of an earlier process', () => {
+    const { turn: _, next: __, ...idle } = busy;
+    const recovering = [{ ...call('backoff', 1), sinceMs: 9000 }];
+    expect(waits({ whys: [{ ...idle, state: 'recovering', waiting: 1, recovering }] })).toEqual([
+      {
+        ...{ key: 'session agent:main', name: 'agent:main', of: 'session', needsPerson: false, sign: 'recovering' },
+        text: 'Finds out what became of a call of an earlier process.',
+        ...{ since: at - 9000, rule: 'Next attempt', endsAt: at + 4000 },
+      },
+    ]);
+  });
+
   it('[O-13] names the rule that ends it, and when: a probe, a restart, an attempt', () => {
     const found = waits({
       integrations: [integration({ circuit: 'open', probeAt: at + 41_000, waiting: 2 })],

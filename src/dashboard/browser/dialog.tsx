@@ -153,7 +153,9 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
             [
               'cross',
               'bad',
-              session.state === 'idle' ? 'No turn is under way.' : 'Its turn is cut off, with its calls.',
+              session.state === 'idle' || session.state === 'recovering'
+                ? 'No turn is under way.'
+                : 'Its turn is cut off, with its calls.',
             ],
             [
               'ok',

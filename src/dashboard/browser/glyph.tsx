@@ -38,6 +38,7 @@ const signs: Readonly<Record<string, readonly [GlyphName, Tone]>> = {
   stopped: ['idle', 'faint'],
   taking: ['run', 'dim'],
   processing: ['run', 'acc'],
+  recovering: ['ask', 'wait'],
   'not live': ['idle', 'faint'],
   'not known': ['ask', 'wait'],
   frozen: ['held', 'bad'],

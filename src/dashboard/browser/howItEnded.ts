@@ -20,6 +20,8 @@ export function howItEnded({ sign, name, key }: Wait): string {
     case 'backoff':
     case 'calling':
       return tables.sessions.row(name)?.state === 'idle' ? 'Its turn has ended.' : 'Its turn goes on.';
+    case 'recovering':
+      return 'What became of the calls is known: the session goes on.';
     case 'frozen': {
       const runtime = tables.runtimes.row(key.replace(/^frozen /, ''));
       return runtime === undefined ? 'Its process has ended.' : 'It answers again.';

@@ -19,6 +19,7 @@ const signs: Readonly<Record<Wait['sign'], readonly [GlyphName, Tone]>> = {
   backoff: ['clock', 'warn'],
   calling: ['clock', 'warn'],
   frozen: ['held', 'bad'],
+  recovering: ['ask', 'wait'],
 };
 
 interface WaitListProps {

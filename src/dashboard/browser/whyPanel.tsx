@@ -16,13 +16,13 @@ interface WhyProps {
 /** Why a session waits: one sentence, the chain of what waits for what, and the rules that end it, in order. */
 export function Why({ why, at }: WhyProps) {
   const steady = useSteadyTimes(at);
-  const { turn, calls, questions, waiting } = why;
+  const { turn, calls, questions, waiting, recovering = [] } = why;
   const rules = rulesOf(why);
   const about = { name: why.session, of: 'session' } as const;
   return (
     <section class="box why" aria-label="Why it waits">
       <div>
-        <h2>{turn === undefined ? 'What it does' : 'Why it waits'}</h2>
+        <h2>{turn === undefined && recovering.length === 0 ? 'What it does' : 'Why it waits'}</h2>
         <p class="large">{sentence(why)}</p>
         <ul class="chain">
           {turn !== undefined && (
@@ -45,6 +45,9 @@ export function Why({ why, at }: WhyProps) {
               </div>
             </li>
           )}
+          {recovering.map((call) => (
+            <CallLine key={call.call} {...call} since={steady(`call ${call.call}`, -call.sinceMs)} />
+          ))}
           {calls.map((call) => (
             <CallLine
               key={call.call}
@@ -83,7 +86,9 @@ export function Why({ why, at }: WhyProps) {
                   <b>{text}</b>
                   <p class="faint">{note}</p>
                 </div>
-                <OrderButton order="fire" {...about} target={id} what={`the rule “${text}”`} text="Fire now…" />
+                {turn !== undefined && (
+                  <OrderButton order="fire" {...about} target={id} what={`the rule “${text}”`} text="Fire now…" />
+                )}
               </li>
             ))}
           </ol>
@@ -93,7 +98,9 @@ export function Why({ why, at }: WhyProps) {
   );
 }
 
-function sentence({ turn, calls, questions, state, heldElsewhere }: SessionWhy): string {
+function sentence({ turn, calls, questions, state, heldElsewhere, recovering = [] }: SessionWhy): string {
+  if (recovering.length > 0)
+    return `It finds out what became of ${counted(recovering.length, 'call')} of an earlier process; its messages wait for that.`;
   if (turn === undefined)
     return heldElsewhere
       ? 'Another gateway has it.'
@@ -109,13 +116,13 @@ function sentence({ turn, calls, questions, state, heldElsewhere }: SessionWhy):
 }
 
 interface CallLineProps extends ToolCallWhy {
-  readonly session: string;
+  /** Whose turn makes it, so that an order can end it. @defaultValue an earlier process made it */
+  readonly session?: string | undefined;
   readonly since: number;
 }
 
 function CallLine({ session, call, integration, tool, progress, target, since }: CallLineProps) {
   const [glyph, tone] = signOf(progress);
-  const about = { name: session, of: 'session', target: call, what: `${tool} in ${integration}` } as const;
   const mayFollow = progress !== undefined && progress.attempt > 0 && progress.attempt < progress.maxAttempts;
   return (
     <li>
@@ -147,12 +154,28 @@ function CallLine({ session, call, integration, tool, progress, target, since }:
           </p>
         )}
         {target?.process?.lastLine !== undefined && <p class="ev wrap">last line: “{target.process.lastLine}”</p>}
-        <div class="acts">
-          {mayFollow && <OrderButton order="stop_retrying" {...about} text="Stop retrying…" />}
-          <OrderButton order="cancel" {...about} text="Cancel…" />
-        </div>
+        {session !== undefined && (
+          <CallOrders
+            about={{ name: session, target: call, what: `${tool} in ${integration}` }}
+            mayFollow={mayFollow}
+          />
+        )}
       </div>
     </li>
+  );
+}
+
+interface CallOrdersProps {
+  readonly about: { readonly name: string; readonly target: string; readonly what: string };
+  readonly mayFollow: boolean;
+}
+
+function CallOrders({ about, mayFollow }: CallOrdersProps) {
+  return (
+    <div class="acts">
+      {mayFollow && <OrderButton order="stop_retrying" of="session" {...about} text="Stop retrying…" />}
+      <OrderButton order="cancel" of="session" {...about} text="Cancel…" />
+    </div>
   );
 }
 
@@ -179,11 +202,17 @@ interface RuleLine extends Pick<RuleWhy, 'id' | 'inMs'> {
 }
 
 /** Every rule that is known to end something, soonest first. */
-function rulesOf({ calls, rules }: SessionWhy): readonly RuleLine[] {
-  return rules.map(({ id, rule, inMs, what, call }) => {
+function rulesOf({ calls, rules, recovering = [] }: SessionWhy): readonly RuleLine[] {
+  const ofEarlier = recovering.flatMap(({ call, integration, tool, progress }) =>
+    progress === undefined
+      ? []
+      : [{ id: call, inMs: progress.next.inMs, ...ruleText(progress.next.rule, `${tool} in ${integration}`) }],
+  );
+  const own = rules.map(({ id, rule, inMs, what, call }) => {
     const integration = calls.find((each) => each.call === call)?.integration;
     return { id, inMs, ...ruleText(rule, integration === undefined ? what : `${what} in ${integration}`) };
   });
+  return [...ofEarlier, ...own];
 }
 
 function ruleText(rule: string, what: string): Pick<RuleLine, 'text' | 'note'> {

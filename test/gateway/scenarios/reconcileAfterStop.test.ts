@@ -85,6 +85,7 @@ describe.skipIf(!hasSqlite)('a call that an orderly stop cut', () => {
     await second.gateway.start();
     expect(await resumed).toMatchObject({ waiting: 1, lostCalls: 0, openCalls: 1 });
     await asked;
+    expect([second.session.state, second.session.waiting]).toEqual(['recovering', 1]);
     const why = second.session.why();
     expect(why).toMatchObject({
       waiting: 1,
@@ -105,5 +106,6 @@ describe.skipIf(!hasSqlite)('a call that an orderly stop cut', () => {
     listed.resolve(payments);
     await second.handled;
     expect(second.session.why()).not.toHaveProperty('recovering');
+    expect(second.session.state).not.toBe('recovering');
   });
 });
