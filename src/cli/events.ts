@@ -6,6 +6,7 @@ import { readDatabase } from './database.ts';
 import { unknown, UsageError } from './errors.ts';
 import { eventTable } from './eventText.ts';
 import { quoted, toJson } from './sanitize.ts';
+import { wrapLines } from './wrap.ts';
 
 /** What is looked at to find out which names there are. */
 const sampleSize = 10_000;
@@ -44,18 +45,20 @@ export const events = defineCommand({
     const { since, category, integration, failed, limit } = args;
     const query = { since: since === undefined ? undefined : io.now() - since, category, integration, failed, limit };
     if (args.follow) return (await import('./followEvents.ts')).followEvents(query, args, io);
-    const { rows, running, hint, matching } = await readDatabase(args.db, io, async (reader) => {
+    const { rows, running, hint, matching, isEmpty } = await readDatabase(args.db, io, async (reader) => {
       const rows = await reader.events(query);
       // The answer as data is what was asked for, and no word more.
       const isCut = !args.json && rows.length === limit && limit < mostCounted;
       const matching = isCut ? (await reader.events({ ...query, limit: mostCounted })).length : rows.length;
       const running = new Set((await reader.runtimes()).map(({ pid }) => pid));
-      return { rows, running, matching, hint: rows.length === 0 ? await guess(reader, category, integration) : '' };
+      const isEmpty = rows.length === 0 && (await reader.lastEventId()) === 0;
+      const hint = rows.length === 0 ? await guess(reader, category, integration) : '';
+      return { rows, running, matching, isEmpty, hint };
     });
     if (hint instanceof UsageError) throw hint;
     if (args.json) io.stdout.write(toJson(rows));
     else if (rows.length > 0) io.stdout.write(eventTable(rows, running, io));
-    if (rows.length === 0) io.stderr.write(`No events match.${hint}\n`);
+    if (rows.length === 0) io.stderr.write(wrapLines([isEmpty ? nothingYet : `No events match.${hint}`], io.columns));
     if (matching > rows.length)
       io.stderr.write(
         `The last ${rows.length} of ${matching === mostCounted ? `${mostCounted} or more` : matching} events; --limit N shows more.\n`,
@@ -63,6 +66,8 @@ export const events = defineCommand({
     return 0;
   },
 });
+
+const nothingYet = 'No events are on record: gateways, proxies and `unwedge run` with this database record them.';
 
 /** A name that matches nothing may be a misspelt one; a category that neither this version nor the database knows is an error. */
 async function guess(

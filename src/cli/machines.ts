@@ -46,8 +46,10 @@ function run({ format, json, operands }: MachinesArgs, io: Io): number {
     throw unknown('format', format, formats);
   }
   const names = name === undefined ? Object.keys(machineCatalogue) : [name];
-  if (name === undefined && format === undefined && !json) io.stdout.write(list(io));
-  else io.stdout.write(draw(names, format ?? (json ? 'json' : 'mermaid')));
+  if (name === undefined && format === undefined && !json) {
+    io.stdout.write(list(io));
+    io.stderr.write('unwedge machines NAME draws one of them.\n');
+  } else io.stdout.write(draw(names, format ?? (json ? 'json' : 'mermaid')));
   return 0;
 }
 

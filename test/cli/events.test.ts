@@ -121,6 +121,14 @@ describe.skipIf(!hasSqlite)('unwedge events', () => {
     });
   });
 
+  it('[L-6] says how events come into being where there are none', async () => {
+    const { code, stderr } = await call(['events', '--failed', '--db', await databaseWith()]);
+    expect([code, stderr]).toEqual([
+      0,
+      'No events are on record: gateways, proxies and `unwedge run` with this database record them.\n',
+    ]);
+  });
+
   it('[L-1] refuses a category that there is not, with the nearest one', async () => {
     const { db } = await startWithEvents();
     expect(await call(['events', '--db', db, '--category', 'sesion'])).toMatchObject({

@@ -17,8 +17,8 @@ ${drawings.join('\n')}`;
 
 describe('unwedge machines', () => {
   it('[L-1] lists the machines with their states', async () => {
-    const { code, stdout } = await runBuilt(['machines']);
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await runBuilt(['machines']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'unwedge machines NAME draws one of them.\n' });
     expect(stdout).toContain('integration  idle, calling, backoff, open, half-open, crashed');
     expect(stdout.trimEnd().split('\n')).toHaveLength(1 + Object.keys(machineCatalogue).length);
   });
