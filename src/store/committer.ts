@@ -20,14 +20,15 @@ export interface Write {
 /** The transactions of an engine. */
 export interface Committer<W extends Write> {
   /**
-   * Commits these in one transaction, or makes contact where there are none.
+   * Commits these in one transaction, or makes contact where there are none. A file commits at once. An engine behind a network answers with a
+   * promise; the queue gives it one batch at a time, and gives it the very same batch again where the promise was rejected.
    * @param always - whether a transaction is made without any too, which proves that one can be.
    * @returns what a new file was given first; undefined while it is the same.
    * @throws what `diagnose` reads.
    */
-  commit(batch: readonly W[], always: boolean): Carried | undefined;
+  commit(batch: readonly W[], always: boolean): Carried | undefined | Promise<undefined>;
   diagnose(error: unknown): Trouble;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /**

@@ -14,8 +14,8 @@ const lockRetryMs = 50;
 const retryMs = 1_000;
 
 /**
- * Writes on their way to where they are kept: bounded, in order, those of one event-loop turn in one commit. What cannot be committed waits for a
- * lock up to 5 s, then for the store to recover. Nothing here throws.
+ * Writes on their way to where they are kept: bounded, in order, those of one event-loop turn in one commit. Where a commit takes its time, what is
+ * written meanwhile shares the next one. What cannot be committed waits for a lock up to 5 s, then for the store to recover. Nothing here throws.
  */
 export class WriteQueue<W extends Write> {
   readonly #committer: Committer<W>;
@@ -30,6 +30,10 @@ export class WriteQueue<W extends Write> {
   #busySince: number | undefined = undefined;
   #busyTries = 0;
   #planned = false;
+  /** The commit that is under way. */
+  #flight: Promise<void> | undefined = undefined;
+  /** A batch of which it is not known whether it was committed: it goes again as it was. */
+  #unsettled: readonly W[] | undefined = undefined;
   #timer: Timer | undefined = undefined;
   #timerHoldsProcess = false;
   #closing: Promise<void> | undefined = undefined;
@@ -74,19 +78,19 @@ export class WriteQueue<W extends Write> {
     if (this.degraded || this.#busySince !== undefined) return;
     this.#plan();
     // A turn that writes this much pays for it now rather than filling the queue of a healthy store.
-    if (this.#queue.length >= maxQueued / 2) this.#attempt();
+    if (this.#queue.length >= maxQueued / 2) void this.#attempt();
   }
 
   /** Makes the first contact; resolves when it succeeded or the store is degraded. */
   async start(): Promise<void> {
-    this.#attempt();
+    await this.#attempt();
     if (this.#busySince !== undefined && !this.degraded) await this.#waitFor(this.#committed);
   }
 
   /** Whether everything added before is committed: true once it is, false as soon as the store is degraded. */
   flush(): Promise<boolean> {
     const target = this.#added;
-    if (this.#committed < target && !this.degraded && this.#busySince === undefined) this.#attempt();
+    if (this.#committed < target && !this.degraded && this.#busySince === undefined) void this.#attempt();
     if (this.#committed >= target) return Promise.resolve(true);
     if (this.degraded || this.#state === 'closed') return Promise.resolve(false);
     return this.#waitFor(target);
@@ -108,30 +112,45 @@ export class WriteQueue<W extends Write> {
     this.#planned = true;
     this.#parts.clock.nextTurn(() => {
       this.#planned = false;
-      if (this.#timer === undefined) this.#attempt();
+      if (this.#timer === undefined) void this.#attempt();
     });
   }
 
-  #attempt(): void {
+  /** @returns the commit that is under way; undefined where it was made, or failed, at once. */
+  #attempt(): Promise<void> | undefined {
+    if (this.#flight !== undefined) return this.#flight;
     this.#parts.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#state === 'closed') return;
-    const batch = nextBatch(this.#queue, this.degraded);
-    let given: Carried | undefined;
+    if (this.#state === 'closed') return undefined;
+    const batch = this.#unsettled ?? nextBatch(this.#queue, this.degraded);
     try {
-      given = this.#committer.commit(batch, this.degraded);
+      const given = this.#committer.commit(batch, this.degraded);
+      if (!(given instanceof Promise)) {
+        this.#succeeded(batch, given);
+        return undefined;
+      }
+      this.#unsettled = batch;
+      this.#flight = given.then(
+        () => {
+          this.#flight = this.#unsettled = undefined;
+          this.#succeeded(batch, undefined);
+        },
+        (error: unknown) => {
+          this.#flight = undefined;
+          this.report(error);
+        },
+      );
     } catch (error) {
       this.report(error);
-      return;
     }
+    return this.#flight;
+  }
+
+  #succeeded(batch: readonly W[], given: Carried | undefined): void {
     if (given !== undefined) {
       this.#outage ??= new Outage(this.#parts);
       this.#outage.replaced(given, this.#committed);
     }
-    this.#succeeded(batch);
-  }
-
-  #succeeded(batch: readonly W[]): void {
     this.#busySince = undefined;
     this.#busyTries = 0;
     this.#queue.splice(0, batch.length);
@@ -161,7 +180,11 @@ export class WriteQueue<W extends Write> {
     clock.clearTimeout(this.#timer);
     this.#timerHoldsProcess =
       this.#waiters.size > 0 || (!this.degraded && this.#queue.some(({ awaited }) => awaited === true));
-    this.#timer = clock.setTimeout(() => this.#attempt(), delayMs, { ref: this.#timerHoldsProcess });
+    const again = (): void => {
+      this.#timer = undefined;
+      void this.#attempt();
+    };
+    this.#timer = clock.setTimeout(again, delayMs, { ref: this.#timerHoldsProcess });
   }
 
   #degrade(trouble: Pick<Trouble, 'reason' | 'fix'>): void {
@@ -185,21 +208,22 @@ export class WriteQueue<W extends Write> {
   async #close(): Promise<void> {
     this.#state = 'closing';
     // A new file may have to be given what is held, though nothing waits to be written.
-    if (!(await this.flush()) || this.degraded) this.#lastAttempts();
+    if (!(await this.flush()) || this.degraded) await this.#lastAttempts();
     this.#state = 'closed';
     this.#parts.clock.clearTimeout(this.#timer);
     this.#waiters.sendAway();
     const { length } = this.#queue;
     if (length > 0) say(this.#parts.logger, 'error', `The store closed with ${length} events unwritten.`);
-    this.#committer.close();
+    await this.#committer.close();
   }
 
   /** Everything at once, as long as it gets less. */
-  #lastAttempts(): void {
+  async #lastAttempts(): Promise<void> {
     let before: number;
     do {
       before = this.#queue.length;
-      this.#attempt();
+      const commit = this.#attempt();
+      if (commit !== undefined) await commit;
     } while (this.#queue.length > 0 && this.#queue.length < before);
   }
 }
