@@ -80,7 +80,7 @@ export function createKeptSessions({
     timer = clock.setTimeout(() => {
       timer = undefined;
       void claim().then(planClaims);
-    }, claimEveryMs);
+    }, store?.claimEveryMs ?? claimEveryMs);
   }
 
   function hasUnclaimed(): boolean {

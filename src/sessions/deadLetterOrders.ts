@@ -24,7 +24,7 @@ export class DeadLetterOrders {
 
   /** Has a dead letter delivered as a new message with the same content: once, however often it is ordered. Never rejects. */
   async sendAgain(id: string, note: OrderNote): Promise<OrderResult> {
-    const found = this.#find(id);
+    const found = await this.#find(id);
     if ('text' in found) return found;
     const { ledger, letter } = found;
     const { message, number } = letter;
@@ -46,7 +46,7 @@ export class DeadLetterOrders {
 
   /** Drops a dead letter for good. Never rejects. */
   async drop(id: string, note: OrderNote): Promise<OrderResult> {
-    const found = this.#find(id);
+    const found = await this.#find(id);
     if ('text' in found) return found;
     const { facts, id: session, clock } = this.#scope;
     const fact: Fact = { type: 'operator.dropped', session, message: id, ...note };
@@ -56,12 +56,12 @@ export class DeadLetterOrders {
     return { ok: true, text: `The dead letter ${id} was dropped for good.` };
   }
 
-  #find(id: string): Found | OrderResult {
+  async #find(id: string): Promise<Found | OrderResult> {
     const { ledger, held } = this.#persistence;
     if (held) return notDone('Another gateway has the session.');
     if (ledger === undefined) return notDone('The session is not kept here: it has no dead letters.');
     const number = numberIn(id, this.#scope.id);
-    const letter = number === undefined ? undefined : ledger.deadLetter(number);
+    const letter = number === undefined ? undefined : await ledger.deadLetter(number);
     if (letter === undefined) return notDone(noLetter(id));
     return { ledger, letter };
   }

@@ -146,13 +146,13 @@ export class Persistence {
     if (!this.unclaimed || this.#claiming) return;
     this.#claiming = true;
     this.#again = again;
-    const { id: session, clock } = this.#scope;
+    const { id: session, clock, historyLimit } = this.#scope;
     const wallNow = clock.wallNow();
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
     try {
       const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered);
       const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
-      this.#take(await store.claim(session, { ...limits, wallNow, answer, facts, keeps }));
+      this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }));
     } finally {
       this.#claiming = false;
     }

@@ -115,6 +115,8 @@ export interface RecoveryLimits {
   readonly answer: (call: LostCall) => ToolResult;
   /** Whether a pending call is left so, as its rule can be asked. @defaultValue none is */
   readonly keeps?: ((call: LostCall) => boolean) | undefined;
+  /** Most entries of the history that `past` is asked for: an engine behind a network reads them with the claim. @defaultValue 1000 */
+  readonly historyLimit?: number | undefined;
   /** What is told of what was recovered: recorded in the same transaction. */
   readonly facts: (recovered: Recovered) => readonly Fact[];
 }
@@ -160,7 +162,7 @@ export interface SessionLedger {
   /** Settles a call that is pending, in the history at `seq`, or at its end; one that is settled keeps its result, and this one is kept apart as late. */
   settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept>;
   /** A dead letter that is neither sent again nor dropped; undefined where there is none, or the store cannot be read now. */
-  deadLetter(message: number): StoredDeadLetter | undefined;
+  deadLetter(message: number): Promise<StoredDeadLetter | undefined>;
   /**
    * Keeps the new message of a dead letter, takes the letter out and records the fact: all of it, or none. `durable`, or nothing was written and
    * nothing will be.
@@ -195,6 +197,8 @@ export interface LostCall {
 
 /** Where sessions are kept: a part of the store, which each of its engines has. Nothing here throws or rejects. */
 export interface SessionStore {
+  /** How soon it is worth while to ask again for a session that another runtime holds, in ms. @defaultValue 10 000 */
+  readonly claimEveryMs?: number | undefined;
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims; those with a rule wait for their owner. */

@@ -45,7 +45,7 @@ export class WatchedLedger implements SessionLedger {
     return this.#heard(this.#ledger.settle(call, result, seq, wallNow));
   }
 
-  deadLetter(message: number): StoredDeadLetter | undefined {
+  deadLetter(message: number): Promise<StoredDeadLetter | undefined> {
     return this.#ledger.deadLetter(message);
   }
 

@@ -1,4 +1,6 @@
+import { readBreakerCause } from '../policy/breakerCause.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import { parseMetadata } from './events.ts';
 
 /**
  * Circuit breakers between processes: what survives a restart, and which process may probe. All of it is on the hot path: synchronous, from the
@@ -32,4 +34,23 @@ export interface BreakerStates {
   probeHolder(name: string): string | undefined;
   /** Gives back a lease that `owner` holds. */
   releaseProbe(name: string, owner: string): void;
+}
+
+/** The breaker in a row. */
+export function breakerIn(row: Readonly<Record<string, unknown>>): PersistedBreaker {
+  const time = (value: unknown): number | undefined =>
+    value === null || value === undefined ? undefined : Number(value);
+  return {
+    state: row['state'] === 'open' ? 'open' : 'closed',
+    openedAt: Number(row['opened_at']),
+    openUntil: Number(row['open_until']),
+    lastOpenMs: Number(row['last_open_ms']),
+    openings: Number(row['openings']),
+    // A reader may meet a database of before, which has no such column.
+    failures: Number(row['failures'] ?? 0),
+    generation: Number(row['generation']),
+    pausedUntil: time(row['paused_until']),
+    pausedAt: time(row['paused_at']),
+    cause: typeof row['cause'] === 'string' ? readBreakerCause(parseMetadata(row['cause'])) : undefined,
+  };
 }

@@ -1,4 +1,11 @@
-import type { FlightRecord, IntegrationTraits, KeptPolicy, PolicyRow, SessionLimits } from '../policy/flight.ts';
+import type {
+  FlightReason,
+  FlightRecord,
+  IntegrationTraits,
+  KeptPolicy,
+  PolicyRow,
+  SessionLimits,
+} from '../policy/flight.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { parseMetadata } from './events.ts';
 
@@ -38,12 +45,12 @@ export function flightText(value: unknown): string {
 }
 
 /** What {@link flightText} wrote; an empty object for what is none. */
-export function readFlightText(text: unknown): Readonly<Record<string, unknown>> {
+function readFlightText(text: unknown): Readonly<Record<string, unknown>> {
   return withInfinity(parseMetadata(text)) as Readonly<Record<string, unknown>>;
 }
 
 /** The policy that {@link flightText} wrote; undefined for what is none. */
-export function readPolicyText(text: unknown): KeptPolicy | undefined {
+function readPolicyText(text: unknown): KeptPolicy | undefined {
   const { of, policy, traits, watchdog } = readFlightText(text);
   if (of === 'session' && isObject(watchdog)) return { of, watchdog: watchdog as SessionLimits };
   if (of !== 'integration' || !isObject(policy) || !isObject(traits)) return undefined;
@@ -71,4 +78,32 @@ export function policyKey(kept: KeptPolicy): string {
 export function policyMark(kept: KeptPolicy): string {
   const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(policyKey(kept)).digest('hex').slice(0, 12);
+}
+
+/** The record in a row; none of what somebody damaged. */
+export function flightsIn(row: Readonly<Record<string, unknown>>): FlightRecord[] {
+  const { rows, limits, retries, missed, policy } = readFlightText(row['record']);
+  if (![rows, limits, retries].every(Array.isArray)) return [];
+  const record = { rows, limits, retries, missed: Number(missed) || 0 } as Pick<
+    FlightRecord,
+    'rows' | 'limits' | 'retries' | 'missed'
+  >;
+  return [
+    {
+      ...record,
+      integration: String(row['integration']),
+      run: String(row['run']),
+      pid: Number(row['pid']),
+      at: Number(row['at']),
+      because: String(row['because']) as FlightReason,
+      ...(typeof policy === 'string' && { policy }),
+    },
+  ];
+}
+
+/** The same of a policy. */
+export function policiesIn(row: Readonly<Record<string, unknown>>): PolicyRow[] {
+  const kept = readPolicyText(row['policy']);
+  if (kept === undefined) return [];
+  return [{ name: String(row['name']), kept, since: Number(row['since']), seenAt: Number(row['seen_at']) }];
 }

@@ -1,4 +1,4 @@
-import type { CallFiguresRow, CallTotals } from '../policy/callFigures.ts';
+import { type CallFigures, type CallFiguresRow, type CallTotals, noFigures } from '../policy/callFigures.ts';
 
 /** How calls ended, by integration, tool and minute, of all runtimes that share the store. Nothing here throws. */
 export interface CallStatisticsRecords {
@@ -8,4 +8,28 @@ export interface CallStatisticsRecords {
   read(since: number): Promise<readonly CallFiguresRow[]>;
   /** All that was ever added, by integration and tool: retention leaves it alone. Rejects never; empty while the store cannot be read. */
   totals(): Promise<readonly CallTotals[]>;
+}
+
+/** The figures in a JSON text; a row that somebody damaged counts for nothing. */
+export function figuresIn(text: unknown): CallFigures {
+  try {
+    // Those of before have counted no restarts.
+    const figures = { restarts: 0, ...(JSON.parse(String(text)) as Partial<CallFigures>) };
+    return isWhole(figures) ? figures : noFigures;
+  } catch {
+    return noFigures;
+  }
+}
+
+function isWhole(figures: Partial<CallFigures> | null): figures is CallFigures {
+  const { failed, took, firstChunk, ...counts } = figures ?? {};
+  return (
+    ['succeeded', 'fellBack', 'refused', 'retries', 'restarts'].every((name) =>
+      Number.isFinite(counts[name as keyof typeof counts]),
+    ) &&
+    typeof failed === 'object' &&
+    failed !== null &&
+    Object.values(failed).every(Number.isFinite) &&
+    [took, firstChunk].every((list) => Array.isArray(list) && list.every(Number.isFinite))
+  );
 }

@@ -85,7 +85,7 @@ export class HeldStore implements SessionStore {
       settle: (call, { status }) => this.#write(`settle ${call} ${status}`),
       reconciling: (call) => this.#write(`reconciling ${call}`),
       reconciled: (call, { verdict }) => this.#write(`reconciled ${call} ${verdict}`),
-      deadLetter: () => undefined,
+      deadLetter: () => Promise.resolve(undefined),
       resend: ({ letter }) => this.#write(`resend ${letter}`),
       bury: (message) => this.#write(`bury ${message}`),
       forget: (turn) => void this.writes.push(`forget ${turn}`),

@@ -134,7 +134,7 @@ export class MemoryLedger implements SessionLedger {
     );
   }
 
-  deadLetter(number: number): StoredDeadLetter | undefined {
+  async deadLetter(number: number): Promise<StoredDeadLetter | undefined> {
     const row = this.#session.messages.get(number);
     if (row?.dead === undefined) return undefined;
     return { number, message: messageIn(row.body), reason: row.dead };

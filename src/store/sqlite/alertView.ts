@@ -5,7 +5,7 @@ import { isCountedFailure, isCrash, owner } from './counting.ts';
 import type { Database } from './database.ts';
 import { field } from './eventRows.ts';
 import { hasTable } from './schema.ts';
-import { toAlert } from './sqliteAlerts.ts';
+import { alertIn } from '../alertRows.ts';
 
 /** As of `now`, wall time in ms since the epoch. @throws what SQLite reports. */
 export function readAlerts(database: Database, eventTable: string, now: number): AlertView {
@@ -14,12 +14,12 @@ export function readAlerts(database: Database, eventTable: string, now: number):
         .prepare('SELECT * FROM unwedge_alerts ORDER BY cleared_at IS NOT NULL, cleared_at DESC, raised_at LIMIT 1000')
         .all()
     : [];
-  const open = rows.filter((row) => row['cleared_at'] === null).map(toAlert);
+  const open = rows.filter((row) => row['cleared_at'] === null).map(alertIn);
   const cleared = rows
     .filter((row) => row['cleared_at'] !== null)
     .slice(0, 50)
     .map((row) => ({
-      ...toAlert(row),
+      ...alertIn(row),
       clearedAt: Number(row['cleared_at']),
       clearedBy: ends.find((end) => end === row['cleared_by']) ?? 'closed',
     }));

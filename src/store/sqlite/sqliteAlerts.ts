@@ -1,8 +1,8 @@
-import type { AlertCause, AlertCount, AlertEnd } from '../../policy/alertCause.ts';
+import type { AlertCount, AlertEnd } from '../../policy/alertCause.ts';
 import type { AlertCounts, AlertRecords, Cleared, OpenAlert } from '../../policy/alertRecord.ts';
 import type { Fact } from '../../policy/facts.ts';
-import { type FailureKind, failureKinds } from '../../policy/failure.ts';
-import type { Database, SqlRow } from './database.ts';
+import { alertIn } from '../alertRows.ts';
+import type { Database } from './database.ts';
 import type { EventLog } from './eventLog.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -67,26 +67,7 @@ function selectOpen(database: Database, integration?: string): readonly OpenAler
   return database
     .prepare(`SELECT ${columns} FROM unwedge_alerts WHERE cleared_at IS NULL ${narrowed} ORDER BY raised_at, id`)
     .all(...(integration === undefined ? [] : [integration]))
-    .map(toAlert);
-}
-
-const causes: readonly AlertCause[] = ['failures', 'crashes', 'rate'];
-
-/** As a row holds it; a kind that this version does not know is `unknown`. */
-export function toAlert(row: SqlRow): OpenAlert {
-  const kind = String(row['kind']);
-  return {
-    id: String(row['id']),
-    integration: String(row['integration']),
-    // A file that no newer version has opened has neither of the two.
-    because: causes.find((cause) => cause === row['because']) ?? 'failures',
-    crashes: Number(row['crashes'] ?? 0),
-    kind: Object.hasOwn(failureKinds, kind) ? (kind as FailureKind) : 'unknown',
-    message: String(row['message']),
-    failures: Number(row['failures']),
-    raisedAt: Number(row['raised_at']),
-    lastFailureAt: Number(row['last_failure_at']),
-  };
+    .map(alertIn);
 }
 
 function insertAlert(database: Database, alert: OpenAlert): void {

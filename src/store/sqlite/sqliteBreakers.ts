@@ -1,9 +1,7 @@
-import { readBreakerCause } from '../../policy/breakerCause.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
-import type { BreakerStates } from '../breakers.ts';
-import { parseMetadata } from '../events.ts';
+import { breakerIn, type BreakerStates } from '../breakers.ts';
 import type { Redactor } from '../redact.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
 import { dataVersionOf } from './fileMarks.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -82,28 +80,12 @@ const columns = 'name, state, opened_at, open_until, last_open_ms, openings, fai
 /** Every breaker of a database. */
 export function selectBreakers(database: Database): Map<string, PersistedBreaker> {
   const rows = database.prepare('SELECT * FROM unwedge_breakers ORDER BY name').all();
-  return new Map(rows.map((row) => [String(row['name']), toBreaker(row)]));
+  return new Map(rows.map((row) => [String(row['name']), breakerIn(row)]));
 }
 
 function selectBreaker(database: Database, name: string): PersistedBreaker | undefined {
   const row = database.prepare('SELECT * FROM unwedge_breakers WHERE name = ?').get(name);
-  return row === undefined ? undefined : toBreaker(row);
-}
-
-function toBreaker(row: SqlRow): PersistedBreaker {
-  return {
-    state: row['state'] === 'open' ? 'open' : 'closed',
-    openedAt: Number(row['opened_at']),
-    openUntil: Number(row['open_until']),
-    lastOpenMs: Number(row['last_open_ms']),
-    openings: Number(row['openings']),
-    // A reader may meet a database of before, which has no such column.
-    failures: Number(row['failures'] ?? 0),
-    generation: Number(row['generation']),
-    pausedUntil: typeof row['paused_until'] === 'number' ? row['paused_until'] : undefined,
-    pausedAt: typeof row['paused_at'] === 'number' ? row['paused_at'] : undefined,
-    cause: typeof row['cause'] === 'string' ? readBreakerCause(parseMetadata(row['cause'])) : undefined,
-  };
+  return row === undefined ? undefined : breakerIn(row);
 }
 
 function upsertBreaker(database: Database, redact: Redactor, name: string, breaker: PersistedBreaker): void {

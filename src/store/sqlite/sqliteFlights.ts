@@ -1,12 +1,12 @@
-import type { FlightReason, FlightRecord, PolicyRow } from '../../policy/flight.ts';
+import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
 import {
   type FlightQuery,
   type FlightRecords,
+  flightsIn,
   flightText,
   mostFlights,
+  policiesIn,
   policyKey,
-  readFlightText,
-  readPolicyText,
 } from '../flights.ts';
 import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
@@ -53,38 +53,13 @@ export function selectFlights(database: Database, { integration = '', since = 0 
   return database
     .prepare(`SELECT * FROM unwedge_flights WHERE at >= ? AND (integration = ? OR ? = '') ORDER BY id`)
     .all(Math.round(since), integration, integration)
-    .flatMap((row) => {
-      const { rows, limits, retries, missed, policy } = readFlightText(row['record']);
-      if (![rows, limits, retries].every(Array.isArray)) return [];
-      const record = { rows, limits, retries, missed: Number(missed) || 0 } as Pick<
-        FlightRecord,
-        'rows' | 'limits' | 'retries' | 'missed'
-      >;
-      return [
-        {
-          ...record,
-          integration: String(row['integration']),
-          run: String(row['run']),
-          pid: Number(row['pid']),
-          at: Number(row['at']),
-          because: String(row['because']) as FlightReason,
-          ...(typeof policy === 'string' && { policy }),
-        },
-      ];
-    });
+    .flatMap(flightsIn);
 }
 
 /** Of a database of before: none. What somebody damaged is left out. */
 export function selectPolicies(database: Database): PolicyRow[] {
   if (!hasTable(database, 'unwedge_policies')) return [];
-  return database
-    .prepare('SELECT * FROM unwedge_policies ORDER BY seen_at')
-    .all()
-    .flatMap((row) => {
-      const kept = readPolicyText(row['policy']);
-      if (kept === undefined) return [];
-      return [{ name: String(row['name']), kept, since: Number(row['since']), seenAt: Number(row['seen_at']) }];
-    });
+  return database.prepare('SELECT * FROM unwedge_policies ORDER BY seen_at').all().flatMap(policiesIn);
 }
 
 function insertFlight(database: Database, { integration, run, pid, at, because, ...flight }: FlightRecord): void {

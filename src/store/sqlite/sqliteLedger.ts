@@ -146,7 +146,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     );
   }
 
-  deadLetter(message: number): StoredDeadLetter | undefined {
+  async deadLetter(message: number): Promise<StoredDeadLetter | undefined> {
     const { session } = this.#claimed;
     return this.#scope.file.ask((database) => selectDeadLetter(database, session, message), undefined);
   }

@@ -1,12 +1,7 @@
 import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../../policy/rateLimit.ts';
-import { forgetRatesMs, type RateStates } from '../rates.ts';
+import { bucketOf, forgetRatesMs, levelsIn, type RateStates } from '../rates.ts';
 import type { Database } from './database.ts';
 import type { StoreFile } from './storeFile.ts';
-
-/** Keys may be made of what must not be kept, credentials above all: the file has their hashes. Loaded late, for short runs need none. */
-function nameOf(key: string): string {
-  return process.getBuiltinModule('node:crypto').createHash('sha256').update(key).digest('hex');
-}
 
 /** What was noted and is not in the file yet. */
 interface Note {
@@ -25,7 +20,7 @@ export class SqliteRates implements RateStates {
   }
 
   draw(key: string, order: RateOrder, wallNow: number): RateGrant | undefined {
-    const name = nameOf(key);
+    const name = bucketOf(key);
     const notes = this.#notes.get(name);
     const grant = this.#file.ask((database) => {
       // What has no limit yet is only read: most who learn from answers are never told any.
@@ -43,7 +38,7 @@ export class SqliteRates implements RateStates {
   }
 
   note(key: string, order: RateOrder, wallNow: number): void {
-    const name = nameOf(key);
+    const name = bucketOf(key);
     const note: Note = { order, wallNow };
     const notes = this.#notes.get(name) ?? new Set();
     this.#notes.set(name, notes.add(note));
@@ -82,33 +77,5 @@ function take(database: Database, name: string, order: RateOrder, wallNow: numbe
 
 function selectLevels(database: Database, name: string): RateLevels | undefined {
   const text = database.prepare('SELECT levels FROM unwedge_rates WHERE name = ?').get(name)?.['levels'];
-  return typeof text === 'string' ? readLevels(text) : undefined;
-}
-
-/** A row that somebody damaged is a bucket that is not known. */
-function readLevels(text: string): RateLevels | undefined {
-  try {
-    const levels: unknown = JSON.parse(text);
-    if (typeof levels !== 'object' || levels === null) return undefined;
-    return Object.values(levels).every(isPair) ? (levels as RateLevels) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isPair(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { own, told } = value as Record<string, unknown>;
-  return (own === undefined || isLevel(own, [])) && (told === undefined || isLevel(told, ['limit']));
-}
-
-const optional = ['perMs', 'fullAt', 'taken'];
-
-function isLevel(value: unknown, needed: readonly string[]): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const figures = value as Record<string, unknown>;
-  return (
-    ['level', 'at', ...needed].every((name) => Number.isFinite(figures[name])) &&
-    optional.every((name) => figures[name] === undefined || Number.isFinite(figures[name]))
-  );
+  return typeof text === 'string' ? levelsIn(text) : undefined;
 }

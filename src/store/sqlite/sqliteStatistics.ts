@@ -1,11 +1,5 @@
-import {
-  addFigures,
-  type CallFigures,
-  type CallFiguresRow,
-  type CallTotals,
-  noFigures,
-} from '../../policy/callFigures.ts';
-import type { CallStatisticsRecords } from '../statistics.ts';
+import { addFigures, type CallFiguresRow, type CallTotals, noFigures } from '../../policy/callFigures.ts';
+import { type CallStatisticsRecords, figuresIn } from '../statistics.ts';
 import type { Database, SqlRow } from './database.ts';
 import { hasTable } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
@@ -47,7 +41,7 @@ export function selectStatistics(database: Database, since: number, of: 'tools' 
       `SELECT * FROM unwedge_statistics WHERE minute >= ? AND (tool = '' OR ?) ORDER BY minute, integration, tool`,
     )
     .all(Math.round(since), of === 'tools' ? 1 : 0)
-    .map((row) => ({ ...ownerOf(row), minute: Number(row['minute']), ...readFigures(row['figures']) }));
+    .map((row) => ({ ...ownerOf(row), minute: Number(row['minute']), ...figuresIn(row['figures']) }));
 }
 
 /** Of a database of before: none. */
@@ -56,7 +50,7 @@ export function selectTotals(database: Database): CallTotals[] {
   return database
     .prepare('SELECT * FROM unwedge_totals ORDER BY integration, tool')
     .all()
-    .map((row) => ({ ...ownerOf(row), ...readFigures(row['figures']) }));
+    .map((row) => ({ ...ownerOf(row), ...figuresIn(row['figures']) }));
 }
 
 function addToTotal(database: Database, row: CallFiguresRow): void {
@@ -64,7 +58,7 @@ function addToTotal(database: Database, row: CallFiguresRow): void {
   const known = database
     .prepare('SELECT figures FROM unwedge_totals WHERE integration = ? AND tool = ?')
     .get(integration, tool)?.['figures'];
-  const sum = addFigures(known === undefined ? noFigures : readFigures(known), row);
+  const sum = addFigures(known === undefined ? noFigures : figuresIn(known), row);
   database
     .prepare(
       `INSERT INTO unwedge_totals (integration, tool, figures) VALUES (?, ?, ?)
@@ -78,7 +72,7 @@ function addRow(database: Database, { integration, tool = '', minute, ...figures
   const known = database
     .prepare('SELECT figures FROM unwedge_statistics WHERE minute = ? AND integration = ? AND tool = ?')
     .get(minute, integration, tool)?.['figures'];
-  const sum = known === undefined ? figures : addFigures(readFigures(known), figures);
+  const sum = known === undefined ? figures : addFigures(figuresIn(known), figures);
   database
     .prepare(
       `INSERT INTO unwedge_statistics (minute, integration, tool, figures) VALUES (?, ?, ?, ?)
@@ -90,28 +84,4 @@ function addRow(database: Database, { integration, tool = '', minute, ...figures
 function ownerOf(row: SqlRow): Pick<CallTotals, 'integration' | 'tool'> {
   const tool = String(row['tool']);
   return { integration: String(row['integration']), tool: tool === '' ? undefined : tool };
-}
-
-/** A row that somebody damaged counts for nothing. */
-function readFigures(text: unknown): CallFigures {
-  try {
-    // Those of before have counted no restarts.
-    const figures = { restarts: 0, ...(JSON.parse(String(text)) as Partial<CallFigures>) };
-    return isWhole(figures) ? figures : noFigures;
-  } catch {
-    return noFigures;
-  }
-}
-
-function isWhole(figures: Partial<CallFigures> | null): figures is CallFigures {
-  const { failed, took, firstChunk, ...counts } = figures ?? {};
-  return (
-    ['succeeded', 'fellBack', 'refused', 'retries', 'restarts'].every((name) =>
-      Number.isFinite(counts[name as keyof typeof counts]),
-    ) &&
-    typeof failed === 'object' &&
-    failed !== null &&
-    Object.values(failed).every(Number.isFinite) &&
-    [took, firstChunk].every((list) => Array.isArray(list) && list.every(Number.isFinite))
-  );
 }
