@@ -97,7 +97,7 @@ export const floors = [
         'What is kept: sessions, calls, events, breakers, alerts, children, by an engine behind one boundary; redaction.',
       begin: 'store.ts',
       next: ['openStore.ts', 'sessionRows.ts'],
-      closed: ['store/sqlite', 'store/memory'],
+      closed: ['store/sqlite', 'store/memory', 'store/postgres'],
     },
     {
       room: 'control',

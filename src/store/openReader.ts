@@ -1,5 +1,6 @@
 import type { StoreReader } from './storeReader.ts';
 import type { DriverLoader } from './sqlite/database.ts';
+import { isPostgresUrl, shownUrl } from './postgresUrl.ts';
 import { openSqliteReader } from './sqlite/reader.ts';
 
 /**
@@ -9,5 +10,7 @@ import { openSqliteReader } from './sqlite/reader.ts';
  */
 export async function openReader(path: string, loaders?: readonly DriverLoader[]): Promise<StoreReader> {
   if (path === ':memory:') throw new Error('A database in memory can be read by its own process only');
+  if (isPostgresUrl(path))
+    throw new Error(`${shownUrl(path)} cannot be read from the command line yet: ask the database`);
   return openSqliteReader(path, loaders);
 }

@@ -7,6 +7,7 @@ import { type RetentionOptions, retentionKey } from '../policy/retention.ts';
 import { KnownSecrets } from './knownSecrets.ts';
 import { MemoryStore } from './memory/memoryStore.ts';
 import { type Environment, storePath } from './paths.ts';
+import { isPostgresUrl } from './postgresUrl.ts';
 import { createRedactor } from './redact.ts';
 import type { DriverLoader } from './sqlite/database.ts';
 import { findDriver } from './sqlite/driver.ts';
@@ -79,7 +80,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, facts, logger, env = process.env } = options;
   const retention = kept || undefined;
   const path = storePath(options.path, env);
-  const redact = createRedactor(options.secrets ?? new KnownSecrets(env));
+  const secrets = options.secrets ?? new KnownSecrets(env);
+  const redact = createRedactor(secrets);
+  if (isPostgresUrl(path)) {
+    secrets.learn({ store: path });
+    // Loaded by those who name one alone.
+    const { openPostgres } = await import('./postgres/postgresStore.ts');
+    return openPostgres({ url: path, redact, clock, facts, logger, required, runtimePid });
+  }
   const parts = { path, redact, clock, facts, logger };
   if (path === ':memory:') {
     say(logger, 'debug', 'The store is in memory: the last 10,000 events are kept, and end with this process.');

@@ -1,25 +1,29 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { checkName } from '../policy/options.ts';
+import { isPostgresUrl } from './postgresUrl.ts';
 
 /** The environment, as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Where the database is: the option, else `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory.
- * Absolute, or `:memory:`.
+ * Absolute, `:memory:`, or the URL of a PostgreSQL database as it was given.
  * @throws TypeError or RangeError when the option is no non-empty string.
  */
 export function storePath(option: string | undefined, env: Environment): string {
   const chosen = option === undefined ? env['UNWEDGE_DB'] || undefined : checkName('path', option);
-  if (chosen === ':memory:') return chosen;
+  if (chosen === ':memory:' || (chosen !== undefined && isPostgresUrl(chosen))) return chosen;
   return chosen === undefined ? join(stateDirectory(env), 'unwedge', 'unwedge.sqlite') : resolve(chosen);
 }
 
 /** Where sign-ins to remote MCP servers are kept: beside the database that `UNWEDGE_DB` names, else in the XDG state directory. */
 export function signInDirectory(env: Environment): string {
   const path = storePath(undefined, env);
-  return join(path === ':memory:' ? join(stateDirectory(env), 'unwedge') : dirname(path), 'sign-ins');
+  return join(
+    path === ':memory:' || isPostgresUrl(path) ? join(stateDirectory(env), 'unwedge') : dirname(path),
+    'sign-ins',
+  );
 }
 
 /** Where `unwedge install` keeps its record and its backups: in the XDG state directory. */

@@ -17,10 +17,10 @@ import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
  */
 export interface Store {
   /** `memory`: nothing outlives the process. */
-  readonly kind: 'better-sqlite3' | 'node:sqlite' | 'memory';
+  readonly kind: 'better-sqlite3' | 'node:sqlite' | 'memory' | 'postgres';
   /** Whether what is kept outlives the process. Where it does not, there are no children to reap and no sessions to go on with. */
   readonly persistent: boolean;
-  /** Absolute, or `:memory:`. */
+  /** Absolute, `:memory:`, or `postgres://HOST/DATABASE`, without who signs in. */
   readonly path: string;
   /** Whether what is recorded now is not where it was asked to be: a promise made on it must say `durable: false`. */
   readonly degraded: boolean;

@@ -1,3 +1,4 @@
+import { isPostgresUrl } from './postgresUrl.ts';
 import { hasMarkOfDead } from './sqlite/childMarks.ts';
 import { isWritable } from './sqlite/writable.ts';
 
@@ -6,7 +7,7 @@ import { isWritable } from './sqlite/writable.ts';
  * @param path - as `storePath` gives it.
  */
 export function canBeKept(path: string): boolean {
-  return path === ':memory:' || isWritable(path);
+  return path === ':memory:' || isPostgresUrl(path) || isWritable(path);
 }
 
 /**
@@ -14,5 +15,5 @@ export function canBeKept(path: string): boolean {
  * @param path - as `storePath` gives it.
  */
 export function mayHaveOrphans(path: string): boolean {
-  return path !== ':memory:' && hasMarkOfDead(path);
+  return isPostgresUrl(path) || (path !== ':memory:' && hasMarkOfDead(path));
 }

@@ -15,5 +15,10 @@ export interface ChaosReport {
 export function killGateway(options: {
   readonly times: number;
   readonly seed: number;
+  /** Where the gateway keeps its sessions, and how that is read when all is over. @defaultValue a new file */
+  readonly store?: {
+    readonly path: string;
+    readonly kept: () => Promise<{ readonly messages: readonly object[]; readonly calls: readonly object[] }>;
+  };
   readonly progress?: (kills: number, accepted: number) => void;
 }): Promise<ChaosReport>;

@@ -19,11 +19,13 @@ const enough = 200;
 /**
  * Ends a gateway under load at random points, `times` times: with SIGKILL, with SIGTERM, or with a drain that is too short. Then lets one
  * finish, and checks what is left.
+ * @param {{path: string, kept: () => Promise<{messages: object[], calls: object[]}>}} [options.store] - where it is kept; a file without.
  * @returns {Promise<{seed: number, kills: number, stops: number, accepted: number, redelivered: number, putBack: number, poisoned: number, lostCalls: number, violations: string[]}>}
  */
-export async function killGateway({ times, seed, progress = () => undefined }) {
+export async function killGateway({ times, seed, store, progress = () => undefined }) {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-chaos-'));
-  const files = { database: join(directory, 'gateway.sqlite'), journal: join(directory, 'journal') };
+  const { path: database, kept } = store ?? fileStore(join(directory, 'gateway.sqlite'));
+  const files = { database, kept, journal: join(directory, 'journal') };
   const load = {
     random: seededRandom(seed),
     sent: 0,
@@ -104,17 +106,31 @@ async function run({ database, journal }, load, { endAfterLines, how }) {
   await exited;
 }
 
-async function judge({ database: path, journal }, { accepted, refused }) {
-  const found = await findDriver();
-  if (!found.ok) throw new Error(found.reason);
-  const database = found.driver.open(path, { busyTimeoutMs: 5000 });
+/** What a file has kept of messages and calls. */
+function fileStore(path) {
+  return {
+    path,
+    async kept() {
+      const found = await findDriver();
+      if (!found.ok) throw new Error(found.reason);
+      const database = found.driver.open(path, { busyTimeoutMs: 5000 });
+      const messages = database.prepare('SELECT key, state, deliveries, stops FROM unwedge_messages').all();
+      const calls = database.prepare('SELECT id, state, result FROM unwedge_calls').all();
+      database.close();
+      return { messages, calls };
+    },
+  };
+}
+
+async function judge({ kept, journal }, { accepted, refused }) {
+  const { messages: rows, calls } = await kept();
   const violations = [...refused];
   const notes = readNotes(journal);
   let redelivered = 0;
   let putBack = 0;
   let poisoned = 0;
   const messages = new Map();
-  for (const row of database.prepare('SELECT key, state, deliveries, stops FROM unwedge_messages').all()) {
+  for (const row of rows) {
     if (messages.has(row.key)) violations.push(`${row.key} was accepted twice`);
     messages.set(row.key, row);
   }
@@ -132,12 +148,10 @@ async function judge({ database: path, journal }, { accepted, refused }) {
     // Only a kill between the end of the handler and its commit may have it processed again, and that is counted.
     if (times > deliveries) violations.push(`${key} was processed ${times} times in ${deliveries} deliveries`);
   }
-  const calls = database.prepare('SELECT id, state, result FROM unwedge_calls').all();
   for (const { id, state, result } of calls) {
     if (state !== 'settled' || result === null) violations.push(`call ${id} has no result`);
   }
   const lostCalls = calls.filter(({ result }) => JSON.parse(result).synthetic === true).length;
-  database.close();
   for (const pid of notes.children) if (isSilentChild(pid)) violations.push(`child ${pid} is left behind`);
   return { accepted: accepted.size, redelivered, putBack, poisoned, lostCalls, violations };
 }

@@ -16,15 +16,17 @@ const child: ChildRecord = {
 export function keepsChildren(engine: Engine): void {
   describe('children', () => {
     it('[S-8] are known to every runtime, at once', async () => {
-      const { one, two } = await engine.start();
+      const { one, two, settle } = await engine.start();
       one.children.add(child);
+      await settle();
       expect(await two.children.list()).toEqual([child]);
     });
 
     it('[S-8] are two where two processes had one pid', async () => {
-      const { one, two } = await engine.start();
+      const { one, two, settle } = await engine.start();
       one.children.add(child);
       one.children.add({ ...child, start: '100@boot@ns' });
+      await settle();
       two.children.remove(child);
       await two.flush();
       expect((await one.children.list()).map(({ start }) => start)).toEqual(['100@boot@ns']);

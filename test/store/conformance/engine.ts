@@ -6,6 +6,7 @@ import { createRedactor } from '../../../src/store/redact.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { SimulatedClock } from '../../../src/testing/simulatedClock.ts';
 import { RecordedFacts } from '../../support/facts.ts';
+import { newSchema } from '../startPostgres.ts';
 import { openDatabase, startStore } from '../startStore.ts';
 
 /** Stores of two runtimes on one engine, on one clock. */
@@ -14,14 +15,20 @@ export interface StartedEngine {
   readonly two: Store;
   /** Lets what was written commit. */
   settle(): Promise<void>;
+  /** Lets what was written commit, and each know what the other has changed of what they share: behind a network each has a copy of it. */
+  share(): Promise<void>;
   /** Deliveries that are committed, of each message by its session. */
-  deliveries(): readonly number[];
+  deliveries(): Promise<readonly number[]>;
   /** Damages a kept message so that it cannot be read. */
-  damage(session: string, message: number): void;
+  damage(session: string, message: number): Promise<void>;
+  /** Lets the time pass after which a dead runtime owns nothing any more. */
+  outlive(runtime: string): Promise<void>;
 }
 
 export interface Engine {
   readonly name: string;
+  /** Whether a test can look at one commit before the next is made: nothing of the engine goes on while the test's code runs. */
+  readonly isInProcess: boolean;
   start(): Promise<StartedEngine>;
 }
 
@@ -33,6 +40,7 @@ export async function settled<T>(engine: StartedEngine, promise: Promise<T>): Pr
 
 export const sqlite: Engine = {
   name: 'SQLite',
+  isInProcess: true,
   async start() {
     const { store: one, clock, path } = await startStore();
     const { store: two } = await startStore({ path, clock });
@@ -40,12 +48,14 @@ export const sqlite: Engine = {
       one,
       two,
       settle: () => clock.settle(),
-      deliveries: () =>
+      share: () => clock.settle(),
+      outlive: nothing,
+      deliveries: async () =>
         openDatabase(path)
           .prepare('SELECT deliveries FROM unwedge_messages ORDER BY session, number')
           .all()
           .map((row) => Number(row['deliveries'])),
-      damage(session, message) {
+      async damage(session, message) {
         openDatabase(path)
           .prepare('UPDATE unwedge_messages SET body = ? WHERE session = ? AND number = ?')
           .run('{"kind":', session, message);
@@ -56,6 +66,7 @@ export const sqlite: Engine = {
 
 export const memory: Engine = {
   name: 'memory',
+  isInProcess: true,
   async start() {
     const clock = new SimulatedClock();
     const database = new MemoryDatabase();
@@ -70,13 +81,50 @@ export const memory: Engine = {
       one,
       two,
       settle: () => clock.settle(),
-      deliveries: () =>
+      share: () => clock.settle(),
+      outlive: nothing,
+      deliveries: async () =>
         [...database.sessions]
           .sort(([a], [b]) => (a < b ? -1 : 1))
           .flatMap(([, session]) => messages(session).map(({ deliveries }) => deliveries)),
-      damage(session, message) {
+      async damage(session, message) {
         Object.assign(database.sessions.get(session)?.messages.get(message) ?? {}, { body: '{"kind":' });
       },
     };
   },
 };
+
+export const postgres: Engine = {
+  name: 'PostgreSQL',
+  isInProcess: false,
+  async start() {
+    const { open, ask } = await newSchema();
+    const [one, two] = [await open(), await open()];
+    const settle = async (): Promise<void> => {
+      for (const store of [one, two, one]) await store.flush();
+    };
+    return {
+      one,
+      two,
+      settle,
+      async share() {
+        await settle();
+        await Promise.all([one.look(), two.look()]);
+      },
+      async outlive(runtime) {
+        await settle();
+        await ask('UPDATE uw.lease SET expires_at = clock_timestamp() WHERE owner = $1', [runtime]);
+      },
+      async deliveries() {
+        const rows = await ask('SELECT deliveries FROM uw.message ORDER BY session, number');
+        return rows.map((row) => Number(row['deliveries']));
+      },
+      async damage(session, message) {
+        const damaged = `UPDATE uw.message SET body = '{"kind":' WHERE session = $1 AND number = $2`;
+        await ask(damaged, [session, message]);
+      },
+    };
+  },
+};
+
+const nothing = (): Promise<void> => Promise.resolve();

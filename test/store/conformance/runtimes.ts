@@ -50,10 +50,12 @@ export function keepsRuntimes(engine: Engine): void {
       const elsewhere = run('elsewhere', { pid: 13, processStart: '' });
       const started = await startWith(dead, run('alive'), elsewhere);
       await settled(started, started.two.runtimes.removeDead(world, now + 299_999));
+      await started.settle();
       expect((await started.one.runtimes.pids()).toSorted((a, b) => a - b)).toEqual(
         [process.pid, 13].toSorted((a, b) => a - b),
       );
       await settled(started, started.two.runtimes.removeDead(world, now + 300_000));
+      await started.settle();
       expect(await started.one.runtimes.pids()).toEqual([process.pid]);
     });
   });

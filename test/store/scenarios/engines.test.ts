@@ -2,7 +2,8 @@ import { describe } from 'vitest';
 import { keepsAlerts } from '../conformance/alerts.ts';
 import { keepsBreakers } from '../conformance/breakers.ts';
 import { keepsChildren } from '../conformance/children.ts';
-import { memory, sqlite } from '../conformance/engine.ts';
+import { memory, postgres, sqlite } from '../conformance/engine.ts';
+import { hasPostgres } from '../../support/postgresServer.ts';
 import { keepsEvents } from '../conformance/events.ts';
 import { keepsFlights } from '../conformance/flights.ts';
 import { keepsStatistics } from '../conformance/statistics.ts';
@@ -11,7 +12,9 @@ import { keepsRuntimes } from '../conformance/runtimes.ts';
 import { keepsSessions } from '../conformance/sessions.ts';
 import { hasSqlite } from '../startStore.ts';
 
-describe.each(hasSqlite ? [memory, sqlite] : [memory])('the engine $name', (engine) => {
+const engines = [memory, ...(hasSqlite ? [sqlite] : []), ...(hasPostgres ? [postgres] : [])];
+
+describe.each(engines)('the engine $name', (engine) => {
   keepsEvents(engine);
   keepsBreakers(engine);
   keepsRates(engine);

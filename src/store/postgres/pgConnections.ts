@@ -1,0 +1,123 @@
+import type { PgClient, PgModule, PgPool, PgRow } from './pgDriver.ts';
+import type { PgTarget } from './pgTarget.ts';
+import { isAnswer } from './pgTrouble.ts';
+
+/** What one statement may take on the server, and what may be waited for its answer, in ms. */
+const statementMs = 5_000;
+const longestAnswerMs = 7_000;
+const connectMs = 5_000;
+/** Texts of statements that are remembered: those of one kind of question each. */
+const mostTexts = 500;
+
+/**
+ * Begins a transaction. Its limits are those of the transaction alone: behind a PgBouncer in transaction mode nothing may be left on a connection.
+ * A session that lost its client ends by itself, and lets go of its locks.
+ */
+const begin = `BEGIN; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`;
+
+/** One statement. In its text `uw.` and `uw_schema` stand for our schema. */
+export interface Sql {
+  /** By which it is prepared; empty for one that is not. At most 63 characters. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A transaction that is under way. Statements are sent as they are given, without a wait for the answers of those before. */
+export interface Transaction {
+  run(sql: Sql, values?: readonly unknown[]): Promise<readonly PgRow[]>;
+  /** Several statements in one text, without values. */
+  script(text: string): Promise<void>;
+}
+
+/** The connections to a database: a few, each for one transaction at a time. */
+export class PgConnections {
+  readonly #pool: PgPool;
+  readonly #target: PgTarget;
+  readonly #texts = new Map<string, string>();
+  #closing: Promise<void> | undefined = undefined;
+
+  /** @param most - connections at once. @param answerMs - what may be waited for an answer. */
+  constructor({ Pool }: PgModule, target: PgTarget, most: number, answerMs = longestAnswerMs) {
+    this.#target = target;
+    this.#pool = new Pool({
+      connectionString: target.connectionString,
+      application_name: 'unwedge',
+      max: most,
+      pipeline: true,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+      connectionTimeoutMillis: Math.min(connectMs, answerMs),
+      query_timeout: answerMs,
+      allowExitOnIdle: true,
+    });
+    // A connection that dies while nobody uses it is replaced by the next; without a listener it would end the process.
+    this.#pool.on('error', noop);
+    this.#pool.on('connect', (client) => client.on('error', noop));
+  }
+
+  /**
+   * Runs work in one transaction, and commits it.
+   * @throws what the server says, or what happened to the connection: then nobody knows whether it was committed.
+   */
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let isUsable = true;
+    try {
+      const begun = client.query({ text: begin });
+      begun.catch(noop);
+      const result = await work({
+        run: (sql, values) => this.#run(client, sql, values),
+        script: async (text) => void (await client.query({ text: this.#written(text) })),
+      });
+      await begun;
+      await client.query({ text: 'COMMIT' });
+      return result;
+    } catch (error) {
+      isUsable = isAnswer(error) && (await hasRolledBack(client));
+      throw error;
+    } finally {
+      client.release(!isUsable);
+    }
+  }
+
+  /** Reads, in a transaction of its own. */
+  read(sql: Sql, values?: readonly unknown[]): Promise<readonly PgRow[]> {
+    return this.transaction((transaction) => transaction.run(sql, values));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#pool.end();
+    return this.#closing;
+  }
+
+  async #run(client: PgClient, { name, text }: Sql, values: readonly unknown[] = []): Promise<readonly PgRow[]> {
+    const query = { text: this.#textOf(text), values };
+    const isPrepared = this.#target.prepares && name !== '';
+    const { rows } = await client.query(isPrepared ? { ...query, name } : query);
+    return rows;
+  }
+
+  #textOf(text: string): string {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    const written = this.#written(text);
+    if (this.#texts.size < mostTexts) this.#texts.set(text, written);
+    return written;
+  }
+
+  #written(text: string): string {
+    const schema = `"${this.#target.schema}"`;
+    return text.replaceAll('uw_schema', schema).replaceAll(/\buw\./g, `${schema}.`);
+  }
+}
+
+async function hasRolledBack(client: PgClient): Promise<boolean> {
+  try {
+    await client.query({ text: 'ROLLBACK' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function noop(): void {}

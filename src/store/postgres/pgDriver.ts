@@ -1,0 +1,50 @@
+import { messageOf } from '../../policy/thrown.ts';
+import { StoreUnavailableError } from '../storeOption.ts';
+
+/** A row as it comes: a `bigint` is a text. */
+export type PgRow = Readonly<Record<string, string | number | boolean | null>>;
+
+/** One statement with its values. One with a name is prepared once a connection. */
+export interface PgQuery {
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly values?: readonly unknown[] | undefined;
+}
+
+/** What is used of a client of `pg`. */
+export interface PgClient {
+  query(query: PgQuery): Promise<{ readonly rows: readonly PgRow[] }>;
+  /** @param destroy - whether the connection is closed, as nobody knows what it is in. */
+  release(destroy?: boolean): void;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** What is used of a pool of `pg`. */
+export interface PgPool {
+  connect(): Promise<PgClient>;
+  end(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'connect', listener: (client: PgClient) => void): unknown;
+}
+
+/** What is used of the package. */
+export interface PgModule {
+  readonly Pool: new (options: Readonly<Record<string, unknown>>) => PgPool;
+}
+
+/** The optional package; its name in a variable, so that nothing looks for its types. */
+const pgPackage: string = 'pg';
+
+/** Loads `pg`. @param path - for people. @throws {@link StoreUnavailableError} that says what to install. */
+export async function importPg(path: string, name = pgPackage): Promise<PgModule> {
+  try {
+    const found = (await import(name)) as { readonly default?: PgModule } & PgModule;
+    return found.default ?? found;
+  } catch (error) {
+    const missing = (error as { readonly code?: unknown } | null)?.code === 'ERR_MODULE_NOT_FOUND';
+    const reason = missing
+      ? 'the package `pg` is not installed'
+      : `the package \`pg\` cannot be loaded: ${messageOf(error)}`;
+    throw new StoreUnavailableError(`${path}: ${reason}`, 'npm install pg', error);
+  }
+}

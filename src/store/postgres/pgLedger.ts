@@ -1,0 +1,198 @@
+import type { Fact } from '../../policy/facts.ts';
+import {
+  type Kept,
+  type MessageEnd,
+  type Resend,
+  resendKey,
+  type SessionLedger,
+  type StoredCall,
+  type StoredDeadLetter,
+  type StoredMessage,
+  type StoredVerdict,
+} from '../../sessions/sessionStore.ts';
+import type { ToolResult } from '../../sessions/toolResult.ts';
+import type { Write } from '../committer.ts';
+import { fromJson, toJson } from '../json.ts';
+import type { Redactor } from '../redact.ts';
+import type { BatchRows } from './batch.ts';
+import type { RowStatement, Value } from './rowStatement.ts';
+import { askCall, noteVerdict, openCall, settleCall } from './callStatements.ts';
+import { writeFenced } from './fenced.ts';
+import type { Lease, Leases } from './leases.ts';
+import { releaseLease } from './leaseStatements.ts';
+import {
+  buryLetter,
+  finishMessage,
+  forgetTurns,
+  postMessage,
+  putBackMessage,
+  resendLetter,
+  takeMessage,
+} from './messageStatements.ts';
+import type { PgDatabase } from './pgDatabase.ts';
+import type { PgEvents } from './pgEvents.ts';
+import { readDeadLetter } from './sessionReads.ts';
+
+/** What the ledgers of a run share. */
+export interface LedgerScope {
+  readonly database: PgDatabase;
+  readonly events: Pick<PgEvents, 'insert'>;
+  readonly redact: Redactor;
+  readonly leases: Leases;
+  /** The runtime that claims. */
+  readonly runtime: string;
+}
+
+type WriteKind = Pick<Write, 'begins' | 'toldNext'>;
+type Change = (batch: BatchRows) => Promise<Kept>;
+
+/**
+ * One session's rows in the database: writes of one event-loop turn share a commit, in the order they were made. Each is checked against the lease by
+ * the statement that makes it. When the lease was not renewed in time, it is not asked any more.
+ */
+export class PgLedger implements SessionLedger {
+  readonly #lease: Lease;
+  readonly #scope: LedgerScope;
+  /** Messages and calls that were refused at the door: they have no row, and get none by what is written of them later. */
+  #rowless: Set<number | string> | undefined = undefined;
+
+  constructor(lease: Lease, scope: LedgerScope) {
+    this.#lease = lease;
+    this.#scope = scope;
+  }
+
+  post({ number, message, key, at }: StoredMessage): Promise<Kept> {
+    return this.#insert(number, postMessage, [number, toJson(message), key ?? null, Math.round(at)]);
+  }
+
+  take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept> {
+    if (this.#rowless?.has(message) === true) return Promise.resolve('volatile');
+    return this.#write(takeMessage, [message, turn, seq, Math.round(wallNow)], { begins: true });
+  }
+
+  putBack(message: number, begun: boolean): Promise<Kept> {
+    return this.#end(message, putBackMessage, [message, begun]);
+  }
+
+  finish(message: number, how: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
+    // It is for people: no caller is given it back, and it may quote what the turn had at hand.
+    const said = error === undefined ? null : withoutSecrets(this.#scope.redact, error);
+    return this.#end(message, finishMessage, [message, how, Math.round(wallNow), said]);
+  }
+
+  open(call: StoredCall): Promise<Kept> {
+    const { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt, rule, idempotencyKey } = call;
+    return this.#insert(id, openCall, [
+      id,
+      turn,
+      integration,
+      tool,
+      toJson(input),
+      effect ?? null,
+      this.#scope.runtime,
+      Math.round(at),
+      Math.round(deadlineAt),
+      seq,
+      rule ?? null,
+      idempotencyKey ?? null,
+    ]);
+  }
+
+  settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept> {
+    return this.#end(call, settleCall, [call, toJson(result), seq ?? null, Math.round(wallNow)]);
+  }
+
+  deadLetter(message: number): Promise<StoredDeadLetter | undefined> {
+    return readDeadLetter(this.#scope.database, this.#lease.session, message);
+  }
+
+  async resend({ fact, letter, number, at }: Resend): Promise<Kept> {
+    if (this.#scope.database.refuses()) return 'volatile';
+    const { session } = this.#lease;
+    let isOff = false;
+    const why = `sent again as ${session}-m${number}`;
+    const kept = await this.#change(async (batch) => {
+      if (isOff) return 'volatile';
+      const values = [letter, number, resendKey(letter), Math.round(at), why];
+      const made = await writeFenced(batch, resendLetter, this.#lease, values);
+      if (made === 'durable') await this.#scope.events.insert(batch, { ...fact, at });
+      return made;
+    });
+    // Who ordered it is told that it was not done: it must not come about when the store is back.
+    isOff = true;
+    return kept;
+  }
+
+  bury(message: number, wallNow: number, why: string, fact?: Fact): Promise<Kept> {
+    return this.#change(async (batch) => {
+      const buried = await writeFenced(batch, buryLetter, this.#lease, [message, Math.round(wallNow), why]);
+      if (buried === 'durable' && fact !== undefined) {
+        await this.#scope.events.insert(batch, { ...fact, at: wallNow });
+      }
+      return buried;
+    });
+  }
+
+  reconciling(call: string, wallNow: number): Promise<Kept> {
+    return this.#write(askCall, [call, Math.round(wallNow)]);
+  }
+
+  reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept> {
+    return this.#write(noteVerdict, [call, toJson(found), Math.round(wallNow)], { toldNext: true });
+  }
+
+  forget(beforeTurn: number): void {
+    void this.#write(forgetTurns, [beforeTurn]);
+  }
+
+  async release(): Promise<void> {
+    const { session, token, leaseId } = this.#lease;
+    await this.#change(async (batch) => {
+      await batch.row(releaseLease, session, [session, token, leaseId]);
+      return 'durable';
+    });
+    this.#scope.leases.released(this.#lease);
+  }
+
+  /** Makes the row of a message or a call; a full queue refuses it. */
+  #insert(id: number | string, statement: RowStatement, values: readonly Value[]): Promise<Kept> {
+    if (!this.#scope.database.refuses()) return this.#write(statement, values);
+    this.#rowless ??= new Set();
+    this.#rowless.add(id);
+    return Promise.resolve('volatile');
+  }
+
+  /** Writes what is written last of a message or a call; it is not refused. */
+  #end(id: number | string, statement: RowStatement, values: readonly Value[]): Promise<Kept> {
+    if (this.#rowless?.delete(id) === true) return Promise.resolve('volatile');
+    return this.#write(statement, values, { toldNext: true });
+  }
+
+  #write(statement: RowStatement, values: readonly Value[], how?: WriteKind): Promise<Kept> {
+    return this.#change((batch) => writeFenced(batch, statement, this.#lease, values), how);
+  }
+
+  #change(change: Change, how?: WriteKind): Promise<Kept> {
+    const { database, leases } = this.#scope;
+    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
+    return new Promise((resolve) => {
+      // Stays so for a row that the database refuses.
+      let kept: Kept = 'volatile';
+      database.write({
+        ...how,
+        awaited: true,
+        async run(batch) {
+          kept = 'volatile';
+          kept = await change(batch);
+        },
+        committed: () => resolve(kept),
+        postponed: () => resolve('volatile'),
+      });
+    });
+  }
+}
+
+function withoutSecrets(redact: Redactor, error: string): string | null {
+  const clean = fromJson(redact({ error }))?.value;
+  return typeof clean === 'object' && clean !== null && 'error' in clean ? String(clean.error) : null;
+}

@@ -1,0 +1,90 @@
+import { hostname } from 'node:os';
+import type { ProcessWorld } from '../../actors/process/processWorld.ts';
+import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
+import { type RowStatement, rowsOf } from './rowStatement.ts';
+import { releaseAll } from './leaseStatements.ts';
+import type { PgDatabase } from './pgDatabase.ts';
+import type { PgRow } from './pgDriver.ts';
+
+const columns = 'id, pid, process_start, started_at, renewed_at, name, socket';
+
+const upsert: RowStatement = {
+  name: 'upsert_runtime',
+  text: `WITH ${rowsOf(`host text, id text, pid integer, process_start text, started_at bigint, renewed_at bigint, name text,
+      socket text`)}
+    INSERT INTO uw.runtime (host, ${columns}) SELECT host, ${columns} FROM w
+    ON CONFLICT (id) DO UPDATE SET renewed_at = excluded.renewed_at, socket = excluded.socket`,
+};
+const remove: RowStatement = {
+  name: 'delete_runtime',
+  text: `WITH ${rowsOf('id text')} DELETE FROM uw.runtime AS r USING w WHERE r.id = w.id`,
+};
+
+/**
+ * Runs in the database, by machine: nobody can judge a process of another one. Whose a session is does not depend on them, but one that leaves gives
+ * back its sessions.
+ */
+export class PgRuntimes implements Runtimes {
+  readonly #database: PgDatabase;
+  readonly #host = hostname();
+
+  constructor(database: PgDatabase) {
+    this.#database = database;
+  }
+
+  enter({ id, pid, processStart, startedAt, renewedAt, name, socket }: RuntimeRow): void {
+    if (this.#database.degraded) return;
+    const times = [startedAt, renewedAt].map(Math.round);
+    const values = [this.#host, id, pid, processStart, ...times, name, socket ?? null];
+    this.#database.write({
+      async run(batch) {
+        await batch.row(upsert, `runtime ${id}`, values);
+      },
+    });
+  }
+
+  leave(id: string): void {
+    this.#remove([id]);
+    this.#database.write({
+      async run(batch) {
+        await batch.row(releaseAll, `leases of ${id}`, [id]);
+      },
+    });
+  }
+
+  async pids(): Promise<readonly number[]> {
+    return (await this.#runs()).map(({ pid }) => pid);
+  }
+
+  async removeDead(world: ProcessWorld, wallNow: number): Promise<void> {
+    const dead = judgeRuntimes(await this.#runs(), world, wallNow).filter(({ liveness }) => liveness === 'dead');
+    // Their leases run out by themselves: a clock of ours is no judge of them.
+    this.#remove(dead.map(({ id }) => id));
+  }
+
+  #remove(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    this.#database.write({
+      async run(batch) {
+        await Promise.all(ids.map((id) => batch.row(remove, `runtime ${id}`, [id])));
+      },
+    });
+  }
+
+  async #runs(): Promise<readonly RuntimeRow[]> {
+    const text = `SELECT ${columns} FROM uw.runtime WHERE host = $1 ORDER BY started_at, id`;
+    return ((await this.#database.read({ name: 'runtimes', text }, [this.#host])) ?? []).map(toRuntime);
+  }
+}
+
+function toRuntime(row: PgRow): RuntimeRow {
+  return {
+    id: String(row['id']),
+    pid: Number(row['pid']),
+    processStart: String(row['process_start']),
+    startedAt: Number(row['started_at']),
+    renewedAt: Number(row['renewed_at']),
+    name: String(row['name']),
+    socket: typeof row['socket'] === 'string' ? row['socket'] : undefined,
+  };
+}

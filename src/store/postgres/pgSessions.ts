@@ -1,0 +1,158 @@
+import type { Fact } from '../../policy/facts.ts';
+import type {
+  CallRecovery,
+  Claim,
+  LostCall,
+  Past,
+  Recovered,
+  RecoveryLimits,
+  SessionStore,
+} from '../../sessions/sessionStore.ts';
+import type { Clock } from '../../policy/clock.ts';
+import { toJson } from '../json.ts';
+import { type CallRow, judgeUnprocessed, lostCall } from '../sessionRows.ts';
+import type { BatchRows } from './batch.ts';
+import { rowsOf, type RowStatement } from './rowStatement.ts';
+import { settleLostCall } from './callStatements.ts';
+import type { Lease } from './leases.ts';
+import { acquireLease } from './leaseStatements.ts';
+import { type LedgerScope, PgLedger } from './pgLedger.ts';
+import {
+  endAsDeadLetter,
+  lastNumbers,
+  pendingCalls,
+  readPast,
+  toCallRow,
+  toMessageRow,
+  unprocessedMessages,
+} from './sessionReads.ts';
+
+/** What the sessions of a run share. */
+export interface SessionScope extends LedgerScope {
+  readonly clock: Clock;
+}
+
+type Taken =
+  | { readonly held: true; readonly by: string }
+  | {
+      readonly held: false;
+      readonly lease: Lease;
+      readonly recovered: Recovered;
+      readonly past: (historyLimit: number) => Past;
+    };
+
+/** Calls that are answered in one commit. */
+const mostLost = 200;
+/** Entries of the history that are read with a claim where nobody says how many. */
+const usualHistory = 1_000;
+
+/** Pending calls whose runtime does not hold their session any more, for nobody else to answer meanwhile. */
+const deadCalls: RowStatement = {
+  name: 'dead_calls',
+  text: `WITH ${rowsOf('runtime text, most integer')}
+    SELECT w.ord, c.* FROM w CROSS JOIN LATERAL (
+      SELECT id, session, turn, integration, tool, input, effect, rule, idempotency_key, seq, started_at, state
+      FROM uw.call c WHERE c.state = 'pending' AND c.rule IS NULL AND c.runtime <> w.runtime AND NOT EXISTS (
+        SELECT 1 FROM uw.lease l WHERE l.key = c.session AND l.owner = c.runtime AND l.expires_at > clock_timestamp())
+      ORDER BY c.session, c.seq LIMIT w.most FOR UPDATE SKIP LOCKED) c`,
+};
+
+/** Sessions in the database, for one runtime: whose a session is says its lease, by the clock of the database. */
+export class PgSessions implements SessionStore {
+  readonly #scope: SessionScope;
+  /** A lease that is not renewed is free by then. */
+  readonly claimEveryMs: number;
+
+  constructor(scope: SessionScope) {
+    this.#scope = scope;
+    this.claimEveryMs = Math.ceil(scope.leases.leaseMs / 2);
+  }
+
+  async claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined> {
+    const { database, clock, leases } = this.#scope;
+    let askedAt = 0;
+    const taken = await database.transact((batch) => {
+      askedAt = clock.now();
+      return this.#take(batch, session, limits);
+    });
+    if (taken === undefined || taken.held) return taken;
+    const { lease, recovered, past } = taken;
+    leases.claimed(lease, askedAt);
+    return { held: false, ledger: new PgLedger(lease, this.#scope), recovered, past };
+  }
+
+  async recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]> {
+    const { database } = this.#scope;
+    const lost: LostCall[] = [];
+    for (let isMore = true; isMore; ) {
+      const some = await database.transact((batch) => this.#recoverSome(batch, limits));
+      lost.push(...(some ?? []));
+      isMore = some?.length === mostLost;
+    }
+    return lost;
+  }
+
+  async #take(batch: BatchRows, session: string, limits: RecoveryLimits): Promise<Taken> {
+    const { leases, runtime } = this.#scope;
+    const leaseId = crypto.randomUUID();
+    const [row] = await batch.row(acquireLease, session, [session, runtime, leaseId, leases.leaseMs]);
+    const token = row?.['token'];
+    if (token === null || token === undefined) return { held: true, by: String(row?.['owner'] ?? '') };
+    const [pending, unprocessed, [last]] = await Promise.all([
+      batch.row(pendingCalls, session, [session]),
+      batch.row(unprocessedMessages, session, [session]),
+      batch.row(lastNumbers, session, [session]),
+    ]);
+    const isKept = (call: CallRow): boolean => limits.keeps?.(lostCall(call)) === true;
+    const calls = pending.map(toCallRow);
+    const open = calls.filter(isKept).map(lostCall);
+    const lost = calls.filter((call) => !isKept(call)).map(lostCall);
+    const { recovered: messages } = judgeUnprocessed(unprocessed.map(toMessageRow), limits);
+    const recovered = { ...messages, lost, open };
+    const at = Math.round(limits.wallNow);
+    // What is read of the past is read behind what is written of it.
+    const written = [
+      ...settled(batch, lost, Number(last?.['seq'] ?? 0), limits),
+      ...messages.deadLetters.map(({ number, reason }) =>
+        batch.row(endAsDeadLetter, session, [session, number, reason, at]),
+      ),
+    ];
+    const [past] = await Promise.all([
+      readPast(batch, session, limits.historyLimit ?? usualHistory),
+      this.#record(batch, limits.wallNow, limits.facts(recovered)),
+      ...written,
+    ]);
+    return { held: false, lease: { session, token: String(token), leaseId }, recovered, past };
+  }
+
+  /** In slices: a commit of very many would hold up the others. */
+  async #recoverSome(batch: BatchRows, limits: CallRecovery): Promise<readonly LostCall[]> {
+    const rows = await batch.row(deadCalls, 'dead calls', [this.#scope.runtime, mostLost]);
+    const lost = rows.map((row) => lostCall(toCallRow(row)));
+    const settling = [...new Set(lost.map(({ session }) => session))].map(async (session) => {
+      const [last] = await batch.row(lastNumbers, session, [session]);
+      const calls = lost.filter((call) => call.session === session);
+      await Promise.all(settled(batch, calls, Number(last?.['seq'] ?? 0), limits));
+    });
+    await Promise.all([...settling, this.#record(batch, limits.wallNow, lost.map(limits.fact))]);
+    return lost;
+  }
+
+  /** With the change that they tell of: neither is there without the other. */
+  async #record(batch: BatchRows, at: number, facts: readonly Fact[]): Promise<void> {
+    await Promise.all(facts.map((fact) => this.#scope.events.insert(batch, { ...fact, at })));
+  }
+}
+
+/** Answers lost calls of a session, behind all that there is of it. */
+function settled(
+  batch: BatchRows,
+  calls: readonly LostCall[],
+  lastSeq: number,
+  { wallNow, answer }: Pick<RecoveryLimits, 'wallNow' | 'answer'>,
+): readonly Promise<unknown>[] {
+  return calls.map((call, index) => {
+    const values = [call.call, toJson(answer(call)), lastSeq + 1 + index, Math.round(wallNow)];
+    return batch.row(settleLostCall, call.session, values);
+  });
+}

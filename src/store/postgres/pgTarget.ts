@@ -1,0 +1,43 @@
+import { parsed, shownUrl } from '../postgresUrl.ts';
+
+/** How a database is reached, and what of it is ours. */
+export interface PgTarget {
+  /** With its password: for the driver alone. */
+  readonly connectionString: string;
+  /** For people: without user and password. */
+  readonly shown: string;
+  /** The schema that holds our tables. */
+  readonly schema: string;
+  /** Whether statements are prepared by name: a PgBouncer before 1.21 does not know them in transaction mode. */
+  readonly prepares: boolean;
+  /** How long a session stays its owner's after the last renewal, in ms. */
+  readonly leaseMs: number;
+}
+
+/** Short enough for a take-over within 3 s, and three times the interval of renewal. */
+const defaultLeaseMs = 2_500;
+
+/**
+ * Reads the URL of a store: that of the database, with `schema` (@defaultValue unwedge), `prepare` (`false` for a PgBouncer before 1.21) and `leaseMs`
+ * (@defaultValue 2500) beside what `pg` takes.
+ * @throws RangeError that names the part and its value, never the URL.
+ */
+export function readTarget(url: string): PgTarget {
+  const read = parsed(url);
+  if (read === undefined) throw new RangeError('Expected `store` to be a URL like postgres://USER@HOST/DATABASE');
+  const { searchParams } = read;
+  const schema = searchParams.get('schema') ?? 'unwedge';
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw new RangeError(`Expected \`schema\` of the \`store\` to be a lower-case name, got ${JSON.stringify(schema)}`);
+  }
+  const prepare = searchParams.get('prepare') ?? 'true';
+  if (prepare !== 'true' && prepare !== 'false') {
+    throw new RangeError(`Expected \`prepare\` of the \`store\` to be true or false, got ${JSON.stringify(prepare)}`);
+  }
+  const leaseMs = Number(searchParams.get('leaseMs') ?? defaultLeaseMs);
+  if (!Number.isInteger(leaseMs) || leaseMs < 300 || leaseMs > 600_000) {
+    throw new RangeError(`Expected \`leaseMs\` of the \`store\` to be an integer from 300 to 600000, got ${leaseMs}`);
+  }
+  for (const own of ['schema', 'prepare', 'leaseMs']) searchParams.delete(own);
+  return { connectionString: read.href, shown: shownUrl(url), schema, prepares: prepare === 'true', leaseMs };
+}

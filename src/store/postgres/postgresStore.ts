@@ -1,0 +1,142 @@
+import type { Clock } from '../../policy/clock.ts';
+import type { Fact, Facts, Told } from '../../policy/facts.ts';
+import type { Logger } from '../../policy/logger.ts';
+import type { SessionStore } from '../../sessions/sessionStore.ts';
+import type { EventQuery, EventRow } from '../events.ts';
+import type { Redactor } from '../redact.ts';
+import type { RuntimeIdentity } from '../runtimes.ts';
+import type { Store } from '../store.ts';
+import { StoreUnavailableError } from '../storeOption.ts';
+import { Leases } from './leases.ts';
+import { PgAlerts } from './pgAlerts.ts';
+import { PgBreakers } from './pgBreakers.ts';
+import { PgChildren } from './pgChildren.ts';
+import { PgConnections } from './pgConnections.ts';
+import { PgDatabase } from './pgDatabase.ts';
+import { importPg, type PgModule } from './pgDriver.ts';
+import { PgEvents } from './pgEvents.ts';
+import { PgFlights } from './pgFlights.ts';
+import { PgRates } from './pgRates.ts';
+import { PgRuntimes } from './pgRuntimes.ts';
+import { PgSessions } from './pgSessions.ts';
+import { PgStatistics } from './pgStatistics.ts';
+import { type PgTarget, readTarget } from './pgTarget.ts';
+import { SharedCopies } from './sharedRows.ts';
+
+/** Connections for reads and the commits of the queue. Renewals have one of their own, which no long read holds up. */
+const mostConnections = 4;
+
+export interface PostgresOptions {
+  /** With its password. */
+  readonly url: string;
+  readonly required: boolean;
+  readonly runtimePid: number | undefined;
+  readonly redact: Redactor;
+  readonly clock: Clock;
+  readonly facts: Facts;
+  readonly logger: Logger | undefined;
+}
+
+/**
+ * Opens a database as a store; one that cannot be reached gives a degraded store that tries again.
+ * @throws RangeError when the URL is wrong.
+ * @throws {@link StoreUnavailableError} when it is `required` and cannot be had, and where the package `pg` is missing.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const target = readTarget(options.url);
+  const store = new PostgresStore(await importPg(target.shown), target, options);
+  await store.open(options.required);
+  return store;
+}
+
+/** A store in a PostgreSQL database that any number of nodes may share. */
+export class PostgresStore implements Store {
+  readonly kind = 'postgres';
+  readonly persistent = true;
+  readonly path: string;
+  readonly breakers: PgBreakers;
+  readonly rates: PgRates;
+  readonly statistics: PgStatistics;
+  readonly flights: PgFlights;
+  readonly runtimes: PgRuntimes;
+  readonly children: PgChildren;
+  readonly alerts: PgAlerts;
+  readonly #target: PgTarget;
+  readonly #options: PostgresOptions;
+  readonly #renewals: PgConnections;
+  readonly #database: PgDatabase;
+  readonly #events: PgEvents;
+  readonly #copies: SharedCopies;
+  readonly #leases = new Set<Leases>();
+
+  constructor(pg: PgModule, target: PgTarget, options: PostgresOptions) {
+    const { redact, runtimePid, clock } = options;
+    this.path = target.shown;
+    this.#target = target;
+    this.#options = options;
+    this.#renewals = new PgConnections(pg, target, 1, target.leaseMs);
+    const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
+    this.#database = database;
+    this.#events = new PgEvents(database, redact, runtimePid);
+    this.breakers = new PgBreakers(database, redact);
+    this.rates = new PgRates(database);
+    this.statistics = new PgStatistics(database);
+    this.flights = new PgFlights(database);
+    this.runtimes = new PgRuntimes(database);
+    this.children = new PgChildren(database);
+    this.alerts = new PgAlerts(database, this.#events);
+    this.#copies = new SharedCopies(database, clock, [this.breakers, this.rates]);
+  }
+
+  /** @throws {@link StoreUnavailableError} when it is `required` and cannot be had. */
+  async open(required: boolean): Promise<void> {
+    if (required) await this.#haveToReach();
+    await this.#database.start();
+    await this.#copies.start();
+  }
+
+  get degraded(): boolean {
+    return this.#database.degraded;
+  }
+
+  record(fact: Told<Fact>): boolean {
+    return this.#events.record(fact);
+  }
+
+  read(query: EventQuery): Promise<readonly EventRow[]> {
+    return this.#events.read(query);
+  }
+
+  sessions({ id: runtime }: RuntimeIdentity): SessionStore {
+    const { clock, redact } = this.#options;
+    const leases = new Leases(this.#renewals, clock, runtime, this.#target.leaseMs);
+    this.#leases.add(leases);
+    return new PgSessions({ database: this.#database, events: this.#events, redact, leases, runtime, clock });
+  }
+
+  /** Takes what other nodes have changed of what they share now, rather than within a second. Never rejects. */
+  look(): Promise<void> {
+    return this.#copies.look();
+  }
+
+  flush(): Promise<boolean> {
+    return this.#database.flush();
+  }
+
+  async close(): Promise<void> {
+    this.#copies.stop();
+    await this.#database.close();
+    for (const leases of this.#leases) leases.close();
+    await this.#renewals.close();
+  }
+
+  async #haveToReach(): Promise<void> {
+    try {
+      await this.#database.prepare();
+    } catch (error) {
+      const { reason, fix } = this.#database.diagnose(error);
+      await Promise.all([this.#database.close(), this.#renewals.close()]);
+      throw new StoreUnavailableError(reason, fix, error);
+    }
+  }
+}
