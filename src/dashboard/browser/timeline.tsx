@@ -160,7 +160,7 @@ function Row({
           {word}
         </span>
         {rule !== undefined && isLive && <Countdown at={rule.at} />}
-        <span class="faint">{stateNote}</span>
+        <span class={rule !== undefined && isLive ? 'faint' : 'faint wide'}>{stateNote}</span>
         {rule !== undefined && isLive && <span class="faint r">{rule.text}</span>}
       </div>
     </li>

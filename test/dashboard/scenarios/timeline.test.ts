@@ -105,7 +105,7 @@ describe('the timeline of a turn', () => {
     });
     expect(turn?.state[2]).toBe('end not on record');
     expect(call).toMatchObject({ sub: '3 attempts', segments: [{ look: 'good', from: 300, to: 400 }] });
-    expect(lost?.state[2]).toBe('no result on record');
+    expect([lost?.state[2], lost?.stateNote]).toEqual(['no result on record', '']);
   });
 });
 
