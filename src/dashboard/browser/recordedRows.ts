@@ -65,8 +65,10 @@ function callRow({
     note: failure === undefined ? '' : `${failure.kind}: ${failure.message}`,
     state: [ok === true ? 'ok' : isOver ? 'cross' : 'idle', ok === true ? 'ok' : isOver ? 'bad' : 'faint', word],
     stateNote:
-      !isOver || startedAt === undefined
+      startedAt === undefined
         ? 'its beginning is not on record'
-        : `after ${formatDuration(settledAt - startedAt)}`,
+        : isOver
+          ? `after ${formatDuration(settledAt - startedAt)}`
+          : '',
   };
 }
