@@ -15,6 +15,7 @@ import { createLiveRuntime, flightOf, liveStatus, nameIn, sessionIn } from './li
 import { isolateNamed, probeNamed, resetNamed } from './operatorOrders.ts';
 import { restartNamed } from './restartNamed.ts';
 import { sessionMethods } from './sessionMethods.ts';
+import { shownWhy } from './shownWhy.ts';
 import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
 import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
@@ -186,7 +187,7 @@ export class Registry {
 
   /** What a session waits for, without secrets. @throws as {@link session} */
   why(id: string): SessionWhy {
-    return this.#options.redactAnswer(this.session(id).why());
+    return shownWhy(this.session(id).why(), this.#options.redactAnswer);
   }
 
   /**
@@ -222,7 +223,7 @@ export class Registry {
       reset: (params) => this.reset(nameIn(params), noteIn(params)),
       flight: async (params) => ({ kept: await this.runtime.flights.keep('asked', flightOf(params)) }),
       probe: (params) => this.probe(nameIn(params), noteIn(params)),
-      ...sessionMethods((id) => this.session(id)),
+      ...sessionMethods((id) => this.session(id), redactAnswer),
       why: (params) => this.why(sessionIn(params)),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods }, name);

@@ -84,4 +84,31 @@ describe.skipIf(!hasSqlite)('names with the shape of a secret', () => {
     expect(found.events.length).toBeGreaterThan(0);
     expect(await source.order({ order: 'restart', name: id, by: 'kim' })).toMatchObject({ ok: true });
   });
+
+  it('[O-8] [O-13] have their rules fired in a session that is not shown either', async () => {
+    const { source } = await start();
+    const { sessions } = await source.snapshot(3_600_000);
+    const name = sessions[0]?.key ?? '';
+    const rules = (await source.session(name))?.why?.rules ?? [];
+    expect(rules.length).toBeGreaterThan(1);
+    expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
+    const watchdog = rules.find(({ rule }) => rule === 'tool_call')?.id ?? '';
+    const fired = await source.order({ order: 'fire', name, target: watchdog, by: 'kim' });
+    expect(fired.ok).toBe(true);
+    expect(fired.text).toContain('The watchdog ended the call');
+    expect(leaks([rules, fired])).toEqual([]);
+    const again = await source.order({ order: 'fire', name, target: watchdog, by: 'kim' });
+    expect(again).toMatchObject({ ok: false });
+    expect(leaks(again)).toEqual([]);
+  });
+
+  it('[O-8] [O-13] have a call cancelled by the id that is shown of it', async () => {
+    const { source } = await start();
+    const name = (await source.snapshot(3_600_000)).sessions[0]?.key ?? '';
+    const target = (await source.session(name))?.why?.calls[0]?.call ?? '';
+    const cancelled = await source.order({ order: 'cancel', name, target, by: 'kim' });
+    expect(cancelled).toMatchObject({ ok: true });
+    expect(cancelled.text).toMatch(/^The call /);
+    expect(leaks([target, cancelled])).toEqual([]);
+  });
 });
