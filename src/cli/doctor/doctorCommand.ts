@@ -46,10 +46,19 @@ export async function doctorCommand(args: DoctorArgs, io: Io): Promise<number> {
       findings.push({ subject, ...rest, summary: redactor.text(summary), fix: clean });
     }
   }
+  if (findings.some(({ id, status }) => id === 'path' && status !== 'ok')) startByNpx(findings);
   const status = worst(findings);
   if (args.json) io.stdout.write(toJson(dataOf(findings, status, world)));
   else io.stdout.write(doctorText(findings, { all: args.all, home: world.home }, io));
   return status === 'fail' ? 1 : status === 'unknown' ? 2 : 0;
+}
+
+/** A fix is pasted into a shell, which does not find `unwedge`, or another one, under its name. */
+function startByNpx(findings: ToldFinding[]): void {
+  for (const [at, finding] of findings.entries()) {
+    const fix = finding.fix?.replace(/^unwedge /, `npx unwedge@${ownVersion()} `);
+    findings[at] = { ...finding, fix };
+  }
 }
 
 function worldOf({ db, config, probe, all }: DoctorArgs, io: Io): DoctorWorld {

@@ -90,6 +90,16 @@ describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
     });
   });
 
+  it('[E-2] names commands of unwedge so that a shell that does not find it can run them', () => {
+    const { home, doctor } = startPatient();
+    const servers = { moved: { command: '/nonexistent/unwedge', args: ['mcp', '--', 'sh'] } };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
+    expect(doctor().find('agent.launcher')?.fix).toBe('unwedge install claude');
+    expect(doctor([], { PATH: '/usr/bin:/bin' }).find('agent.launcher')?.fix).toMatch(
+      /^npx unwedge@\d\S* install claude$/,
+    );
+  });
+
   it('[E-2] does not start what a policy denies, not even with --probe', () => {
     const { home, doctor } = startPatient();
     const witness = join(home, 'started');
