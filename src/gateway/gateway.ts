@@ -1,3 +1,5 @@
+import { shownWhy } from '../runtime/shownWhy.ts';
+import type { SessionWhy } from '../sessions/why.ts';
 import { superviseApproval } from '../integrations/approvals/approvals.ts';
 import { gatewayIntegrations } from './gatewayIntegrations.ts';
 import { gatewayLife } from './gatewayLife.ts';
@@ -78,6 +80,7 @@ function coreGateway(scope: GatewayScope): Gateway {
         facts: bus,
         tools,
         tracing,
+        shown: (why: SessionWhy) => shownWhy(why, runtime.redactAnswer),
         kept: checked.store !== ':memory:',
         sent: () => reminder.sent(id),
       };

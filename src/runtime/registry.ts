@@ -15,7 +15,6 @@ import { createLiveRuntime, flightOf, liveStatus, nameIn, sessionIn } from './li
 import { isolateNamed, probeNamed, resetNamed } from './operatorOrders.ts';
 import { restartNamed } from './restartNamed.ts';
 import { sessionMethods } from './sessionMethods.ts';
-import { shownWhy } from './shownWhy.ts';
 import type { Part, PathRole, RegisteredPath, Runtime } from './runtime.ts';
 import { RuntimeLife, type StartOptions } from './runtimeLife.ts';
 import type { CheckedGatewayOptions } from './runtimeOptions.ts';
@@ -187,7 +186,7 @@ export class Registry {
 
   /** What a session waits for, without secrets. @throws as {@link session} */
   why(id: string): SessionWhy {
-    return shownWhy(this.session(id).why(), this.#options.redactAnswer);
+    return this.session(id).why();
   }
 
   /**

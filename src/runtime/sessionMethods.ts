@@ -4,25 +4,20 @@ import { checkName } from '../policy/options.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { FactRedactor } from '../store/redactFact.ts';
 import { nameIn } from './liveRuntime.ts';
-import { meantBy } from './shownWhy.ts';
 
 /**
  * What the control socket takes about a session: `name` is its id, `target` what of it is meant, as its why shows it. Each answers with an
  * `OrderResult`, without secrets.
  */
 export function sessionMethods(sessionOf: (id: string) => SupervisedSession, redact: FactRedactor): Methods {
-  const meant = (session: SupervisedSession, target: string): string => meantBy(target, session.why(), redact);
   const about =
     (order: (session: SupervisedSession, params: unknown) => OrderResult | Promise<OrderResult>) =>
     async (params: unknown): Promise<OrderResult> =>
       redact(await order(sessionOf(nameIn(params)), params));
   return {
-    fire: about((session, params) => session.fire(meant(session, targetIn(params)), noteIn(params))),
-    stop_retrying: about((session, params) => session.stopRetrying(meant(session, targetIn(params)), noteIn(params))),
-    cancel: about((session, params) => {
-      const target = optionalTarget(params);
-      return session.cancel(target === undefined ? undefined : meant(session, target), noteIn(params));
-    }),
+    fire: about((session, params) => session.fire(targetIn(params), noteIn(params))),
+    stop_retrying: about((session, params) => session.stopRetrying(targetIn(params), noteIn(params))),
+    cancel: about((session, params) => session.cancel(optionalTarget(params), noteIn(params))),
     send_again: about((session, params) => session.sendAgain(targetIn(params), noteIn(params))),
     drop: about((session, params) => session.drop(targetIn(params), noteIn(params))),
   };

@@ -9,14 +9,5 @@ export function shownWhy(why: SessionWhy, redact: FactRedactor): SessionWhy {
     ...rule,
     id: keptApart(why.rules[index]?.id ?? rule.id, rule.id),
   }));
-  return { ...clean, rules, next: rules[0] };
-}
-
-/** The rule or the pending call of a session that is shown so; anything else means itself. */
-export function meantBy(target: string, why: SessionWhy, redact: FactRedactor): string {
-  const shown = shownWhy(why, redact);
-  const rule = shown.rules.findIndex(({ id }) => id === target);
-  if (rule >= 0) return why.rules[rule]?.id ?? target;
-  const call = shown.calls.findIndex((each) => each.call === target);
-  return why.calls[call]?.call ?? target;
+  return { ...clean, rules, ...(rules.length > 0 && { next: rules[0] }) };
 }

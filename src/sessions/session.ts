@@ -62,7 +62,7 @@ export interface Session<Result = unknown> {
   send(message: Message, options?: SendOptions): Promise<Acceptance<Result>>;
   /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
   heartbeat(): Promise<Acceptance<Result>>;
-  /** What the session waits for, and which rule ends it when. */
+  /** What the session waits for, and which rule ends it when. Without secrets; ids that are shown so may be ordered by. */
   why(): SessionWhy;
   /**
    * Has a rule of {@link why} act now, exactly as if its time had come. A rule that has changed since it was shown is refused; the result says
@@ -101,6 +101,7 @@ export class SupervisedSession implements Session, Drainable {
   readonly #letters: DeadLetterOrders;
   #ref: SessionRef | undefined = undefined;
   readonly #sent: (() => void) | undefined;
+  readonly #shown: SessionParts['shown'];
   #stopped = false;
   /** Who has it restarted, until that is done. */
   #restartedBy: OrderNote | undefined = undefined;
@@ -115,6 +116,7 @@ export class SupervisedSession implements Session, Drainable {
     });
     this.id = parts.id;
     this.#sent = parts.sent;
+    this.#shown = parts.shown;
     this.#scope = scope;
     this.#options = checked;
     this.#persistence = new Persistence(parts.kept === true && checked.durable, scope, {
@@ -183,6 +185,20 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   why(): SessionWhy {
+    const why = this.#plainWhy();
+    return this.#shown?.(why) ?? why;
+  }
+
+  /** The rule or the pending call that is shown so; anything else means itself. */
+  #meant(shownId: string): string {
+    if (this.#shown === undefined) return shownId;
+    const why = this.#plainWhy();
+    const { rules, calls } = this.#shown(why);
+    const rule = why.rules[rules.findIndex(({ id }) => id === shownId)];
+    return rule?.id ?? why.calls[calls.findIndex(({ call }) => call === shownId)]?.call ?? shownId;
+  }
+
+  #plainWhy(): SessionWhy {
     const { id: session, state, waiting, heldElsewhere } = this;
     const { recovering } = this.#persistence;
     const now = this.#scope.clock.now();
@@ -195,12 +211,12 @@ export class SupervisedSession implements Session, Drainable {
 
   fire(rule: string, note: OrderNote = {}): OrderResult {
     readValue('rule', rule, name);
-    return this.#orders.fire(rule, noteIn(note));
+    return this.#orders.fire(this.#meant(rule), noteIn(note));
   }
 
   stopRetrying(call: string, note: OrderNote = {}): OrderResult {
     readValue('call', call, name);
-    return this.#orders.stopRetrying(call, noteIn(note));
+    return this.#orders.stopRetrying(this.#meant(call), noteIn(note));
   }
 
   sendAgain(message: string, note: OrderNote = {}): Promise<OrderResult> {
@@ -215,7 +231,7 @@ export class SupervisedSession implements Session, Drainable {
 
   cancel(call?: string, note: OrderNote = {}): OrderResult {
     if (call !== undefined) readValue('call', call, name);
-    return this.#orders.cancel(call, noteIn(note));
+    return this.#orders.cancel(call && this.#meant(call), noteIn(note));
   }
 
   /**

@@ -9,6 +9,7 @@ import { Mailbox, type MailboxOptions } from './mailbox.ts';
 import type { SessionLedger } from './sessionStore.ts';
 import type { ToolPort } from './toolPort.ts';
 import type { TurnWatch } from './watch.ts';
+import type { SessionWhy } from './why.ts';
 
 /** What a session is given by its host. */
 export interface SessionSurroundings {
@@ -17,6 +18,8 @@ export interface SessionSurroundings {
   readonly deadlines: DeadlineQueue;
   readonly facts: Facts;
   readonly tools: ToolPort;
+  /** What may be told of what it waits for; lists keep their order. @defaultValue all of it */
+  readonly shown?: ((why: SessionWhy) => SessionWhy) | undefined;
   /** Who follows its turns. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
 }
