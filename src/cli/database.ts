@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { StoreReader } from '../store/storeReader.ts';
 import { openReader } from '../store/openReader.ts';
-import { storePath } from '../store/paths.ts';
+import { databasePath } from './databasePath.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
 import { messageOf } from '../policy/thrown.ts';
@@ -15,7 +15,7 @@ export async function readDatabase<T>(
   { env }: Pick<Io, 'env'>,
   read: (reader: StoreReader) => Promise<T>,
 ): Promise<T> {
-  const path = storePath(db, env);
+  const path = databasePath(db, env);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     const given = db !== undefined ? '--db' : env['UNWEDGE_DB'] ? 'UNWEDGE_DB' : undefined;
     const fix =

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { boolean, either, type KeysOf, off, test, text } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import { KnownSecrets } from '../store/knownSecrets.ts';
+import { isPostgresUrl } from '../policy/postgresUrl.ts';
 import { createTextRedactor } from '../store/secrets.ts';
 import { ConfigFileError, findConfigFiles, readConfigFile } from './configFile.ts';
 import type { LoadConfigOptions, LoadedConfig } from './configTypes.ts';
@@ -138,6 +139,6 @@ function variableIn({ source }: Layer): string {
 /** A file names other files from where it lies. */
 function fromDirectory(value: Layer['value'], directory: string): Layer['value'] {
   const { store } = value;
-  if (typeof store !== 'string' || store === '' || store === ':memory:') return value;
+  if (typeof store !== 'string' || store === '' || store === ':memory:' || isPostgresUrl(store)) return value;
   return { ...value, store: resolve(directory, store) };
 }

@@ -1,6 +1,6 @@
 import type { StoreReader } from './storeReader.ts';
 import type { DriverLoader } from './sqlite/database.ts';
-import { isPostgresUrl, shownUrl } from './postgresUrl.ts';
+import { isPostgresUrl, shownUrl } from '../policy/postgresUrl.ts';
 import { openSqliteReader } from './sqlite/reader.ts';
 
 /**

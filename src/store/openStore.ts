@@ -6,8 +6,8 @@ import { readOptions } from '../policy/readOptions.ts';
 import { type RetentionOptions, retentionKey } from '../policy/retention.ts';
 import { KnownSecrets } from './knownSecrets.ts';
 import { MemoryStore } from './memory/memoryStore.ts';
-import { type Environment, storePath } from './paths.ts';
-import { isPostgresUrl } from './postgresUrl.ts';
+import { type Environment, storePlace } from './paths.ts';
+import { isPostgresUrl } from '../policy/postgresUrl.ts';
 import { createRedactor } from './redact.ts';
 import type { DriverLoader } from './sqlite/database.ts';
 import { findDriver } from './sqlite/driver.ts';
@@ -79,7 +79,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { required, synchronous, lockWaitMs, runtimePid, retention: kept } = readOptions('options', options, storeKeys);
   const { clock, facts, logger, env = process.env } = options;
   const retention = kept || undefined;
-  const path = storePath(options.path, env);
+  const path = storePlace(options.path, env);
   const secrets = options.secrets ?? new KnownSecrets(env);
   const redact = createRedactor(secrets);
   if (isPostgresUrl(path)) {

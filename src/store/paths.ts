@@ -1,25 +1,38 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { checkName } from '../policy/options.ts';
-import { isPostgresUrl } from './postgresUrl.ts';
+import { isPostgresUrl, shownUrl } from '../policy/postgresUrl.ts';
 
 /** The environment, as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Where the database is: the option, else `UNWEDGE_DB`, else `unwedge/unwedge.sqlite` in the XDG state directory.
- * Absolute, `:memory:`, or the URL of a PostgreSQL database as it was given.
- * @throws TypeError or RangeError when the option is no non-empty string.
+ * Absolute, or `:memory:`.
+ * @throws TypeError or RangeError when the option is no non-empty string, or the URL of a PostgreSQL database.
  */
 export function storePath(option: string | undefined, env: Environment): string {
-  const chosen = option === undefined ? env['UNWEDGE_DB'] || undefined : checkName('path', option);
-  if (chosen === ':memory:' || (chosen !== undefined && isPostgresUrl(chosen))) return chosen;
+  const chosen = chosenPlace(option, env);
+  if (chosen !== undefined && isPostgresUrl(chosen)) {
+    throw new RangeError(`${shownUrl(chosen)} is a PostgreSQL database; only a gateway can use one yet. Name a file`);
+  }
+  if (chosen === ':memory:') return chosen;
   return chosen === undefined ? join(stateDirectory(env), 'unwedge', 'unwedge.sqlite') : resolve(chosen);
+}
+
+/** The same, or the URL of a PostgreSQL database as it was given. @throws TypeError or RangeError when the option is no non-empty string. */
+export function storePlace(option: string | undefined, env: Environment): string {
+  const chosen = chosenPlace(option, env);
+  return chosen !== undefined && isPostgresUrl(chosen) ? chosen : storePath(chosen, env);
+}
+
+function chosenPlace(option: string | undefined, env: Environment): string | undefined {
+  return option === undefined ? env['UNWEDGE_DB'] || undefined : checkName('path', option);
 }
 
 /** Where sign-ins to remote MCP servers are kept: beside the database that `UNWEDGE_DB` names, else in the XDG state directory. */
 export function signInDirectory(env: Environment): string {
-  const path = storePath(undefined, env);
+  const path = storePlace(undefined, env);
   return join(
     path === ':memory:' || isPostgresUrl(path) ? join(stateDirectory(env), 'unwedge') : dirname(path),
     'sign-ins',

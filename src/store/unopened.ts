@@ -1,4 +1,3 @@
-import { isPostgresUrl } from './postgresUrl.ts';
 import { hasMarkOfDead } from './sqlite/childMarks.ts';
 import { isWritable } from './sqlite/writable.ts';
 
@@ -7,7 +6,7 @@ import { isWritable } from './sqlite/writable.ts';
  * @param path - as `storePath` gives it.
  */
 export function canBeKept(path: string): boolean {
-  return path === ':memory:' || isPostgresUrl(path) || isWritable(path);
+  return path === ':memory:' || isWritable(path);
 }
 
 /**
@@ -15,5 +14,5 @@ export function canBeKept(path: string): boolean {
  * @param path - as `storePath` gives it.
  */
 export function mayHaveOrphans(path: string): boolean {
-  return isPostgresUrl(path) || (path !== ':memory:' && hasMarkOfDead(path));
+  return path !== ':memory:' && hasMarkOfDead(path);
 }

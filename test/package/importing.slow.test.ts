@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { rolldown } from 'rolldown';
@@ -71,6 +72,17 @@ describe('importing the package', () => {
       { nodeOptions },
     );
     expect({ printed, complaints }).toEqual({ printed: 42, complaints: '' });
+  });
+
+  it('[N-1] loads nothing of PostgreSQL for a store in a file', async () => {
+    const store = JSON.stringify(join(temporaryDirectory(), 'a.sqlite'));
+    const { packages, own, exitCode } = await runFresh(`
+      import { createGateway } from 'unwedge';
+      const gateway = createGateway({ store: ${store}, control: false });
+      await gateway.start();
+      await gateway.stop();`);
+    expect({ exitCode, kept: packages.includes('pg') }).toEqual({ exitCode: 0, kept: false });
+    expect(own.filter((url) => url.includes('/postgresStore'))).toEqual([]);
   });
 
   it('[U-1] is whole in a bundle of its user, which runs where there is no package', async () => {

@@ -257,6 +257,9 @@ describe('a reader', () => {
 
   it('cannot read the memory of another process', async () => {
     await expect(openReader(':memory:')).rejects.toThrow('its own process only');
+    await expect(openReader('postgres://robin:s3cr3t@db/agents')).rejects.toThrow(
+      /^postgres:\/\/db\/agents cannot be read from the command line yet: ask the database$/,
+    );
   });
 
   it.skipIf(!hasSqlite)('names a file that is no database of events', async () => {

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { storePath } from '../../src/store/paths.ts';
+import { signInDirectory, storePath, storePlace } from '../../src/store/paths.ts';
 
 const env = { UNWEDGE_DB: '/env/a.sqlite', XDG_STATE_HOME: '/state', HOME: '/home/me' };
 
@@ -34,5 +34,19 @@ describe('the path of the store', () => {
 
   it('names an option that is no path', () => {
     expect(() => storePath('', env)).toThrow('Expected `path` to be a non-empty string, got ""');
+  });
+
+  const url = 'postgres://robin:s3cr3t@db/agents?schema=mine';
+
+  it('[N-1] [O-8] is no URL of a database, which is named without its password', () => {
+    const said = 'postgres://db/agents is a PostgreSQL database; only a gateway can use one yet. Name a file';
+    expect(() => storePath(url, env)).toThrow(new RangeError(said));
+    expect(() => storePath(undefined, { UNWEDGE_DB: url })).toThrow(new RangeError(said));
+  });
+
+  it('[N-1] is the URL as it was given, for whoever can use one', () => {
+    expect(storePlace(url, env)).toBe(url);
+    expect(storePlace('a.sqlite', env)).toBe(resolve('a.sqlite'));
+    expect(signInDirectory({ ...env, UNWEDGE_DB: url })).toBe('/state/unwedge/sign-ins');
   });
 });

@@ -11,7 +11,7 @@ import type { Fact, Told } from '../../policy/facts.ts';
 import { AttemptError, type Failure, type Outcome } from '../../policy/failure.ts';
 import { type AgentName, longestAnswer } from '../../protocol/agentReport.ts';
 import { Registry } from '../../runtime/registry.ts';
-import { storePath } from '../../store/paths.ts';
+import { databasePath } from '../databasePath.ts';
 import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
 import { CommandError, UsageError } from '../errors.ts';
@@ -107,7 +107,7 @@ async function ask(
   const logger = createOwnLogger((line) => own.say(sanitize(line)));
   const registry = new Registry(
     checkGatewayOptions({
-      store: { path: storePath(plan.db, io.env), required: false },
+      store: { path: databasePath(plan.db, io.env), required: false },
       logger,
       policies: plan.policies,
     }),

@@ -5,7 +5,7 @@ import { createProxyRuntime } from '../proxyRuntime.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { OwnMetrics } from '../../runtime/ownMetrics.ts';
 import { sessionIn } from '../../runtime/liveRuntime.ts';
-import { storePath } from '../../store/paths.ts';
+import { databasePath } from '../databasePath.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
@@ -25,7 +25,7 @@ export async function apiCommand(args: ApiArgs, io: Io): Promise<number> {
   io.leaveErrors?.();
   const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));
   const config = await namedConfig(args.config, io);
-  const path = storePath(args.db ?? config.store, io.env);
+  const path = databasePath(args.db ?? config.store, io.env);
   const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
   const { registry } = prepared;
   const { runtime } = registry;

@@ -5,7 +5,7 @@ import { createTrafficLog, type TrafficLog } from '../../mcpProxy/trafficLog.ts'
 import type { Logger } from '../../policy/logger.ts';
 import type { Policies } from '../../policy/policies.ts';
 import { systemClock } from '../../runtime/systemClock.ts';
-import { storePath } from '../../store/paths.ts';
+import { databasePath } from '../databasePath.ts';
 import { createTextRedactor } from '../../store/secrets.ts';
 import type { Io } from '../io.ts';
 import { namedConfig } from '../namedConfig.ts';
@@ -37,7 +37,7 @@ export async function prepareMcp(args: McpArgs, io: Io, { servers, config: inlin
   const say = (line: string): void => void process.stderr.write(`unwedge: ${sanitize(line)}\n`);
   const logger = createOwnLogger(say);
   const config = await namedConfig(inline === undefined ? args.config : undefined, io, inline);
-  const path = storePath(args.db ?? config.store, io.env);
+  const path = databasePath(args.db ?? config.store, io.env);
   const prepared = createProxyRuntime({ ...config, store: { path, required: false }, logger });
   const { policies } = prepared.registry.runtime;
   for (const line of unconfigured(

@@ -14,7 +14,7 @@ import type { Logger } from '../../policy/logger.ts';
 import type { RegisterChild } from '../../policy/childRecord.ts';
 import { Registry } from '../../runtime/registry.ts';
 import { canBeKept, mayHaveOrphans } from '../../store/unopened.ts';
-import { storePath } from '../../store/paths.ts';
+import { databasePath } from '../databasePath.ts';
 import type { RunRequest } from '../../integrations/subprocess/subprocessOptions.ts';
 import { runProcess } from '../../integrations/subprocess/subprocessRun.ts';
 import { traceVariables } from '../../integrations/subprocess/traceVariables.ts';
@@ -71,7 +71,7 @@ export interface RunEnd {
  */
 export async function superviseRun(plan: RunPlan, request: RunRequest, given: RunSurroundings): Promise<RunEnd> {
   const { env, signal, logger } = given;
-  const path = storePath(plan.db, env);
+  const path = databasePath(plan.db, env);
   const checked = checkGatewayOptions({ store: { path, required: false }, logger, clock: lightClock });
   const registry = new Registry(checked, { lockWaitMs, records: tellsOfTrouble });
   const { runtime } = registry;

@@ -1,6 +1,6 @@
 import { messageOf } from '../../policy/thrown.ts';
 import { type Serving, startServe } from '../../serve/serve.ts';
-import { storePath } from '../../store/paths.ts';
+import { databasePath } from '../databasePath.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -24,7 +24,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   io.leaveErrors?.();
   // What runs services counts another exit code than 0 as a failure.
   io.endInOrder?.();
-  const path = storePath(args.db ?? config.store, io.env);
+  const path = databasePath(args.db ?? config.store, io.env);
   if (path === ':memory:')
     throw new UsageError('A gateway that is served keeps its sessions: `:memory:` cannot be its store');
   const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));

@@ -1,4 +1,4 @@
-import { parsed, shownUrl } from '../postgresUrl.ts';
+import { parsed, shownUrl } from '../../policy/postgresUrl.ts';
 
 /** How a database is reached, and what of it is ours. */
 export interface PgTarget {
