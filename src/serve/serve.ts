@@ -64,6 +64,12 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const feed = new SessionFeed();
   const integrations = new Map<string, McpIntegration>();
   for (const [name, server] of Object.entries(servers)) integrations.set(name, gateway.mcpServer(name, server));
+  const { runtime } = registry;
+  const stopServers = (): void => {
+    for (const name of integrations.keys()) void runtime.root.stopChild(`mcp:${name}`);
+  };
+  // All at once: one after the other, servers that do not obey would each add some seconds to the time of the stop.
+  runtime.join({ afterCalls: stopServers });
   const turns = new AgentTurns(gateway, agents, clock, (session, agent, event) =>
     feed.tell(session, { type: 'agent', agent, event }),
   );

@@ -3,6 +3,9 @@ import type { Args, OptionSpecs } from '../command.ts';
 /** Where it listens when nothing else is said. */
 export const usualPort = 7420;
 
+/** How long what is under way may take to end, in ms. With the 5 s of servers that do not obey it stays below the 30 s of Kubernetes. */
+export const usualDrainMs = 20_000;
+
 /** The options of `unwedge serve`. */
 export const serveOptions = {
   config: {
@@ -33,7 +36,10 @@ export const serveOptions = {
   },
   'no-token': { kind: 'flag', help: 'whoever is on this machine may use it' },
   'max-sessions': { kind: 'count', max: 1_000_000, defaultValue: 10_000, help: 'sessions at a time; else 10000' },
-  drain: { kind: 'duration', help: 'how long what is under way may take to end when it is told to stop; else 25s' },
+  drain: {
+    kind: 'duration',
+    help: `how long what is under way may take to end when it is told to stop; else ${usualDrainMs / 1000}s`,
+  },
 } as const satisfies OptionSpecs;
 
 /** What `unwedge serve` is given. */

@@ -9,11 +9,8 @@ import { wholeConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { listenPlace } from './listenPlace.ts';
-import type { ServeArgs } from './options.ts';
+import { type ServeArgs, usualDrainMs } from './options.ts';
 import { whatIsServed } from './whatIsServed.ts';
-
-/** Below the 30 s that Kubernetes gives, and the 90 s of systemd. */
-const usualDrainMs = 25_000;
 
 /** Serves until the command is told to end. Gives the exit code. */
 export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
