@@ -1,5 +1,5 @@
 import { type RowStatement, rowsOf } from './rowStatement.ts';
-import { fenced } from './fenced.ts';
+import { fenced, madeIn } from './fenced.ts';
 
 export const openCall = fenced(
   'open_call',
@@ -10,7 +10,7 @@ export const openCall = fenced(
         idempotency_key)
       SELECT id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq, rule, idempotency_key
       FROM h ON CONFLICT DO NOTHING RETURNING id),
-    changed AS (SELECT h.ord AS o FROM h JOIN inserted i ON i.id = h.id)`,
+    ${madeIn('inserted', 'id')}`,
   { together: true },
 );
 

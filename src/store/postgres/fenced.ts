@@ -30,6 +30,15 @@ export function fenced(
   };
 }
 
+/**
+ * The `changed` of an insert: the rows whose key came back from it. As a value of each row, for which the server hashes what came back; a join it
+ * would make row by row, as it takes `h` for one row.
+ */
+export function madeIn(inserted: string, key: string): string {
+  const made = `(${key}) IN (SELECT ${key} FROM ${inserted})`;
+  return `changed AS (SELECT ord AS o FROM (SELECT ord, ${made} AS made FROM h OFFSET 0) AS each WHERE made)`;
+}
+
 /** Writes a row under its lease. @returns what became of it. */
 export async function writeFenced(
   batch: BatchRows,

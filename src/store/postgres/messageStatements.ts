@@ -1,5 +1,5 @@
 import { maxKeys } from '../../sessions/sessionStore.ts';
-import { fenced } from './fenced.ts';
+import { fenced, madeIn } from './fenced.ts';
 
 export const postMessage = fenced(
   'post_message',
@@ -7,7 +7,7 @@ export const postMessage = fenced(
   `inserted AS (
       INSERT INTO uw.message (session, number, body, key, posted_at) SELECT session, number, body, key, posted_at FROM h
       ON CONFLICT DO NOTHING RETURNING session, number),
-    changed AS (SELECT h.ord AS o FROM h JOIN inserted i ON i.session = h.session AND i.number = h.number)`,
+    ${madeIn('inserted', 'session, number')}`,
   { together: true },
 );
 
