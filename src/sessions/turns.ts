@@ -220,6 +220,7 @@ export class Turns {
       type: 'session.turn_ended',
       session,
       turn: turn.number,
+      message: envelope.id,
       kind: envelope.message.kind,
       ok: outcome.ok,
       elapsedMs,

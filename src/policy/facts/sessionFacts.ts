@@ -27,6 +27,7 @@ export interface SessionFacts {
   'session.turn_ended': {
     session: string;
     turn: number;
+    message: string;
     kind: string;
     ok: boolean;
     elapsedMs: number;

@@ -66,7 +66,10 @@ describe('a gateway that is served', () => {
     const next = why.next?.id ?? '';
     expect(await (await post('/v1/sessions/a/fire', { rule: next, why: 'a test' })).json()).toMatchObject({ ok: true });
     const ended = await until(events, 'session.turn_ended');
-    expect(ended.at(-1)?.id).toMatch(/^[\da-f]{8}-\d+$/);
+    expect(ended.at(-1)).toMatchObject({
+      id: expect.stringMatching(/^[\da-f]{8}-\d+$/) as string,
+      data: { message: 'serve:a-m1', ok: true },
+    });
     expect(await get('/v1/sessions/a/messages/serve:a-m1')).toMatchObject({ state: 'failed' });
 
     await send('a', echo, '');
