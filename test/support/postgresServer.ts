@@ -1,19 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const keeperProgram = fileURLToPath(new URL('../fixtures/postgresKeeper.mjs', import.meta.url));
 
 /** A server refuses to run as root; this is nobody, on any system. */
 const nobody = 65_534;
@@ -40,7 +35,7 @@ if (!hasPostgres) {
 
 let started: Promise<PostgresServer> | undefined;
 
-/** The server, started with the first test that needs it; it ends with the process. */
+/** The server, started with the first test that needs it; it ends with the process, however that ends. */
 export function postgresServer(): Promise<PostgresServer> {
   started ??= start();
   return started;
@@ -71,22 +66,18 @@ async function start(): Promise<PostgresServer> {
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || String(made.error)}`);
   const port = await freePort();
   const settings = ['listen_addresses=127.0.0.1', 'fsync=off', 'full_page_writes=off', 'max_connections=200'];
-  let server: ChildProcess | undefined;
-  const run = async (): Promise<void> => {
-    const options = settings.flatMap((setting) => ['-c', setting]);
-    server = spawn(join(programs, 'bin', 'postgres'), ['-D', data, '-p', String(port), '-k', home, ...options], {
-      ...who,
-      env,
-      stdio: 'ignore',
-    });
-    server.unref();
+  const options = settings.flatMap((setting) => ['-c', setting]);
+  const server = [join(programs, 'bin', 'postgres'), '-D', data, '-p', String(port), '-k', home, ...options];
+  const keeper = spawn(process.execPath, [keeperProgram, home, asRoot ? String(nobody) : '', ...server], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const said = createInterface({ input: keeper.stdout });
+  const up = async (): Promise<void> => {
+    await once(said, 'line');
     await answering(port);
   };
-  process.once('exit', () => {
-    server?.kill('SIGKILL');
-    rmSync(home, { recursive: true, force: true });
-  });
-  await run();
+  await up();
   let databases = 0;
   return {
     port,
@@ -96,10 +87,9 @@ async function start(): Promise<PostgresServer> {
       return `postgres://postgres@127.0.0.1:${port}/${name}`;
     },
     async crash() {
-      const ended = new Promise((resolve) => server?.once('exit', resolve));
-      server?.kill('SIGQUIT');
-      await ended;
-      await run();
+      const again = up();
+      keeper.stdin.write('crash\n');
+      await again;
     },
   };
 }
