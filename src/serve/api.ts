@@ -59,7 +59,12 @@ export function createApi(handlers: Handlers, { clock, token, isStarting }: ApiO
       answer(route, context, handlers[name] as (asked: Asked) => Answered | Promise<Answered>),
     );
   }
-  app.notFound((context) => context.json({ error: notFound(context) }, 404));
+  app.notFound((context) => {
+    const methods = methodsOf(context.req.path);
+    if (methods.length === 0) return context.json({ error: `There is no ${context.req.path} here.` }, 404);
+    context.header('Allow', methods.join(', '));
+    return context.json({ error: `${context.req.path} takes ${methods.join(' and ')}.` }, 405);
+  });
   app.onError(failed);
   return app;
 
@@ -74,7 +79,8 @@ export function createApi(handlers: Handlers, { clock, token, isStarting }: ApiO
       throw new ApiError(401, 'The header Authorization has to hold the token: `Bearer TOKEN`.');
     }
     if (route.isOpen !== true && isStarting()) throw new ApiError(503, 'It is starting.', 1);
-    const query = readOptions('query', context.req.query(), route.query ?? {});
+    // A probe may add what it likes to its address.
+    const query = route.isOpen === true ? {} : readOptions('query', context.req.query(), route.query ?? {});
     const body = route.body === undefined ? {} : readOptions('body', await jsonOf(request, clock), route.body);
     const path: Readonly<Record<string, string>> = context.req.param();
     const answered = await handle({ context, request, path, query, body });
@@ -97,15 +103,16 @@ async function jsonOf(request: IncomingMessage, clock: Clock): Promise<unknown> 
   }
 }
 
-function notFound({ req }: Context<Env>): string {
-  const others = Object.values(routes).filter(({ path }) => matches(path, req.path));
-  if (others.length === 0) return `There is no ${req.path} here.`;
-  return `${req.path} takes ${others.map(({ method }) => method).join(' and ')}.`;
-}
-
-function matches(route: string, path: string): boolean {
-  const [parts, given] = [route.split('/'), path.split('/')];
-  return parts.length === given.length && parts.every((part, index) => part.startsWith(':') || part === given[index]);
+/** What a path can be asked by; none for one that is no route. */
+function methodsOf(asked: string): readonly string[] {
+  const given = asked.split('/');
+  const of = Object.values(routes).filter(({ path }) => {
+    const parts = path.split('/');
+    const fits = (part: string, index: number): boolean =>
+      part.startsWith(':') ? given[index] !== '' : part === given[index];
+    return parts.length === given.length && parts.every(fits);
+  });
+  return of.map(({ method }) => method);
 }
 
 /** What is wrong with a request is told by the name of the option; what is wrong with us is no more than that. */

@@ -1,7 +1,7 @@
 /** An answer that is no success, with its status and one sentence for people. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly status: 400 | 401 | 404 | 409 | 413 | 429 | 503;
+  readonly status: 400 | 401 | 404 | 405 | 409 | 413 | 422 | 429 | 503;
   /** After which time it may be tried again, in s. */
   readonly retryAfter: number | undefined;
 

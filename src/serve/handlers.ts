@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Gateway } from '../gateway/gatewayTypes.ts';
 import type { McpIntegration } from '../integrations/mcp/mcpIntegration.ts';
 import type { Clock } from '../policy/clock.ts';
@@ -12,9 +13,11 @@ import type { Answered, Asked, AskedOf, Handlers } from './api.ts';
 import { eventsResponse } from './eventsResponse.ts';
 import { toolMessage, userMessage } from './messageForms.ts';
 import type { MessageResult } from './messageHandler.ts';
+import { MessagesUnderWay } from './messagesUnderWay.ts';
 import { endedView, messageView } from './messageView.ts';
 import type { Readiness } from './readiness.ts';
 import type { SessionFeed } from './sessionFeed.ts';
+import { sessionPrefix } from './serveTypes.ts';
 import type { ServedSession, SessionHost } from './sessionHost.ts';
 
 /** Readers of events at a time, of all sessions together. */
@@ -38,6 +41,7 @@ export interface HandlerParts {
 /** What the routes answer. */
 export function createHandlers(parts: HandlerParts): Handlers {
   const { gateway, clock, sessions, feed, servers, agents, read } = parts;
+  const underWay = new MessagesUnderWay();
 
   return {
     alive: () => ({ data: { alive: true } }),
@@ -80,16 +84,18 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const message = messageIn(asked.body);
       const acceptance = await session.send(message, typeof key === 'string' ? { key } : {});
       if (!acceptance.accepted && acceptance.reason === 'duplicate')
-        return { data: { ...(await viewOf(session, acceptance.id ?? '')), id: acceptance.id, duplicate: true } };
+        return again(session, acceptance.id ?? '', message, asked.query.wait);
+      if (acceptance.accepted) underWay.add(acceptance.id, message, acceptance.processed);
       return answerOf(acceptance, asked);
     },
     async message(asked) {
-      const session = await sessionOf(asked);
-      const found = await viewOf(session, asked.path['message'] ?? '');
+      const session = await ownSessionOf(asked);
+      const id = asked.path['message'] ?? '';
+      const found = await viewOf(session, id.startsWith(sessionPrefix) ? id : `${sessionPrefix}${id}`);
       if (found === undefined) throw new ApiError(404, 'Nobody knows this message any more.');
       return { data: found };
     },
-    history: async (asked) => ({ data: { history: (await sessionOf(asked)).history } }),
+    history: async (asked) => ({ data: { history: (await ownSessionOf(asked)).history } }),
     why: async (asked) => ({ data: gateway.why((await sessionOf(asked)).id) }),
     async events(asked) {
       const { id } = await sessionOf(asked);
@@ -99,11 +105,11 @@ export function createHandlers(parts: HandlerParts): Handlers {
     },
     async cancel(asked) {
       const { call, why } = asked.body;
-      return { data: (await sessionOf(asked)).cancel(call, { by: 'http', ...(why !== undefined && { why }) }) };
+      return { data: (await ownSessionOf(asked)).cancel(call, { by: 'http', ...(why !== undefined && { why }) }) };
     },
     async fire(asked) {
       const { rule, why } = asked.body;
-      return { data: (await sessionOf(asked)).fire(rule, { by: 'http', ...(why !== undefined && { why }) }) };
+      return { data: (await ownSessionOf(asked)).fire(rule, { by: 'http', ...(why !== undefined && { why }) }) };
     },
   };
 
@@ -113,6 +119,31 @@ export function createHandlers(parts: HandlerParts): Handlers {
     if (session === undefined)
       throw new ApiError(404, `Nobody knows the session \`${name}\`: POST /v1/sessions makes one.`);
     return session;
+  }
+
+  /** What is known of a session that another process has is what that one knows. */
+  async function ownSessionOf(asked: Pick<Asked, 'path'>): Promise<ServedSession> {
+    const session = await sessionOf(asked);
+    if (session.heldElsewhere) throw heldElsewhere();
+    return session;
+  }
+
+  /** A message that was accepted under this key before: what became of it, which may be waited for. */
+  async function again(
+    session: ServedSession,
+    id: string,
+    message: Message,
+    limitMs: number | undefined,
+  ): Promise<Answered> {
+    const known = underWay.get(id);
+    const begun = session.history.findLast((entry) => entry.type === 'message' && entry.id === id);
+    const first = known?.message ?? (begun?.type === 'message' ? begun.message : undefined);
+    if (first !== undefined && !isDeepStrictEqual(plain(first), plain(message)))
+      throw new ApiError(422, `Another message was accepted under this Idempotency-Key: ${id}.`);
+    if (limitMs !== undefined && known !== undefined) await inTime(known.processed, { clock, limitMs });
+    const view = (await viewOf(session, id)) ?? { id, state: 'waiting' };
+    const isOver = view.state !== 'waiting' && view.state !== 'running';
+    return { status: isOver ? 200 : 202, data: { ...view, duplicate: true } };
   }
 
   function messageIn({ text, agent, tool }: AskedOf<'send'>['body']): Message {
@@ -136,7 +167,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     if (!acceptance.accepted) {
       const { reason } = acceptance;
       if (reason === 'mailbox_full') throw new ApiError(429, 'The mailbox of the session is full.', 1);
-      if (reason === 'owned_elsewhere') throw new ApiError(409, 'Another process has the session.', 10);
+      if (reason === 'owned_elsewhere') throw heldElsewhere();
       throw new ApiError(503, 'It is stopping.', 5);
     }
     const { id, durable, processed } = acceptance;
@@ -158,7 +189,17 @@ export function createHandlers(parts: HandlerParts): Handlers {
   }
 }
 
-const shown = ({ id, state, waiting }: ServedSession) => ({ id, state, waiting });
+const shown = ({ id, state, waiting, heldElsewhere: isElsewhere }: ServedSession) => ({
+  id,
+  state,
+  waiting,
+  ...(isElsewhere && { heldElsewhere: true }),
+});
+
+const heldElsewhere = (): ApiError => new ApiError(409, 'Another process has the session.', 10);
+
+/** As it is once it was kept. */
+const plain = (message: Message): unknown => JSON.parse(JSON.stringify(message));
 
 function unknown(key: string, value: string, known: readonly string[]): ApiError {
   return new ApiError(400, `Expected \`${key}\` to be one of ${known.join(', ') || 'none'}, got \`${value}\`.`);

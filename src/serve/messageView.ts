@@ -59,11 +59,20 @@ export interface MessageSources {
   readonly turns: readonly TurnRecord[];
 }
 
+/** What it did before it was given up is known by the last call that it had made. */
+function deadView(id: string, reason: string, history: MessageSources['history']): MessageView {
+  const turns = history.flatMap((entry) => (entry.type === 'message' && entry.id === id ? [entry.turn] : []));
+  const last = history.findLast((entry) => entry.type === 'tool_result' && turns.includes(entry.turn));
+  const error = `It is a dead letter: ${reason}`;
+  if (last?.type !== 'tool_result') return { id, state: 'dead', error: `${error}; nothing was called` };
+  return { id, state: 'dead', error, result: last.result };
+}
+
 /** What became of a message; undefined for one that nobody knows any more. */
 export function messageView(id: string, { history, running, records, turns }: MessageSources): MessageView | undefined {
   if (id === running) return { id, state: 'running' };
   const dead = records?.deadLetters.find((letter) => letter.id === id);
-  if (dead !== undefined) return { id, state: 'dead', error: `It is a dead letter: ${dead.reason}` };
+  if (dead !== undefined) return deadView(id, dead.reason, history);
   if (records?.messages.some((message) => message.id === id) === true) return { id, state: 'waiting' };
   // Of one that was delivered more than once, the last turn counts.
   const begun = history.findLast((entry) => entry.type === 'message' && entry.id === id);

@@ -18,6 +18,8 @@ export interface ReadinessParts {
   /** Whether what is accepted now is kept. */
   readonly keeps: boolean;
   readonly sessions: Iterable<Progressing>;
+  /** Whether no further session can be held. */
+  readonly isFull: boolean;
 }
 
 /** Whether new work should come here, and if not, why: one sentence each. */
@@ -27,11 +29,12 @@ export interface Readiness {
 }
 
 /** Ready is what makes progress, not what merely answers: a session whose message waits while nothing works on it is none. */
-export function readinessOf({ phase, keeps, sessions }: ReadinessParts): Readiness {
+export function readinessOf({ phase, keeps, sessions, isFull }: ReadinessParts): Readiness {
   const reasons: string[] = [];
   if (phase === 'starting') reasons.push('It is starting.');
   if (phase === 'stopping') reasons.push('It is stopping: what is under way may end, and nothing new is begun.');
   if (!keeps) reasons.push('The store is out of order: what is accepted now would not survive a restart.');
+  if (isFull) reasons.push('It holds as many sessions as it may (--max-sessions): it takes no new one.');
   for (const { id, oldestWaitMs, busy, heldElsewhere } of sessions) {
     if (busy || heldElsewhere || oldestWaitMs <= patienceMs) continue;
     reasons.push(`A message of ${id} has waited for ${formatDuration(oldestWaitMs)}, and nothing works on it.`);

@@ -101,9 +101,10 @@ export const routes = {
     },
     answers: {
       200: 'what became of it: it has ended within `wait`; or, with `"duplicate": true`, was accepted before under this key',
-      202: '`{"id", "durable", "state": "waiting"}`: it is accepted, and on disk where `durable` is true',
+      202: '`{"id", "durable", "state": "waiting"}`: it is accepted, and on disk where `durable` is true; one that was accepted before may be `running`',
       404: unknownSession,
       409: 'another process has the session',
+      422: 'another message was accepted under this key',
       429: 'the mailbox is full',
       503: 'it is stopping',
     },
@@ -121,7 +122,7 @@ export const routes = {
     method: 'GET',
     path: '/v1/sessions/:session/history',
     summary: 'Messages, calls and their results, oldest first.',
-    answers: { 200: '`{"history": […]}`', 404: unknownSession },
+    answers: { 200: '`{"history": […]}`', 404: unknownSession, 409: 'another process has the session' },
   },
   why: {
     method: 'GET',

@@ -45,6 +45,8 @@ export interface Serving {
   stop(drainMs?: number): Promise<void>;
 }
 
+/** Open at a time: readers of events, of which there are 1000 at the most, leave room for others. */
+const maxConnections = 5000;
 /** How long clients may take for what is left when everything has ended, in ms. */
 const lingerMs = 1000;
 
@@ -79,6 +81,8 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const sessions = new SessionHost({
     ...{ gateway, read, onMessage, most: maxSessions },
     isStopping: () => phase === 'stopping',
+    opening: (id) => registry.sessions.get(id)?.opening,
+    clock,
   });
   gateway.on('*', (fact) => {
     const { session } = fact as { readonly session?: unknown };
@@ -93,7 +97,12 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     createHandlers({
       ...{ gateway, clock, sessions, feed, servers: integrations, agents: turns.names, read },
       readiness: () =>
-        readinessOf({ phase, keeps: gateway.store?.degraded === false, sessions: registry.sessions.values() }),
+        readinessOf({
+          phase,
+          keeps: gateway.store?.degraded === false,
+          sessions: registry.sessions.values(),
+          isFull: sessions.isFull,
+        }),
       metrics: () => metrics.families(),
       dashboardUrl: () => dashboard.url,
     }),
@@ -101,7 +110,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   );
   const listener = getRequestListener(api.fetch, { overrideGlobalObjects: false });
   const server = await startHttpServer({
-    ...{ clock, host: options.host, port: options.port, holdsProcess: true, isLinked: true },
+    ...{ clock, host: options.host, port: options.port, holdsProcess: true, isLinked: true, maxConnections },
     answer: (request, response) => answer(request, response),
   });
   origin = server.origin;

@@ -171,6 +171,11 @@ export class SupervisedSession implements Session, Drainable {
     return this.#persistence.held;
   }
 
+  /** Resolves when it is known whose it is and what is kept of it; undefined once it is. */
+  get opening(): Promise<void> | undefined {
+    return this.#persistence.opening;
+  }
+
   /** Whether the session is to be kept and is not this runtime's: to be opened some time. */
   get unclaimed(): boolean {
     return this.#persistence.unclaimed;

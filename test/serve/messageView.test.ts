@@ -40,7 +40,15 @@ describe('what became of a message', () => {
     [
       'it is a dead letter',
       { history: [begun(1)], records: { ...records, deadLetters: [{ id, reason: 'poison' }] } },
-      { state: 'dead', error: 'It is a dead letter: poison' },
+      { state: 'dead', error: 'It is a dead letter: poison; nothing was called' },
+    ],
+    [
+      'it is a dead letter whose call may have taken effect',
+      {
+        history: [begun(1), answered(1, 'yes'), begun(2)],
+        records: { ...records, deadLetters: [{ id, reason: 'poison' }] },
+      },
+      { state: 'dead', error: 'It is a dead letter: poison', result: { value: 'yes' } },
     ],
   ])('[E-1] where %s', (_, of, view) => {
     expect([messageView(id, { ...sources, ...of })]).toMatchObject([view && { id, ...view }]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Progressing, readinessOf, type ReadinessParts } from '../../src/serve/readiness.ts';
 
 const session: Progressing = { id: 'serve:a', oldestWaitMs: 0, busy: false, heldElsewhere: false };
-const well: ReadinessParts = { phase: 'running', keeps: true, sessions: [session] };
+const well: ReadinessParts = { phase: 'running', keeps: true, sessions: [session], isFull: false };
 
 describe('readiness', () => {
   it.each<[string, Partial<ReadinessParts>, RegExp | undefined]>([
@@ -15,6 +15,7 @@ describe('readiness', () => {
       { sessions: [{ ...session, oldestWaitMs: 60_000, busy: true }] },
       undefined,
     ],
+    ['no further session can be held', { isFull: true }, /as many sessions as it may/],
     ['a message has come just now', { sessions: [{ ...session, oldestWaitMs: 30_000 }] }, undefined],
     ['nothing works on a message', { sessions: [{ ...session, oldestWaitMs: 30_001 }] }, /serve:a has waited for 30s/],
     ['another process has it', { sessions: [{ ...session, oldestWaitMs: 60_000, heldElsewhere: true }] }, undefined],

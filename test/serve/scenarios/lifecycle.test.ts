@@ -34,7 +34,10 @@ describe('the life of a gateway that is served', () => {
     const sent = send('a', echo);
     await asked.promise;
     const stopped = serving.stop(60_000);
-    expect(await get<Readiness>('/readyz')).toMatchObject({ ready: false, reasons: [/stopping/] });
+    expect(await get<Readiness>('/readyz')).toEqual({
+      ready: false,
+      reasons: ['It is stopping: what is under way may end, and nothing new is begun.'],
+    });
     expect((await ask('/readyz')).status).toBe(503);
     expect((await ask('/healthz')).status).toBe(200);
     expect(await send('a', echo)).toMatchObject({ status: 503, error: 'It is stopping.' });

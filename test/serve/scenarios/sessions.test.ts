@@ -43,6 +43,53 @@ describe('a gateway that is served', () => {
     expect(history.filter(({ type }) => type === 'tool_call')).toHaveLength(1);
   });
 
+  it('[E-1] accepts no other message under the key of one', async () => {
+    const { post, send } = await startServed({ servers: { kb: faultyServer() } });
+    await post('/v1/sessions', { id: 'a' });
+    await send('a', echo, '1h', 'k-1');
+    const other = { tool: { ...echo.tool, arguments: { word: 'another' } } };
+    expect(await send('a', other, '1h', 'k-1')).toMatchObject({
+      status: 422,
+      error: 'Another message was accepted under this Idempotency-Key: serve:a-m1.',
+    });
+  });
+
+  it('[E-1] waits for the end of a message that was sent before under its key', async () => {
+    const kb = faultyServer({ faults: [{ tool: 'echo', do: 'hang' }] });
+    const { get, post, send } = await startServed({ servers: { kb } });
+    await post('/v1/sessions', { id: 'a' });
+    await send('a', echo, '', 'k-1');
+    const why = await whyInFlight(get);
+    expect(await send('a', echo, '', 'k-1')).toMatchObject({ status: 202, state: 'running', duplicate: true });
+    const again = send('a', echo, '1h', 'k-1');
+    await post('/v1/sessions/a/fire', { rule: why.next?.id ?? '' });
+    expect(await again).toMatchObject({ status: 200, id: 'serve:a-m1', state: 'failed', duplicate: true });
+  });
+
+  it('[E-1] [I-5] knows what became of a message when another process asks first', async () => {
+    const first = await startServed({ servers: { kb: faultyServer() } });
+    await first.post('/v1/sessions', { id: 'a' });
+    await first.send('a', echo);
+    await first.serving.stop();
+    const second = await startServed({ servers: { kb: faultyServer() }, store: first.store });
+    expect(await second.get('/v1/sessions/a/messages/a-m1')).toMatchObject({ id: 'serve:a-m1', state: 'done' });
+    await second.serving.stop();
+    const third = await startServed({ servers: { kb: faultyServer() }, store: first.store });
+    const { history } = await third.get<{ history: HistoryEntry[] }>('/v1/sessions/a/history');
+    expect(history).toHaveLength(3);
+  });
+
+  it('[E-1] [I-5] says of a session that another process has no more than that', async () => {
+    const first = await startServed({ servers: { kb: faultyServer() } });
+    await first.post('/v1/sessions', { id: 'a' });
+    await first.send('a', echo);
+    const second = await startServed({ servers: { kb: faultyServer() }, store: first.store });
+    for (const way of ['history', 'messages/serve:a-m1'])
+      expect((await second.ask(`/v1/sessions/a/${way}`)).status).toBe(409);
+    expect(await second.get('/v1/sessions/a')).toMatchObject({ heldElsewhere: true });
+    expect((await second.send('a', echo)).status).toBe(409);
+  });
+
   it('[E-1] goes on when its server is killed in the middle of a call', async () => {
     const kb = faultyServer({ faults: [{ tool: 'echo', nth: 1, do: 'crash', signal: 'SIGKILL' }] });
     const { post, send } = await startServed({ servers: { kb } });
@@ -216,7 +263,8 @@ describe('what a client gets wrong', () => {
     ['no token', '/v1/sessions', { headers: { authorization: '' } }, 401, /Authorization has to hold the token/],
     ['another token', '/v1/sessions', { headers: { authorization: `Bearer ${token}x` } }, 401, /hold the token/],
     ['no such route', '/v2/sessions', {}, 404, /There is no \/v2\/sessions here/],
-    ['another method', '/v1/sessions/a/cancel', {}, 404, /takes POST/],
+    ['another method', '/v1/sessions/a/cancel', {}, 405, /takes POST/],
+    ['no session in the path', '/v1/sessions/', {}, 404, /There is no/],
     ['no JSON', '/v1/sessions', { method: 'POST', body: '{' }, 400, /has to be JSON/],
     ['a key nobody knows', '/v1/sessions', { method: 'POST', body: '{"ip":"a"}' }, 400, /`body\.ip`.*id/],
     ['an id with spaces', '/v1/sessions', { method: 'POST', body: '{"id":"a b"}' }, 400, /`body\.id`.*without spaces/],
