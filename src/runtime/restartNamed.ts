@@ -9,7 +9,7 @@ export interface Restartable {
   readonly root: Pick<Supervisor, 'has' | 'restartChild'>;
   /** By name; those of hooks begin with `hook:`. */
   readonly paths: ReadonlyMap<string, RestartablePath>;
-  readonly sessions: ReadonlyMap<string, { restarting(note: OrderNote): void }>;
+  readonly sessions: ReadonlyMap<string, RestartableSession>;
   /** Is told `operator.restarted`. */
   readonly facts: Pick<Facts, 'tell'>;
   /** Who asked for it, and why. @defaultValue not said */
@@ -22,6 +22,11 @@ interface RestartablePath {
   restart(): void;
 }
 
+interface RestartableSession {
+  restarting(note: OrderNote): void;
+  why(): { readonly calls: readonly unknown[] };
+}
+
 /**
  * Restarts an integration or a session by its name. An integration with a process gets a new one. Another integration has its calls ended
  * and its circuit closed. A session gets a new actor. Takes names as they were declared, an integration before a session before a hook, and
@@ -32,13 +37,15 @@ export function restartNamed(given: string, { root, paths, sessions, facts, note
   const name = checkName('name', given);
   const path = paths.get(name) ?? paths.get(name.replace(/^(?:mcp|integration):/, ''));
   const session = path === undefined ? [name, name.replace(/^session:/, '')].find((id) => sessions.has(id)) : undefined;
-  const found = path ?? (session === undefined ? paths.get(`hook:${name}`) : undefined);
-  if (found !== undefined) restartIntegration(found, { root, facts, note });
+  const integration = path ?? (session === undefined ? paths.get(`hook:${name}`) : undefined);
+  if (integration !== undefined) restartIntegration(integration, { root, facts, note });
   else if (session === undefined) {
     throw new RangeError(`No integration \`${name}\` and no session of that name; known: ${known(paths, sessions)}`);
   } else if (root.has(`session:${session}`)) {
-    facts.tell({ type: 'operator.restarted', session, what: 'session', calls: 0, ...note });
-    sessions.get(session)?.restarting(note ?? {});
+    const found = sessions.get(session);
+    const calls = found?.why().calls.length ?? 0;
+    facts.tell({ type: 'operator.restarted', session, what: 'session', calls, ...note });
+    found?.restarting(note ?? {});
     root.restartChild(`session:${session}`);
   }
   // A session is not a child before the start; there is nothing to restart then.

@@ -24,7 +24,9 @@ const restarted = (
   restartNamed(name, {
     root: { has: (id) => children.includes(id), restartChild: (id) => void done.push(`restart ${id}`) },
     paths: new Map(integrations.map((each) => [each, pathOf(each, done)])),
-    sessions: new Map(sessions.map((id) => [id, { restarting: () => undefined }])),
+    sessions: new Map(
+      sessions.map((id) => [id, { restarting: () => undefined, why: () => ({ calls: ['a-1-1', 'a-1-2'] }) }]),
+    ),
     facts: { tell: (fact) => void (fact.type === 'operator.restarted' && told.push(fact)) },
   });
   return done;
@@ -53,7 +55,7 @@ describe('a restart by name', () => {
   it.each([
     ['kb', { integration: 'kb', what: 'server', calls: 3 }],
     ['search', { integration: 'search', what: 'calls', calls: 3 }],
-    ['agent:main', { session: 'agent:main', what: 'session', calls: 0 }],
+    ['agent:main', { session: 'agent:main', what: 'session', calls: 2 }],
   ])('[O-1] [L-5] of %s is told as what an operator wanted', (name, fact) => {
     const told: unknown[] = [];
     restarted(name, world, told);
