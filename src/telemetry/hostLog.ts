@@ -86,6 +86,21 @@ const lines: Lines = {
     subject: session,
     text: `Turn ${turn} of the session ${session} failed (${kind}): ${error}`,
   }),
+  'session.resumed': ({ session, waiting, lostCalls, openCalls }) => {
+    // What merely waited is delivered as if nothing had been.
+    if (lostCalls + openCalls === 0) return undefined;
+    const lost = [
+      ...(lostCalls > 0 ? [`${countText(lostCalls, 'call')} lost the answer`] : []),
+      ...(openCalls > 0 ? [`it is asked what became of ${countText(openCalls, 'call')}`] : []),
+    ].join(', ');
+    const text = `The session ${session} goes on where an earlier process ended: ${lost}, ${countText(waiting, 'message')} to deliver`;
+    return { level: 'warn', subject: session, text };
+  },
+  'session.dead_letter': ({ session, message, reason }) => ({
+    level: 'warn',
+    subject: session,
+    text: `The message ${message} of the session ${session} is not delivered any more (${reason}); unwedge letters shows it`,
+  }),
   'workflow.*.item_error': ({ workflow, item, attempt, final, error }) =>
     final
       ? {
@@ -122,6 +137,8 @@ const lines: Lines = {
     text: `The supervisor ${supervisor} gave up for ${child}: ${restarts} restarts within ${formatDuration(periodMs)}`,
   }),
 };
+
+const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** Characters of a line: what others said may be long. */
 const longest = 500;

@@ -33,7 +33,14 @@ export function Overview() {
           <h2>Ends by itself</h2>
           <span class="faint">each with the rule that ends it</span>
         </div>
-        <WaitList needsPerson={false} none={isFrozen ? 'Not known of a gateway that is frozen.' : 'Nothing waits.'} />
+        <WaitList
+          needsPerson={false}
+          none={
+            isFrozen
+              ? 'Not known of a gateway that is frozen.'
+              : 'No call is tried again, and none has been silent for 10 s.'
+          }
+        />
       </section>
       <Health />
       {tables.integrations.all.value.length + tables.runtimes.all.value.length === 0 && (

@@ -62,7 +62,7 @@ function Counts() {
   const live = tables.sessions.all.value.filter(({ state }) => state !== undefined).length;
   return (
     <>
-      {counted(live, 'session')} live, {count(waitingSessions().size)} with something to wait for.
+      {counted(live, 'session')} live, {count(waitingSessions().size)} with a question, a retry or 10 s of silence.
     </>
   );
 }

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../src/policy/facts.ts';
+import { createBus } from '../../src/telemetry/bus.ts';
+import { logToHost } from '../../src/telemetry/hostLog.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+
+/** What a host is told of a fact. */
+function lineOf(fact: Fact): string {
+  const clock = new SimulatedClock();
+  const bus = createBus({ clock });
+  const said: string[] = [];
+  const line =
+    (level: string) =>
+    (text: string): void =>
+      void said.push(`${level} ${text}`);
+  logToHost(bus, clock, { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') });
+  bus.tell(fact);
+  return said.join('\n');
+}
+
+const resumed = {
+  type: 'session.resumed',
+  session: 'desk',
+  waiting: 2,
+  lostCalls: 0,
+  openCalls: 0,
+  deadLetters: 0,
+} as const;
+
+describe('what a host is told', () => {
+  it.each<[string, Fact, string]>([
+    [
+      'of a dead letter',
+      { type: 'session.dead_letter', session: 'desk', message: 'desk-m1', reason: 'poison' },
+      'warn The message desk-m1 of the session desk is not delivered any more (poison); unwedge letters shows it',
+    ],
+    ['of messages that merely waited: nothing', resumed, ''],
+    [
+      'of lost answers',
+      { ...resumed, lostCalls: 1 },
+      'warn The session desk goes on where an earlier process ended: 1 call lost the answer, 2 messages to deliver',
+    ],
+    [
+      'of calls that are asked about',
+      { ...resumed, waiting: 1, lostCalls: 2, openCalls: 3 },
+      'warn The session desk goes on where an earlier process ended: 2 calls lost the answer, it is asked what became of 3 calls, 1 message to deliver',
+    ],
+  ])('[O-11] [I-4] %s', (_, fact, line) => {
+    expect(lineOf(fact)).toBe(line);
+  });
+});
