@@ -26,7 +26,7 @@ export function listenPlace(args: Pick<ServeArgs, 'port' | 'listen' | 'token-fil
     );
   if (host !== loopback && (noToken || tokenFile === undefined))
     throw new UsageError(
-      `--listen ${host} can be reached by other machines: it needs --token-file FILE, whose token they show. There is no TLS; put a proxy that has it in front`,
+      `--listen ${host} takes requests under any name, and from wherever it is reached: it needs --token-file FILE, whose token they show. There is no TLS; put a proxy that has it in front`,
     );
   return { host, port: Number(digits) };
 }

@@ -16,7 +16,7 @@ import { whatIsServed } from './whatIsServed.ts';
 export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   const place = listenPlace(args);
   const token = listenToken(args);
-  const { config: inline, file, servers, agents, hooks } = whatIsServed(args, io.env);
+  const { config: inline, file, servers, agents, hooks, warnings } = whatIsServed(args, io.env);
   const config = await wholeConfig(inline === undefined ? args.config : undefined, io, inline);
   io.leaveErrors?.();
   // What runs services counts another exit code than 0 as a failure.
@@ -25,6 +25,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   if (path === ':memory:')
     throw new UsageError('A gateway that is served keeps its sessions: `:memory:` cannot be its store');
   const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));
+  for (const warning of warnings) logger.warn(`${file}: ${warning}`);
   const serving = await startServe({
     ...{ servers, agents, hooks, ...place, token: token?.value, maxSessions: args['max-sessions'] },
     gateway: { ...config, store: path, logger, control: true },

@@ -1,5 +1,6 @@
 import type { UnwedgeConfig } from '../../config/configTypes.ts';
 import type { McpIntegrationOptions, RemoteMcpOptions } from '../../integrations/mcp/mcpServer.ts';
+import { nearest } from '../../policy/nearest.ts';
 import type { Served } from '../../serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
 import { type FileServer, fieldsIn, readServersFile, serversIn } from '../mcp/serversFile.ts';
@@ -11,6 +12,8 @@ export interface WhatIsServed extends Served {
   /** The file that it stands in. */
   readonly file: string;
   readonly config?: UnwedgeConfig | undefined;
+  /** What stands in the file and is read by nobody, a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -35,7 +38,26 @@ export function whatIsServed(
   };
   if (Object.keys(served.servers).length + Object.keys(served.agents).length === 0)
     throw nothing(`${quoted(named)} has neither \`mcpServers\` nor \`agents\``);
-  return { ...served, file: named, ...(file === undefined && { config: rest as UnwedgeConfig }) };
+  const warnings = unread(mcpServers, file === undefined);
+  return { ...served, file: named, warnings, ...(file === undefined && { config: rest as UnwedgeConfig }) };
+}
+
+/** What is said of a server, in the shape that clients have. */
+const serverKeys = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'disabled'];
+/** What belongs under `policies`: written beside the command it would hold for nothing. */
+const policyKeys = ['effect', 'tools', 'reconcile', 'policy', 'retry', 'limits'];
+
+/** @param isOurs - whether the file is for us alone: that of a client may hold what is the client's. */
+function unread(servers: unknown, isOurs: boolean): readonly string[] {
+  return Object.entries(fieldsIn(servers) ?? {}).flatMap(([name, server]) =>
+    Object.keys(fieldsIn(server) ?? {}).flatMap((key) => {
+      const what = `\`mcpServers.${name}.${key}\` is read by nobody`;
+      if (policyKeys.includes(key)) return [`${what}: it belongs under \`policies.integrations.${name}\``];
+      if (!isOurs || serverKeys.includes(key)) return [];
+      const meant = nearest(key, serverKeys);
+      return [meant === undefined ? what : `${what}; did you mean ${meant}?`];
+    }),
+  );
 }
 
 const nothing = (what: string): CommandError =>

@@ -52,6 +52,20 @@ describe('what `unwedge serve` serves', () => {
     expect(() => served(content)).toThrow(error);
   });
 
+  it('[E-1] has no word that is read by nobody without saying so', () => {
+    const mcpServers = {
+      kb: { ...kb, effect: 'readOnly', comand: 'x', vendor: 1 },
+      far: { url: 'https://mcp.example/mcp' },
+    };
+    expect(served({ mcpServers }).warnings).toEqual([
+      '`mcpServers.kb.effect` is read by nobody: it belongs under `policies.integrations.kb`',
+      '`mcpServers.kb.comand` is read by nobody; did you mean command?',
+      '`mcpServers.kb.vendor` is read by nobody',
+    ]);
+    // That of a client may hold what is the client's.
+    expect(served({ mcpServers }, 'servers').warnings).toHaveLength(1);
+  });
+
   it('[E-1] says what to write where nothing is named', () => {
     expect(() => whatIsServed({ config: undefined, servers: undefined }, {})).toThrow(
       /Nothing is named.*`mcpServers`.*`agents`/s,
