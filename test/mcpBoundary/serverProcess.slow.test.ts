@@ -142,7 +142,7 @@ describe('the process of a supervised MCP server', () => {
     const store = join(temporaryDirectory(), 'kb.sqlite');
     writeFileSync(store, 'no database');
     const { error } = await startServer('v1', { store });
-    expect(await error()).toMatch(/^The store is degraded, .* file is not a database/);
+    expect(await error()).toMatch(/^The store is degraded, .* the file is no SQLite database/);
   });
 
   it('[P-2] [I-4] says on stderr what nobody caught', async () => {

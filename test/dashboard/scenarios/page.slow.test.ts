@@ -187,6 +187,7 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     await expect.poll(async () => new Set(await texts(page, '.event .who'))).toEqual(new Set(['mail']));
     expect(page.url()).toMatch(/#\/events\?integration=mail&failed=1$/);
     await page.locator('.event summary').first().click();
+    await page.locator('.event pre').first().waitFor();
     expect(JSON.parse((await texts(page, '.event pre'))[0] ?? '')).toMatchObject({ integration: 'mail' });
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.locator('.event', { hasText: 'search' }).first().waitFor();
