@@ -97,7 +97,12 @@ function matterOfDead(runtimes: Watched['runtimes'], records: Watched['records']
   const names = dead.map(({ runtime }) => `${sanitize(runtime.name)} (pid ${runtime.pid})`).join(', ');
   const gone = dead.length === 1 ? 'is gone: its process ended' : 'are gone: their processes ended';
   const what = `${names} ${gone} without a word, last seen ${ago(Math.max(...dead.map(({ runtime }) => runtime.renewedAt)), now)}${leftText(records)}`;
-  return [{ what, next: 'start the gateway: it takes up what is left' }];
+  const isProxy = dead.every(({ runtime }) => /^unwedge (?:mcp|run|agent|api) /.test(runtime.name));
+  // Some clients (Codex) end their servers so.
+  const next = isProxy
+    ? 'nothing, where its client ended it: it kept nothing that waits'
+    : 'start the gateway: it takes up what is left';
+  return [{ what, next }];
 }
 
 function leftText(records: Watched['records']): string {
