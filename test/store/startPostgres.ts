@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/policy/clock.ts';
 import { systemClock } from '../../src/runtime/systemClock.ts';
 import { KnownSecrets } from '../../src/store/knownSecrets.ts';
-import { openStore } from '../../src/store/openStore.ts';
+import { openStore, type StoreOptions } from '../../src/store/openStore.ts';
 import type { PostgresStore } from '../../src/store/postgres/postgresStore.ts';
 import { RecordedFacts } from '../support/facts.ts';
 import { postgresServer, query } from '../support/postgresServer.ts';
@@ -17,7 +17,7 @@ export interface TestSchema {
   ask(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-export interface OpenOptions {
+export interface OpenOptions extends Pick<StoreOptions, 'logger' | 'retention'> {
   readonly clock?: Clock;
   readonly facts?: RecordedFacts;
   /** Of a proxy, in the place of the server's. */
@@ -37,7 +37,13 @@ export async function newSchema(): Promise<TestSchema> {
   return {
     schema,
     url: `${base}?schema=${schema}`,
-    async open({ clock = systemClock, facts = new RecordedFacts(), port = server.port, leaseMs = 60_000 } = {}) {
+    async open({
+      clock = systemClock,
+      facts = new RecordedFacts(),
+      port = server.port,
+      leaseMs = 60_000,
+      ...more
+    } = {}) {
       const path = `${base.replace(`:${server.port}/`, `:${port}/`)}?schema=${schema}&leaseMs=${leaseMs}`;
       const store = (await openStore({
         path,
@@ -45,6 +51,7 @@ export async function newSchema(): Promise<TestSchema> {
         clock,
         facts,
         secrets: new KnownSecrets({}),
+        ...more,
       })) as PostgresStore;
       onTestFinished(() => store.close());
       return store;
