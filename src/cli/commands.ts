@@ -84,6 +84,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'figures of every integration as Prometheus reads them',
     load: async () => (await import('./metrics.ts')).metrics,
   },
+  migrate: {
+    summary: 'move the database of a gateway from a file to PostgreSQL, where several gateways share it',
+    load: async () => (await import('./migrate.ts')).migrate,
+  },
   probe: {
     summary: 'have an open circuit, or a server that asked not to be called, tried now',
     load: async () => (await import('./probe.ts')).probe,

@@ -12,13 +12,18 @@ export interface ChaosReport {
   readonly violations: readonly string[];
 }
 
+/** Where a gateway keeps its sessions, and how that is read when all is over. */
+export interface KeptWhere {
+  readonly path: string;
+  readonly kept: () => Promise<{ readonly messages: readonly object[]; readonly calls: readonly object[] }>;
+}
+
 export function killGateway(options: {
   readonly times: number;
   readonly seed: number;
-  /** Where the gateway keeps its sessions, and how that is read when all is over. @defaultValue a new file */
-  readonly store?: {
-    readonly path: string;
-    readonly kept: () => Promise<{ readonly messages: readonly object[]; readonly calls: readonly object[] }>;
-  };
+  /** @defaultValue a new file */
+  readonly store?: KeptWhere;
+  /** Where the file is moved after half of the ends. @defaultValue it is not */
+  readonly movesTo?: KeptWhere;
   readonly progress?: (kills: number, accepted: number) => void;
 }): Promise<ChaosReport>;

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { seededRandom } from '../../dist/testing/index.js';
 import { importSource } from '../support/sourceModule.mjs';
 
 const { findDriver } = await importSource('store/sqlite/driver.ts');
 
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const program = fileURLToPath(new URL('gatewayUnderLoad.mjs', import.meta.url));
 /** Messages without an answer that a driver keeps on their way. */
 const onTheirWay = 40;
@@ -20,12 +22,13 @@ const enough = 200;
  * Ends a gateway under load at random points, `times` times: with SIGKILL, with SIGTERM, or with a drain that is too short. Then lets one
  * finish, and checks what is left.
  * @param {{path: string, kept: () => Promise<{messages: object[], calls: object[]}>}} [options.store] - where it is kept; a file without.
+ * @param {{path: string, kept: () => Promise<{messages: object[], calls: object[]}>}} [options.movesTo] - where the file is moved after half of the ends.
  * @returns {Promise<{seed: number, kills: number, stops: number, accepted: number, redelivered: number, putBack: number, poisoned: number, lostCalls: number, violations: string[]}>}
  */
-export async function killGateway({ times, seed, store, progress = () => undefined }) {
+export async function killGateway({ times, seed, store, movesTo, progress = () => undefined }) {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-chaos-'));
   const { path: database, kept } = store ?? fileStore(join(directory, 'gateway.sqlite'));
-  const files = { database, kept, journal: join(directory, 'journal') };
+  let files = { database, kept, journal: join(directory, 'journal') };
   const load = {
     random: seededRandom(seed),
     sent: 0,
@@ -43,6 +46,9 @@ export async function killGateway({ times, seed, store, progress = () => undefin
       ends[how]++;
       await run(files, load, { endAfterLines, how });
       progress(end, load.accepted.size);
+      if (movesTo === undefined || end !== Math.ceil(times / 2)) continue;
+      await execa(process.execPath, [main, 'migrate', '--from', database, '--to', movesTo.path]);
+      files = { ...files, database: movesTo.path, kept: movesTo.kept };
     }
     await run(files, load, {});
     return { seed, kills: ends.kill, stops: ends.term + ends.drain, ...(await judge(files, load)) };

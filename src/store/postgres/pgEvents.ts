@@ -11,7 +11,7 @@ import type { PgRow } from './pgDriver.ts';
 const separator = '\u001F';
 
 /** What is asked for most is beside the metadata: JSON in a text costs the reading of every row. */
-const insert: RowStatement = {
+export const insertEvent: RowStatement = {
   name: 'insert_event',
   together: true,
   text: `WITH ${rowsOf('at bigint, category text, type text, metadata text, integration text, pid integer, sessions text, failed boolean')}
@@ -35,7 +35,7 @@ export class PgEvents {
   /** Stores the fact with a write that is under way, if its type is stored. */
   async insert(batch: BatchRows, fact: Told<Fact>): Promise<void> {
     const event = storedEvent(fact);
-    if (event !== undefined) await batch.row(insert, 'events', this.#rowOf(event, fact.at));
+    if (event !== undefined) await batch.row(insertEvent, 'events', this.#rowOf(event, fact.at));
   }
 
   /** Stores the fact if its type is stored. False when it was refused at the door. Never throws. */
@@ -47,7 +47,7 @@ export class PgEvents {
     const row = this.#rowOf(event, fact.at);
     this.#database.write({
       async run(batch) {
-        await batch.row(insert, 'events', row);
+        await batch.row(insertEvent, 'events', row);
       },
     });
     return true;
@@ -64,20 +64,29 @@ export class PgEvents {
   #rowOf({ category, eventType: type, metadata }: StoredEvent, at: number): readonly Value[] {
     const pid = this.#runtimePid;
     const written = this.#redact(pid === undefined ? metadata : Object.assign({}, metadata, { runtime_pid: pid }));
-    const clean = parseMetadata(written);
-    const { integration, child, session, session_key: key } = clean;
-    const sessions = [session, key, typeof child === 'string' ? sessionOf(child) : undefined];
-    return [
-      Math.round(at),
-      category,
-      type,
-      written,
-      typeof integration === 'string' ? integration : null,
-      pid ?? null,
-      sessions.filter((id) => typeof id === 'string').join(separator),
-      wentWrong({ category, type, metadata: clean }),
-    ];
+    return eventValues({ category, type }, written, at);
   }
+}
+
+/** The values of an event's row. @param written - its metadata as JSON, without secrets; `runtime_pid` there is its process. */
+export function eventValues(
+  { category, type }: Pick<EventRow, 'category' | 'type'>,
+  written: string,
+  at: number,
+): readonly Value[] {
+  const metadata = parseMetadata(written);
+  const { integration, child, session, session_key: key, runtime_pid: pid } = metadata;
+  const sessions = [session, key, typeof child === 'string' ? sessionOf(child) : undefined];
+  return [
+    Math.round(at),
+    category,
+    type,
+    written,
+    typeof integration === 'string' ? integration : null,
+    Number.isSafeInteger(pid) ? Number(pid) : null,
+    sessions.filter((id) => typeof id === 'string').join(separator),
+    wentWrong({ category, type, metadata }),
+  ];
 }
 
 /** The session that a child of the supervision tree is. */

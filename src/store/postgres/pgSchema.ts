@@ -171,6 +171,8 @@ CREATE TABLE uw.child (
   owner_start text NOT NULL,
   PRIMARY KEY (host, pid, process_start)
 );
+
+CREATE TABLE uw.moved (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp());
 `;
 
 /**

@@ -32,7 +32,7 @@ const keep: RowStatement = {
 };
 
 /** All minutes together stand under a minute that never was. */
-const total = -1;
+export const total = -1;
 
 /** Figures of calls in the database. */
 export class PgStatistics implements CallStatisticsRecords {
