@@ -108,10 +108,10 @@ export class LateStore {
     const { openStore, storedTypes } = await import('../store/openStore.ts');
     const { sweepPrompts } = await import('../actors/prompt/promptSweep.ts');
     const { reapOrphans } = await import('../actors/process/orphans.ts');
-    const { store: path, storeRequired: required, clock, logger, synchronous, secrets } = this.#options;
+    const { store: path, storeRequired: required, clock, random, logger, synchronous, secrets } = this.#options;
     const { lockWaitMs, retention } = this.#tuning;
     const bus = this.#bus;
-    const about = { clock, logger, synchronous, lockWaitMs, retention, secrets };
+    const about = { clock, random, logger, synchronous, lockWaitMs, retention, secrets };
     const opened = await openStore({ path, required, facts: bus, runtimePid: process.pid, ...about });
     this.#store = opened;
     bus.off('*', this.#keep);

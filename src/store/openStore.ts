@@ -1,4 +1,4 @@
-import type { Clock } from '../policy/clock.ts';
+import type { Clock, Random } from '../policy/clock.ts';
 import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { anything, boolean, choice, integer, type Key, type KeysOf, number, text } from '../policy/optionKeys.ts';
@@ -27,6 +27,8 @@ export interface StoreOptions {
   /** Whether it is an error when the file cannot be had, for other reasons than a lock. @defaultValue false */
   readonly required?: boolean | undefined;
   readonly clock: Clock;
+  /** A source of chance in [0, 1), where several nodes are not to do the same at one moment. @defaultValue Math.random */
+  readonly random?: Random | undefined;
   /** Is told `store.degraded` and `store.recovered`. */
   readonly facts: Facts;
   readonly logger?: Logger | undefined;
@@ -58,6 +60,7 @@ const storeKeys = {
   path: text(),
   required: boolean({ default: false }),
   clock: given<Clock>(),
+  random: given<Random>(),
   facts: given<Facts>(),
   logger: given<Logger>(),
   synchronous: choice(['NORMAL', 'FULL'], { default: 'NORMAL' }),
@@ -77,7 +80,7 @@ const storeKeys = {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { required, synchronous, lockWaitMs, runtimePid, retention: kept } = readOptions('options', options, storeKeys);
-  const { clock, facts, logger, env = process.env } = options;
+  const { clock, random = Math.random, facts, logger, env = process.env } = options;
   const retention = kept || undefined;
   const path = storePlace(options.path, env);
   const secrets = options.secrets ?? new KnownSecrets(env);
@@ -88,7 +91,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       say(logger, 'warn', 'Nothing is deleted from a PostgreSQL database yet: `retention` has no effect on it.');
     // Loaded by those who name one alone.
     const { openPostgres } = await import('./postgres/postgresStore.ts');
-    return openPostgres({ url: path, redact, clock, facts, logger, required, runtimePid });
+    return openPostgres({ url: path, redact, clock, random, facts, logger, required, runtimePid });
   }
   const parts = { path, redact, clock, facts, logger };
   if (path === ':memory:') {

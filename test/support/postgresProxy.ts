@@ -11,6 +11,12 @@ export interface PostgresProxy {
   cut(when: Cut): void;
   /** How often it was cut. */
   readonly cuts: number;
+  /** Ends the connections that there are. */
+  sever(): void;
+  /** Lets nothing through any more, of connections that are made meanwhile too, and says so to nobody. */
+  hold(direction: 'to_server' | 'to_client' | 'both'): void;
+  /** Lets all through again, what was held first. */
+  pass(): void;
 }
 
 const commit = Buffer.from('COMMIT\0');
@@ -20,6 +26,12 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
   let next: Cut | undefined;
   let cuts = 0;
   const sockets = new Set<Socket>();
+  let isHeld = { to_server: false, to_client: false };
+  const held: (() => void)[] = [];
+  const send = (direction: 'to_server' | 'to_client', socket: Socket, data: Buffer): void => {
+    if (isHeld[direction]) held.push(() => socket.destroyed || socket.write(data));
+    else socket.write(data);
+  };
   const server = createServer((client) => {
     const upstream = connect(serverPort, '127.0.0.1');
     let isCommitting = false;
@@ -29,7 +41,10 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
     };
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      socket.on('error', end).on('close', end);
+      socket.on('error', end).on('close', () => {
+        sockets.delete(socket);
+        end();
+      });
     }
     client.on('data', (data) => {
       const commits = data.includes(commit);
@@ -43,10 +58,10 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
         next = undefined;
         isCommitting = true;
       }
-      upstream.write(data);
+      send('to_server', upstream, data);
     });
     upstream.on('data', (data) => {
-      if (!isCommitting) client.write(data);
+      if (!isCommitting) send('to_client', client, data);
       else if (data.includes(commit)) {
         cuts++;
         end();
@@ -68,6 +83,16 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
     },
     get cuts() {
       return cuts;
+    },
+    sever() {
+      for (const socket of sockets) socket.destroy();
+    },
+    hold(direction) {
+      isHeld = { to_server: direction !== 'to_client', to_client: direction !== 'to_server' };
+    },
+    pass() {
+      isHeld = { to_server: false, to_client: false };
+      for (const go of held.splice(0)) go();
     },
   };
 }

@@ -19,6 +19,26 @@ export interface PgClient {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
+/** A connection that is in no pool. */
+export interface PgLoneClient {
+  /** Of the process of the server that serves it, as a pooler may have made it up. */
+  readonly processID: number | null;
+  connect(): Promise<unknown>;
+  query(query: PgQuery): Promise<{ readonly rows: readonly PgRow[] }>;
+  end(): Promise<void>;
+  /** It does not hold the process any more. */
+  unref(): void;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'notification', listener: (message: PgNotification) => void): unknown;
+}
+
+export interface PgNotification {
+  /** Of the process of the server that has sent it. */
+  readonly processId: number;
+  readonly payload?: string | undefined;
+}
+
 /** What is used of a pool of `pg`. */
 export interface PgPool {
   connect(): Promise<PgClient>;
@@ -30,6 +50,7 @@ export interface PgPool {
 /** What is used of the package. */
 export interface PgModule {
   readonly Pool: new (options: Readonly<Record<string, unknown>>) => PgPool;
+  readonly Client: new (options: Readonly<Record<string, unknown>>) => PgLoneClient;
 }
 
 /** The optional package; its name in a variable, so that nothing looks for its types. */

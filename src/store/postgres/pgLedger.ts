@@ -20,6 +20,7 @@ import { askCall, noteVerdict, openCall, settleCall } from './callStatements.ts'
 import { writeFenced } from './fenced.ts';
 import type { Lease, Leases } from './leases.ts';
 import { releaseLease } from './leaseStatements.ts';
+import type { NodeConnection } from './nodeConnection.ts';
 import {
   buryLetter,
   finishMessage,
@@ -39,6 +40,8 @@ export interface LedgerScope {
   readonly events: Pick<PgEvents, 'insert'>;
   readonly redact: Redactor;
   readonly leases: Leases;
+  /** Tells other nodes. */
+  readonly node: Pick<NodeConnection, 'notify'>;
   /** The runtime that claims. */
   readonly runtime: string;
 }

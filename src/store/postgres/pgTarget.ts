@@ -4,6 +4,8 @@ import { parsed, shownUrl } from '../../policy/postgresUrl.ts';
 export interface PgTarget {
   /** With its password: for the driver alone. */
   readonly connectionString: string;
+  /** The same of the server itself, for what a pooler does not pass; undefined where there is no such way. */
+  readonly direct: string | undefined;
   /** For people: without user and password. */
   readonly shown: string;
   /** The schema that holds our tables. */
@@ -18,8 +20,9 @@ export interface PgTarget {
 const defaultLeaseMs = 2_500;
 
 /**
- * Reads the URL of a store: that of the database, with `schema` (@defaultValue unwedge), `prepare` (`false` for a PgBouncer before 1.21) and `leaseMs`
- * (@defaultValue 2500) beside what `pg` takes.
+ * Reads the URL of a store: that of the database, with `schema` (@defaultValue unwedge), `prepare` (`false` for a PgBouncer before 1.21), `leaseMs`
+ * (@defaultValue 2500) and `direct` (`HOST:PORT` of the server where the URL is that of a pooler, `false` where it cannot be reached) beside what `pg`
+ * takes.
  * @throws RangeError that names the part and its value, never the URL.
  */
 export function readTarget(url: string): PgTarget {
@@ -38,6 +41,30 @@ export function readTarget(url: string): PgTarget {
   if (!Number.isInteger(leaseMs) || leaseMs < 300 || leaseMs > 600_000) {
     throw new RangeError(`Expected \`leaseMs\` of the \`store\` to be an integer from 300 to 600000, got ${leaseMs}`);
   }
-  for (const own of ['schema', 'prepare', 'leaseMs']) searchParams.delete(own);
-  return { connectionString: read.href, shown: shownUrl(url), schema, prepares: prepare === 'true', leaseMs };
+  const direct = searchParams.get('direct');
+  for (const own of ['schema', 'prepare', 'leaseMs', 'direct']) searchParams.delete(own);
+  return {
+    connectionString: read.href,
+    direct: directOf(read, direct),
+    shown: shownUrl(url),
+    schema,
+    prepares: prepare === 'true',
+    leaseMs,
+  };
+}
+
+/** The URL of the server itself. @throws RangeError */
+function directOf(url: URL, direct: string | null): string | undefined {
+  if (direct === null) return url.href;
+  if (direct === 'false') return undefined;
+  const [, host = '', port = ''] = /^([^@/?#]+):(\d{1,5})$/.exec(direct) ?? [];
+  const server = new URL(url.href);
+  server.hostname = host;
+  server.port = port;
+  if (host === '' || server.port !== port) {
+    throw new RangeError(
+      `Expected \`direct\` of the \`store\` to be HOST:PORT or false, got ${JSON.stringify(direct)}`,
+    );
+  }
+  return server.href;
 }

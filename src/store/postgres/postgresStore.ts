@@ -1,4 +1,4 @@
-import type { Clock } from '../../policy/clock.ts';
+import type { Clock, Random } from '../../policy/clock.ts';
 import type { Fact, Facts, Told } from '../../policy/facts.ts';
 import type { Logger } from '../../policy/logger.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
@@ -8,6 +8,7 @@ import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
 import { Leases } from './leases.ts';
+import { NodeConnection } from './nodeConnection.ts';
 import { PgAlerts } from './pgAlerts.ts';
 import { PgBreakers } from './pgBreakers.ts';
 import { PgChildren } from './pgChildren.ts';
@@ -33,6 +34,7 @@ export interface PostgresOptions {
   readonly runtimePid: number | undefined;
   readonly redact: Redactor;
   readonly clock: Clock;
+  readonly random: Random;
   readonly facts: Facts;
   readonly logger: Logger | undefined;
 }
@@ -61,6 +63,8 @@ export class PostgresStore implements Store {
   readonly runtimes: PgRuntimes;
   readonly children: PgChildren;
   readonly alerts: PgAlerts;
+  /** What other nodes are told, and tell. */
+  readonly node: NodeConnection;
   readonly #target: PgTarget;
   readonly #options: PostgresOptions;
   readonly #renewals: PgConnections;
@@ -74,6 +78,7 @@ export class PostgresStore implements Store {
     this.path = target.shown;
     this.#target = target;
     this.#options = options;
+    this.node = new NodeConnection(pg, target, options);
     this.#renewals = new PgConnections(pg, target, 1, target.leaseMs);
     const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
     this.#database = database;
@@ -111,7 +116,9 @@ export class PostgresStore implements Store {
     const { clock, redact } = this.#options;
     const leases = new Leases(this.#renewals, clock, runtime, this.#target.leaseMs);
     this.#leases.add(leases);
-    return new PgSessions({ database: this.#database, events: this.#events, redact, leases, runtime, clock });
+    this.node.present(runtime);
+    const { node } = this;
+    return new PgSessions({ database: this.#database, events: this.#events, redact, leases, node, runtime, clock });
   }
 
   /** Takes what other nodes have changed of what they share now, rather than within a second. Never rejects. */
@@ -127,7 +134,7 @@ export class PostgresStore implements Store {
     this.#copies.stop();
     await this.#database.close();
     for (const leases of this.#leases) leases.close();
-    await this.#renewals.close();
+    await Promise.all([this.#renewals.close(), this.node.close()]);
   }
 
   async #haveToReach(): Promise<void> {
