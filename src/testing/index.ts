@@ -24,3 +24,20 @@ export {
   type ModelMoment,
   type ModelRequest,
 } from './faultyModelApi.ts';
+export { checkHistory, type HistoryVerdict } from './history/checkHistory.ts';
+export { describeViolation, type Evidence, type HistoryRule, type HistoryViolation } from './history/violation.ts';
+export type {
+  CallEntry,
+  CallRow,
+  ClaimEntry,
+  HistoryRows,
+  JournalEntry,
+  JournalFence,
+  LeaseChange,
+  LeaveEntry,
+  MessageEntry,
+  MessageRow,
+  RowWrite,
+  SenderEntry,
+  WriteEntry,
+} from './history/journalEntry.ts';

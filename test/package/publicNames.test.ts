@@ -85,6 +85,8 @@ describe('the public names', () => {
         ],
         "unwedge/testing": [
           "SimulatedClock",
+          "checkHistory",
+          "describeViolation",
           "faultyMcpServer",
           "faultyModelApi",
           "faultyUpstream",
@@ -121,7 +123,7 @@ describe('the public names', () => {
         "unwedge/mcp-server": "ErrorBoundaryOptions HandlerLimits McpServerLike McpSupervision McpSupervisionOptions McpSupervisionStats ToolErrorResult",
         "unwedge/openclaw": "AnchoredShellRunInput ChildRunInput ManagedRun ProcessSupervisor ProcessSupervisorOptions ReconcileOrphansParams RunExit RunInput RunRecord RunState RunStdin SpawnInput TerminationReason",
         "unwedge/otel": "TelemetryOptions Traced",
-        "unwedge/testing": "FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream IncidentSubject McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep UpstreamFault UpstreamScript",
+        "unwedge/testing": "CallEntry CallRow ClaimEntry Evidence FaultyMcpHttpServer FaultyMcpHttpServerOptions FaultyMcpServer FaultyMcpServerOptions FaultyModelApi FaultyTool FaultyUpstream HistoryRows HistoryRule HistoryVerdict HistoryViolation IncidentSubject JournalEntry JournalFence LeaseChange LeaveEntry McpFault McpFaultMatch McpFaultRule McpHttpFault McpHttpFaultMatch McpHttpFaultRule MessageEntry MessageRow ModelAnswer ModelEnding ModelMoment ModelRequest ReceivedMcpRequest ReceivedRequest ReplayIncidentOptions ReplayLine ReplayResult ReplayStep RowWrite SenderEntry UpstreamFault UpstreamScript WriteEntry",
         "unwedge/transcript": "RepairCounts RepairOptions RepairRule TranscriptFinding TranscriptFormat TranscriptRepair TranscriptReport",
         "unwedge/workflow": "NumberedWorkflowEvent ProgressStream ServerSentEventOptions ServerSentEventResponse ServerSentEventsEnd ShowProgressOptions WatchedRun Workflow WorkflowBackend WorkflowEvent WorkflowFallback WorkflowItem WorkflowItemContext WorkflowItemResult WorkflowMethods WorkflowOptions WorkflowOutcome WorkflowPlan WorkflowProbeContext WorkflowProgress WorkflowReconcile WorkflowRun WorkflowRunOptions WorkflowStepContext WorkflowTodo WorkflowWorkItem",
       }
