@@ -1,5 +1,6 @@
 import type { Outcome } from '../policy/failure.ts';
 import type { Message } from './mailbox.ts';
+import { messageId, type MessageName } from './messageId.ts';
 import type { Kept } from './sessionStore.ts';
 
 /** The answer to a message; `Result` is what the handler of the session returns. */
@@ -42,7 +43,7 @@ export interface Envelope {
 /** @param session - id of the session, the first part of the message's. */
 export function makeEnvelope(
   session: string,
-  number: number,
+  name: MessageName,
   message: Message,
   {
     acceptedAt,
@@ -55,8 +56,8 @@ export function makeEnvelope(
     settle = resolve;
   });
   return {
-    id: `${session}-m${number}`,
-    number,
+    id: messageId(session, name),
+    number: name.number,
     message,
     deliveries,
     processed,

@@ -1,6 +1,7 @@
 import type { Fact } from '../policy/facts.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { Intake } from './intake.ts';
+import { messageNamed } from './messageId.ts';
 import type { Persistence } from './persistence.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { SessionLedger, StoredDeadLetter } from './sessionStore.ts';
@@ -60,8 +61,8 @@ export class DeadLetterOrders {
     const { ledger, held } = this.#persistence;
     if (held) return notDone('Another gateway has the session.');
     if (ledger === undefined) return notDone('The session is not kept here: it has no dead letters.');
-    const number = numberIn(id, this.#scope.id);
-    const letter = number === undefined ? undefined : await ledger.deadLetter(number);
+    const named = messageNamed(id, this.#scope.id);
+    const letter = named && (await ledger.deadLetter(named));
     if (letter === undefined) return notDone(noLetter(id));
     return { ledger, letter };
   }
@@ -72,9 +73,3 @@ const unwritten = 'It could not be written: the store is out of order, or anothe
 /** Why nothing is done about what is no dead letter. */
 export const noLetter = (id: string): string =>
   `${id} is no dead letter: it was sent again or dropped, or never was one.`;
-
-/** The number in the id of a message of a session. */
-export function numberIn(id: string, session: string): number | undefined {
-  const number = id.startsWith(`${session}-m`) ? id.slice(session.length + 2) : '';
-  return /^\d{1,15}$/.test(number) ? Number(number) : undefined;
-}

@@ -3,6 +3,7 @@ import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from
 import type { Persistence } from './persistence.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { Message } from './mailbox.ts';
+import { messageId } from './messageId.ts';
 import { sessionFailure } from './sessionFailure.ts';
 import type { SessionScope } from './sessionScope.ts';
 import { type Kept, resendKey, type StoredDeadLetter, type TurnEnd, type WaitingMessage } from './sessionStore.ts';
@@ -64,12 +65,12 @@ export class Intake {
     const known = persistence.known(resendKey(letter));
     if (known !== undefined)
       return (await known.kept) === 'durable'
-        ? { id: `${session}-m${known.number}`, isFirst: false }
+        ? { id: messageId(session, known), isFirst: false }
         : { refused: 'not_kept' };
     if (mailbox.length >= mailbox.limit) return { refused: 'mailbox_full' };
     const number = ++this.#lastMessage;
     const origin = tracing?.tracer?.here();
-    const id = `${session}-m${number}`;
+    const id = messageId(session, { number });
     const told = fact(id);
     const { ledger } = persistence;
     const kept = await persistence.resend({ letter, number, message, at: clock.wallNow(), fact: told });
@@ -78,7 +79,7 @@ export class Intake {
     facts.tell(told, true);
     // Otherwise it is delivered by who has the session next.
     if (!this.#closed && persistence.ledger === ledger) {
-      const envelope = makeEnvelope(session, number, message, { acceptedAt: clock.now(), origin });
+      const envelope = makeEnvelope(session, { number }, message, { acceptedAt: clock.now(), origin });
       envelope.kept = durable;
       mailbox.add(envelope);
       this.#scope.dispatch({ type: 'message.arrived' });
@@ -97,8 +98,8 @@ export class Intake {
     const { mailbox, id: session, clock } = this.#scope;
     const acceptedAt = clock.now();
     mailbox.restore(
-      waiting.map(({ number, message, deliveries }) => ({
-        ...makeEnvelope(session, number, message, { deliveries, acceptedAt }),
+      waiting.map(({ message, deliveries, ...name }) => ({
+        ...makeEnvelope(session, name, message, { deliveries, acceptedAt }),
         kept: Promise.resolve('durable'),
       })),
     );
@@ -134,10 +135,10 @@ export class Intake {
     const known = key === undefined ? undefined : persistence.known(key);
     if (known !== undefined) {
       // Like the first one it is answered when that is committed: its sender need not send it again.
-      const { number, kept } = known;
-      return this.#answer(message, kept, () => ({ accepted: false, reason: 'duplicate', id: `${session}-m${number}` }));
+      const id = messageId(session, known);
+      return this.#answer(message, known.kept, () => ({ accepted: false, reason: 'duplicate', id }));
     }
-    const envelope = makeEnvelope(session, this.#lastMessage + 1, message, {
+    const envelope = makeEnvelope(session, { number: this.#lastMessage + 1 }, message, {
       acceptedAt: clock.now(),
       origin: tracing?.tracer?.here(),
     });

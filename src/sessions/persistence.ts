@@ -3,6 +3,7 @@ import type { Envelope } from './acceptance.ts';
 import { lostCallResult } from './lostCall.ts';
 import { OpenCalls } from './openCalls.ts';
 import type { Message } from './mailbox.ts';
+import type { MessageName } from './messageId.ts';
 import { recoveredFacts } from './recoveredFacts.ts';
 import {
   type Claim,
@@ -33,8 +34,7 @@ export interface PersistenceOwner {
 }
 
 /** A message that was accepted under a key. */
-interface Known {
-  readonly number: number;
+interface Known extends MessageName {
   readonly kept: Promise<Kept> | undefined;
 }
 
@@ -203,7 +203,7 @@ export class Persistence {
     const past = this.#past?.(this.#scope.historyLimit);
     if (past === undefined) return;
     this.#past = undefined;
-    for (const [key, number] of past.keys) this.#remember(key, { number, kept: durable });
+    for (const [key, number, mail] of past.keys) this.#remember(key, { number, mail, kept: durable });
     this.#owner.recalled(past);
   }
 

@@ -1,14 +1,15 @@
 import type { Fact } from '../policy/facts.ts';
 import { lostCallFact } from './lostCall.ts';
+import { messageId } from './messageId.ts';
 import type { Recovered } from './sessionStore.ts';
 
 /** What is told of a session that was taken up: which messages are not delivered any more, which calls were lost, and what goes on. */
 export function recoveredFacts(session: string, { waiting, deadLetters, lost, open }: Recovered): readonly Fact[] {
   const letters = deadLetters.map(
-    ({ number, reason }): Fact => ({
+    ({ reason, ...name }): Fact => ({
       type: 'session.dead_letter',
       session,
-      message: `${session}-m${number}`,
+      message: messageId(session, name),
       reason,
     }),
   );

@@ -2,6 +2,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { HistoryEntry } from './history.ts';
 import type { Message } from './mailbox.ts';
+import type { MessageName, NamedMessage } from './messageId.ts';
 import type { ToolResult } from './toolResult.ts';
 
 /**
@@ -14,7 +15,7 @@ export type Kept = 'durable' | 'volatile' | 'fenced';
 export const maxKeys = 10_000;
 
 /** A message as it is kept. Times are wall time in ms since the epoch. */
-export interface StoredMessage {
+export interface StoredMessage extends MessageName {
   /** From 1, in the order of acceptance; never used twice in a session. */
   readonly number: number;
   readonly message: Message;
@@ -67,8 +68,7 @@ export interface WaitingMessage extends StoredMessage {
 export type DeadLetterReason = 'poison' | 'expired' | 'malformed';
 
 /** A message that is not delivered any more, as it is kept. */
-export interface StoredDeadLetter {
-  readonly number: number;
+export interface StoredDeadLetter extends MessageName {
   /** Undefined where it cannot be read. */
   readonly message: Message | undefined;
   readonly reason: DeadLetterReason;
@@ -87,7 +87,7 @@ export const resendKey = (number: number): string => `sent again: ${number}`;
 export interface Recovered {
   /** To be delivered, in order. */
   readonly waiting: readonly WaitingMessage[];
-  readonly deadLetters: readonly { readonly number: number; readonly reason: DeadLetterReason }[];
+  readonly deadLetters: readonly (MessageName & { readonly reason: DeadLetterReason })[];
   /** Calls that were pending; each is answered. */
   readonly lost: readonly LostCall[];
   /** Calls that are pending still: their rule is to say what became of them. */
@@ -98,7 +98,7 @@ export interface Recovered {
 export interface Past {
   readonly history: readonly HistoryEntry[];
   /** Keys in use and the messages they belong to, oldest first. */
-  readonly keys: readonly (readonly [key: string, message: number])[];
+  readonly keys: readonly (readonly [key: string, message: number, mail?: number | undefined])[];
   readonly lastMessage: number;
   readonly lastTurn: number;
   readonly lastSeq: number;
@@ -162,7 +162,7 @@ export interface SessionLedger {
   /** Settles a call that is pending, in the history at `seq`, or at its end; one that is settled keeps its result, and this one is kept apart as late. */
   settle(call: string, result: ToolResult, seq: number | undefined, wallNow: number): Promise<Kept>;
   /** A dead letter that is neither sent again nor dropped; undefined where there is none, or the store cannot be read now. */
-  deadLetter(message: number): Promise<StoredDeadLetter | undefined>;
+  deadLetter(message: NamedMessage): Promise<StoredDeadLetter | undefined>;
   /**
    * Keeps the new message of a dead letter, takes the letter out and records the fact: all of it, or none. `durable`, or nothing was written and
    * nothing will be.

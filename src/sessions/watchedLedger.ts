@@ -1,4 +1,5 @@
 import type { Fact } from '../policy/facts.ts';
+import type { NamedMessage } from './messageId.ts';
 import type { ToolResult } from './toolResult.ts';
 import type {
   Kept,
@@ -45,7 +46,7 @@ export class WatchedLedger implements SessionLedger {
     return this.#heard(this.#ledger.settle(call, result, seq, wallNow));
   }
 
-  deadLetter(message: number): Promise<StoredDeadLetter | undefined> {
+  deadLetter(message: NamedMessage): Promise<StoredDeadLetter | undefined> {
     return this.#ledger.deadLetter(message);
   }
 

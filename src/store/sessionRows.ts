@@ -1,6 +1,7 @@
 import { effects } from '../policy/effects.ts';
 import type { HistoryEntry } from '../sessions/history.ts';
 import type { Message } from '../sessions/mailbox.ts';
+import { messageId, type MessageName } from '../sessions/messageId.ts';
 import type {
   DeadLetterReason,
   LostCall,
@@ -13,8 +14,7 @@ import type { ToolResult } from '../sessions/toolResult.ts';
 import { fromJson } from './json.ts';
 
 /** A message as an engine has it. Times are wall time in ms since the epoch. */
-export interface MessageRow {
-  readonly number: number;
+export interface MessageRow extends MessageName {
   /** JSON; a damaged store may hold other text. */
   readonly body: string;
   readonly key: string | undefined;
@@ -49,16 +49,17 @@ export interface Unprocessed {
 export function judgeUnprocessed(rows: readonly MessageRow[], limits: RecoveryLimits): Unprocessed {
   const waiting: WaitingMessage[] = [];
   const stops = new Map<number, number>();
-  const deadLetters: { number: number; reason: DeadLetterReason }[] = [];
+  const deadLetters: (MessageName & { reason: DeadLetterReason })[] = [];
   for (const row of rows) {
-    const { number, key, at, deliveries } = row;
+    const { number, mail, key, at, deliveries } = row;
+    const name = mail === undefined ? { number } : { number, mail };
     const message = messageIn(row.body);
     const reason = message === undefined ? 'malformed' : deadLetterReason(row, limits);
     if (message === undefined || reason !== undefined) {
-      deadLetters.push({ number, reason: reason ?? 'malformed' });
+      deadLetters.push({ ...name, reason: reason ?? 'malformed' });
       continue;
     }
-    waiting.push({ number, message, key, at, deliveries });
+    waiting.push({ ...name, message, key, at, deliveries });
     if (row.stops > 0) stops.set(number, row.stops);
   }
   return { recovered: { waiting, deadLetters }, stops };
@@ -102,11 +103,11 @@ export function historyOf(
   limit: number,
 ): readonly HistoryEntry[] {
   const placed: (readonly [seq: number, entry: HistoryEntry])[] = [];
-  for (const { number, body, taken } of messages) {
+  for (const { body, taken, ...name } of messages) {
     const message = messageIn(body);
     if (message === undefined || taken === undefined) continue;
     const { turn, seq, at } = taken;
-    placed.push([seq, { type: 'message', turn, id: `${session}-m${number}`, message, at }]);
+    placed.push([seq, { type: 'message', turn, id: messageId(session, name), message, at }]);
   }
   for (const row of calls) placed.push(...callEntries(row));
   return wholeTurns(

@@ -11,6 +11,7 @@ import {
   type StoredMessage,
   type StoredVerdict,
 } from '../../sessions/sessionStore.ts';
+import type { NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { toJson } from '../json.ts';
 import type { Write } from '../committer.ts';
@@ -134,10 +135,10 @@ export class MemoryLedger implements SessionLedger {
     );
   }
 
-  async deadLetter(number: number): Promise<StoredDeadLetter | undefined> {
-    const row = this.#session.messages.get(number);
+  async deadLetter(message: NamedMessage): Promise<StoredDeadLetter | undefined> {
+    const row = 'mail' in message ? undefined : this.#session.messages.get(message.number);
     if (row?.dead === undefined) return undefined;
-    return { number, message: messageIn(row.body), reason: row.dead };
+    return { number: row.number, message: messageIn(row.body), reason: row.dead };
   }
 
   resend({ letter, number, at, fact }: Resend): Promise<Kept> {

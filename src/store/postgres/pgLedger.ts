@@ -10,6 +10,7 @@ import {
   type StoredMessage,
   type StoredVerdict,
 } from '../../sessions/sessionStore.ts';
+import { messageId, type NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import type { Write } from '../committer.ts';
 import { fromJson, toJson } from '../json.ts';
@@ -105,7 +106,7 @@ export class PgLedger implements SessionLedger {
     return this.#end(call, settleCall, [call, toJson(result), seq ?? null, Math.round(wallNow)]);
   }
 
-  deadLetter(message: number): Promise<StoredDeadLetter | undefined> {
+  deadLetter(message: NamedMessage): Promise<StoredDeadLetter | undefined> {
     return readDeadLetter(this.#scope.database, this.#lease.session, message);
   }
 
@@ -113,7 +114,7 @@ export class PgLedger implements SessionLedger {
     if (this.#scope.database.refuses()) return 'volatile';
     const { session } = this.#lease;
     let isOff = false;
-    const why = `sent again as ${session}-m${number}`;
+    const why = `sent again as ${messageId(session, { number })}`;
     const kept = await this.#change(async (batch) => {
       if (isOff) return 'volatile';
       const values = [letter, number, resendKey(letter), Math.round(at), why];

@@ -24,6 +24,7 @@ CREATE INDEX lease_by_owner ON uw.lease (owner);
 CREATE TABLE uw.message (
   session text NOT NULL,
   number bigint NOT NULL,
+  mail bigint,
   body text NOT NULL,
   key text,
   state text NOT NULL DEFAULT 'waiting',

@@ -1,11 +1,12 @@
 import { type DeadLetterReason, maxKeys, type Past, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
+import type { MessageName, NamedMessage } from '../../sessions/messageId.ts';
 import { type CallRow, historyOf, messageIn, type MessageRow } from '../sessionRows.ts';
 import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 
-const messageColumns = 'm.number, m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
+const messageColumns = 'm.number, m.mail, m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
 const callColumns = `c.id, c.session, c.turn, c.integration, c.tool, c.input, c.effect, c.rule, c.idempotency_key, c.seq,
   c.started_at, c.state, c.result, c.result_seq, c.settled_at`;
 
@@ -48,8 +49,8 @@ export const endAsDeadLetter: RowStatement = {
 const keys: RowStatement = {
   name: 'keys',
   text: `WITH ${rowsOf('session text')}
-    SELECT w.ord, k.key, k.number FROM w CROSS JOIN LATERAL (
-      SELECT key, number FROM uw.message WHERE session = w.session AND key IS NOT NULL ORDER BY number DESC LIMIT ${maxKeys}) k
+    SELECT w.ord, k.key, k.number, k.mail FROM w CROSS JOIN LATERAL (
+      SELECT key, number, mail FROM uw.message WHERE session = w.session AND key IS NOT NULL ORDER BY number DESC LIMIT ${maxKeys}) k
     ORDER BY k.number`,
 };
 
@@ -83,7 +84,7 @@ export async function readPast(
   ]);
   return (limit) => ({
     history: historyOf(session, messages.map(toMessageRow), calls.map(toCallRow), Math.min(limit, historyLimit)),
-    keys: known.map((row) => [String(row['key']), Number(row['number'])] as const),
+    keys: known.map(keyIn),
     lastMessage: Number(last?.['message'] ?? 0),
     lastTurn: Number(last?.['turn'] ?? 0),
     lastSeq: Number(last?.['seq'] ?? 0),
@@ -94,19 +95,20 @@ export async function readPast(
 export async function readDeadLetter(
   database: PgDatabase,
   session: string,
-  number: number,
+  message: NamedMessage,
 ): Promise<StoredDeadLetter | undefined> {
-  const text = `SELECT body, state FROM uw.message
-    WHERE session = $1 AND number = $2 AND state IN ('poison', 'expired', 'malformed')`;
-  const [row] = (await database.read({ name: 'dead_letter', text }, [session, number])) ?? [];
+  const [column, value] = 'mail' in message ? ['mail', message.mail] : ['number', message.number];
+  const text = `SELECT number, mail, body, state FROM uw.message
+    WHERE session = $1 AND ${column} = $2 AND state IN ('poison', 'expired', 'malformed')`;
+  const [row] = (await database.read({ name: `dead_letter_by_${column}`, text }, [session, value])) ?? [];
   if (row === undefined) return undefined;
-  return { number, message: messageIn(String(row['body'])), reason: String(row['state']) as DeadLetterReason };
+  return { ...nameOf(row), message: messageIn(String(row['body'])), reason: String(row['state']) as DeadLetterReason };
 }
 
 export function toMessageRow(row: PgRow): MessageRow {
   const { seq, key } = row;
   return {
-    number: Number(row['number']),
+    ...nameOf(row),
     body: String(row['body']),
     key: typeof key === 'string' ? key : undefined,
     deliveries: Number(row['deliveries']),
@@ -114,6 +116,21 @@ export function toMessageRow(row: PgRow): MessageRow {
     at: Number(row['posted_at']),
     taken: seq === null ? undefined : { turn: Number(row['turn']), seq: Number(seq), at: Number(row['taken_at']) },
   };
+}
+
+/** What names the message of a row. */
+export function nameOf(row: PgRow): MessageName {
+  const mail = mailOf(row);
+  return mail === undefined ? { number: Number(row['number']) } : { number: Number(row['number']), mail };
+}
+
+function keyIn(row: PgRow): Past['keys'][number] {
+  const { number, mail } = nameOf(row);
+  return mail === undefined ? [String(row['key']), number] : [String(row['key']), number, mail];
+}
+
+function mailOf({ mail }: PgRow): number | undefined {
+  return mail === null || mail === undefined ? undefined : Number(mail);
 }
 
 export function toCallRow(row: PgRow): CallRow {

@@ -1,3 +1,4 @@
+import { messageId } from '../../sessions/messageId.ts';
 import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
 import { createRedactor, type Redactor } from '../redact.ts';
 import { fromJson } from '../json.ts';
@@ -45,7 +46,7 @@ export function resendLetter(
     )
     .run(number, resendKey(letter), Math.round(at), session, letter);
   if (made === 0) return false;
-  buryLetter(database, session, letter, at, `sent again as ${session}-m${number}`);
+  buryLetter(database, session, letter, at, `sent again as ${messageId(session, { number })}`);
   return true;
 }
 
@@ -73,7 +74,7 @@ function toRecord(row: SqlRow, redact: Redactor): DeadLetterRecord {
   const message = messageIn(String(row['body']));
   const text = message?.text === undefined ? undefined : shownText(message.text, redact);
   return {
-    id: `${session}-m${Number(row['number'])}`,
+    id: messageId(session, { number: Number(row['number']) }),
     session,
     kind: message?.kind ?? 'unreadable',
     reason: String(row['state']),

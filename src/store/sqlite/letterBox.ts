@@ -1,5 +1,6 @@
+import { messageId, messageNamed } from '../../sessions/messageId.ts';
 import { notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
-import { noLetter, numberIn } from '../../sessions/deadLetterOrders.ts';
+import { noLetter } from '../../sessions/deadLetterOrders.ts';
 import { resendKey } from '../../sessions/sessionStore.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { storedEvent } from '../record.ts';
@@ -44,9 +45,10 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
     return notDone(
       'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
     );
-  const number = numberIn(message, session);
-  const letter = number === undefined ? undefined : selectDeadLetter(database, session, number);
-  if (number === undefined || letter === undefined) return notDone(noLetter(message));
+  const named = messageNamed(message, session);
+  const letter = named === undefined || 'mail' in named ? undefined : selectDeadLetter(database, session, named.number);
+  if (letter === undefined) return notDone(noLetter(message));
+  const { number } = letter;
   const tell = (fact: Fact): void => {
     const event = storedEvent({ ...fact, at });
     if (event === undefined) return;
@@ -63,13 +65,13 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
     .get(session, resendKey(number));
   if (known !== undefined) {
     // An earlier version may have left it in the list.
-    const as = `${session}-m${Number(known['number'])}`;
+    const as = messageId(session, { number: Number(known['number']) });
     buryLetter(database, session, number, at, `sent again as ${as}`);
     return notDone(`It was sent again already, as ${as}.`);
   }
   const last = database.prepare('SELECT max(number) AS last FROM unwedge_messages WHERE session = ?').get(session);
   const next = Number(last?.['last'] ?? 0) + 1;
-  const as = `${session}-m${next}`;
+  const as = messageId(session, { number: next });
   resendLetter(database, session, { letter: number, number: next, at });
   tell({ type: 'operator.sent_again', session, message, as, ...note });
   return {

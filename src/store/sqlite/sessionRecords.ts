@@ -1,3 +1,4 @@
+import { messageId } from '../../sessions/messageId.ts';
 import { fromJson } from '../json.ts';
 import type { SessionRecords } from '../storeReader.ts';
 import type { Database } from './database.ts';
@@ -45,7 +46,7 @@ export function readSessionRecords(database: Database, session: string): Session
   return {
     session,
     messages: messages.map((row) => ({
-      id: `${session}-m${Number(row['number'])}`,
+      id: messageId(session, { number: Number(row['number']) }),
       kind: kindOf(row['body']),
       state: row['state'] === 'taken' ? 'taken' : 'waiting',
       deliveries: Number(row['deliveries']),
@@ -60,7 +61,7 @@ export function readSessionRecords(database: Database, session: string): Session
       ...(typeof row['rule'] === 'string' && { rule: row['rule'] }),
     })),
     deadLetters: deadLetters.map((row) => ({
-      id: `${session}-m${Number(row['number'])}`,
+      id: messageId(session, { number: Number(row['number']) }),
       reason: String(row['state']),
     })),
   };

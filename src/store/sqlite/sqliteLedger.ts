@@ -12,6 +12,7 @@ import {
   type StoredVerdict,
   type WaitingMessage,
 } from '../../sessions/sessionStore.ts';
+import type { NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Carried } from '../outage.ts';
@@ -146,9 +147,10 @@ export class SqliteLedger implements SessionLedger, Carrier {
     );
   }
 
-  async deadLetter(message: number): Promise<StoredDeadLetter | undefined> {
+  async deadLetter(message: NamedMessage): Promise<StoredDeadLetter | undefined> {
+    if ('mail' in message) return undefined;
     const { session } = this.#claimed;
-    return this.#scope.file.ask((database) => selectDeadLetter(database, session, message), undefined);
+    return this.#scope.file.ask((database) => selectDeadLetter(database, session, message.number), undefined);
   }
 
   resend({ fact, ...letter }: Resend): Promise<Kept> {

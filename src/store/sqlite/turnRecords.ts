@@ -1,3 +1,4 @@
+import { messageId } from '../../sessions/messageId.ts';
 import { checkInteger } from '../../policy/options.ts';
 import type { CallRecord, TurnRecord } from '../storeReader.ts';
 import type { Database, SqlRow } from './database.ts';
@@ -21,7 +22,7 @@ export function readTurns(database: Database, session: string, limit: number): r
   );
   return turns.map((row) => ({
     turn: Number(row['turn']),
-    message: `${session}-m${Number(row['number'])}`,
+    message: messageId(session, { number: Number(row['number']) }),
     kind: typeof row['kind'] === 'string' ? row['kind'] : 'unreadable',
     state: String(row['state']),
     deliveries: Number(row['deliveries']),

@@ -328,7 +328,7 @@ export function keepsSessions(engineOf: Engine): void {
         waiting: [{ number: 2, key: 'sent again: 1', message: { kind: 'user', text: 'text 1' }, deliveries: 0 }],
         deadLetters: [],
       });
-      expect(await after(engine, third.deadLetter(1))).toBeUndefined();
+      expect(await after(engine, third.deadLetter({ number: 1 }))).toBeUndefined();
     });
 
     it('[O-13] records that a dead letter was dropped in the commit that drops it', async () => {
