@@ -1,11 +1,12 @@
 import type { Fact, Told } from '../../policy/facts.ts';
-import { checkQuery, childOf, type EventQuery, type EventRow, parseMetadata, searched, wentWrong } from '../events.ts';
+import { troubleIn } from '../counting.ts';
+import { checkQuery, childOf, type EventQuery, type EventRow, parseMetadata, wentWrong } from '../events.ts';
 import { type StoredEvent, storedEvent } from '../record.ts';
 import type { Redactor } from '../redact.ts';
 import type { BatchRows } from './batch.ts';
-import { rowsOf, type RowStatement, type Value } from './rowStatement.ts';
+import { eventsIn, selectEvents } from './eventRows.ts';
 import type { PgDatabase } from './pgDatabase.ts';
-import type { PgRow } from './pgDriver.ts';
+import { rowsOf, type RowStatement, type Value } from './rowStatement.ts';
 
 /** Between the sessions of an event on their way to the database: no id holds it. */
 const separator = '\u001F';
@@ -14,9 +15,11 @@ const separator = '\u001F';
 export const insertEvent: RowStatement = {
   name: 'insert_event',
   together: true,
-  text: `WITH ${rowsOf('at bigint, category text, type text, metadata text, integration text, pid integer, sessions text, failed boolean')}
-    INSERT INTO uw.event (at, category, type, metadata, integration, pid, sessions, failed)
-    SELECT at, category, type, metadata, integration, pid, string_to_array(sessions, '${separator}'), failed FROM w ORDER BY ord`,
+  text: `WITH ${rowsOf(`at bigint, category text, type text, metadata text, integration text, pid integer, sessions text, failed boolean,
+      trouble text, trouble_of text`)}
+    INSERT INTO uw.event (at, category, type, metadata, integration, pid, sessions, failed, trouble, trouble_of)
+    SELECT at, category, type, metadata, integration, pid, string_to_array(sessions, '${separator}'), failed, trouble, trouble_of
+    FROM w ORDER BY ord`,
 };
 
 /** The append-only log of facts. */
@@ -57,8 +60,7 @@ export class PgEvents {
   async read(query: EventQuery): Promise<readonly EventRow[]> {
     checkQuery(query);
     const { text, values } = selectEvents(query);
-    const rows = (await this.#database.read({ name: '', text }, values)) ?? [];
-    return query.after === undefined ? rows.map(toEvent).toReversed() : rows.map(toEvent);
+    return eventsIn((await this.#database.read({ name: '', text }, values)) ?? [], query);
   }
 
   #rowOf({ category, eventType: type, metadata }: StoredEvent, at: number): readonly Value[] {
@@ -77,6 +79,8 @@ export function eventValues(
   const metadata = parseMetadata(written);
   const { integration, child, session, session_key: key, runtime_pid: pid } = metadata;
   const sessions = [session, key, typeof child === 'string' ? sessionOf(child) : undefined];
+  const event = { category, type, metadata };
+  const counted = troubleIn(event);
   return [
     Math.round(at),
     category,
@@ -85,7 +89,9 @@ export function eventValues(
     typeof integration === 'string' ? integration : null,
     Number.isSafeInteger(pid) ? Number(pid) : null,
     sessions.filter((id) => typeof id === 'string').join(separator),
-    wentWrong({ category, type, metadata }),
+    wentWrong(event),
+    counted?.trouble ?? null,
+    counted?.of ?? null,
   ];
 }
 
@@ -93,46 +99,4 @@ export function eventValues(
 function sessionOf(child: string): string | undefined {
   const start = childOf('');
   return child.startsWith(start) ? child.slice(start.length) : undefined;
-}
-
-function selectEvents(query: EventQuery): { readonly text: string; readonly values: readonly unknown[] } {
-  const { since, until, category, integration, session, text, failed = false, limit, after, before, among } = query;
-  const conditions: string[] = ['true'];
-  const values: unknown[] = [];
-  const value = (given: unknown): string => `$${values.push(given)}`;
-  if (after !== undefined) conditions.push(`id > ${value(after)}`);
-  if (before !== undefined) conditions.push(`id < ${value(before)}`);
-  if (among !== undefined) {
-    conditions.push(
-      `id >= coalesce(${value(before ?? null)}::bigint, (SELECT max(id) + 1 FROM uw.event)) - ${value(among)}::bigint`,
-    );
-  }
-  if (since !== undefined) conditions.push(`at >= ${value(Math.ceil(since))}`);
-  if (until !== undefined) conditions.push(`at < ${value(Math.ceil(until))}`);
-  if (category !== undefined) conditions.push(`category = ${value(category)}`);
-  if (failed) conditions.push('failed');
-  if (integration !== undefined) {
-    conditions.push(`${value(integration)}::text IN (integration, integration || '@' || pid)`);
-  }
-  if (session !== undefined) conditions.push(`${value(session)} = ANY (sessions)`);
-  if (text !== undefined) {
-    conditions.push(
-      `strpos(lower((category || '/' || type || ' ' || metadata) COLLATE "C"), ${value(searched(text))}) > 0`,
-    );
-  }
-  return {
-    text: `SELECT id, at, category, type, metadata FROM uw.event
-      WHERE ${conditions.join(' AND ')} ORDER BY id ${after === undefined ? 'DESC' : 'ASC'} LIMIT ${value(limit)}`,
-    values,
-  };
-}
-
-function toEvent(row: PgRow): EventRow {
-  return {
-    id: Number(row['id']),
-    at: Number(row['at']),
-    category: String(row['category']),
-    type: String(row['type']),
-    metadata: parseMetadata(row['metadata']),
-  };
 }

@@ -3,8 +3,8 @@ import { NewerPgSchemaError } from './pgTrouble.ts';
 
 /**
  * What is kept, in the first version. Texts are `text`, JSON included: `jsonb` refuses what JSON may say (`\u0000`) and changes the rest. Times are
- * wall time in ms as their runtime told them, but those of leases, which are the database's own. `xid` is the transaction that wrote a row last: by
- * it others find what has changed, and no row that is committed later than its neighbour is skipped.
+ * wall time in ms as their runtime told them; a `timestamptz` is the database's own. `xid` is the transaction that wrote a row last: by it others
+ * find what has changed, and no row that is committed later than its neighbour is skipped.
  */
 const first = `
 CREATE TABLE uw.schema_version (version integer NOT NULL);
@@ -77,9 +77,12 @@ CREATE TABLE uw.event (
   pid integer,
   sessions text[] NOT NULL,
   failed boolean NOT NULL,
-  xid xid8 NOT NULL DEFAULT pg_current_xact_id()
+  trouble text,
+  trouble_of text,
+  added_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX event_by_time ON uw.event (at);
+CREATE INDEX event_of_trouble ON uw.event (at) WHERE trouble IS NOT NULL;
 
 CREATE TABLE uw.breaker (
   name text PRIMARY KEY,

@@ -1,0 +1,77 @@
+import { failureKinds } from '../policy/failure.ts';
+import type { EventRow } from './events.ts';
+
+/**
+ * What an event says against somebody: a failure or a crash that counts, something else that went wrong with an integration, or a turn of a session
+ * that failed.
+ */
+export type Trouble = 'failure' | 'crash' | 'other' | 'turn';
+
+export interface CountedTrouble {
+  readonly trouble: Trouble;
+  /** The integration, `hook:NAME` of a hook; of a turn the session. */
+  readonly of: string;
+}
+
+type Event = Omit<EventRow, 'id' | 'at'>;
+
+/** Ended on request, or refused: that says what became of a call, not what went wrong. */
+const noTrouble: ReadonlySet<unknown> = new Set(['cancelled', 'circuit_open', 'too_many_requests', 'unavailable']);
+
+const harmless: ReadonlySet<unknown> = new Set(
+  Object.entries(failureKinds).flatMap(([kind, { alerts }]) => (alerts ? [] : [kind])),
+);
+
+/** What an event counts as, for an engine that writes it beside the event. SQLite asks the same in SQL (`sqlite/counting.ts`). */
+export function troubleIn(event: Event): CountedTrouble | undefined {
+  const trouble = kindOfTrouble(event);
+  const of = trouble === 'turn' ? event.metadata['session'] : ownerOf(event);
+  return trouble === undefined || typeof of !== 'string' ? undefined : { trouble, of };
+}
+
+/** How what went wrong is shown: its kind and its words. */
+export function lastErrorIn(
+  trouble: unknown,
+  { kind, error, message }: EventRow['metadata'],
+): { readonly kind: string | undefined; readonly error: string } {
+  const said = error ?? message ?? null;
+  return {
+    kind: trouble === 'crash' ? 'crash' : typeof kind === 'string' ? kind : undefined,
+    error: typeof said === 'string' ? said : JSON.stringify(said),
+  };
+}
+
+/** Hooks have circuits under a name of their own. */
+function ownerOf({ category, metadata }: Event): unknown {
+  const { hook_name: hook, integration } = metadata;
+  if (category !== 'hook') return integration;
+  return typeof hook === 'string' ? `hook:${hook}` : undefined;
+}
+
+function kindOfTrouble({ category, type, metadata }: Event): Trouble | undefined {
+  const { error, reason, integration } = metadata;
+  switch (`${category}/${type}`) {
+    // What an operator ended has been seen by one.
+    case 'session/turn_failed':
+      return reason === 'by_operator' ? undefined : 'turn';
+    case 'integration/crashed':
+    case 'integration/restart_failed':
+      return 'crash';
+    // Calls that end because the circuit opened have no other record of what opened it.
+    case 'breaker/opened':
+      return error === undefined || error === null ? undefined : 'other';
+    case 'hook/error':
+      return failureOf(metadata);
+    // A hook of a gateway has two records of the same: one of its call, and one of its own.
+    case 'integration/failure':
+      return typeof integration === 'string' && /^hook:/i.test(integration) ? undefined : failureOf(metadata);
+    default:
+      return undefined;
+  }
+}
+
+/** One that is recorded without a kind, or with one of a newer version, counts; one that is recorded as nobody's failure does not. */
+function failureOf({ kind, alerts }: Event['metadata']): Trouble | undefined {
+  if (noTrouble.has(kind)) return undefined;
+  return alerts === false || harmless.has(kind) ? 'other' : 'failure';
+}
