@@ -16,6 +16,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePackage } from './bundle.mjs';
+import { leanTypes } from './leanTypes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -63,16 +64,10 @@ async function build() {
 /** Declarations that no entry leads to: nobody can import what they are of. */
 function removeUnreachable(tree) {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const kept = new Set(Object.values(exports).flatMap(({ types }) => types?.replace('./dist/', '') ?? []));
-  for (const file of kept) {
-    const text = readFileSync(join(tree, file), 'utf8');
-    for (const [, from] of text.matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"]+)\.[tj]s['"]/g)) {
-      kept.add(`${join(dirname(file), from)}.d.ts`);
-    }
-  }
-  for (const file of readdirSync(tree, { recursive: true })) {
-    if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(join(tree, file));
-  }
+  leanTypes(
+    tree,
+    Object.values(exports).flatMap(({ types }) => types?.replace('./dist/', '') ?? []),
+  );
   for (const { name, parentPath } of readdirSync(tree, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .reverse()) {

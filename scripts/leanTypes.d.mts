@@ -1,0 +1,1 @@
+export function leanTypes(tree: string, entries: readonly string[]): void;
