@@ -53,6 +53,7 @@ describe('the examples', () => {
       'claude-mcp.json',
       'claude-settings.json',
       'codex-config.toml',
+      'compose.yaml',
       'embed.mjs',
       'express.mjs',
       'hono.mjs',

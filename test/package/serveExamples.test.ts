@@ -5,6 +5,7 @@ import { validate } from 'dockerfile-utils';
 import { execa } from 'execa';
 import { parse } from 'ini';
 import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { serveOptions } from '../../src/cli/serve/options.ts';
 import { duration } from '../../src/policy/optionKeys.ts';
 import { readValue } from '../../src/policy/readOptions.ts';
@@ -124,3 +125,55 @@ describe('examples/Dockerfile', () => {
     expect(join(argumentsOf('WORKDIR') ?? '', 'token')).toBe(after(words, '--token-file'));
   });
 });
+
+describe('examples/compose.yaml', () => {
+  const { services, volumes, secrets } = parseYaml(read('compose.yaml'), { merge: true }) as Compose;
+  const gateways = ['gateway-1', 'gateway-2'].map((name) => services[name] ?? {});
+
+  it('[N-1] [E-1] has two gateways on one database, which they wait for', () => {
+    expect(Object.keys(services)).toEqual(['database', 'gateway-1', 'gateway-2']);
+    for (const { command = [], depends_on: waits } of gateways) {
+      expect(unknownIn(command)).toEqual([]);
+      expect(waits).toEqual({ database: { condition: 'service_healthy' } });
+    }
+    expect(new Set(gateways.map(({ ports }) => ports?.join())).size).toBe(2);
+  });
+
+  it('[N-1] names the database as it is made, and shows its password to no other container', () => {
+    const {
+      POSTGRES_USER: user,
+      POSTGRES_DB: name,
+      POSTGRES_PASSWORD: password,
+    } = services['database']?.environment ?? {};
+    for (const { environment = {} } of gateways) {
+      expect(environment['UNWEDGE_DB']).toBe(`postgres://${user}@database/${name}`);
+      expect(environment['PGPASSWORD']).toBe(password);
+    }
+    expect(services['database']?.ports).toBeUndefined();
+  });
+
+  it('[N-7] gives a gateway that is told to stop the time that it needs, and what it names is there', () => {
+    for (const { command = [], stop_grace_period: grace, secrets: used, build } of gateways) {
+      expect(ms(grace)).toBeGreaterThanOrEqual(ms(after(command, '--drain')) + stubbornMs);
+      expect(used?.map((secret) => `/run/secrets/${secret}`)).toEqual([after(command, '--token-file')]);
+      expect(read('Dockerfile')).toContain(`ARG ${Object.keys(build?.args ?? {}).join()}=`);
+    }
+    expect([Object.keys(volumes), Object.keys(secrets)]).toEqual([['database'], ['token']]);
+  });
+});
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: object;
+  readonly secrets: object;
+}
+
+interface Service {
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly depends_on?: object;
+  readonly stop_grace_period?: string;
+  readonly build?: { readonly args?: object };
+}
