@@ -38,7 +38,9 @@ describe('the README', () => {
   it.each([
     'README.md',
     'CONTRIBUTING.md',
-    ...readdirSync(new URL('../../docs', import.meta.url)).map((name) => `docs/${name}`),
+    ...readdirSync(new URL('../../docs', import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
   ])('and all pages link only to files that exist: %s', (page) => {
     const paths = [...read(page).matchAll(/\]\((?!http)([^)#]+)/g)].map(([, path = '']) => path);
     expect(paths.filter((path) => !existsSync(new URL(path, new URL(`../../${page}`, import.meta.url))))).toEqual([]);

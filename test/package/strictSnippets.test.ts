@@ -11,7 +11,8 @@ const blocks = /^```(?:js|ts)\n([\s\S]*?)^```/gm;
 /** The programs that are shown, by where they are shown. */
 function shown(): ReadonlyMap<string, string> {
   const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:mjs|ts)$/.test(name));
-  const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+  const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
+  const pages = ['README.md', ...inDocs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)];
   return new Map([
     ...examples.map((name) => [`examples/${name}`, read(`examples/${name}`)] as const),
     ...pages.flatMap((page) =>

@@ -1,0 +1,144 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { transformSync } from 'rolldown/utils';
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const main = join(root, 'dist/cli/main.js');
+const fixture = (name: string): string => join(root, 'test/fixtures', name);
+const read = (page: string): string => readFileSync(join(root, 'docs/guides', page), 'utf8');
+const pages = readdirSync(join(root, 'docs/guides')).sort();
+
+interface Block {
+  readonly language: string;
+  readonly code: string;
+  /** What it prints, where the page shows that. */
+  readonly output: string | undefined;
+}
+
+/** The blocks of a page; one of text right below another is what that one prints. */
+const blocksOf = (page: string): readonly Block[] =>
+  [...read(page).matchAll(/^```(\w+)\n([\s\S]*?)^```(?:\n\n```text\n([\s\S]*?)^```)?/gm)].map(
+    ([, language = '', code = '', output]) => ({ language, code, output }),
+  );
+
+const isProgram = ({ language }: Block): boolean => language === 'ts' || language === 'js';
+
+/** The file that a block is, as its first line says: `// server.mjs`, `# backup.sh`. */
+const nameOf = ({ code }: Block): string | undefined => /^(?:\/\/|#) ([\w.-]+\.(?:mjs|ts|json|sh))\n/.exec(code)?.[1];
+
+const withoutTypes = (code: string): string => transformSync('program.ts', code, { lang: 'ts' }).code;
+
+/** What the fake agents answer, a run each: Claude is overloaded first. */
+const claudeScript = [
+  { status: 529, error: 'API Error: 529 Overloaded' },
+  { text: 'Two files changed.', tools: [] },
+];
+const params = { threadId: '$thread', turnId: '$turn' };
+const codexTurn = [
+  ['usual'],
+  [
+    'send',
+    {
+      method: 'item/completed',
+      params: { ...params, item: { type: 'agentMessage', id: 'm1', text: 'It is a library.' } },
+    },
+  ],
+  [
+    'send',
+    {
+      method: 'turn/completed',
+      params: { threadId: '$thread', turn: { id: '$turn', status: 'completed', items: [] } },
+    },
+  ],
+];
+
+interface Desk {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A directory as a reader of the page has it: with the files that it shows, what is installed, and agents on the PATH. */
+function deskOf(page: string): Desk {
+  const cwd = temporaryDirectory();
+  const bin = join(cwd, '.bin');
+  const installed = join(cwd, 'node_modules');
+  for (const directory of [bin, installed]) mkdirSync(directory);
+  symlinkSync(root, join(installed, 'unwedge'));
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (!name.startsWith('.')) symlinkSync(join(root, 'node_modules', name), join(installed, name));
+  const program = (name: string, ...lines: readonly string[]): void => {
+    writeFileSync(join(bin, name), ['#!/bin/sh', ...lines, ''].join('\n'));
+    chmodSync(join(bin, name), 0o755);
+  };
+  program('unwedge', `exec ${process.execPath} ${main} "$@"`);
+  const server = `exec ${process.execPath} "${installed}/$package/dist/index.js" "$@"`;
+  program(
+    'npx',
+    '[ "$1" = -y ] && shift',
+    'package=$1; shift',
+    '[ "$package" = unwedge ] && exec unwedge "$@"',
+    server,
+  );
+  program('claude', `exec ${process.execPath} ${fixture('deskClaude.mjs')} "$@"`);
+  program('codex', `exec ${process.execPath} ${fixture('codexAppServer.mjs')} "$@"`);
+  writeFileSync(join(bin, 'script.json'), JSON.stringify(claudeScript));
+  for (const block of blocksOf(page)) {
+    const name = nameOf(block);
+    if (name === undefined) continue;
+    const text = isProgram(block) ? withoutTypes(block.code) : block.code.replace(/^\/\/.*\n/, '');
+    writeFileSync(join(cwd, name.replace(/\.ts$/, '.mjs')), text, { mode: 0o755 });
+  }
+  const env = {
+    HOME: cwd,
+    XDG_STATE_HOME: join(cwd, '.state'),
+    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+    FAKE_CLAUDE: bin,
+    FAKE_CODEX: JSON.stringify({ 'turn/start': [codexTurn] }),
+  };
+  return { cwd, env };
+}
+
+async function outputOf({ language, code }: Block, { cwd, env }: Desk): Promise<string> {
+  const shell = language === 'sh';
+  if (!shell) writeFileSync(join(cwd, 'program.mjs'), withoutTypes(code));
+  const [command, args] = shell ? ['bash', ['-c', code]] : [process.execPath, ['program.mjs']];
+  const { stdout, stderr } = await execa(command, args, { cwd, env, reject: false, stdin: 'ignore' });
+  return stdout === '' ? stderr : stdout;
+}
+
+describe.each(pages)('docs/guides/%s', (page) => {
+  const blocks = blocksOf(page);
+  const shown = blocks.filter(({ output }) => output !== undefined);
+
+  it('[U-6] [U-7] prints what it shows', async () => {
+    // In the order of the page and in one place, as its reader does it.
+    const desk = deskOf(page);
+    for (const block of shown) expect(`${await outputOf(block, desk)}\n`).toBe(block.output);
+  });
+
+  it('[U-6] shows at least one program that is run', () => {
+    expect(shown.filter(isProgram).length).toBeGreaterThan(0);
+  });
+
+  it('[U-6] names commands and options that there are', async () => {
+    for (const { code } of blocks.filter(({ language }) => language === 'sh' || language === 'json')) {
+      for (const [, name = '', words = ''] of code.matchAll(/\bunwedge ([a-z-]+)((?: [^\n]*)?)/g)) {
+        expect(Object.keys(commands)).toContain(name);
+        const { stdout } = await execa(process.execPath, [main, name, '--help']);
+        const own = (words.split(/ -- | #/)[0] ?? '').match(/(?<= )--[a-z-]+/g) ?? [];
+        for (const option of own) expect(stdout, `${page}: unwedge ${name} ${option}`).toContain(option);
+      }
+    }
+  });
+
+  it('[U-6] is at most 150 lines long, in lines of at most 160 characters but for tables', () => {
+    const lines = read(page).split('\n');
+    expect(lines.length).toBeLessThanOrEqual(151);
+    expect(lines.filter((line) => line.length > 160 && !line.startsWith('|'))).toEqual([]);
+  });
+});
