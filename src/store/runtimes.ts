@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { judge, type Liveness, type ProcessWorld } from '../actors/process/processWorld.ts';
 
 /** How often a live run renews its row, in ms. */
@@ -17,6 +18,10 @@ export interface RuntimeRow {
   readonly name: string;
   /** Where it is reached; undefined when it listens nowhere. */
   readonly socket: string | undefined;
+  /** The machine that it runs on, where several share a store: it is reached from there alone. @defaultValue this one */
+  readonly host?: string | undefined;
+  /** For how long it was not renewed, in ms, by the clock of a store that has one. @defaultValue by `renewedAt` and ours */
+  readonly silentMs?: number | undefined;
 }
 
 /** A run, and whether its process is still there. */
@@ -45,7 +50,7 @@ export interface Runtimes {
 }
 
 /**
- * Judges each run by pid and process start. One that cannot be judged is `unknown` as long as it is renewed.
+ * Judges each run by pid and process start. One that cannot be judged, on another machine say, is `unknown` as long as it is renewed.
  * @param wallNow - wall time in ms since the epoch.
  */
 export function judgeRuntimes(
@@ -54,8 +59,14 @@ export function judgeRuntimes(
   wallNow: number,
 ): readonly JudgedRuntime[] {
   return rows.map((row) => {
-    const liveness = judge(world, { pid: row.pid, start: row.processStart });
-    const forgotten = liveness === 'unknown' && wallNow - row.renewedAt >= unknownForMs;
+    const liveness = isElsewhere(row) ? 'unknown' : judge(world, { pid: row.pid, start: row.processStart });
+    const silentMs = row.silentMs ?? wallNow - row.renewedAt;
+    const forgotten = liveness === 'unknown' && silentMs >= unknownForMs;
     return { ...row, liveness: forgotten ? 'dead' : liveness };
   });
+}
+
+/** Whether a run is on another machine. */
+export function isElsewhere({ host }: Pick<RuntimeRow, 'host'>): boolean {
+  return host !== undefined && host !== hostname();
 }

@@ -39,11 +39,16 @@ export function storeFrom(read: string | { readonly path: string; readonly requi
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
   readonly code = 'UNWEDGE_STORE_UNAVAILABLE';
+  /** Which store, and what is wrong with it. */
+  readonly reason: string;
+  readonly fix: string;
 
   constructor(reason: string, fix: string, cause?: unknown) {
     super(
       `The \`store\` cannot be had: ${reason}. Fix: ${fix}. Or start without what it keeps: \`store: { path, required: false }\``,
       { cause },
     );
+    this.reason = reason;
+    this.fix = fix;
   }
 }

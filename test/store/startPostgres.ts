@@ -17,7 +17,7 @@ export interface TestSchema {
   ask(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-export interface OpenOptions extends Pick<StoreOptions, 'logger' | 'retention'> {
+export interface OpenOptions extends Pick<StoreOptions, 'logger' | 'retention' | 'runtimePid'> {
   readonly clock?: Clock;
   readonly facts?: RecordedFacts;
   /** Of a proxy, in the place of the server's. */

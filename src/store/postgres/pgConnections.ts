@@ -1,6 +1,7 @@
 import type { PgClient, PgModule, PgPool, PgRow } from './pgDriver.ts';
 import type { PgTarget } from './pgTarget.ts';
 import { isAnswer } from './pgTrouble.ts';
+import { inSchema } from './schemaText.ts';
 
 /** What one statement may take on the server, and what may be waited for its answer, in ms. */
 const statementMs = 5_000;
@@ -106,8 +107,7 @@ export class PgConnections {
   }
 
   #written(text: string): string {
-    const schema = `"${this.#target.schema}"`;
-    return text.replaceAll('uw_schema', schema).replaceAll(/\buw\./g, `${schema}.`);
+    return inSchema(text, this.#target.schema);
   }
 }
 

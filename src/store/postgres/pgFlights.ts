@@ -34,6 +34,12 @@ const upsertPolicy: RowStatement = {
     ON CONFLICT (name, digest) DO UPDATE SET seen_at = excluded.seen_at`,
 };
 
+/** SQL for the records since `$1`, of the integration `$2` or of all. */
+export const selectFlights = `SELECT integration, run, pid, at, because, record FROM uw.flight
+  WHERE at >= $1 AND ($2::text IS NULL OR integration = $2) ORDER BY id`;
+
+export const selectPolicies = 'SELECT name, policy, since, seen_at FROM uw.policy ORDER BY seen_at';
+
 /** The last attempts of integrations in the database. */
 export class PgFlights implements FlightRecords {
   readonly #database: PgDatabase;
@@ -66,15 +72,15 @@ export class PgFlights implements FlightRecords {
   }
 
   async read({ integration, since = 0 }: FlightQuery): Promise<readonly FlightRecord[]> {
-    const text = `SELECT integration, run, pid, at, because, record FROM uw.flight
-      WHERE at >= $1 AND ($2::text IS NULL OR integration = $2) ORDER BY id`;
-    const rows = await this.#database.read({ name: 'flights', text }, [Math.round(since), integration ?? null]);
+    const rows = await this.#database.read({ name: 'flights', text: selectFlights }, [
+      Math.round(since),
+      integration ?? null,
+    ]);
     return (rows ?? []).flatMap(flightsIn);
   }
 
   async policies(): Promise<readonly PolicyRow[]> {
-    const text = 'SELECT name, policy, since, seen_at FROM uw.policy ORDER BY seen_at';
-    return ((await this.#database.read({ name: 'policies', text })) ?? []).flatMap(policiesIn);
+    return ((await this.#database.read({ name: 'policies', text: selectPolicies })) ?? []).flatMap(policiesIn);
   }
 }
 

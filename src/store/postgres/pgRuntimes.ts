@@ -13,7 +13,7 @@ const upsert: RowStatement = {
   text: `WITH ${rowsOf(`host text, id text, pid integer, process_start text, started_at bigint, renewed_at bigint, name text,
       socket text`)}
     INSERT INTO uw.runtime (host, ${columns}) SELECT host, ${columns} FROM w
-    ON CONFLICT (id) DO UPDATE SET renewed_at = excluded.renewed_at, socket = excluded.socket`,
+    ON CONFLICT (id) DO UPDATE SET renewed_at = excluded.renewed_at, socket = excluded.socket, seen_at = clock_timestamp()`,
 };
 const remove: RowStatement = {
   name: 'delete_runtime',
@@ -77,7 +77,8 @@ export class PgRuntimes implements Runtimes {
   }
 }
 
-function toRuntime(row: PgRow): RuntimeRow {
+/** The run in a row. */
+export function toRuntime(row: PgRow): RuntimeRow {
   return {
     id: String(row['id']),
     pid: Number(row['pid']),

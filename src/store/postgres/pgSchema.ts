@@ -39,6 +39,7 @@ CREATE TABLE uw.message (
   PRIMARY KEY (session, number)
 );
 CREATE INDEX message_unprocessed ON uw.message (session, number) WHERE state IN ('waiting', 'taken');
+CREATE INDEX message_dead ON uw.message (ended_at) WHERE state IN ('poison', 'expired', 'malformed');
 
 CREATE TABLE uw.call (
   id text PRIMARY KEY,
@@ -161,7 +162,8 @@ CREATE TABLE uw.runtime (
   started_at bigint NOT NULL,
   renewed_at bigint NOT NULL,
   name text NOT NULL,
-  socket text
+  socket text,
+  seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
 CREATE TABLE uw.child (
@@ -185,14 +187,17 @@ CREATE TABLE uw.moved (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT cloc
  */
 const migrations: readonly string[] = [first];
 
+/** The version that this code makes and reads. */
+export const knownVersion = migrations.length;
+
 /** By the tables of the catalogue: `to_regclass` may remember what was there before a lock was waited for. */
-const here: Sql = {
+export const schemaHere: Sql = {
   name: 'schema_here',
   text: `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = (parse_ident('uw_schema'))[1]) AS created,
     EXISTS (SELECT 1 FROM pg_tables
       WHERE schemaname = (parse_ident('uw_schema'))[1] AND tablename = 'schema_version') AS known`,
 };
-const version: Sql = { name: 'schema_version', text: 'SELECT version FROM uw.schema_version' };
+export const schemaVersion: Sql = { name: 'schema_version', text: 'SELECT version FROM uw.schema_version' };
 // Until the end of the transaction: whoever pools the connection keeps nothing of it.
 const lock: Sql = { name: 'schema_lock', text: `SELECT pg_advisory_xact_lock(hashtextextended('uw_schema', 0))` };
 
@@ -209,21 +214,20 @@ export async function preparePgSchema(connections: PgConnections): Promise<void>
     // Whoever was given a schema may have no right to create one.
     if (!found.created) await transaction.script('CREATE SCHEMA uw_schema');
     for (const step of migrations.slice(found.version)) await transaction.script(step);
-    await transaction.script(`UPDATE uw.schema_version SET version = ${migrations.length}`);
+    await transaction.script(`UPDATE uw.schema_version SET version = ${knownVersion}`);
   });
 }
 
 async function look(transaction: Transaction): Promise<{ readonly created: boolean; readonly version: number }> {
-  const [row] = await transaction.run(here);
+  const [row] = await transaction.run(schemaHere);
   const created = row?.['created'] === true;
   if (row?.['known'] !== true) return { created, version: 0 };
-  const [found] = await transaction.run(version);
+  const [found] = await transaction.run(schemaVersion);
   return { created, version: Number(found?.['version'] ?? 0) };
 }
 
 /** One version more than is known here may be there already. */
 function isReady(found: number): boolean {
-  const known = migrations.length;
-  if (found > known + 1) throw new NewerPgSchemaError(found, known);
-  return found >= known;
+  if (found > knownVersion + 1) throw new NewerPgSchemaError(found, knownVersion);
+  return found >= knownVersion;
 }

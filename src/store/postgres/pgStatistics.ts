@@ -34,9 +34,20 @@ const keep: RowStatement = {
 /** All minutes together stand under a minute that never was. */
 export const total = -1;
 
+/** SQL for the minutes since `$1`; those of single tools only where `$2` says so. */
+export const selectStatistics = `SELECT minute, integration, tool, figures FROM uw.statistic
+  WHERE minute >= $1 AND minute <> ${total} AND (tool = '' OR $2::boolean)
+  ORDER BY minute, integration COLLATE "C", tool COLLATE "C"`;
+
+export const selectTotals = `SELECT integration, tool, figures FROM uw.statistic WHERE minute = ${total}
+  ORDER BY integration COLLATE "C", tool COLLATE "C"`;
+
 /** Figures of calls in the database. */
 export class PgStatistics implements CallStatisticsRecords {
   readonly #database: PgDatabase;
+  /** What no write has taken yet. */
+  readonly #waiting: CallFiguresRow[] = [];
+  #isQueued = false;
 
   constructor(database: PgDatabase) {
     this.#database = database;
@@ -44,24 +55,40 @@ export class PgStatistics implements CallStatisticsRecords {
 
   add(rows: readonly CallFiguresRow[]): void {
     if (rows.length === 0) return;
+    this.#waiting.push(...rows);
+    // One write takes all that waits: two of one batch would each add to the figures that both have read.
+    if (this.#isQueued) return;
+    this.#isQueued = true;
+    let taken: readonly CallFiguresRow[] = [];
     this.#database.write({
-      async run(batch) {
-        await Promise.all(rows.flatMap((row) => [addTo(batch, row), addTo(batch, { ...row, minute: total })]));
+      run: async (batch) => {
+        this.#isQueued = false;
+        taken = [...taken, ...this.#waiting.splice(0)];
+        await Promise.all(summed(taken).map((row) => addTo(batch, row)));
       },
     });
   }
 
   async read(since: number): Promise<readonly CallFiguresRow[]> {
-    const text = `SELECT minute, integration, tool, figures FROM uw.statistic
-      WHERE minute >= $1 AND minute <> ${total} ORDER BY minute, integration, tool`;
-    const rows = (await this.#database.read({ name: 'statistics', text }, [Math.round(since)])) ?? [];
-    return rows.map((row) => ({ ...totalsIn(row), minute: Number(row['minute']) }));
+    const values = [Math.round(since), true];
+    return ((await this.#database.read({ name: 'statistics', text: selectStatistics }, values)) ?? []).map(statisticIn);
   }
 
   async totals(): Promise<readonly CallTotals[]> {
-    const text = `SELECT integration, tool, figures FROM uw.statistic WHERE minute = ${total} ORDER BY integration, tool`;
-    return ((await this.#database.read({ name: 'totals', text })) ?? []).map(totalsIn);
+    return ((await this.#database.read({ name: 'totals', text: selectTotals })) ?? []).map(totalsIn);
   }
+}
+
+/** One row for each minute, integration and tool, those of all minutes together included. */
+function summed(rows: readonly CallFiguresRow[]): readonly CallFiguresRow[] {
+  const sums = new Map<string, CallFiguresRow>();
+  for (const row of rows.flatMap((each) => [each, { ...each, minute: total }])) {
+    const { minute, integration, tool, ...figures } = row;
+    const place = JSON.stringify([minute, integration, tool]);
+    const known = sums.get(place);
+    sums.set(place, known === undefined ? row : { minute, integration, tool, ...addFigures(known, figures) });
+  }
+  return [...sums.values()];
 }
 
 async function addTo(batch: BatchRows, { integration, tool = '', minute, ...figures }: CallFiguresRow): Promise<void> {
@@ -73,7 +100,13 @@ async function addTo(batch: BatchRows, { integration, tool = '', minute, ...figu
   await batch.row(keep, name, [...place, JSON.stringify(sum)]);
 }
 
-function totalsIn(row: PgRow): CallTotals {
+/** The figures in a row of a minute. */
+export function statisticIn(row: PgRow): CallFiguresRow {
+  return { ...totalsIn(row), minute: Number(row['minute']) };
+}
+
+/** The same of all minutes. */
+export function totalsIn(row: PgRow): CallTotals {
   const tool = String(row['tool']);
   return {
     integration: String(row['integration']),

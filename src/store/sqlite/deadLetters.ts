@@ -1,21 +1,16 @@
 import { messageId } from '../../sessions/messageId.ts';
 import { type DeadLetterReason, type Resend, resendKey, type StoredDeadLetter } from '../../sessions/sessionStore.ts';
-import { createRedactor, type Redactor } from '../redact.ts';
-import { fromJson } from '../json.ts';
+import { deadLetterIn, isDeadLetter } from '../deadLetterRows.ts';
+import { createRedactor } from '../redact.ts';
 import { messageIn } from '../sessionRows.ts';
 import type { DeadLetterRecord } from '../storeReader.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
-
-const isDead = `state IN ('poison', 'expired', 'malformed')`;
-
-/** Most of a message's text that is shown, in characters. */
-const shownChars = 300;
 
 /** One dead letter of a session. */
 export function selectDeadLetter(database: Database, session: string, number: number): StoredDeadLetter | undefined {
   const row = database
-    .prepare(`SELECT body, state FROM unwedge_messages WHERE session = ? AND number = ? AND ${isDead}`)
+    .prepare(`SELECT body, state FROM unwedge_messages WHERE session = ? AND number = ? AND ${isDeadLetter}`)
     .get(session, number);
   if (row === undefined) return undefined;
   return { number, message: messageIn(String(row['body'])), reason: String(row['state']) as DeadLetterReason };
@@ -26,7 +21,7 @@ export function buryLetter(database: Database, session: string, number: number, 
   return database
     .prepare(
       `UPDATE unwedge_messages SET state = 'dropped', ended_at = CAST(? AS INTEGER), error = ?
-       WHERE session = ? AND number = ? AND ${isDead}`,
+       WHERE session = ? AND number = ? AND ${isDeadLetter}`,
     )
     .run(Math.round(at), why, session, number);
 }
@@ -42,7 +37,7 @@ export function resendLetter(
     .prepare(
       `INSERT INTO unwedge_messages (session, number, body, key, state, posted_at)
        SELECT session, ?, body, ?, 'waiting', CAST(? AS INTEGER) FROM unwedge_messages
-       WHERE session = ? AND number = ? AND ${isDead}`,
+       WHERE session = ? AND number = ? AND ${isDeadLetter}`,
     )
     .run(number, resendKey(letter), Math.round(at), session, letter);
   if (made === 0) return false;
@@ -62,31 +57,9 @@ export function readDeadLetters(
   const order = 'ORDER BY ended_at DESC, session, number DESC LIMIT ?';
   const rows =
     session === undefined
-      ? database.prepare(`SELECT ${columns} FROM unwedge_messages WHERE ${isDead} ${order}`).all(limit)
+      ? database.prepare(`SELECT ${columns} FROM unwedge_messages WHERE ${isDeadLetter} ${order}`).all(limit)
       : database
-          .prepare(`SELECT ${columns} FROM unwedge_messages WHERE ${isDead} AND session = ? ${order}`)
+          .prepare(`SELECT ${columns} FROM unwedge_messages WHERE ${isDeadLetter} AND session = ? ${order}`)
           .all(session, limit);
-  return rows.map((row) => toRecord(row, redact));
-}
-
-function toRecord(row: SqlRow, redact: Redactor): DeadLetterRecord {
-  const session = String(row['session']);
-  const message = messageIn(String(row['body']));
-  const text = message?.text === undefined ? undefined : shownText(message.text, redact);
-  return {
-    id: messageId(session, { number: Number(row['number']) }),
-    session,
-    kind: message?.kind ?? 'unreadable',
-    reason: String(row['state']),
-    deliveries: Number(row['deliveries']),
-    postedAt: Number(row['posted_at']),
-    ...(row['ended_at'] !== null && { endedAt: Number(row['ended_at']) }),
-    ...(text !== undefined && { text }),
-    canSend: message !== undefined,
-  };
-}
-
-function shownText(text: string, redact: Redactor): string {
-  const clean = (fromJson(redact({ text }))?.value as { text?: unknown } | undefined)?.text;
-  return typeof clean === 'string' ? clean.slice(0, shownChars) : '';
+  return rows.map((row) => deadLetterIn(row, redact));
 }

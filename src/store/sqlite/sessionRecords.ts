@@ -1,5 +1,5 @@
-import { messageId } from '../../sessions/messageId.ts';
-import { fromJson } from '../json.ts';
+import { isDeadLetter } from '../deadLetterRows.ts';
+import { sessionRecordsIn } from '../recordRows.ts';
 import type { SessionRecords } from '../storeReader.ts';
 import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
@@ -40,34 +40,8 @@ export function readSessionRecords(database: Database, session: string): Session
   const deadLetters = database
     .prepare(
       `SELECT number, state FROM unwedge_messages
-       WHERE session = ? AND state IN ('poison', 'expired', 'malformed') ORDER BY number DESC LIMIT 100`,
+       WHERE session = ? AND ${isDeadLetter} ORDER BY number DESC LIMIT 100`,
     )
     .all(session);
-  return {
-    session,
-    messages: messages.map((row) => ({
-      id: messageId(session, { number: Number(row['number']) }),
-      kind: kindOf(row['body']),
-      state: row['state'] === 'taken' ? 'taken' : 'waiting',
-      deliveries: Number(row['deliveries']),
-      postedAt: Number(row['posted_at']),
-    })),
-    calls: calls.map((row) => ({
-      call: String(row['id']),
-      integration: String(row['integration']),
-      tool: String(row['tool']),
-      startedAt: Number(row['started_at']),
-      deadlineAt: Number(row['deadline_at']),
-      ...(typeof row['rule'] === 'string' && { rule: row['rule'] }),
-    })),
-    deadLetters: deadLetters.map((row) => ({
-      id: messageId(session, { number: Number(row['number']) }),
-      reason: String(row['state']),
-    })),
-  };
-}
-
-function kindOf(body: unknown): string {
-  const kind = (fromJson(body)?.value as { kind?: unknown } | null | undefined)?.kind;
-  return typeof kind === 'string' ? kind : 'unreadable';
+  return sessionRecordsIn(session, { messages, calls, deadLetters });
 }

@@ -1,15 +1,13 @@
 import { checkNumber } from '../../policy/options.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
-import type { FailureFigures, IntegrationStatus, RuntimeFailures, SessionStatus, StoreStatus } from '../storeReader.ts';
+import { failuresIn, integrationsIn, longMs, shortMs } from '../statusRows.ts';
+import type { FailureFigures, IntegrationStatus, SessionStatus, StoreStatus } from '../storeReader.ts';
 import { readAlerts } from './alertView.ts';
 import { isCountedFailure, isCrash, isTrouble, owner } from './counting.ts';
 import type { Database, SqlRow } from './database.ts';
 import { field } from './eventRows.ts';
 import { hasTable } from './schema.ts';
 import { selectBreakers } from './sqliteBreakers.ts';
-
-const shortMs = 10 * 60_000;
-const longMs = 24 * 60 * 60_000;
 
 /**
  * What a database says as of `now`, wall time in ms since the epoch.
@@ -27,21 +25,8 @@ export function readStatus(database: Database, eventTable: string, now: number):
 }
 
 function selectIntegrations(database: Database, table: string, now: number): IntegrationStatus[] {
-  const breakers = selectKeptBreakers(database);
-  const found = new Map<string, RuntimeFailures[]>([...breakers.keys()].map((name) => [name, []]));
-  for (const row of selectFailures(database, table, now)) {
-    const name = String(row['integration']);
-    const rows = found.get(name) ?? [];
-    found.set(name, rows);
-    rows.push(toFailures(row));
-  }
-  return [...found]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([integration, rows]) => {
-      const breaker = breakers.get(integration);
-      const runtimes = rows.filter(({ pid }) => pid !== undefined);
-      return { integration, ...sumOf(rows), circuit: breaker?.state ?? 'closed', breaker, runtimes };
-    });
+  const rows = selectFailures(database, table, now).map((row) => failuresIn(row, toLastError(row)));
+  return integrationsIn(selectKeptBreakers(database), rows);
 }
 
 function selectSessions(database: Database, table: string, now: number): SessionStatus[] {
@@ -89,30 +74,6 @@ function selectFailures(database: Database, table: string, now: number): readonl
        FROM ${table} WHERE timestamp > ? AND ${isTrouble} GROUP BY 1, 2 HAVING integration IS NOT NULL ORDER BY 1, at`,
     )
     .all(now - shortMs, now - shortMs, now - longMs);
-}
-
-function toFailures(row: SqlRow): RuntimeFailures {
-  return {
-    pid: typeof row['pid'] === 'number' ? row['pid'] : undefined,
-    failures10m: Number(row['failures10m']),
-    failures24h: Number(row['failures24h']),
-    crashes10m: Number(row['crashes10m']),
-    crashes24h: Number(row['crashes24h']),
-    lastError: toLastError(row),
-  };
-}
-
-/** @param rows - by the time of their last error. */
-function sumOf(rows: readonly RuntimeFailures[]): FailureFigures {
-  const total = (figure: Exclude<keyof FailureFigures, 'lastError'>): number =>
-    rows.reduce((sum, row) => sum + row[figure], 0);
-  return {
-    failures10m: total('failures10m'),
-    failures24h: total('failures24h'),
-    crashes10m: total('crashes10m'),
-    crashes24h: total('crashes24h'),
-    ...(rows.length > 0 && { lastError: rows.at(-1)?.lastError }),
-  };
 }
 
 function selectKeptBreakers(database: Database): ReadonlyMap<string, PersistedBreaker> {

@@ -1,7 +1,7 @@
-import { messageId } from '../../sessions/messageId.ts';
 import { checkInteger } from '../../policy/options.ts';
-import type { CallRecord, TurnRecord } from '../storeReader.ts';
-import type { Database, SqlRow } from './database.ts';
+import { callRecordIn, turnIn } from '../recordRows.ts';
+import type { TurnRecord } from '../storeReader.ts';
+import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
 
 /** The last turns of a session, newest first. @throws what SQLite reports. */
@@ -20,37 +20,15 @@ export function readTurns(database: Database, session: string, limit: number): r
        ${inJson('result', 'synthetic')} AS synthetic, coalesce(${inJson('result', 'attempts')}, ${inJson('result', 'retries')} + 1) AS attempts
      FROM unwedge_calls WHERE session = ? AND turn = ? ORDER BY seq LIMIT 100`,
   );
-  return turns.map((row) => ({
-    turn: Number(row['turn']),
-    message: messageId(session, { number: Number(row['number']) }),
-    kind: typeof row['kind'] === 'string' ? row['kind'] : 'unreadable',
-    state: String(row['state']),
-    deliveries: Number(row['deliveries']),
-    postedAt: Number(row['posted_at']),
-    ...numberIn(row, 'taken_at', 'takenAt'),
-    ...numberIn(row, 'ended_at', 'endedAt'),
-    ...(typeof row['error'] === 'string' && { error: row['error'] }),
-    calls: calls.all(session, Number(row['turn'])).map(callOf),
-  }));
-}
-
-function callOf(row: SqlRow): CallRecord {
-  return {
-    call: String(row['id']),
-    integration: String(row['integration']),
-    tool: String(row['tool']),
-    startedAt: Number(row['started_at']),
-    ...numberIn(row, 'settled_at', 'settledAt'),
-    ...numberIn(row, 'late_at', 'lateAt'),
-    ...(row['status'] !== null && { ok: row['status'] === 'ok' }),
-    ...(row['synthetic'] === 1 && { synthetic: true }),
-    ...numberIn(row, 'attempts', 'attempts'),
-  };
-}
-
-function numberIn<K extends string>(row: SqlRow, column: string, name: K): { readonly [key in K]?: number } {
-  const value = row[column];
-  return value === null || value === undefined ? {} : ({ [name]: Number(value) } as { readonly [key in K]?: number });
+  return turns.map((row) => {
+    const kind = typeof row['kind'] === 'string' ? row['kind'] : undefined;
+    return turnIn(
+      session,
+      row,
+      kind,
+      calls.all(session, Number(row['turn'])).map((call) => callRecordIn(call, call)),
+    );
+  });
 }
 
 /** SQL for a field of a text that should be JSON. */

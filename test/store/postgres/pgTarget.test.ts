@@ -10,7 +10,7 @@ describe('the URL of a database', () => {
     expect(readTarget(`${url}?sslmode=require&schema=mine&prepare=false&leaseMs=5000`)).toEqual({
       connectionString: `${url}?sslmode=require`,
       direct: `${url}?sslmode=require`,
-      shown: 'postgres://db.example:5433/agents',
+      shown: 'postgres://db.example:5433/agents?schema=mine',
       schema: 'mine',
       prepares: false,
       leaseMs: 5000,

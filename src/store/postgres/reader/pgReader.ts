@@ -1,0 +1,116 @@
+import type { CallFiguresRow, CallTotals } from '../../../policy/callFigures.ts';
+import type { FlightRecord, PolicyRow } from '../../../policy/flight.ts';
+import { checkQuery, type EventQuery, type EventRow } from '../../events.ts';
+import { type FlightQuery, flightsIn, policiesIn } from '../../flights.ts';
+import type { RuntimeRow } from '../../runtimes.ts';
+import type {
+  AlertView,
+  DeadLetterRecord,
+  SessionRecords,
+  StoreReader,
+  StoreStatus,
+  TurnRecord,
+} from '../../storeReader.ts';
+import { eventsIn, selectEvents, settledId } from '../eventRows.ts';
+import { selectFlights, selectPolicies } from '../pgFlights.ts';
+import { selectStatistics, selectTotals, statisticIn, totalsIn } from '../pgStatistics.ts';
+import { readPgAlerts } from './pgAlertView.ts';
+import { readPgDeadLetters } from './pgDeadLetters.ts';
+import type { Ask } from './pgReads.ts';
+import { readPgRuntimes } from './pgRuntimeRows.ts';
+import { readPgSessionIds, readPgSessionRecords, readPgUnfinished } from './pgSessionRecords.ts';
+import { readPgStatus } from './pgStatus.ts';
+import { readPgTurns } from './pgTurnRecords.ts';
+
+/** Most dead letters that are read. */
+const mostLetters = 500;
+
+export interface PgReaderParts {
+  /** For people: without user and password. */
+  readonly path: string;
+  readonly identity: string;
+  readonly ask: Ask;
+  readonly close: () => void;
+}
+
+/** A schema of a PostgreSQL database, opened for reading. */
+export class PgReader implements StoreReader {
+  readonly path: string;
+  readonly identity: string;
+  readonly close: () => void;
+  readonly #ask: Ask;
+
+  constructor({ path, identity, ask, close }: PgReaderParts) {
+    this.path = path;
+    this.identity = identity;
+    this.close = close;
+    this.#ask = ask;
+  }
+
+  async events(query: EventQuery): Promise<readonly EventRow[]> {
+    checkQuery(query);
+    const { text, values } = selectEvents(query);
+    return eventsIn(await this.#ask(text, values), query);
+  }
+
+  lastEventId(): Promise<number> {
+    return this.#id(settledId('0::bigint'));
+  }
+
+  firstEventId(): Promise<number> {
+    return this.#id('(SELECT min(id) FROM uw.event)');
+  }
+
+  status(now: number): Promise<StoreStatus> {
+    return readPgStatus(this.#ask, now);
+  }
+
+  alerts(now: number): Promise<AlertView> {
+    return readPgAlerts(this.#ask, now);
+  }
+
+  async statistics(since: number, of: 'tools' | 'whole' = 'tools'): Promise<readonly CallFiguresRow[]> {
+    return (await this.#ask(selectStatistics, [Math.round(since), of === 'tools'])).map(statisticIn);
+  }
+
+  async totals(): Promise<readonly CallTotals[]> {
+    return (await this.#ask(selectTotals)).map(totalsIn);
+  }
+
+  async flights({ integration, since = 0 }: FlightQuery): Promise<readonly FlightRecord[]> {
+    return (await this.#ask(selectFlights, [Math.round(since), integration ?? null])).flatMap(flightsIn);
+  }
+
+  async policies(): Promise<readonly PolicyRow[]> {
+    return (await this.#ask(selectPolicies)).flatMap(policiesIn);
+  }
+
+  runtimes(): Promise<readonly RuntimeRow[]> {
+    return readPgRuntimes(this.#ask);
+  }
+
+  sessionIds(): Promise<readonly string[]> {
+    return readPgSessionIds(this.#ask);
+  }
+
+  unfinishedSessions(): Promise<readonly string[]> {
+    return readPgUnfinished(this.#ask);
+  }
+
+  session(id: string): Promise<SessionRecords | undefined> {
+    return readPgSessionRecords(this.#ask, id);
+  }
+
+  turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
+    return readPgTurns(this.#ask, session, limit);
+  }
+
+  deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
+    return readPgDeadLetters(this.#ask, session, mostLetters);
+  }
+
+  async #id(text: string): Promise<number> {
+    const [row] = await this.#ask(`SELECT ${text} AS id`);
+    return Number(row?.['id'] ?? 0);
+  }
+}

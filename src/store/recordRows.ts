@@ -1,0 +1,85 @@
+import { messageId } from '../sessions/messageId.ts';
+import { fromJson } from './json.ts';
+import type { CallRecord, SessionRecords, TurnRecord } from './storeReader.ts';
+
+/** A row as engines give it. */
+type Row = Readonly<Record<string, unknown>>;
+
+/** What a session has on record, by the rows of what waits, of calls without a result and of dead letters. */
+export function sessionRecordsIn(
+  session: string,
+  { messages, calls, deadLetters }: Readonly<Record<'messages' | 'calls' | 'deadLetters', readonly Row[]>>,
+): SessionRecords {
+  return {
+    session,
+    messages: messages.map((row) => ({
+      id: messageIdIn(session, row),
+      kind: kindIn(row['body']),
+      state: row['state'] === 'taken' ? 'taken' : 'waiting',
+      deliveries: Number(row['deliveries']),
+      postedAt: Number(row['posted_at']),
+    })),
+    calls: calls.map((row) => ({
+      call: String(row['id']),
+      integration: String(row['integration']),
+      tool: String(row['tool']),
+      startedAt: Number(row['started_at']),
+      deadlineAt: Number(row['deadline_at']),
+      ...(typeof row['rule'] === 'string' && { rule: row['rule'] }),
+    })),
+    deadLetters: deadLetters.map((row) => ({ id: messageIdIn(session, row), reason: String(row['state']) })),
+  };
+}
+
+/** A turn by the row of its message. @param kind - of the message; undefined where it cannot be read. */
+export function turnIn(session: string, row: Row, kind: string | undefined, calls: readonly CallRecord[]): TurnRecord {
+  return {
+    turn: Number(row['turn']),
+    message: messageIdIn(session, row),
+    kind: kind ?? 'unreadable',
+    state: String(row['state']),
+    deliveries: Number(row['deliveries']),
+    postedAt: Number(row['posted_at']),
+    ...numberIn(row['taken_at'], 'takenAt'),
+    ...numberIn(row['ended_at'], 'endedAt'),
+    ...(typeof row['error'] === 'string' && { error: row['error'] }),
+    calls,
+  };
+}
+
+/** What of the result of a call is shown; undefined or null where there is none. */
+export interface ShownResult {
+  readonly status?: unknown;
+  readonly synthetic?: unknown;
+  readonly attempts?: unknown;
+}
+
+/** A call by its row. */
+export function callRecordIn(row: Row, { status, synthetic, attempts }: ShownResult): CallRecord {
+  return {
+    call: String(row['id']),
+    integration: String(row['integration']),
+    tool: String(row['tool']),
+    startedAt: Number(row['started_at']),
+    ...numberIn(row['settled_at'], 'settledAt'),
+    ...numberIn(row['late_at'], 'lateAt'),
+    ...(status !== null && status !== undefined && { ok: status === 'ok' }),
+    ...((synthetic === 1 || synthetic === true) && { synthetic: true }),
+    ...numberIn(attempts, 'attempts'),
+  };
+}
+
+function kindIn(body: unknown): string {
+  const kind = (fromJson(body)?.value as { kind?: unknown } | null | undefined)?.kind;
+  return typeof kind === 'string' ? kind : 'unreadable';
+}
+
+/** The id of a message in a row; one that came as mail has that of the mail. */
+export function messageIdIn(session: string, { number, mail }: Row): string {
+  const isMail = mail !== null && mail !== undefined;
+  return messageId(session, { number: Number(number), mail: isMail ? Number(mail) : undefined });
+}
+
+function numberIn<K extends string>(value: unknown, name: K): { readonly [key in K]?: number } {
+  return value === null || value === undefined ? {} : ({ [name]: Number(value) } as { readonly [key in K]?: number });
+}

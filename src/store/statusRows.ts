@@ -1,0 +1,64 @@
+import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { FailureFigures, IntegrationStatus, RuntimeFailures } from './storeReader.ts';
+
+/** Of what status tells, in ms: figures of the last minutes, and of the last day. */
+export const shortMs = 10 * 60_000;
+export const longMs = 24 * 60 * 60_000;
+
+/** What one process has recorded of an integration. */
+export interface FailuresOf {
+  readonly integration: string;
+  readonly failures: RuntimeFailures;
+}
+
+/** By integration, those with a circuit that is kept included. @param rows - of one integration by the time of their last error. */
+export function integrationsIn(
+  breakers: ReadonlyMap<string, PersistedBreaker>,
+  rows: readonly FailuresOf[],
+): IntegrationStatus[] {
+  const found = new Map<string, RuntimeFailures[]>([...breakers.keys()].map((name) => [name, []]));
+  for (const { integration, failures } of rows) {
+    const list = found.get(integration) ?? [];
+    found.set(integration, list);
+    list.push(failures);
+  }
+  return [...found]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([integration, each]) => {
+      const breaker = breakers.get(integration);
+      const runtimes = each.filter(({ pid }) => pid !== undefined);
+      return { integration, ...sumOf(each), circuit: breaker?.state ?? 'closed', breaker, runtimes };
+    });
+}
+
+/** The figures in a row, with the last error beside them. */
+export function failuresIn(
+  row: Readonly<Record<string, unknown>>,
+  lastError: NonNullable<FailureFigures['lastError']>,
+): FailuresOf {
+  const { pid } = row;
+  return {
+    integration: String(row['integration']),
+    failures: {
+      pid: typeof pid === 'number' ? pid : undefined,
+      failures10m: Number(row['failures10m']),
+      failures24h: Number(row['failures24h']),
+      crashes10m: Number(row['crashes10m']),
+      crashes24h: Number(row['crashes24h']),
+      lastError,
+    },
+  };
+}
+
+/** @param rows - by the time of their last error. */
+function sumOf(rows: readonly RuntimeFailures[]): FailureFigures {
+  const total = (figure: Exclude<keyof FailureFigures, 'lastError'>): number =>
+    rows.reduce((sum, row) => sum + row[figure], 0);
+  return {
+    failures10m: total('failures10m'),
+    failures24h: total('failures24h'),
+    crashes10m: total('crashes10m'),
+    crashes24h: total('crashes24h'),
+    ...(rows.length > 0 && { lastError: rows.at(-1)?.lastError }),
+  };
+}
