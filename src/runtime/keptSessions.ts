@@ -45,7 +45,7 @@ export function createKeptSessions({
   seeWorld,
   takenOver,
 }: KeptSessionsParts): KeptSessions {
-  const sessions = new Set<SupervisedSession>();
+  const sessions = new Map<string, SupervisedSession>();
   /** Those that were added after the start and are being opened. */
   const later: SupervisedSession[] = [];
   const owners = createOwners(clock);
@@ -53,6 +53,9 @@ export function createKeptSessions({
   let started = false;
   let stopped = false;
   let timer: Timer | undefined;
+  let isClaiming = false;
+  let wasWoken = false;
+  let leaveStore: (() => void) | undefined;
 
   async function open(session: SupervisedSession): Promise<void> {
     if (store === undefined) session.goesUnkept();
@@ -75,30 +78,56 @@ export function createKeptSessions({
   }
 
   /** While a session is held elsewhere its owner may die at any time; while the store is out of order it may recover. */
-  function planClaims(): void {
-    if (stopped || timer !== undefined || !hasUnclaimed()) return;
-    timer = clock.setTimeout(() => {
-      timer = undefined;
-      void claim().then(planClaims);
-    }, store?.claimEveryMs ?? claimEveryMs);
+  function planClaims(delayMs = store?.claimEveryMs ?? claimEveryMs): void {
+    if (stopped || timer !== undefined || isClaiming || !hasUnclaimed()) return;
+    timer = clock.setTimeout(() => void claimAgain(), delayMs);
+  }
+
+  /** One may be free now. */
+  function wake(): void {
+    wasWoken = true;
+    if (!isClaiming && hasUnclaimed()) void claimAgain();
+  }
+
+  async function claimAgain(): Promise<void> {
+    clock.clearTimeout(timer);
+    timer = undefined;
+    isClaiming = true;
+    wasWoken = false;
+    const nextMs = await claim();
+    isClaiming = false;
+    planClaims(wasWoken ? 0 : nextMs);
   }
 
   function hasUnclaimed(): boolean {
-    for (const session of sessions) if (session.unclaimed) return true;
+    for (const session of sessions.values()) if (session.unclaimed) return true;
     return false;
   }
 
-  async function claim(): Promise<void> {
+  /** @returns when to try again, in ms; undefined for as usual. Never rejects. */
+  async function claim(): Promise<number | undefined> {
+    const unclaimed = [...sessions.values()].filter((session) => session.unclaimed);
+    if (store?.takeable !== undefined) {
+      const found = await store.takeable(unclaimed.map(({ id }) => id));
+      const free = found?.free.flatMap((id) => sessions.get(id) ?? []) ?? [];
+      await take(free, openAll);
+      return free.some((session) => !session.unclaimed) ? 0 : found?.againInMs;
+    }
     const [at, seenAt] = [clock.now(), clock.wallNow()];
     owners.see(await seeWorld(), at, seenAt);
-    let changed = false;
-    for (const session of sessions) {
-      if (stopped || !session.unclaimed) continue;
-      const { heldElsewhere } = session;
-      await open(session);
-      changed ||= heldElsewhere && !session.heldElsewhere;
-    }
-    if (changed) takenOver();
+    await take(unclaimed, async () => {
+      for (const session of unclaimed) if (!stopped && session.unclaimed) await open(session);
+    });
+    return undefined;
+  }
+
+  async function take(
+    toTake: readonly SupervisedSession[],
+    openThem: (toOpen: readonly SupervisedSession[]) => Promise<void>,
+  ): Promise<void> {
+    const held = toTake.filter(({ heldElsewhere }) => heldElsewhere);
+    await openThem(toTake);
+    if (held.some(({ heldElsewhere }) => !heldElsewhere)) takenOver();
   }
 
   return {
@@ -107,6 +136,7 @@ export function createKeptSessions({
       const opened = storeOf();
       // Nothing of them would outlive the process.
       store = opened?.persistent === true ? opened.sessions({ id: run.id, isAlive: owners.isAlive }) : undefined;
+      leaveStore = store?.onTakeable?.(wake);
       const wallNow = clock.wallNow();
       const lost = await store?.recoverCalls({
         wallNow,
@@ -116,11 +146,11 @@ export function createKeptSessions({
       for (const call of lost ?? []) facts.tell(lostCallFact(call), true);
       // Those added until now, each once; later ones are opened as they are added.
       started = true;
-      await openAll([...sessions]);
+      await openAll([...sessions.values()]);
       planClaims();
     },
     add(session) {
-      sessions.add(session);
+      sessions.set(session.id, session);
       if (!started) return;
       later.push(session);
       if (later.length === 1) void openLater();
@@ -128,6 +158,7 @@ export function createKeptSessions({
     stop() {
       stopped = true;
       clock.clearTimeout(timer);
+      leaveStore?.();
     },
   };
 }

@@ -167,13 +167,15 @@ export class Persistence {
       return;
     }
     this.#held = false;
-    this.#ledger = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
+    const watched = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
+    this.#ledger = watched;
     this.#past = claim.past;
     this.#wentOn = false;
     const { recovered } = claim;
     for (const fact of recoveredFacts(session, recovered)) facts.tell(fact, true);
     if (recovered.open.length === 0) this.#owner.claimed(recovered);
-    else this.#settling = this.#settleOpen(this.#ledger, recovered);
+    else this.#settling = this.#settleOpen(watched, recovered);
+    claim.ledger.watch?.(() => this.#fenced(watched));
   }
 
   /** Resolves when it is known what became of the calls that were left open; undefined where none was. */

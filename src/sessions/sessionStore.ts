@@ -178,6 +178,11 @@ export interface SessionLedger {
   forget(beforeTurn: number): void;
   /** Gives the session up: another runtime may claim it. */
   release(): Promise<void>;
+  /**
+   * @param lost - told once when the session is this runtime's no more, without having been released, and before it can be another's. Must not throw.
+   * @defaultValue the next write finds it out
+   */
+  watch?(lost: () => void): void;
 }
 
 /** A call whose runtime died. */
@@ -195,10 +200,22 @@ export interface LostCall {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** What is known of sessions that other runtimes had. */
+export interface Takeable {
+  /** Can be claimed now. */
+  readonly free: readonly string[];
+  /** How soon one of the others can be, in ms. */
+  readonly againInMs: number;
+}
+
 /** Where sessions are kept: a part of the store, which each of its engines has. Nothing here throws or rejects. */
 export interface SessionStore {
   /** How soon it is worth while to ask again for a session that another runtime holds, in ms. @defaultValue 10 000 */
   readonly claimEveryMs?: number | undefined;
+  /** Which of these sessions can be claimed now; undefined while the store is out of order. @defaultValue each is claimed to find out */
+  takeable?(sessions: readonly string[]): Promise<Takeable | undefined>;
+  /** @param listener - told when it is worth while to ask that at once. Must not throw. @returns how it leaves. */
+  onTakeable?(listener: () => void): () => void;
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims; those with a rule wait for their owner. */

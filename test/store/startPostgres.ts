@@ -23,6 +23,8 @@ export interface OpenOptions extends Pick<StoreOptions, 'logger' | 'retention' |
   /** Of a proxy, in the place of the server's. */
   readonly port?: number;
   readonly leaseMs?: number;
+  /** Whether it has a connection of its own. @defaultValue true */
+  readonly direct?: boolean;
 }
 
 let schemas = 0;
@@ -42,9 +44,10 @@ export async function newSchema(): Promise<TestSchema> {
       facts = new RecordedFacts(),
       port = server.port,
       leaseMs = 60_000,
+      direct = true,
       ...more
     } = {}) {
-      const path = `${base.replace(`:${server.port}/`, `:${port}/`)}?schema=${schema}&leaseMs=${leaseMs}`;
+      const path = `${base.replace(`:${server.port}/`, `:${port}/`)}?schema=${schema}&leaseMs=${leaseMs}${direct ? '' : '&direct=false'}`;
       const store = (await openStore({
         path,
         required: true,

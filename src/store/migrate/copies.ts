@@ -115,7 +115,7 @@ const sessions: Copy = {
       {
         name: '',
         text: `WITH ${rowsOf('key text, token bigint')}
-          INSERT INTO uw.lease (key, token, lease_id, expires_at) SELECT key, token, gen_random_uuid(), clock_timestamp() FROM w`,
+          INSERT INTO uw.lease (key, token, lease_id) SELECT key, token, gen_random_uuid() FROM w`,
       },
       columnsOf(rows.map((row) => [valueOf(row['id']), valueOf(row['fence'])])),
     ),

@@ -6,7 +6,8 @@ import type { PgRow } from './pgDriver.ts';
 
 /**
  * A write to the rows of sessions, with its fence in the same statement. The row of the lease is locked `FOR SHARE` until the commit, so that a
- * take-over waits for the write, and a write that waited for a take-over sees that it is fenced. (`FOR KEY SHARE` would let a take-over pass.)
+ * take-over waits for the write, and a write that waited for a take-over sees that it is fenced. (`FOR KEY SHARE` would let a take-over pass.) Whether
+ * the node has expired is no matter here: until somebody has taken the session over, it is nobody else's.
  * @param columns - beside `session`, `token` and `lease_id`.
  * @param change - the common table expression `changed`: it writes for the rows of `h`, those of `w` whose lease holds, and gives their `ord` as `o`.
  */
@@ -23,7 +24,7 @@ export function fenced(
     text: `WITH ${rowsOf(`session text, token bigint, lease_id uuid, ${columns}`)},
     h AS MATERIALIZED (
       SELECT w.* FROM w JOIN uw.lease l ON l.key = w.session
-      WHERE l.token = w.token AND l.lease_id = w.lease_id AND l.expires_at > clock_timestamp() FOR SHARE OF l),
+      WHERE l.token = w.token AND l.lease_id = w.lease_id FOR SHARE OF l),
     ${change}
     SELECT w.ord, h.ord IS NOT NULL AS held, c.o IS NOT NULL AS changed
     FROM w LEFT JOIN h ON h.ord = w.ord LEFT JOIN (SELECT DISTINCT o FROM changed) c ON c.o = w.ord`,

@@ -1,19 +1,78 @@
 import type { Sql } from './pgConnections.ts';
+import { presenceKeys } from './presence.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
 
+const from = (parameter: string): string => `clock_timestamp() + ${parameter}::integer * interval '1 ms'`;
+
 /**
- * Takes the leases that are free: never held, given back, run out, or the asker's own. All by the clock of the database, as it is at this moment:
- * `now()` stands still within a transaction.
+ * Enters a runtime as a node, or has one go on that had expired: by then it holds no session any more. From `due_at` on its renewal is overdue.
+ * All times of nodes are by the clock of the database, as it is at the moment: `now()` stands still within a transaction.
+ */
+export const enterNode: Sql = {
+  name: 'enter_node',
+  text: `INSERT INTO uw.node AS n (id, expires_at, due_at, owned, waiting, renew_ms, host, pid, name)
+    VALUES ($1, ${from('$2')}, ${from('$3')}, $4, $5, $6, $7, $8, $9)
+    ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at, due_at = excluded.due_at, seen_at = clock_timestamp(),
+      owned = excluded.owned, waiting = excluded.waiting, renew_ms = excluded.renew_ms, name = excluded.name
+    RETURNING 1 AS ord`,
+};
+
+/** Renews the lease of a node, and with it those of all its sessions. No row: it had expired, or was declared dead. */
+export const renewNode: Sql = {
+  name: 'renew_node',
+  text: `UPDATE uw.node SET expires_at = ${from('$2')}, due_at = ${from('$3')}, seen_at = clock_timestamp(),
+      owned = $4, waiting = $5, renew_ms = $6
+    WHERE id = $1 AND expires_at > clock_timestamp() RETURNING 1 AS ord`,
+};
+
+/** Takes a node off; its sessions are free with it. */
+export const removeNode: RowStatement = {
+  name: 'remove_node',
+  text: `WITH ${rowsOf('id text')} DELETE FROM uw.node AS n USING w WHERE n.id = w.id`,
+};
+
+/** Nodes that nobody has heard of for an hour. */
+export const removeOldNodes: RowStatement = {
+  name: 'remove_old_nodes',
+  text: `WITH ${rowsOf('minutes integer')}
+    DELETE FROM uw.node WHERE id IN (
+      SELECT n.id FROM uw.node n CROSS JOIN w
+      WHERE n.expires_at < clock_timestamp() - w.minutes * interval '1 minute' FOR UPDATE OF n SKIP LOCKED)`,
+};
+
+/**
+ * Declares the nodes dead whose renewal is overdue and whose presence is gone: both, as a node whose own connection broke goes on renewing. Gives the
+ * other nodes that live, with how long they do at least.
+ */
+export const lookAtNodes: Sql = {
+  name: 'look_at_nodes',
+  text: `WITH ${presenceKeys},
+    dead AS (
+      UPDATE uw.node SET expires_at = clock_timestamp() WHERE id IN (
+        SELECT id FROM uw.node
+        WHERE due_at <= clock_timestamp() AND expires_at > clock_timestamp() AND id <> $1
+          AND hashtext(id) NOT IN (SELECT runtime FROM present)
+        FOR NO KEY UPDATE SKIP LOCKED)
+      RETURNING id)
+    SELECT id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS in_ms FROM uw.node
+    WHERE id <> $1 AND expires_at > clock_timestamp() AND id NOT IN (SELECT id FROM dead)`,
+};
+
+/**
+ * Takes the leases that are free: never held, given back, the asker's own, or those of a node that has expired. The row of such a node is locked: a
+ * renewal that is under way is waited for, and what has expired by then stays so until the commit.
  */
 export const acquireLease: RowStatement = {
   name: 'acquire_lease',
-  text: `WITH ${rowsOf('session text, owner text, lease_id uuid, lease_ms integer')},
+  text: `WITH ${rowsOf('session text, owner text, lease_id uuid')},
+    gone AS MATERIALIZED (
+      SELECT n.id FROM uw.node n
+      WHERE n.expires_at <= clock_timestamp() AND n.id IN (SELECT l.owner FROM w JOIN uw.lease l ON l.key = w.session)
+      ORDER BY n.id FOR SHARE),
     taken AS (
-      INSERT INTO uw.lease AS l (key, owner, lease_id, token, expires_at)
-      SELECT session, owner, lease_id, 1, clock_timestamp() + lease_ms * interval '1 ms' FROM w ORDER BY session
-      ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, lease_id = excluded.lease_id, token = l.token + 1,
-        expires_at = excluded.expires_at
-      WHERE l.owner IS NULL OR l.owner = excluded.owner OR l.expires_at <= clock_timestamp()
+      INSERT INTO uw.lease AS l (key, owner, lease_id, token) SELECT session, owner, lease_id, 1 FROM w ORDER BY session
+      ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, lease_id = excluded.lease_id, token = l.token + 1
+      WHERE l.owner IS NULL OR l.owner = excluded.owner OR l.owner IN (SELECT id FROM gone)
       RETURNING key, token)
     SELECT w.ord, taken.token, known.owner FROM w
     LEFT JOIN taken ON taken.key = w.session LEFT JOIN uw.lease known ON known.key = w.session`,
@@ -23,24 +82,19 @@ export const acquireLease: RowStatement = {
 export const releaseLease: RowStatement = {
   name: 'release_lease',
   text: `WITH ${rowsOf('session text, token bigint, lease_id uuid')}
-    UPDATE uw.lease AS l SET owner = NULL, expires_at = clock_timestamp() FROM w
+    UPDATE uw.lease AS l SET owner = NULL FROM w
     WHERE l.key = w.session AND l.token = w.token AND l.lease_id = w.lease_id RETURNING w.ord`,
 };
 
-/** Gives all of a runtime back. */
-export const releaseAll: RowStatement = {
-  name: 'release_all',
-  text: `WITH ${rowsOf('owner text')}
-    UPDATE uw.lease AS l SET owner = NULL, expires_at = clock_timestamp() FROM w WHERE l.owner = w.owner`,
-};
-
-/** In the order of their keys, as writes lock them: else a renewal and a commit of the same runtime could wait for each other. */
-export const renewAll: Sql = {
-  name: 'renew_leases',
-  text: `WITH mine AS MATERIALIZED (
-      SELECT key FROM uw.lease WHERE owner = $1 AND expires_at > clock_timestamp() ORDER BY key FOR NO KEY UPDATE)
-    UPDATE uw.lease AS l SET expires_at = clock_timestamp() + $2::integer * interval '1 ms' FROM mine
-    WHERE l.key = mine.key RETURNING l.key, l.token`,
+/** Which of these sessions can be claimed now, a row each; of the others one row for each owner. */
+export const findTakeable: Sql = {
+  name: 'find_takeable',
+  text: `WITH live AS MATERIALIZED (SELECT id FROM uw.node WHERE expires_at > clock_timestamp() AND id <> $2),
+    judged AS MATERIALIZED (
+      SELECT a.key, l.owner FROM unnest($1::text[]) AS a (key)
+      LEFT JOIN uw.lease l ON l.key = a.key AND l.owner IN (SELECT id FROM live))
+    SELECT key, NULL AS owner FROM judged WHERE owner IS NULL
+    UNION ALL SELECT DISTINCT NULL, owner FROM judged WHERE owner IS NOT NULL`,
 };
 
 /** Locks the leases of what a transaction is going to write, all at once and in order. */

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../policy/clock.ts';
-import { renewAll } from './leaseStatements.ts';
+import { enterNode, renewNode } from './leaseStatements.ts';
+import type { NodeConnection } from './nodeConnection.ts';
 import type { PgConnections } from './pgConnections.ts';
 
 /** A session as a runtime has claimed it. The token only grows; the id tells it from a token that a restored database gives out anew. */
@@ -9,41 +10,97 @@ export interface Lease {
   readonly leaseId: string;
 }
 
-/** Of a lease, what our own clock may trust: clocks do not run at quite the same speed. */
+/** The lease of a node, as it was last renewed. */
+interface Term {
+  /** When that was asked for, in monotonic ms: it began later. */
+  readonly askedAt: number;
+  /** When the next one is overdue, in ms from its begin: the node may be declared dead then, if its presence is gone. */
+  readonly dueMs: number;
+}
+
+/** Of a term, what our own clock may trust: clocks do not run at quite the same speed. */
 const trusted = 0.9;
+/** How soon a renewal that failed is tried again, in ms. */
+const retryMs = 100;
 
 interface Held {
   readonly token: string;
-  /** Until when it is ours without doubt, in monotonic ms. */
-  until: number;
+  lost: (() => void) | undefined;
+}
+
+/** How a node is shown. */
+export interface NodeDescription {
+  readonly host: string;
+  readonly pid: number;
+  readonly name: string;
+}
+
+export interface LeasesOptions {
+  /** Renewals have a connection of their own, which no long read holds up. */
+  readonly connections: PgConnections;
+  readonly node: Pick<NodeConnection, 'isPresent' | 'onLost'>;
+  readonly clock: Clock;
+  /** The id of the runtime, which is that of the node. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly describe: () => NodeDescription;
 }
 
 /**
- * The leases of one runtime. One statement renews all of them, three times in the life of a lease, from the event loop: a runtime whose loop stands still is
- * to lose its sessions. A lease that was not renewed in time counts as lost here before it can be another's.
+ * The sessions of one runtime, and its lease as a node, which all of them share. It is renewed three times in its life, from the event loop: a runtime
+ * whose loop stands still is to lose its sessions. When it was not renewed in time, or had expired, all sessions are lost here at once, before they
+ * can be another's. Then the node begins anew.
  */
 export class Leases {
   readonly leaseMs: number;
-  readonly #connections: PgConnections;
-  readonly #clock: Clock;
-  readonly #owner: string;
+  /** Sessions that this runtime would take and that another one owns, for others to see. */
+  waiting = 0;
+  readonly #options: LeasesOptions;
   readonly #held = new Map<string, Held>();
-  #timer: Timer | undefined = undefined;
+  readonly #leaveNode: () => void;
+  #term: Term | undefined = undefined;
+  /** Counts the lives of the node. */
+  #life = 0;
+  #renewMs = 0;
+  #flight: Promise<void> | undefined = undefined;
+  #renewing: Timer | undefined = undefined;
+  #ending: Timer | undefined = undefined;
   #isClosed = false;
 
-  /** @param owner - the id of the runtime. */
-  constructor(connections: PgConnections, clock: Clock, owner: string, leaseMs: number) {
-    this.#connections = connections;
-    this.#clock = clock;
-    this.#owner = owner;
-    this.leaseMs = leaseMs;
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+    this.leaseMs = options.leaseMs;
+    // What was renewed while its presence was held may end early from now on.
+    this.#leaveNode = options.node.onLost(() => {
+      this.#planEnd();
+      this.#planRenewal(0);
+    });
+    this.#planRenewal(0);
   }
 
-  /** @param askedAt - when it was asked for, in monotonic ms: the lease began later. */
-  claimed({ session, token }: Lease, askedAt: number): void {
-    if (this.#isClosed) return;
-    this.#held.set(session, { token, until: askedAt + this.leaseMs * trusted });
-    this.#arm();
+  /** How many sessions it holds. */
+  get owned(): number {
+    return this.#held.size;
+  }
+
+  /** Resolves when the node has entered: with its life, which a claim is for; undefined when it could not. Never rejects. */
+  async entered(): Promise<number | undefined> {
+    if (!this.#isAlive()) await this.#renewNow();
+    return this.#isAlive() ? this.#life : undefined;
+  }
+
+  /** Takes in what was claimed. @param life - in which that was asked for. @returns whether it still is the same. */
+  claimed({ session, token }: Lease, life: number): boolean {
+    if (life !== this.#life || !this.#isAlive()) return false;
+    this.#held.set(session, { token, lost: undefined });
+    return true;
+  }
+
+  /** @param lost - told once when it is ours no more, without having been given back. Must not throw. */
+  watch({ session, token }: Lease, lost: () => void): void {
+    const held = this.#held.get(session);
+    if (held?.token === token) held.lost = lost;
+    else lost();
   }
 
   released({ session, token }: Lease): void {
@@ -52,34 +109,85 @@ export class Leases {
 
   /** Whether it can still be ours; what says so for certain is the statement that writes. */
   mayHold({ session, token }: Lease): boolean {
-    const held = this.#held.get(session);
-    return held?.token === token && this.#clock.now() < held.until;
+    return this.#held.get(session)?.token === token && this.#isAlive();
   }
 
+  /** The node leaves: nothing is renewed any more, and nothing is lost. */
   close(): void {
     this.#isClosed = true;
-    this.#clock.clearTimeout(this.#timer);
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#renewing);
+    clock.clearTimeout(this.#ending);
+    this.#leaveNode();
     this.#held.clear();
+    this.#term = undefined;
   }
 
-  #arm(): void {
-    if (this.#timer !== undefined || this.#isClosed || this.#held.size === 0) return;
-    this.#timer = this.#clock.setTimeout(() => void this.#renew(), this.leaseMs / 3, { ref: false });
+  #isAlive(): boolean {
+    return this.#options.clock.now() < this.#endAt();
+  }
+
+  /** Until when the node lives without doubt, in monotonic ms. */
+  #endAt(): number {
+    if (this.#term === undefined) return Number.NEGATIVE_INFINITY;
+    const { node, owner, leaseMs } = this.#options;
+    const { askedAt, dueMs } = this.#term;
+    return askedAt + trusted * (node.isPresent(owner) ? leaseMs : dueMs);
+  }
+
+  #planEnd(): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#ending);
+    this.#ending = undefined;
+    if (this.#term === undefined || this.#isClosed) return;
+    const end = (): void => (this.#isAlive() ? this.#planEnd() : this.#end());
+    this.#ending = clock.setTimeout(end, Math.max(0, this.#endAt() - clock.now()));
+  }
+
+  #end(): void {
+    this.#term = undefined;
+    this.#life++;
+    const lost = [...this.#held.values()];
+    this.#held.clear();
+    for (const held of lost) held.lost?.();
+  }
+
+  #planRenewal(delayMs: number): void {
+    if (this.#isClosed) return;
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#renewing);
+    this.#renewing = clock.setTimeout(() => void this.#renewNow(), Math.max(0, delayMs));
+  }
+
+  #renewNow(): Promise<void> {
+    this.#flight ??= this.#renew().finally(() => {
+      this.#flight = undefined;
+    });
+    return this.#flight;
   }
 
   /** Never rejects. */
   async #renew(): Promise<void> {
-    const askedAt = this.#clock.now();
+    if (this.#isClosed) return;
+    const { connections, clock, node, owner, leaseMs, describe } = this.#options;
+    // Nobody is declared dead who holds no presence.
+    const term = { askedAt: clock.now(), dueMs: node.isPresent(owner) ? Math.floor(leaseMs / 2) : leaseMs };
+    const values = [owner, leaseMs, term.dueMs, this.#held.size, this.waiting, this.#renewMs];
+    const { host, pid, name } = describe();
+    const isNew = this.#term === undefined;
     try {
-      const rows = await this.#connections.read(renewAll, [this.#owner, this.leaseMs]);
-      const tokens = new Map(rows.map((row) => [String(row['key']), String(row['token'])]));
-      for (const [session, held] of this.#held) {
-        if (tokens.get(session) === held.token) held.until = askedAt + this.leaseMs * trusted;
-      }
+      const rows = await (isNew
+        ? connections.read(enterNode, [...values, host, pid, name])
+        : connections.read(renewNode, values));
+      if (this.#isClosed) return;
+      this.#renewMs = Math.round(clock.now() - term.askedAt);
+      if (rows.length === 0) this.#end();
+      else this.#term = term;
+      this.#planEnd();
+      this.#planRenewal(rows.length === 0 ? 0 : term.askedAt + leaseMs / 3 - clock.now());
     } catch {
       // What is not renewed runs out, here first.
+      this.#planRenewal(retryMs);
     }
-    this.#timer = undefined;
-    this.#arm();
   }
 }

@@ -3,7 +3,9 @@ import type { Clock, Random, Timer } from '../../policy/clock.ts';
 import { type Logger, say } from '../../policy/logger.ts';
 import { Hints, hintsIn } from './hints.ts';
 import type { PgLoneClient, PgModule, PgRow } from './pgDriver.ts';
+import { inSchema } from './schemaText.ts';
 import type { PgTarget } from './pgTarget.ts';
+import { presenceKey } from './presence.ts';
 
 /** Hints of so many ms are sent together. */
 const togetherMs = 5;
@@ -51,6 +53,7 @@ export class NodeConnection {
   readonly #lost = new Set<() => void>();
   readonly #hints = new Hints();
   readonly #channel: string;
+  readonly #presence: string;
   /** The one that is there, or is being made. */
   #link: Link | undefined = undefined;
   #state: 'off' | 'on' | 'closed' = 'off';
@@ -66,6 +69,7 @@ export class NodeConnection {
     this.#target = target;
     this.#options = options;
     this.#channel = `unwedge ${target.schema}`.slice(0, 63);
+    this.#presence = inSchema(presenceKey('$1'), target.schema);
     if (target.direct === undefined) this.#state = 'closed';
   }
 
@@ -86,9 +90,7 @@ export class NodeConnection {
   absent(runtime: string): void {
     if (!this.#runtimes.delete(runtime)) return;
     if (this.#link?.present.delete(runtime) !== true) return;
-    void this.#ask(this.#link, `SELECT pg_advisory_unlock_shared(${presenceKey(this.#target.schema, '$1')})`, [
-      runtime,
-    ]);
+    void this.#ask(this.#link, `SELECT pg_advisory_unlock_shared(${this.#presence})`, [runtime]);
   }
 
   /** Tells other nodes, soon, and together with what else there is to tell. Without a connection it is told with the next. */
@@ -206,7 +208,7 @@ export class NodeConnection {
   }
 
   async #lock(link: Link, runtime: string): Promise<void> {
-    const text = `SELECT pg_advisory_lock_shared(${presenceKey(this.#target.schema, '$1')})`;
+    const text = `SELECT pg_advisory_lock_shared(${this.#presence})`;
     if ((await this.#ask(link, text, [runtime])) !== undefined && this.#runtimes.has(runtime))
       link.present.add(runtime);
   }
@@ -273,11 +275,6 @@ export class NodeConnection {
       else for (const hint of hints) listener(hint);
     }
   }
-}
-
-/** The two keys of the lock that is the presence of a runtime. @param runtime - an expression of SQL, of its id. */
-export function presenceKey(schema: string, runtime: string): string {
-  return `hashtext('unwedge ${schema}'), hashtext(${runtime})`;
 }
 
 async function answered(client: PgLoneClient, text: string, values?: readonly unknown[]): Promise<readonly PgRow[]> {

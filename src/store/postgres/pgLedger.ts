@@ -34,6 +34,7 @@ import {
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgEvents } from './pgEvents.ts';
 import { readDeadLetter } from './sessionReads.ts';
+import { releasedHint } from './takeovers.ts';
 
 /** What the ledgers of a run share. */
 export interface LedgerScope {
@@ -156,6 +157,11 @@ export class PgLedger implements SessionLedger {
       return 'durable';
     });
     this.#scope.leases.released(this.#lease);
+    this.#scope.node.notify(releasedHint);
+  }
+
+  watch(lost: () => void): void {
+    this.#scope.leases.watch(this.#lease, lost);
   }
 
   /** Makes the row of a message or a call; a full queue refuses it. */

@@ -2,9 +2,13 @@ import { hostname } from 'node:os';
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
 import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
-import { releaseAll } from './leaseStatements.ts';
+import { removeNode, removeOldNodes } from './leaseStatements.ts';
+import type { NodeDescription } from './leases.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
+
+/** How long a node that has expired is shown, in minutes. */
+const forgottenMinutes = 60;
 
 const columns = 'id, pid, process_start, started_at, renewed_at, name, socket';
 
@@ -26,29 +30,44 @@ const remove: RowStatement = {
  */
 export class PgRuntimes implements Runtimes {
   readonly #database: PgDatabase;
+  readonly #left: (id: string, isFree: boolean) => void;
   readonly #host = hostname();
+  readonly #names = new Map<string, string>();
 
-  constructor(database: PgDatabase) {
+  /** @param left - told of a runtime that leaves: first as it does, and when its sessions are free. */
+  constructor(database: PgDatabase, left: (id: string, isFree: boolean) => void) {
     this.#database = database;
+    this.#left = left;
+  }
+
+  /** A runtime as a node. */
+  describe(id: string): NodeDescription {
+    return { host: this.#host, pid: process.pid, name: this.#names.get(id) ?? '' };
   }
 
   enter({ id, pid, processStart, startedAt, renewedAt, name, socket }: RuntimeRow): void {
+    this.#names.set(id, name);
     if (this.#database.degraded) return;
     const times = [startedAt, renewedAt].map(Math.round);
     const values = [this.#host, id, pid, processStart, ...times, name, socket ?? null];
     this.#database.write({
       async run(batch) {
-        await batch.row(upsert, `runtime ${id}`, values);
+        await Promise.all([
+          batch.row(upsert, `runtime ${id}`, values),
+          batch.row(removeOldNodes, 'nodes', [forgottenMinutes]),
+        ]);
       },
     });
   }
 
   leave(id: string): void {
+    this.#left(id, false);
     this.#remove([id]);
     this.#database.write({
       async run(batch) {
-        await batch.row(releaseAll, `leases of ${id}`, [id]);
+        await batch.row(removeNode, `node ${id}`, [id]);
       },
+      committed: () => this.#left(id, true),
     });
   }
 

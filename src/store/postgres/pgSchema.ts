@@ -4,7 +4,8 @@ import { NewerPgSchemaError } from './pgTrouble.ts';
 /**
  * What is kept, in the first version. Texts are `text`, JSON included: `jsonb` refuses what JSON may say (`\u0000`) and changes the rest. Times are
  * wall time in ms as their runtime told them; a `timestamptz` is the database's own. `xid` is the transaction that wrote a row last: by it others
- * find what has changed, and no row that is committed later than its neighbour is skipped.
+ * find what has changed, and no row that is committed later than its neighbour is skipped. Nodes have room for their renewals in their page, which
+ * then touch no index.
  */
 const first = `
 CREATE TABLE uw.schema_version (version integer NOT NULL);
@@ -12,12 +13,25 @@ INSERT INTO uw.schema_version VALUES (0);
 
 CREATE TABLE uw.writer (id uuid PRIMARY KEY, batch bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp());
 
+CREATE TABLE uw.node (
+  id text PRIMARY KEY,
+  expires_at timestamptz NOT NULL,
+  due_at timestamptz NOT NULL,
+  host text NOT NULL,
+  pid integer NOT NULL,
+  name text NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  owned integer NOT NULL,
+  waiting integer NOT NULL,
+  renew_ms integer NOT NULL
+) WITH (fillfactor = 20);
+
 CREATE TABLE uw.lease (
   key text PRIMARY KEY,
-  owner text,
+  owner text REFERENCES uw.node (id) ON DELETE SET NULL,
   lease_id uuid NOT NULL,
-  token bigint NOT NULL,
-  expires_at timestamptz NOT NULL
+  token bigint NOT NULL
 );
 CREATE INDEX lease_by_owner ON uw.lease (owner);
 

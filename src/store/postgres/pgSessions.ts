@@ -7,8 +7,9 @@ import type {
   Recovered,
   RecoveryLimits,
   SessionStore,
+  Takeable,
 } from '../../sessions/sessionStore.ts';
-import type { Clock } from '../../policy/clock.ts';
+import type { Clock, Random } from '../../policy/clock.ts';
 import { toJson } from '../json.ts';
 import { type CallRow, judgeUnprocessed, lostCall } from '../sessionRows.ts';
 import type { BatchRows } from './batch.ts';
@@ -16,6 +17,7 @@ import { rowsOf, type RowStatement } from './rowStatement.ts';
 import { settleLostCall } from './callStatements.ts';
 import type { Lease } from './leases.ts';
 import { acquireLease } from './leaseStatements.ts';
+import type { NodeConnection } from './nodeConnection.ts';
 import { type LedgerScope, PgLedger } from './pgLedger.ts';
 import {
   endAsDeadLetter,
@@ -26,10 +28,13 @@ import {
   toMessageRow,
   unprocessedMessages,
 } from './sessionReads.ts';
+import { releasedHint, Takeovers } from './takeovers.ts';
 
 /** What the sessions of a run share. */
 export interface SessionScope extends LedgerScope {
   readonly clock: Clock;
+  readonly random: Random;
+  readonly node: Pick<NodeConnection, 'notify' | 'onWake' | 'isPresent'>;
 }
 
 type Taken =
@@ -53,31 +58,60 @@ const deadCalls: RowStatement = {
     SELECT w.ord, c.* FROM w CROSS JOIN LATERAL (
       SELECT id, session, turn, integration, tool, input, effect, rule, idempotency_key, seq, started_at, state
       FROM uw.call c WHERE c.state = 'pending' AND c.rule IS NULL AND c.runtime <> w.runtime AND NOT EXISTS (
-        SELECT 1 FROM uw.lease l WHERE l.key = c.session AND l.owner = c.runtime AND l.expires_at > clock_timestamp())
+        SELECT 1 FROM uw.lease l JOIN uw.node n ON n.id = l.owner
+        WHERE l.key = c.session AND l.owner = c.runtime AND n.expires_at > clock_timestamp())
       ORDER BY c.session, c.seq LIMIT w.most FOR UPDATE SKIP LOCKED) c`,
 };
 
 /** Sessions in the database, for one runtime: whose a session is says its lease, by the clock of the database. */
 export class PgSessions implements SessionStore {
   readonly #scope: SessionScope;
+  readonly #takeovers: Takeovers;
+  /** Sessions that were asked for, and that another runtime has. */
+  #wanted = new Set<string>();
   /** A lease that is not renewed is free by then. */
   readonly claimEveryMs: number;
 
   constructor(scope: SessionScope) {
     this.#scope = scope;
-    this.claimEveryMs = Math.ceil(scope.leases.leaseMs / 2);
+    const { database, clock, random, runtime, node } = scope;
+    const { leaseMs } = scope.leases;
+    const hears = (): boolean => node.isPresent(runtime);
+    this.#takeovers = new Takeovers({ database, clock, random, runtime, leaseMs, hears });
+    this.claimEveryMs = Math.ceil(leaseMs / 2);
+  }
+
+  async takeable(sessions: readonly string[]): Promise<Takeable | undefined> {
+    const found = await this.#takeovers.ask(sessions);
+    if (found === undefined) return undefined;
+    const free = new Set(found.free);
+    this.#wants(new Set(sessions.filter((session) => !free.has(session))));
+    return found;
+  }
+
+  onTakeable(listener: () => void): () => void {
+    return this.#scope.node.onWake((hint) => {
+      if (hint !== undefined && hint !== releasedHint) return;
+      this.#takeovers.wake();
+      listener();
+    });
   }
 
   async claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined> {
-    const { database, clock, leases } = this.#scope;
-    let askedAt = 0;
-    const taken = await database.transact((batch) => {
-      askedAt = clock.now();
-      return this.#take(batch, session, limits);
-    });
-    if (taken === undefined || taken.held) return taken;
+    const { database, leases } = this.#scope;
+    const life = await leases.entered();
+    if (life === undefined) return undefined;
+    const taken = await database.transact((batch) => this.#take(batch, session, limits));
+    if (taken === undefined) return undefined;
+    const wanted = this.#wanted;
+    if (taken.held) wanted.add(session);
+    else wanted.delete(session);
+    this.#wants(wanted);
+    if (taken.held) return taken;
     const { lease, recovered, past } = taken;
-    leases.claimed(lease, askedAt);
+    this.#takeovers.claimed(session);
+    // The node may have expired meanwhile: then it is not ours, or not for long.
+    if (!leases.claimed(lease, life)) return undefined;
     return { held: false, ledger: new PgLedger(lease, this.#scope), recovered, past };
   }
 
@@ -92,10 +126,15 @@ export class PgSessions implements SessionStore {
     return lost;
   }
 
+  #wants(wanted: Set<string>): void {
+    this.#wanted = wanted;
+    this.#scope.leases.waiting = wanted.size;
+  }
+
   async #take(batch: BatchRows, session: string, limits: RecoveryLimits): Promise<Taken> {
-    const { leases, runtime } = this.#scope;
+    const { runtime } = this.#scope;
     const leaseId = crypto.randomUUID();
-    const [row] = await batch.row(acquireLease, session, [session, runtime, leaseId, leases.leaseMs]);
+    const [row] = await batch.row(acquireLease, session, [session, runtime, leaseId]);
     const token = row?.['token'];
     if (token === null || token === undefined) return { held: true, by: String(row?.['owner'] ?? '') };
     const [pending, unprocessed, [last]] = await Promise.all([

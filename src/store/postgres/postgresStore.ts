@@ -7,7 +7,7 @@ import type { Redactor } from '../redact.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import type { Store } from '../store.ts';
 import { StoreUnavailableError } from '../storeOption.ts';
-import { Leases } from './leases.ts';
+import { Leases, type NodeDescription } from './leases.ts';
 import { NodeConnection } from './nodeConnection.ts';
 import { PgAlerts } from './pgAlerts.ts';
 import { PgBreakers } from './pgBreakers.ts';
@@ -23,9 +23,13 @@ import { PgSessions } from './pgSessions.ts';
 import { PgStatistics } from './pgStatistics.ts';
 import { type PgTarget, readTarget } from './pgTarget.ts';
 import { SharedCopies } from './sharedRows.ts';
+import { releasedHint } from './takeovers.ts';
 
 /** Connections for reads and the commits of the queue. Renewals have one of their own, which no long read holds up. */
 const mostConnections = 4;
+
+/** A renewal that is not answered is asked for again, on another connection, while there is time. In ms. */
+const shortestAnswerMs = 250;
 
 export interface PostgresOptions {
   /** With its password. */
@@ -71,7 +75,7 @@ export class PostgresStore implements Store {
   readonly #database: PgDatabase;
   readonly #events: PgEvents;
   readonly #copies: SharedCopies;
-  readonly #leases = new Set<Leases>();
+  readonly #leases = new Map<string, Leases>();
 
   constructor(pg: PgModule, target: PgTarget, options: PostgresOptions) {
     const { redact, runtimePid, clock } = options;
@@ -79,7 +83,7 @@ export class PostgresStore implements Store {
     this.#target = target;
     this.#options = options;
     this.node = new NodeConnection(pg, target, options);
-    this.#renewals = new PgConnections(pg, target, 1, target.leaseMs);
+    this.#renewals = new PgConnections(pg, target, 1, Math.max(shortestAnswerMs, target.leaseMs / 3));
     const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
     this.#database = database;
     this.#events = new PgEvents(database, redact, runtimePid);
@@ -87,7 +91,7 @@ export class PostgresStore implements Store {
     this.rates = new PgRates(database);
     this.statistics = new PgStatistics(database);
     this.flights = new PgFlights(database);
-    this.runtimes = new PgRuntimes(database);
+    this.runtimes = new PgRuntimes(database, (id, isFree) => this.#left(id, isFree));
     this.children = new PgChildren(database);
     this.alerts = new PgAlerts(database, this.#events);
     this.#copies = new SharedCopies(database, clock, [this.breakers, this.rates]);
@@ -113,12 +117,19 @@ export class PostgresStore implements Store {
   }
 
   sessions({ id: runtime }: RuntimeIdentity): SessionStore {
-    const { clock, redact } = this.#options;
-    const leases = new Leases(this.#renewals, clock, runtime, this.#target.leaseMs);
-    this.#leases.add(leases);
-    this.node.present(runtime);
+    const { clock, random, redact } = this.#options;
     const { node } = this;
-    return new PgSessions({ database: this.#database, events: this.#events, redact, leases, node, runtime, clock });
+    const leases = this.#leases.get(runtime) ?? this.#enter(runtime);
+    return new PgSessions({
+      database: this.#database,
+      events: this.#events,
+      redact,
+      leases,
+      node,
+      runtime,
+      clock,
+      random,
+    });
   }
 
   /** Takes what other nodes have changed of what they share now, rather than within a second. Never rejects. */
@@ -133,8 +144,36 @@ export class PostgresStore implements Store {
   async close(): Promise<void> {
     this.#copies.stop();
     await this.#database.close();
-    for (const leases of this.#leases) leases.close();
+    for (const leases of this.#leases.values()) leases.close();
     await Promise.all([this.#renewals.close(), this.node.close()]);
+  }
+
+  /** The runtime becomes a node. */
+  #enter(owner: string): Leases {
+    const { clock } = this.#options;
+    const { node } = this;
+    node.present(owner);
+    const describe = (): NodeDescription => this.runtimes.describe(owner);
+    const leases = new Leases({
+      connections: this.#renewals,
+      node,
+      clock,
+      owner,
+      leaseMs: this.#target.leaseMs,
+      describe,
+    });
+    this.#leases.set(owner, leases);
+    return leases;
+  }
+
+  #left(runtime: string, isFree: boolean): void {
+    if (isFree) {
+      this.node.notify(releasedHint);
+      this.node.absent(runtime);
+    } else {
+      this.#leases.get(runtime)?.close();
+      this.#leases.delete(runtime);
+    }
   }
 
   async #haveToReach(): Promise<void> {

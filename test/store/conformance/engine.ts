@@ -113,7 +113,7 @@ export const postgres: Engine = {
       },
       async outlive(runtime) {
         await settle();
-        await ask('UPDATE uw.lease SET expires_at = clock_timestamp() WHERE owner = $1', [runtime]);
+        await ask('UPDATE uw.node SET expires_at = clock_timestamp() WHERE id = $1', [runtime]);
       },
       async deliveries() {
         const rows = await ask('SELECT deliveries FROM uw.message ORDER BY session, number');

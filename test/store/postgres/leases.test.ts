@@ -4,13 +4,15 @@ import { SkippingClock } from '../../support/skippingClock.ts';
 import { newSchema } from '../startPostgres.ts';
 import { asked, claimed, limits, message } from './claimedSession.ts';
 
+const expire = 'UPDATE uw.node SET expires_at = clock_timestamp() WHERE id = $1';
+
 describe.skipIf(!hasPostgres)('a lease', () => {
-  it('[N-2] is refused to others while it lasts, and given to the next with a higher token when it has run out', async () => {
+  it('[N-2] is refused to others while its node lives, and given to the next with a higher token when that has expired', async () => {
     const { open, ask } = await newSchema();
-    const [one, two] = [await open({ leaseMs: 60_000 }), await open()];
+    const [one, two] = [await open(), await open()];
     await claimed(one, 'a');
     expect(await asked(two, 'b')).toEqual({ held: true, by: 'a' });
-    await ask('UPDATE uw.lease SET expires_at = clock_timestamp()');
+    await ask(expire, ['a']);
     await claimed(two, 'b');
     expect(await ask('SELECT owner, token FROM uw.lease')).toEqual([{ owner: 'b', token: '2' }]);
   });
@@ -30,11 +32,13 @@ describe.skipIf(!hasPostgres)('a lease', () => {
     expect(await ask('SELECT number FROM uw.message')).toEqual([]);
   });
 
-  it('[N-2] that has run out fences its owner, though nobody else has taken it', async () => {
+  it('[N-2] [N-4] that another node has taken fences the one that had it, which knows nothing of that', async () => {
     const { open, ask } = await newSchema();
     const ledger = await claimed(await open(), 'a');
-    await ask('UPDATE uw.lease SET expires_at = clock_timestamp()');
+    await ask(expire, ['a']);
+    await claimed(await open(), 'b');
     expect(await ledger.post(message(1))).toBe('fenced');
+    expect(await ask('SELECT number FROM uw.message')).toEqual([]);
   });
 
   it('[N-2] is locked by the write that it fences: a take-over waits for the commit', async () => {
@@ -54,54 +58,95 @@ describe.skipIf(!hasPostgres)('a lease', () => {
     const order: string[] = [];
     const posted = ledger.post(message(1)).finally(() => order.push('write'));
     await expect.poll(() => waiting('advisory')).toBe(1);
-    const ended = ask('UPDATE uw.lease SET expires_at = clock_timestamp()').then(() => order.push('lease'));
+    await ask(expire, ['a']);
+    const taken = asked(two, 'b').finally(() => order.push('take-over'));
     await expect.poll(() => waiting('transactionid')).toBe(1);
     await holder.query(`SELECT pg_advisory_unlock(${lock})`);
     expect(await posted).toBe('durable');
-    await ended;
-    expect(order).toEqual(['write', 'lease']);
-    expect(await asked(two, 'b')).toMatchObject({ held: false, recovered: { waiting: [{ number: 1 }] } });
+    expect(await taken).toMatchObject({ held: false, recovered: { waiting: [{ number: 1 }] } });
+    expect(order).toEqual(['write', 'take-over']);
   });
 
-  it('[N-2] is renewed for all sessions of a runtime in one statement', async () => {
+  it('[N-4] is taken over by the judgement of a moment: a renewal that is under way is waited for', async () => {
+    const { open, ask, url, schema } = await newSchema();
+    const [one, two] = [await open(), await open()];
+    await claimed(one, 'a');
+    await ask(expire, ['a']);
+    const renewal = await connectTo(url);
+    onTestFinished(() => renewal.end());
+    await renewal.query('BEGIN');
+    await renewal.query(`UPDATE ${schema}.node SET expires_at = clock_timestamp() + interval '1 minute'`);
+    const claim = asked(two, 'b');
+    await expect
+      .poll(() => ask(`SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`))
+      .toHaveLength(1);
+    await renewal.query('COMMIT');
+    expect(await claim).toEqual({ held: true, by: 'a' });
+  });
+
+  it('[N-2] [N-8] is renewed for all sessions of a node by one row, their own rows untouched', async () => {
     const { open, ask } = await newSchema();
     const clock = new SkippingClock();
     const store = await open({ clock, leaseMs: 30_000 });
     const sessions = store.sessions({ id: 'a', isAlive: () => true });
     expect(sessions.claimEveryMs).toBe(15_000);
     await Promise.all(['s', 't', 'u'].map((session) => sessions.claim(session, limits)));
-    await ask(`UPDATE uw.lease SET expires_at = clock_timestamp() + interval '5 s'`);
+    const rows = 'SELECT key, xmin::text FROM uw.lease ORDER BY key';
+    const before = await ask(rows);
+    await ask(`UPDATE uw.node SET expires_at = clock_timestamp() + interval '5 s'`);
     clock.skip(10_000);
-    const later = `SELECT count(*)::int AS n, count(DISTINCT xmin::text)::int AS commits FROM uw.lease
-      WHERE expires_at > clock_timestamp() + interval '20 s'`;
-    await expect.poll(() => ask(later)).toEqual([{ n: 3, commits: 1 }]);
+    const later = `SELECT owned FROM uw.node WHERE expires_at > clock_timestamp() + interval '20 s'`;
+    await expect.poll(() => ask(later)).toEqual([{ owned: 3 }]);
+    expect(await ask(rows)).toEqual(before);
   });
 
-  it('[N-2] [N-6] that could not be renewed in time is given up before it ends, without asking', async () => {
+  it('[N-2] [N-6] that could not be renewed in time is given up before it ends, without a write', async () => {
     const { open, ask } = await newSchema();
     const clock = new SkippingClock();
     clock.stop();
-    const store = await open({ clock, leaseMs: 30_000 });
+    const store = await open({ clock, leaseMs: 30_000, direct: false });
     const ledger = await claimed(store, 'a');
+    let losses = 0;
+    ledger.watch?.(() => losses++);
     clock.skip(9_000);
     expect(await ledger.post(message(1))).toBe('durable');
-    await ask('ALTER TABLE uw.lease RENAME TO away');
-    clock.skip(18_000);
+    await ask('ALTER TABLE uw.node RENAME TO away');
+    clock.skip(17_999);
+    expect(losses).toBe(0);
+    clock.skip(1);
+    expect(losses).toBe(1);
     expect(await ledger.post(message(2))).toBe('fenced');
-    await ask('ALTER TABLE uw.away RENAME TO lease');
+    await ask('ALTER TABLE uw.away RENAME TO node');
     expect(await ask('SELECT number FROM uw.message')).toEqual([{ number: '1' }]);
   });
 
+  it('[N-4] [N-6] of a node that was declared dead is given up with its next renewal, and can be claimed again', async () => {
+    const { open, ask } = await newSchema();
+    const clock = new SkippingClock();
+    const store = await open({ clock, leaseMs: 30_000 });
+    const ledger = await claimed(store, 'a');
+    let losses = 0;
+    ledger.watch?.(() => losses++);
+    await ask(expire, ['a']);
+    clock.skip(10_000);
+    await expect.poll(() => losses).toBe(1);
+    expect(await ledger.post(message(1))).toBe('fenced');
+    const again = await claimed(store, 'a');
+    expect(await again.post(message(2))).toBe('durable');
+    expect(await ask('SELECT token FROM uw.lease')).toEqual([{ token: '2' }]);
+  });
+
   it('[G-11] is given back by a runtime that leaves, for all its sessions', async () => {
-    const { open } = await newSchema();
+    const { open, ask } = await newSchema();
     const [one, two] = [await open(), await open()];
     await claimed(one, 'a', 's');
     await claimed(one, 'a', 't');
     one.runtimes.leave('a');
-    await one.flush();
+    expect(await one.flush()).toBe(true);
     expect(await Promise.all(['s', 't'].map((session) => asked(two, 'b', session)))).toMatchObject([
       { held: false },
       { held: false },
     ]);
+    expect(await ask('SELECT id FROM uw.node')).toEqual([{ id: 'b' }]);
   });
 });

@@ -1,7 +1,9 @@
 import { connect, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
-import { NodeConnection, presenceKey } from '../../../src/store/postgres/nodeConnection.ts';
+import { NodeConnection } from '../../../src/store/postgres/nodeConnection.ts';
+import { inSchema } from '../../../src/store/postgres/schemaText.ts';
+import { presenceKey } from '../../../src/store/postgres/presence.ts';
 import { importPg } from '../../../src/store/postgres/pgDriver.ts';
 import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
 import { connectTo, hasPostgres } from '../../support/postgresServer.ts';
@@ -55,7 +57,7 @@ describe.skipIf(!hasPostgres)('the connection of a node', () => {
     const { start, url, schema } = await startNodes();
     const last = await connectTo(url);
     onTestFinished(() => last.end());
-    await last.query(`SELECT pg_advisory_lock_shared(${presenceKey(schema, '$1')})`, ['a']);
+    await last.query(`SELECT pg_advisory_lock_shared(${inSchema(presenceKey('$1'), schema)})`, ['a']);
     const { node } = start();
     node.present('a');
     await expect.poll(() => node.isPresent('a')).toBe(true);

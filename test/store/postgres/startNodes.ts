@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Logger } from '../../../src/policy/logger.ts';
-import { NodeConnection, presenceKey } from '../../../src/store/postgres/nodeConnection.ts';
+import { NodeConnection } from '../../../src/store/postgres/nodeConnection.ts';
+import { inSchema } from '../../../src/store/postgres/schemaText.ts';
+import { presenceKey } from '../../../src/store/postgres/presence.ts';
 import { importPg } from '../../../src/store/postgres/pgDriver.ts';
 import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
 import { startPostgresProxy } from '../../support/postgresProxy.ts';
@@ -28,7 +30,7 @@ export async function startNodes() {
   }
   const locks = async (runtime: string): Promise<number> => {
     const [row] = await ask(
-      `SELECT pg_try_advisory_xact_lock(${presenceKey(schema, '$1')}) AS free,
+      `SELECT pg_try_advisory_xact_lock(${inSchema(presenceKey('$1'), schema)}) AS free,
         (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
           AND objid = (hashtext($1)::bigint & 4294967295)::oid) AS n`,
       [runtime],

@@ -1,0 +1,106 @@
+import type { Clock, Random } from '../../policy/clock.ts';
+import type { Takeable } from '../../sessions/sessionStore.ts';
+import { findTakeable, lookAtNodes } from './leaseStatements.ts';
+import type { PgDatabase } from './pgDatabase.ts';
+
+/** What is told when a lease was given back. */
+export const releasedHint = 'released';
+
+/** How often all are asked about though nothing was heard, in lives of a lease: what was told may have been missed. */
+const unheardLives = 4;
+
+export interface TakeoversOptions {
+  readonly database: PgDatabase;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The runtime that asks. */
+  readonly runtime: string;
+  readonly leaseMs: number;
+  /** Whether it would hear that a lease was given back. */
+  readonly hears: () => boolean;
+}
+
+/**
+ * When sessions of other nodes can be taken over. Very many may be waited for, so they are asked about when one may have become free: their owner
+ * has expired, or a lease was given back. What is asked often is which nodes live: they are few.
+ */
+export class Takeovers {
+  readonly #options: TakeoversOptions;
+  #owners: ReadonlySet<string> = new Set();
+  /** Sessions whose owners those are. */
+  #known = new Set<string>();
+  #isWoken = false;
+  /** When all were asked about, in monotonic ms. */
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: TakeoversOptions) {
+    this.#options = options;
+  }
+
+  /** Has the next question be about all: one may have been given back. */
+  wake(): void {
+    this.#isWoken = true;
+  }
+
+  /** It is this runtime's now: whose it will be is not known. */
+  claimed(session: string): void {
+    this.#known.delete(session);
+  }
+
+  /** Undefined while the database cannot be asked. Never rejects. */
+  async ask(sessions: readonly string[]): Promise<Takeable | undefined> {
+    const { database, clock, runtime, leaseMs } = this.#options;
+    if (sessions.length === 0) return { free: [], againInMs: leaseMs };
+    const rows = await database.read(lookAtNodes, [runtime]);
+    if (rows === undefined) return undefined;
+    const seenAt = clock.now();
+    const living = new Map(rows.map(({ id, in_ms: inMs }) => [String(id), Number(inMs)]));
+    const free = this.#mayBeFree(sessions, living) ? await this.#askAll(sessions) : [];
+    if (free === undefined) return undefined;
+    let firstMs = leaseMs;
+    for (const owner of this.#owners) firstMs = Math.min(firstMs, living.get(owner) ?? firstMs);
+    return { free, againInMs: this.#again(firstMs - (clock.now() - seenAt)) };
+  }
+
+  #mayBeFree(sessions: readonly string[], living: ReadonlyMap<string, number>): boolean {
+    const { clock, leaseMs, hears } = this.#options;
+    const unheardMs = hears() ? unheardLives * leaseMs : leaseMs;
+    if (this.#isWoken || clock.now() - this.#askedAt >= unheardMs) return true;
+    for (const owner of this.#owners) if (!living.has(owner)) return true;
+    return sessions.some((session) => !this.#known.has(session));
+  }
+
+  async #askAll(sessions: readonly string[]): Promise<readonly string[] | undefined> {
+    const { database, clock, runtime } = this.#options;
+    this.#isWoken = false;
+    const askedAt = clock.now();
+    const rows = await database.read(findTakeable, [sessions, runtime]);
+    if (rows === undefined) {
+      this.#isWoken = true;
+      return undefined;
+    }
+    this.#askedAt = askedAt;
+    this.#known = new Set(sessions);
+    this.#owners = new Set(rows.flatMap(({ owner }) => (owner === null ? [] : [String(owner)])));
+    const free = rows.flatMap(({ key }) => (key === null ? [] : [String(key)]));
+    // Others may be quicker.
+    for (const session of free) this.#known.delete(session);
+    return this.#shuffled(free);
+  }
+
+  /** In ms; nodes do not ask at one moment. */
+  #again(firstMs: number): number {
+    const { random, leaseMs } = this.#options;
+    const lookMs = (leaseMs / 4) * (0.75 + random() / 4);
+    return Math.max(0, Math.min(lookMs, firstMs)) + random() * Math.min(50, leaseMs / 50);
+  }
+
+  /** Several nodes that take over from the same one begin with different sessions. */
+  #shuffled(sessions: string[]): readonly string[] {
+    for (let left = sessions.length; left > 1; left--) {
+      const picked = Math.floor(this.#options.random() * left);
+      [sessions[left - 1], sessions[picked]] = [sessions[picked] ?? '', sessions[left - 1] ?? ''];
+    }
+    return sessions;
+  }
+}
