@@ -41,9 +41,9 @@ async function complaintsAbout(programs: ReadonlyMap<string, string>): Promise<r
   const files = names.map((_, at) => `program${at}.mts`);
   writeFileSync(
     join(directory, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['express.d.ts', ...files] }),
+    JSON.stringify({ compilerOptions, files: ['hosts.d.ts', ...files] }),
   );
-  writeFileSync(join(directory, 'express.d.ts'), express);
+  writeFileSync(join(directory, 'hosts.d.ts'), hosts);
   for (const [at, name] of names.entries())
     writeFileSync(join(directory, `program${at}.mts`), programs.get(name) ?? '');
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
@@ -54,8 +54,8 @@ async function complaintsAbout(programs: ReadonlyMap<string, string>): Promise<r
     .map((line) => line.replace(/^.*program(\d+)\.mts/, (_, at: string) => names[Number(at)] ?? at));
 }
 
-/** Its types are a package of their own, which is not needed for anything else here; of them, what is used. */
-const express = `declare module 'express' {
+/** Packages that are not needed for anything else here; of their types, what is used. */
+const hosts = `declare module 'express' {
   type Headers = Readonly<Record<string, string>>;
   interface Response {
     on(event: 'close', listener: () => void): this;
@@ -73,6 +73,28 @@ const express = `declare module 'express' {
   }
   const express: (() => App) & { json(): unknown };
   export default express;
+}
+declare module 'fastify' {
+  interface Reply {
+    code(status: number): this;
+    headers(values: Readonly<Record<string, string>>): this;
+    send(body: unknown): this;
+  }
+  interface App {
+    addHook(name: 'onReady' | 'preClose', hook: () => Promise<void>): this;
+    get<Route extends { Querystring: unknown }>(
+      path: string,
+      handler: (request: { readonly query: Route['Querystring'] }, reply: Reply) => Promise<unknown>,
+    ): this;
+    listen(options: { readonly port: number }): Promise<string>;
+    close(): Promise<void>;
+  }
+  export default function fastify(): App;
+}
+declare module '@nestjs/common' {
+  export function Injectable(): <T extends Function>(target: T) => T | void;
+  export interface OnModuleInit { onModuleInit(): unknown }
+  export interface BeforeApplicationShutdown { beforeApplicationShutdown(signal?: string): unknown }
 }
 `;
 
