@@ -91,6 +91,39 @@ declare module 'fastify' {
   }
   export default function fastify(): App;
 }
+declare module 'opossum' {
+  interface Options {
+    readonly timeout?: number;
+    readonly resetTimeout?: number;
+    readonly errorThresholdPercentage?: number;
+    readonly volumeThreshold?: number;
+  }
+  export default class CircuitBreaker<I extends unknown[], O> {
+    constructor(action: (...input: I) => Promise<O>, options: Options);
+    fallback(answer: (...input: I) => O): this;
+    on(event: 'open', listener: () => void): this;
+    fire(...input: I): Promise<O>;
+    shutdown(): void;
+  }
+}
+declare module 'cockatiel' {
+  interface Policy { execute<T>(work: () => PromiseLike<T>): Promise<T> }
+  export const handleAll: unknown;
+  export class ConstantBackoff { constructor(ms: number) }
+  export class ConsecutiveBreaker { constructor(failures: number) }
+  export enum TimeoutStrategy { Cooperative = 'optimistic', Aggressive = 'aggressive' }
+  export function retry(policy: unknown, options: { maxAttempts: number; backoff: ConstantBackoff }): Policy;
+  export function circuitBreaker(policy: unknown, options: { halfOpenAfter: number; breaker: ConsecutiveBreaker }): Policy;
+  export function timeout(ms: number, strategy: TimeoutStrategy): Policy;
+  export function wrap(...policies: Policy[]): Policy;
+}
+declare module 'p-retry' {
+  export class AbortError extends Error {}
+  export default function pRetry<T>(
+    work: (attempt: number) => PromiseLike<T> | T,
+    options: { retries?: number; minTimeout?: number; factor?: number },
+  ): Promise<T>;
+}
 declare module '@nestjs/common' {
   export function Injectable(): <T extends Function>(target: T) => T | void;
   export interface OnModuleInit { onModuleInit(): unknown }
