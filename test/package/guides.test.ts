@@ -1,10 +1,13 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
 import { execa } from 'execa';
 import { transformSync } from 'rolldown/utils';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { createGateway } from '../../src/index.ts';
+import { faultyMcpServer } from '../../src/testing/faultyMcpServer.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -140,5 +143,28 @@ describe.each(pages)('docs/guides/%s', (page) => {
     const lines = read(page).split('\n');
     expect(lines.length).toBeLessThanOrEqual(151);
     expect(lines.filter((line) => line.length > 160 && !line.startsWith('|'))).toEqual([]);
+  });
+});
+
+describe('docs/guides/runbook.md', () => {
+  it('[O-1] [U-6] has the statements that delete what is kept of a session', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store, control: false });
+    const server = faultyMcpServer({ faults: [{ tool: 'pay', do: 'tool_error' }] });
+    const shop = gateway.mcpServer('shop', { ...server, policy: { restartWaitMs: 60_000 } });
+    const session = gateway.session('agent:main', {
+      onMessage: ({ text }, turn) => turn.tool(shop, 'pay', { to: text }),
+    });
+    await gateway.start();
+    const accepted = await session.send({ kind: 'user', text: 'Rosa-7391' });
+    if (accepted.accepted) await accepted.processed;
+    await gateway.stop();
+
+    const database = new Database(store);
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    expect(readFileSync(store).includes('Rosa-7391')).toBe(true);
+    database.exec(blocksOf('runbook.md').find(({ language }) => language === 'sql')?.code ?? '');
+    database.close();
+    expect(readFileSync(store).includes('Rosa-7391')).toBe(false);
   });
 });

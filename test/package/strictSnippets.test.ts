@@ -39,10 +39,7 @@ async function complaintsAbout(programs: ReadonlyMap<string, string>): Promise<r
   };
   const names = [...programs.keys()];
   const files = names.map((_, at) => `program${at}.mts`);
-  writeFileSync(
-    join(directory, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['hosts.d.ts', ...files] }),
-  );
+  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['hosts.d.ts', ...files] }));
   writeFileSync(join(directory, 'hosts.d.ts'), hosts);
   for (const [at, name] of names.entries())
     writeFileSync(join(directory, `program${at}.mts`), programs.get(name) ?? '');
