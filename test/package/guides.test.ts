@@ -131,10 +131,11 @@ describe.each(pages)('docs/guides/%s', (page) => {
   it('[U-6] names commands and options that there are', async () => {
     for (const { code } of blocks.filter(({ language }) => language === 'sh' || language === 'json')) {
       for (const [, name = '', words = ''] of code.matchAll(/\bunwedge ([a-z-]+)((?: [^\n]*)?)/g)) {
-        expect(Object.keys(commands)).toContain(name);
-        const { stdout } = await execa(process.execPath, [main, name, '--help']);
-        const own = (words.split(/ -- | #/)[0] ?? '').match(/(?<= )--[a-z-]+/g) ?? [];
-        for (const option of own) expect(stdout, `${page}: unwedge ${name} ${option}`).toContain(option);
+        const command = await commands[name]?.load();
+        const known = [...Object.keys(command?.options ?? {}), 'db', 'json', 'help'];
+        const own = (words.split(/ -- | #/)[0] ?? '').match(/(?<= --)[a-z-]+/g) ?? [];
+        expect(command?.name, `${page}: unwedge ${name}`).toBe(name);
+        expect(known).toEqual(expect.arrayContaining([...own]));
       }
     }
   });
@@ -142,7 +143,8 @@ describe.each(pages)('docs/guides/%s', (page) => {
   it('[U-6] is at most 150 lines long, in lines of at most 160 characters but for tables', () => {
     const lines = read(page).split('\n');
     expect(lines.length).toBeLessThanOrEqual(151);
-    expect(lines.filter((line) => line.length > 160 && !line.startsWith('|'))).toEqual([]);
+    const prose = read(page).replaceAll(/^```text\n[\s\S]*?^```/gm, '');
+    expect(prose.split('\n').filter((line) => line.length > 160 && !line.startsWith('|'))).toEqual([]);
   });
 });
 
