@@ -10,6 +10,7 @@ import { withInspection } from '../inspector/inspection.ts';
 import { sessionMachine, type SessionRef } from '../machines/session.ts';
 import { installKinds, type IntegrationKind, type MethodsOf } from '../runtime/integrationKind.ts';
 import { withRegistry } from '../runtime/registryOf.ts';
+import { show } from '../policy/options.ts';
 import { guardProcess } from '../runtime/processGuard.ts';
 import { type Session, SupervisedSession } from '../sessions/session.ts';
 import type { SessionOptions } from '../sessions/sessionOptions.ts';
@@ -97,6 +98,15 @@ function coreGateway(scope: GatewayScope): Gateway {
         details: () => ({ waiting: session.waiting }),
       });
       return session as Session<never>;
+    },
+    adoptSessions(optionsOf) {
+      if (typeof optionsOf !== 'function') throw new TypeError(`Expected a function, got ${show(optionsOf)}`);
+      if (scope.adoption.isAsked) throw new RangeError('Sessions are adopted already');
+      scope.adoption.by((id) => {
+        const sessionOptions = optionsOf(id);
+        if (sessionOptions !== undefined) gateway.session(id, sessionOptions);
+        return sessionOptions !== undefined;
+      });
     },
     on: bus.on,
     once: bus.once,

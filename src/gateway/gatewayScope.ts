@@ -1,6 +1,7 @@
 import { type SupervisedAlerts, superviseAlerts } from '../alerts/superviseAlerts.ts';
 import { createInspection, type Inspection } from '../inspector/inspection.ts';
 import { UserHooks } from '../integrations/hooks/userHooks.ts';
+import { Adoption } from '../runtime/adoption.ts';
 import { createKeptSessions, type KeptSessions, type LiveRun } from '../runtime/keptSessions.ts';
 import { seeRuns } from '../runtime/liveRuntime.ts';
 import { Registry } from '../runtime/registry.ts';
@@ -21,6 +22,7 @@ export interface GatewayScope {
   /** Names of approvals, which are no integrations. */
   readonly approvals: Set<string>;
   readonly kept: KeptSessions;
+  readonly adoption: Adoption;
   readonly reminder: StartReminder;
   readonly inspection: Inspection;
   readonly alerts: SupervisedAlerts | undefined;
@@ -35,7 +37,9 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
   const { clock, bus } = runtime;
   logToHost(bus, clock, checked.logger);
   const targets: GatewayScope['targets'] = new Map();
+  const adoption = new Adoption({ clock, logger: checked.logger, has: (session) => registry.sessions.has(session) });
   const kept = createKeptSessions({
+    adoption,
     clock,
     facts: bus,
     store: () => runtime.store(),
@@ -56,6 +60,7 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
     hooks: new UserHooks(bus, () => registry.running || registry.stopped),
     approvals: new Set(),
     kept,
+    adoption,
     reminder: new StartReminder(clock, checked.logger),
     inspection,
     alerts,

@@ -122,6 +122,17 @@ export interface Gateway {
    */
   session<Result = unknown>(id: string, options?: SessionOptions<Result>): Session<Result>;
   /**
+   * Takes up sessions that have something to do and that no gateway on the store has: those of a gateway that was killed, here or on another machine,
+   * and those that this gateway has not made since its start. They are looked for at the start, and then every 10 s (on PostgreSQL at half of the lease).
+   * A session in memory has no other gateway.
+   * @param optionsOf - gives the options of such a session by its id; undefined leaves it to others. A throw is logged, and leaves it too.
+   * @throws TypeError when it is no function. @throws RangeError when sessions are adopted already.
+   *
+   * @example
+   * gateway.adoptSessions((id) => (id.startsWith('customer:') ? { onMessage: answerCustomer } : undefined));
+   */
+  adoptSessions(optionsOf: (session: string) => SessionOptions | undefined): void;
+  /**
    * Opens the store and starts what was declared, in order. What is declared later starts at once.
    * @throws Error with the code `UNWEDGE_STORE_UNAVAILABLE` when the `store` cannot be had, as no SQLite driver works or the file cannot be
    * used; nothing has started then, and it may be started again. Its message names the file and the fix.

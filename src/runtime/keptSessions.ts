@@ -1,5 +1,6 @@
 import type { ProcessWorld } from '../actors/process/processWorld.ts';
 import type { Clock, Timer } from '../policy/clock.ts';
+import type { Adoption } from './adoption.ts';
 import type { Facts } from '../policy/facts.ts';
 import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
@@ -20,6 +21,8 @@ export interface KeptSessionsParts {
   readonly seeWorld: () => Promise<ProcessWorld>;
   /** Told when a session was taken over from a runtime that had died: its children are nobody's now. */
   readonly takenOver: () => void;
+  /** Makes sessions that nobody has. */
+  readonly adoption: Pick<Adoption, 'start' | 'look' | 'stop'>;
 }
 
 /** A run that is entered in the store, and the processes as it saw them at the wall time `seenAt`. */
@@ -44,6 +47,7 @@ export function createKeptSessions({
   store: storeOf,
   seeWorld,
   takenOver,
+  adoption,
 }: KeptSessionsParts): KeptSessions {
   const sessions = new Map<string, SupervisedSession>();
   /** Those that were added after the start and are being opened. */
@@ -86,6 +90,7 @@ export function createKeptSessions({
   /** One may be free now. */
   function wake(): void {
     wasWoken = true;
+    void adoption.look();
     if (!isClaiming && hasUnclaimed()) void claimAgain();
   }
 
@@ -144,6 +149,7 @@ export function createKeptSessions({
         fact: lostCallFact,
       });
       for (const call of lost ?? []) facts.tell(lostCallFact(call), true);
+      if (store !== undefined) await adoption.start(store);
       // Those added until now, each once; later ones are opened as they are added.
       started = true;
       await openAll([...sessions.values()]);
@@ -157,6 +163,7 @@ export function createKeptSessions({
     },
     stop() {
       stopped = true;
+      adoption.stop();
       clock.clearTimeout(timer);
       leaveStore?.();
     },

@@ -81,7 +81,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const sessions = new SessionHost({
     ...{ gateway, read, onMessage, most: maxSessions },
     isStopping: () => phase === 'stopping',
-    opening: (id) => registry.sessions.get(id)?.opening,
+    sessions: registry.sessions,
     clock,
   });
   gateway.on('*', (fact) => {
@@ -116,7 +116,6 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   origin = server.origin;
   let stopping: Promise<void> | undefined;
   try {
-    await sessions.takeUp();
     await gateway.start();
   } catch (error) {
     await end(0);

@@ -15,45 +15,44 @@ const openMs = 5000;
 /** A session of ours. */
 export type ServedSession = Session<MessageResult | undefined>;
 
+interface OpeningSession extends ServedSession {
+  /** Resolves when it is known whose it is and what is kept of it; undefined once it is. */
+  readonly opening: Promise<void> | undefined;
+}
+
 export interface SessionHostParts {
-  readonly gateway: Pick<Gateway, 'session'>;
+  readonly gateway: Pick<Gateway, 'session' | 'adoptSessions'>;
+  /** Those of the gateway: there are no others. */
+  readonly sessions: ReadonlyMap<string, Session>;
   /** Reads what is on record. */
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
   readonly onMessage: MessageHandler<MessageResult | undefined>;
   readonly isStopping: () => boolean;
-  /** Resolves when it is known whose a session is and what is kept of it; undefined once it is. */
-  readonly opening: (id: string) => Promise<void> | undefined;
   readonly clock: Clock;
   /** Sessions that are held at a time, at least 1. */
   readonly most: number;
 }
 
 /**
- * The sessions of a gateway that are served: made when they are asked for, and taken up again from the record: at the start those that have
- * something to do, the others when somebody names them.
+ * The sessions of a gateway that are served: made when they are asked for, and taken up again from the record: those that have something to do and
+ * that no gateway has, the others when somebody names them.
  */
 export class SessionHost {
   readonly #parts: SessionHostParts;
-  readonly #sessions = new Map<string, ServedSession>();
-
   constructor(parts: SessionHostParts) {
     this.#parts = parts;
+    // However many they are: what they hold was acknowledged.
+    const { gateway, onMessage } = parts;
+    gateway.adoptSessions((id) => (id.startsWith(sessionPrefix) ? { onMessage } : undefined));
   }
 
   get all(): readonly ServedSession[] {
-    return [...this.#sessions.values()];
+    return [...(this.#parts.sessions as ReadonlyMap<string, ServedSession>).values()];
   }
 
   /** Whether no further session can be held. */
   get isFull(): boolean {
-    return this.#sessions.size >= this.#parts.most;
-  }
-
-  /** Takes up what an earlier process left undone. To be called before the gateway starts; a record that is not there yet has none. */
-  async takeUp(): Promise<void> {
-    const left = await this.#parts.read((reader) => reader.unfinishedSessions()).catch(() => []);
-    // However many they are: what they hold was acknowledged.
-    for (const id of left) if (id.startsWith(sessionPrefix)) this.#hold(id, Number.POSITIVE_INFINITY);
+    return this.#parts.sessions.size >= this.#parts.most;
   }
 
   /**
@@ -70,7 +69,7 @@ export class SessionHost {
   /** Undefined where there is none, here or on record. @throws ApiError while the gateway stops, or no further session can be held */
   async find(name: string): Promise<ServedSession | undefined> {
     const id = idOf(name);
-    const held = this.#sessions.get(id) ?? (await this.#onRecord(id));
+    const held = this.#held(id) ?? (await this.#onRecord(id));
     return held === undefined ? undefined : this.#opened(held);
   }
 
@@ -81,21 +80,23 @@ export class SessionHost {
 
   /** What is asked of a session before it is open would be answered as if nothing were kept of it. */
   async #opened(session: ServedSession): Promise<ServedSession> {
-    const { opening, clock } = this.#parts;
-    const wait = opening(session.id);
+    const { clock } = this.#parts;
+    const wait = this.#held(session.id)?.opening;
     if (wait !== undefined && session.why().recovering === undefined) await inTime(wait, { clock, limitMs: openMs });
     return session;
   }
 
-  #hold(id: string, most = this.#parts.most): ServedSession {
-    const held = this.#sessions.get(id);
+  #held(id: string): OpeningSession | undefined {
+    return this.#parts.sessions.get(id) as OpeningSession | undefined;
+  }
+
+  #hold(id: string): ServedSession {
+    const held = this.#held(id);
     if (held !== undefined) return held;
-    const { gateway, onMessage, isStopping } = this.#parts;
+    const { gateway, onMessage, isStopping, most } = this.#parts;
     if (isStopping()) throw new ApiError(503, 'It is stopping.', 5);
-    if (this.#sessions.size >= most) throw new ApiError(503, `${most} sessions are held already.`, 60);
-    const session = gateway.session(id, { onMessage });
-    this.#sessions.set(id, session);
-    return session;
+    if (this.isFull) throw new ApiError(503, `${most} sessions are held already.`, 60);
+    return gateway.session(id, { onMessage });
   }
 }
 

@@ -220,4 +220,9 @@ export interface SessionStore {
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims; those with a rule wait for their owner. */
   recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]>;
+  /**
+   * Sessions that have something to do and that no live runtime holds, this one included: messages that wait or were begun, calls without a result.
+   * None while the store is out of order. @param most - how many at the most.
+   */
+  unowned(most: number): Promise<readonly string[]>;
 }

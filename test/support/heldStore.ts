@@ -68,6 +68,10 @@ export class HeldStore implements SessionStore {
     return Promise.resolve({ held: false, ledger: this.#ledger(), recovered, past });
   }
 
+  async unowned(): Promise<readonly string[]> {
+    return [];
+  }
+
   recoverCalls(): Promise<[]> {
     return Promise.resolve([]);
   }

@@ -62,6 +62,16 @@ export class MemorySessions implements SessionStore {
     return recovered ?? [];
   }
 
+  async unowned(most: number): Promise<readonly string[]> {
+    const isOpen = ({ messages, calls }: MemorySession): boolean =>
+      [...messages.values()].some(({ state }) => state !== 'over') ||
+      [...calls.values()].some(({ settled }) => settled === undefined);
+    const isFree = ({ owner }: MemorySession): boolean =>
+      owner === undefined || (owner !== this.#runtime.id && !this.#lives(owner));
+    const all = [...this.#scope.database.sessions];
+    return all.flatMap(([id, session]) => (isFree(session) && isOpen(session) ? [id] : [])).slice(0, most);
+  }
+
   #take(id: string, limits: RecoveryLimits): Taken {
     const { sessions } = this.#scope.database;
     const session = sessions.get(id) ?? newSession();

@@ -16,7 +16,8 @@ import type { BatchRows } from './batch.ts';
 import { rowsOf, type RowStatement } from './rowStatement.ts';
 import { settleLostCall } from './callStatements.ts';
 import type { Lease } from './leases.ts';
-import { acquireLease } from './leaseStatements.ts';
+import type { Sql } from './pgConnections.ts';
+import { acquireLease, lookAtNodes } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import { type LedgerScope, PgLedger } from './pgLedger.ts';
 import {
@@ -61,6 +62,18 @@ const deadCalls: RowStatement = {
         SELECT 1 FROM uw.lease l JOIN uw.node n ON n.id = l.owner
         WHERE l.key = c.session AND l.owner = c.runtime AND n.expires_at > clock_timestamp())
       ORDER BY c.session, c.seq LIMIT w.most FOR UPDATE SKIP LOCKED) c`,
+};
+
+/** Sessions with something to do that nobody holds. */
+const unownedSessions: Sql = {
+  name: 'unowned_sessions',
+  text: `SELECT u.session FROM (
+      SELECT session FROM uw.message WHERE state IN ('waiting', 'taken')
+      UNION SELECT session FROM uw.call WHERE state = 'pending') u
+    WHERE NOT EXISTS (
+      SELECT 1 FROM uw.lease l JOIN uw.node n ON n.id = l.owner
+      WHERE l.key = u.session AND n.expires_at > clock_timestamp())
+    LIMIT $1`,
 };
 
 /** Sessions in the database, for one runtime: whose a session is says its lease, by the clock of the database. */
@@ -129,6 +142,13 @@ export class PgSessions implements SessionStore {
   #wants(wanted: Set<string>): void {
     this.#wanted = wanted;
     this.#scope.leases.waiting = wanted.size;
+  }
+
+  async unowned(most: number): Promise<readonly string[]> {
+    const { database, runtime } = this.#scope;
+    await database.read(lookAtNodes, [runtime]);
+    const rows = await database.read(unownedSessions, [most]);
+    return (rows ?? []).map((row) => String(row['session']));
   }
 
   async #take(batch: BatchRows, session: string, limits: RecoveryLimits): Promise<Taken> {

@@ -20,7 +20,7 @@ import { selectEvents } from './eventRows.ts';
 import { identityOf } from './fileMarks.ts';
 import { findEventTable, isOurs } from './schema.ts';
 import { openQueryOnly } from './queryOnly.ts';
-import { readSessionIds, readSessionRecords, readUnfinished } from './sessionRecords.ts';
+import { readSessionIds, readSessionRecords } from './sessionRecords.ts';
 import { selectFlights, selectPolicies } from './sqliteFlights.ts';
 import { readRuntimes } from './sqliteRuntimes.ts';
 import { selectStatistics, selectTotals } from './sqliteStatistics.ts';
@@ -85,10 +85,6 @@ class SqliteReader implements StoreReader {
 
   async sessionIds(): Promise<readonly string[]> {
     return readSessionIds(this.#database);
-  }
-
-  async unfinishedSessions(): Promise<readonly string[]> {
-    return readUnfinished(this.#database);
   }
 
   async session(id: string): Promise<SessionRecords | undefined> {

@@ -11,18 +11,6 @@ export function readSessionIds(database: Database): readonly string[] {
   return rows.map((row) => String(row['id']));
 }
 
-/** Ids of the sessions that have something left to do. @throws what SQLite reports. */
-export function readUnfinished(database: Database): readonly string[] {
-  if (!hasTable(database, 'unwedge_sessions')) return [];
-  const rows = database
-    .prepare(
-      `SELECT session AS id FROM unwedge_messages WHERE state IN ('waiting', 'taken')
-       UNION SELECT session AS id FROM unwedge_calls WHERE state = 'pending' ORDER BY id`,
-    )
-    .all();
-  return rows.map((row) => String(row['id']));
-}
-
 /** Undefined for a session that was never kept here. @throws what SQLite reports. */
 export function readSessionRecords(database: Database, session: string): SessionRecords | undefined {
   if (!hasTable(database, 'unwedge_sessions')) return undefined;

@@ -99,6 +99,26 @@ export class SqliteSessions implements SessionStore {
     return lost;
   }
 
+  async unowned(most: number): Promise<readonly string[]> {
+    return this.#scope.file.ask((database) => {
+      const rows = database
+        .prepare(
+          `SELECT u.id, s.owner FROM (
+             SELECT session AS id FROM unwedge_messages WHERE state IN ('waiting', 'taken')
+             UNION SELECT session FROM unwedge_calls WHERE state = 'pending') u
+           LEFT JOIN unwedge_sessions s ON s.id = u.id`,
+        )
+        .all();
+      const isFree = (owner: unknown): boolean =>
+        typeof owner !== 'string' || (owner !== this.#runtime.id && !this.#lives(database, owner));
+      const owners = new Map([...new Set(rows.map(({ owner }) => owner))].map((owner) => [owner, isFree(owner)]));
+      return rows
+        .filter(({ owner }) => owners.get(owner) === true)
+        .slice(0, most)
+        .map(({ id }) => String(id));
+    }, []);
+  }
+
   #take(database: Database, schema: Schema, session: string, limits: RecoveryLimits): Taken {
     const { left } = this.#scope;
     const { id: runtime } = this.#runtime;

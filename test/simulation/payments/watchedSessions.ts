@@ -11,6 +11,7 @@ export interface LedgerBooks {
 export function watchedSessions(store: SessionStore, books: LedgerBooks): SessionStore {
   return {
     recoverCalls: (limits) => store.recoverCalls(limits),
+    unowned: (most) => store.unowned(most),
     async claim(session, limits) {
       const claim = await store.claim(session, limits);
       return claim === undefined || claim.held ? claim : { ...claim, ledger: watched(claim.ledger, books) };

@@ -130,6 +130,35 @@ export function keepsSessions(engineOf: Engine): void {
       expect(await claim(engine, engine.runtime('b'))).toMatchObject({ held: false });
     });
 
+    it('[N-4] [G-11] names the sessions that have something to do and that nobody has, and no other', async () => {
+      const engine = await start();
+      const [a, b] = [engine.runtime('a'), engine.runtime('b')];
+      const made = async (store: SessionStore, id: string): Promise<SessionLedger> => {
+        const claimed = await after(engine, store.claim(id, limits()));
+        if (claimed === undefined || claimed.held) throw new Error(`${id} is held`);
+        return claimed.ledger;
+      };
+      const unowned = async (most = 10) => (await after(engine, b.unowned(most))).toSorted();
+      const [waits, called, over, mine] = [
+        await made(a, 'waits'),
+        await made(a, 'called'),
+        await made(a, 'over'),
+        await made(b, 'mine'),
+      ];
+      await after(engine, waits.post(message(1)));
+      await after(engine, called.open(call('c-1', 1)));
+      for (const ledger of [over, mine]) await after(engine, ledger.post(message(1)));
+      await after(engine, over.finish(1, 'done', now));
+      expect(await unowned()).toEqual([]);
+      await engine.kill('a');
+      expect(await unowned()).toEqual(['called', 'waits']);
+      expect(await unowned(1)).toHaveLength(1);
+      await made(b, 'waits');
+      expect(await unowned()).toEqual(['called']);
+      await after(engine, mine.release());
+      expect(await unowned()).toEqual(['called', 'mine']);
+    });
+
     it('[M-11] [G-11] writes nothing for a runtime whose session was taken over', async () => {
       const engine = await start();
       const { ledger: old } = await own(engine, engine.runtime('a'));

@@ -18,7 +18,7 @@ import { readPgAlerts } from './pgAlertView.ts';
 import { readPgDeadLetters } from './pgDeadLetters.ts';
 import type { Ask } from './pgReads.ts';
 import { readPgRuntimes } from './pgRuntimeRows.ts';
-import { readPgSessionIds, readPgSessionRecords, readPgUnfinished } from './pgSessionRecords.ts';
+import { readPgSessionIds, readPgSessionRecords } from './pgSessionRecords.ts';
 import { readPgStatus } from './pgStatus.ts';
 import { readPgTurns } from './pgTurnRecords.ts';
 
@@ -91,10 +91,6 @@ export class PgReader implements StoreReader {
 
   sessionIds(): Promise<readonly string[]> {
     return readPgSessionIds(this.#ask);
-  }
-
-  unfinishedSessions(): Promise<readonly string[]> {
-    return readPgUnfinished(this.#ask);
   }
 
   session(id: string): Promise<SessionRecords | undefined> {

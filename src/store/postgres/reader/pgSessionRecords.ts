@@ -11,16 +11,6 @@ export async function readPgSessionIds(ask: Ask): Promise<readonly string[]> {
   return (await ask('SELECT key FROM uw.lease ORDER BY key COLLATE "C" LIMIT 1000')).map((row) => String(row['key']));
 }
 
-/** Ids of the sessions that have something left to do. @throws what the server says. */
-export async function readPgUnfinished(ask: Ask): Promise<readonly string[]> {
-  const rows = await ask(
-    `SELECT id FROM (
-       SELECT session AS id FROM uw.message WHERE state IN ('waiting', 'taken')
-       UNION SELECT session FROM uw.call WHERE state = 'pending') u ORDER BY id COLLATE "C"`,
-  );
-  return rows.map((row) => String(row['id']));
-}
-
 /** Undefined for a session that was never kept here. @throws what the server says. */
 export async function readPgSessionRecords(ask: Ask, session: string): Promise<SessionRecords | undefined> {
   const [known, messages, calls, deadLetters] = await Promise.all([

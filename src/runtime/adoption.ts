@@ -1,0 +1,90 @@
+import type { Clock, Timer } from '../policy/clock.ts';
+import { type Logger, say } from '../policy/logger.ts';
+import { messageOf } from '../policy/thrown.ts';
+import type { SessionStore } from '../sessions/sessionStore.ts';
+
+/** How often it is looked for sessions that nobody has, in ms, where the store does not say. */
+const lookEveryMs = 10_000;
+/** Sessions that are taken up at a look. */
+const mostAtOnce = 500;
+/** How soon the next look follows where there may be more, in ms: what was taken up is being claimed meanwhile. */
+const soonMs = 50;
+
+export interface AdoptionParts {
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+  /** Whether this gateway has a session. */
+  readonly has: (session: string) => boolean;
+}
+
+/** Makes a session that nobody has; false leaves it to others. */
+export type Adopt = (session: string) => boolean;
+
+/** Takes up sessions that have something to do and that no gateway has. Without {@link Adoption.by} it does nothing. */
+export class Adoption {
+  readonly #parts: AdoptionParts;
+  #adopt: Adopt | undefined = undefined;
+  #store: SessionStore | undefined = undefined;
+  #timer: Timer | undefined = undefined;
+  #isStopped = false;
+  #isLooking = false;
+  /** Those that were left to others: they do not stand in the way of the rest. */
+  readonly #left = new Set<string>();
+  #saidFailure = false;
+
+  constructor(parts: AdoptionParts) {
+    this.#parts = parts;
+  }
+
+  get isAsked(): boolean {
+    return this.#adopt !== undefined;
+  }
+
+  /** @param adopt - may throw; that is said once, and leaves the session to others. */
+  by(adopt: Adopt): void {
+    this.#adopt = adopt;
+    if (this.#store !== undefined) void this.look();
+  }
+
+  /** The store is open; resolves when those were made that nobody has now. Never rejects. */
+  async start(store: SessionStore): Promise<void> {
+    this.#store = store;
+    await this.look();
+  }
+
+  /** Looks now, as somebody may have left some. Never rejects. */
+  async look(): Promise<void> {
+    const adopt = this.#adopt;
+    const store = this.#store;
+    if (adopt === undefined || store === undefined || this.#isStopped || this.#isLooking) return;
+    this.#isLooking = true;
+    this.#parts.clock.clearTimeout(this.#timer);
+    const most = mostAtOnce + this.#left.size;
+    const found = await store.unowned(most);
+    this.#isLooking = false;
+    if (this.#isStopped) return;
+    for (const session of found) {
+      if (this.#parts.has(session)) continue;
+      if (this.#make(adopt, session)) this.#left.delete(session);
+      else this.#left.add(session);
+    }
+    const delayMs = found.length === most ? soonMs : (store.claimEveryMs ?? lookEveryMs);
+    this.#timer = this.#parts.clock.setTimeout(() => void this.look(), delayMs, { ref: false });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#parts.clock.clearTimeout(this.#timer);
+  }
+
+  #make(adopt: Adopt, session: string): boolean {
+    try {
+      return adopt(session);
+    } catch (error) {
+      const text = `The session ${session} has something to do, and cannot be taken up: ${messageOf(error)}`;
+      if (!this.#saidFailure) say(this.#parts.logger, 'error', text);
+      this.#saidFailure = true;
+      return false;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { Adoption } from '../../src/runtime/adoption.ts';
+import type { SessionStore } from '../../src/sessions/sessionStore.ts';
+import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+
+/** A store whose sessions nobody has, and a gateway that makes some of them. */
+function start(free: Set<string>, makes: (session: string) => boolean) {
+  const clock = new SimulatedClock();
+  const made: string[] = [];
+  const lines: string[] = [];
+  const note = (line: string): void => void lines.push(line);
+  const asked: number[] = [];
+  const store = {
+    claimEveryMs: 1000,
+    async unowned(most: number) {
+      asked.push(clock.now());
+      return [...free].slice(0, most);
+    },
+  } satisfies Partial<SessionStore>;
+  const adoption = new Adoption({
+    clock,
+    logger: { debug: note, info: note, warn: note, error: note },
+    has: (session) => made.includes(session),
+  });
+  adoption.by((session) => {
+    if (!makes(session)) return false;
+    made.push(session);
+    // It is claimed.
+    free.delete(session);
+    return true;
+  });
+  return { clock, adoption, made, lines, asked, store: store as unknown as SessionStore };
+}
+
+describe('adoption', () => {
+  it('[N-4] takes up what nobody has at the start, and what is left later', async () => {
+    const free = new Set(['a']);
+    const { clock, adoption, made, store } = start(free, () => true);
+    await adoption.start(store);
+    expect(made).toEqual(['a']);
+    free.add('b');
+    await clock.advance(999);
+    expect(made).toEqual(['a']);
+    await clock.advance(1);
+    expect(made).toEqual(['a', 'b']);
+  });
+
+  it('[N-4] takes up very many without a wait in between, past those that it leaves to others', async () => {
+    const free = new Set(Array.from({ length: 1800 }, (_, index) => `${index < 600 ? 'other' : 'mine'}-${index}`));
+    const { clock, adoption, made, asked, store } = start(free, (session) => session.startsWith('mine'));
+    await adoption.start(store);
+    await clock.advance(0);
+    while (asked.length < 6 && made.length < 1200) await clock.advance(1);
+    expect([made.length, clock.now() < 1000]).toEqual([1200, true]);
+  });
+
+  it('[I-4] [N-4] says once what cannot be taken up, and goes on with the others', async () => {
+    const { clock, adoption, made, lines, store } = start(new Set(['bad', 'good', 'worse']), (session) => {
+      if (session !== 'good') throw new Error('no handler for it');
+      return true;
+    });
+    await adoption.start(store);
+    await clock.advance(3000);
+    expect(made).toEqual(['good']);
+    expect(lines).toEqual(['The session bad has something to do, and cannot be taken up: no handler for it']);
+  });
+
+  it('[I-3] looks no more after the stop', async () => {
+    const { clock, adoption, asked, store } = start(new Set(), () => true);
+    await adoption.start(store);
+    adoption.stop();
+    await clock.advance(10_000);
+    expect(asked).toEqual([0]);
+  });
+});
