@@ -15,12 +15,16 @@ export type Acceptance<Result = unknown> =
     }
   | {
       readonly accepted: false;
-      /** `duplicate`: one with this key was accepted before, see `id`. `owned_elsewhere`: the session lives in another process. */
+      /** `duplicate`: one with this key was accepted before, see `id`. */
       readonly reason: RefusalReason | 'duplicate';
       readonly id?: string | undefined;
     };
 
-/** Why a session takes no message now. */
+/**
+ * Why a session takes no message now. `owned_elsewhere`: it lives in another process, and the message could not be left for it there. In a file or in
+ * memory none can. On PostgreSQL each is, and this says that the database is away: where the connection broke in the middle of a commit the message
+ * may be delivered all the same, so send it again under the same key.
+ */
 export type RefusalReason = 'mailbox_full' | 'stopped' | 'owned_elsewhere';
 
 /** An accepted message on its way. */
@@ -34,6 +38,8 @@ export interface Envelope {
   readonly settle: (outcome: Outcome<unknown>) => void;
   /** On the monotonic clock, in ms; of one of an earlier run, when it was taken up. */
   readonly acceptedAt: number;
+  /** Whether others may wait for its end: it came as mail, or has a key by which a mail may have joined it. */
+  readonly isMail: boolean;
   /** What was under way where it was sent, for who follows its turn. */
   readonly origin?: unknown;
   /** Absent for one that is not in the ledger: nothing is kept, or was not when it came. */
@@ -48,8 +54,9 @@ export function makeEnvelope(
   {
     acceptedAt,
     deliveries = 0,
+    isMail = false,
     origin,
-  }: Pick<Envelope, 'acceptedAt'> & Partial<Pick<Envelope, 'deliveries' | 'origin'>>,
+  }: Pick<Envelope, 'acceptedAt'> & Partial<Pick<Envelope, 'deliveries' | 'isMail' | 'origin'>>,
 ): Envelope {
   let settle: (outcome: Outcome<unknown>) => void = () => undefined;
   const processed = new Promise<Outcome<unknown>>((resolve) => {
@@ -63,6 +70,7 @@ export function makeEnvelope(
     processed,
     settle,
     acceptedAt,
+    isMail,
     origin,
     kept: undefined,
   };

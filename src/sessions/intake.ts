@@ -3,7 +3,9 @@ import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from
 import type { Persistence } from './persistence.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { Message } from './mailbox.ts';
-import { messageId } from './messageId.ts';
+import { messageId, type MessageName } from './messageId.ts';
+import { MailPort } from './mailPort.ts';
+import type { MailReceiver, SessionMail } from './sessionMail.ts';
 import { sessionFailure } from './sessionFailure.ts';
 import type { SessionScope } from './sessionScope.ts';
 import { type Kept, resendKey, type StoredDeadLetter, type TurnEnd, type WaitingMessage } from './sessionStore.ts';
@@ -19,6 +21,9 @@ export type Resent =
   | { readonly id: string; readonly isFirst: boolean }
   | { readonly refused: RefusalReason | 'not_kept' };
 
+/** Whether others may wait for the end of a message. */
+const isMail = ({ mail }: MessageName, key: string | undefined): boolean => mail !== undefined || key !== undefined;
+
 const durable: Promise<Kept> = Promise.resolve('durable');
 
 /** How messages come into a session, and how their senders hear of their end. */
@@ -32,6 +37,8 @@ export class Intake {
   #refusing: RefusalReason | undefined = undefined;
   #untold = 0;
   #closed = false;
+  /** Where the store has mail. */
+  #mail: MailPort | undefined = undefined;
 
   constructor(scope: SessionScope, persistence: Persistence) {
     this.#scope = scope;
@@ -87,6 +94,29 @@ export class Intake {
     return { id, isFirst: true };
   }
 
+  /** The store has mail: messages come from other runtimes, and go to the one that has the session. @returns who takes them. */
+  mailBy(mail: SessionMail): MailReceiver {
+    this.#mail ??= new MailPort(mail, {
+      scope: this.#scope,
+      persistence: this.#persistence,
+      nextNumber: () => ++this.#lastMessage,
+    });
+    return this.#mail;
+  }
+
+  /** Leaves a message for the runtime that has the session. */
+  async #sendElsewhere(message: Message, key: string | undefined): Promise<Acceptance> {
+    const answer = this.#closed ? undefined : await this.#mail?.send(message, key);
+    if (answer === undefined) return this.#refuse(message, 'owned_elsewhere');
+    if ('accepted' in answer) {
+      this.#refusing = undefined;
+      return answer;
+    }
+    if (answer.mailed === 'duplicate')
+      return { accepted: false, reason: 'duplicate', id: messageId(this.#scope.id, answer.first) };
+    return this.#refuse(message, answer.mailed === 'full' ? 'mailbox_full' : 'owned_elsewhere');
+  }
+
   /** Numbers the next message above this one. */
   numberAbove(number: number): void {
     this.#lastMessage = Math.max(this.#lastMessage, number);
@@ -98,8 +128,8 @@ export class Intake {
     const { mailbox, id: session, clock } = this.#scope;
     const acceptedAt = clock.now();
     mailbox.restore(
-      waiting.map(({ message, deliveries, ...name }) => ({
-        ...makeEnvelope(session, name, message, { deliveries, acceptedAt }),
+      waiting.map(({ message, deliveries, key, ...name }) => ({
+        ...makeEnvelope(session, name, message, { deliveries, acceptedAt, isMail: isMail(name, key) }),
         kept: Promise.resolve('durable'),
       })),
     );
@@ -110,6 +140,7 @@ export class Intake {
   close(): void {
     this.#closed = true;
     this.#persistence.opened();
+    this.#mail?.close();
     this.#endAll({ ...turnEnds.stopped, outcome: 'not_started' });
   }
 
@@ -121,7 +152,7 @@ export class Intake {
   /** Ends a message. Of one that is kept, its sender hears when that is committed. */
   end(envelope: Envelope, end: TurnEnd, outcome: Outcome<unknown>): void {
     const error = outcome.ok ? undefined : outcome.failure.message;
-    const kept = this.#persistence.end(envelope, end, error);
+    const kept = this.#persistence.end(envelope, end, error, outcome);
     if (kept === undefined) envelope.settle(outcome);
     else void kept.then(() => envelope.settle(outcome));
   }
@@ -130,16 +161,21 @@ export class Intake {
     const { id: session, mailbox, facts, clock, tracing } = this.#scope;
     const persistence = this.#persistence;
     if (this.#closed) return this.#refuse(message, 'stopped');
-    if (persistence.held) return this.#refuse(message, 'owned_elsewhere');
+    if (this.#mail !== undefined) {
+      const inLine = this.#mail.inLine(() => this.#admit(message, key));
+      if (inLine !== undefined) return inLine;
+    }
+    if (persistence.held) return this.#sendElsewhere(message, key);
     persistence.goOn();
     const known = key === undefined ? undefined : persistence.known(key);
     if (known !== undefined) {
       // Like the first one it is answered when that is committed: its sender need not send it again.
       const id = messageId(session, known);
-      return this.#answer(message, known.kept, () => ({ accepted: false, reason: 'duplicate', id }));
+      return this.#answer(message, key, known.kept, () => ({ accepted: false, reason: 'duplicate', id }));
     }
     const envelope = makeEnvelope(session, { number: this.#lastMessage + 1 }, message, {
       acceptedAt: clock.now(),
+      isMail: key !== undefined,
       origin: tracing?.tracer?.here(),
     });
     const posted = mailbox.post(envelope);
@@ -147,7 +183,7 @@ export class Intake {
     this.#refusing = undefined;
     if (posted.posted === 'coalesced') {
       facts.tell({ type: 'session.heartbeat_dropped', session, reason: 'coalesced' });
-      return this.#accept(posted.into);
+      return this.#accept(posted.into, key);
     }
     this.#lastMessage = envelope.number;
     envelope.kept = persistence.post(envelope, key);
@@ -156,22 +192,23 @@ export class Intake {
       this.end(posted.dropped, 'dropped', { ok: false, failure: sessionFailure(session, turnEnds.dropped) });
     }
     this.#scope.dispatch({ type: 'message.arrived' });
-    return this.#accept(envelope);
+    return this.#accept(envelope, key);
   }
 
-  #accept({ id, message, kept, processed }: Envelope): Promise<Acceptance> {
-    return this.#answer(message, kept, (durable) => ({ accepted: true, id, durable, processed }));
+  #accept({ id, message, kept, processed }: Envelope, key: string | undefined): Promise<Acceptance> {
+    return this.#answer(message, key, kept, (durable) => ({ accepted: true, id, durable, processed }));
   }
 
-  /** What the session was about to keep when another runtime took it over is nowhere. */
+  /** What the session was about to keep when another runtime took it over is nowhere: it is left for that one. */
   async #answer(
     message: Message,
+    key: string | undefined,
     kept: Envelope['kept'],
     answer: (durable: boolean) => Acceptance,
   ): Promise<Acceptance> {
     // Nothing is waited for that there is not: its sender hears of a message before the next one is taken.
     const what = kept === undefined ? undefined : await kept;
-    return what === 'fenced' ? this.#refuse(message, 'owned_elsewhere') : answer(what === 'durable');
+    return what === 'fenced' ? this.#sendElsewhere(message, key) : answer(what === 'durable');
   }
 
   #refuse({ kind }: Message, reason: RefusalReason): Promise<Acceptance> {

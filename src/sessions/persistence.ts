@@ -1,3 +1,4 @@
+import type { Outcome } from '../policy/failure.ts';
 import { show } from '../policy/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lostCallResult } from './lostCall.ts';
@@ -19,6 +20,7 @@ import {
   type SessionStore,
   type TurnEnd,
 } from './sessionStore.ts';
+import type { IncomingMail } from './sessionMail.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { SessionWhy } from './why.ts';
 import { WatchedLedger } from './watchedLedger.ts';
@@ -50,7 +52,7 @@ export class Persistence {
   /** Whether turns were made without it, as it could not be read. */
   #wentOn = false;
   #held = false;
-  #claiming = false;
+  #claiming: Promise<void> | undefined = undefined;
   #settling: Promise<void> | undefined = undefined;
   readonly #openCalls: OpenCalls;
   /** Messages that go on when it is known what became of those calls. */
@@ -127,15 +129,32 @@ export class Persistence {
     return kept;
   }
 
+  /** Takes a mail as a message of this number, or joins it to the one that has its key. */
+  takeMail({ mail, key }: IncomingMail, number: number): Promise<Kept> | undefined {
+    const known = key === undefined ? undefined : this.#keys.get(key);
+    const kept = this.#ledger?.takeMail?.({ mail, number: known?.number ?? number, joins: known !== undefined });
+    if (kept === undefined || key === undefined || known !== undefined) return kept;
+    this.#remember(key, { number, mail, kept });
+    return kept.then((what) => {
+      if (what !== 'durable') this.#keys.delete(key);
+      return what;
+    });
+  }
+
   /** Writes a message's end; undefined for one that is not in the ledger. */
-  end({ number, kept }: Envelope, end: TurnEnd, error: string | undefined): Promise<Kept> | undefined {
+  end(
+    { number, kept, isMail }: Envelope,
+    end: TurnEnd,
+    error: string | undefined,
+    outcome?: Outcome<unknown>,
+  ): Promise<Kept> | undefined {
     if (kept === undefined) return undefined;
     if (end === 'put_back' || end === 'not_begun') return this.#ledger?.putBack(number, end === 'put_back');
-    return this.#ledger?.finish(number, end, this.#scope.clock.wallNow(), error);
+    return this.#ledger?.finish(number, end, this.#scope.clock.wallNow(), error, isMail ? outcome : undefined);
   }
 
   /**
-   * Claims the session, unless it is being claimed. While a live runtime is known to have it, it stays with that one.
+   * Claims the session; one that is being claimed is waited for. While a live runtime is known to have it, it stays with that one.
    * @param again - called when the session has been taken over, and is to be claimed again some time.
    */
   async open(
@@ -143,19 +162,21 @@ export class Persistence {
     limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs'>,
     again: () => void,
   ): Promise<void> {
-    if (!this.unclaimed || this.#claiming) return;
-    this.#claiming = true;
+    if (!this.unclaimed) return;
     this.#again = again;
+    this.#claiming ??= this.#claim(store, limits).finally(() => {
+      this.#claiming = undefined;
+    });
+    await this.#claiming;
+  }
+
+  async #claim(store: SessionStore, limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs'>): Promise<void> {
     const { id: session, clock, historyLimit } = this.#scope;
     const wallNow = clock.wallNow();
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
-    try {
-      const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered);
-      const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
-      this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }));
-    } finally {
-      this.#claiming = false;
-    }
+    const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered);
+    const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
+    this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }));
   }
 
   #take(claim: Claim | undefined): void {

@@ -246,7 +246,10 @@ export class SupervisedSession implements Session, Drainable {
    * @param again - called when another runtime has taken the session over, which makes it unclaimed.
    */
   async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {
+    const { mail } = store;
+    const receiver = mail && this.#intake.mailBy(mail);
     await this.#persistence.open(store, this.#options.recovery, again);
+    if (receiver !== undefined && this.#persistence.ledger !== undefined) mail?.serve(this.id, receiver);
     const { settling } = this.#persistence;
     // Its start waits for none of that; its messages do.
     if (settling !== undefined && !this.#stopped) void settling.then(() => this.#opened());

@@ -1,8 +1,10 @@
 import type { Effect } from '../policy/effects.ts';
+import type { Outcome } from '../policy/failure.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { HistoryEntry } from './history.ts';
 import type { Message } from './mailbox.ts';
 import type { MessageName, NamedMessage } from './messageId.ts';
+import type { SessionMail } from './sessionMail.ts';
 import type { ToolResult } from './toolResult.ts';
 
 /**
@@ -56,6 +58,14 @@ export interface StoredVerdict {
   readonly how: string;
   /** Its agent had been answered before. */
   readonly late: boolean;
+}
+
+/** A mail as its owner takes it. */
+export interface TakenMail {
+  readonly mail: number;
+  /** Its own, or that of the message it joins. */
+  readonly number: number;
+  readonly joins: boolean;
 }
 
 /** A message of an earlier incarnation that was not processed to its end. */
@@ -156,7 +166,13 @@ export interface SessionLedger {
    * stays counted as a delivery, but not as one that ended its runtime.
    */
   putBack(message: number, begun: boolean): Promise<Kept>;
-  finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept>;
+  /** @param outcome - for those who sent it as mail, or may have: kept with the end, as far as JSON goes. */
+  finish(message: number, end: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept>;
+  /**
+   * Makes a message of a mail, or joins it to the message that was accepted under its key before. Absent in an engine without mail. Resolves when it
+   * is committed, however long that takes: it must not be begun before. `volatile`: it is no mail that waits.
+   */
+  takeMail?(mail: TakenMail): Promise<Kept>;
   /** Keeps a call; it may be dispatched when this resolves. */
   open(call: StoredCall): Promise<Kept>;
   /** Settles a call that is pending, in the history at `seq`, or at its end; one that is settled keeps its result, and this one is kept apart as late. */
@@ -216,6 +232,8 @@ export interface SessionStore {
   takeable?(sessions: readonly string[]): Promise<Takeable | undefined>;
   /** @param listener - told when it is worth while to ask that at once. Must not throw. @returns how it leaves. */
   onTakeable?(listener: () => void): () => void;
+  /** Messages to sessions of other runtimes. @defaultValue a session takes messages of its own runtime alone */
+  readonly mail?: SessionMail | undefined;
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims; those with a rule wait for their owner. */

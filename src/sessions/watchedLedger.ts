@@ -1,3 +1,4 @@
+import type { Outcome } from '../policy/failure.ts';
 import type { Fact } from '../policy/facts.ts';
 import type { NamedMessage } from './messageId.ts';
 import type { ToolResult } from './toolResult.ts';
@@ -10,6 +11,7 @@ import type {
   StoredDeadLetter,
   StoredMessage,
   StoredVerdict,
+  TakenMail,
 } from './sessionStore.ts';
 
 /** A ledger that is heard: `fenced` is called for each write that was not made because another runtime has the session. */
@@ -34,8 +36,12 @@ export class WatchedLedger implements SessionLedger {
     return this.#heard(this.#ledger.putBack(message, begun));
   }
 
-  finish(message: number, end: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
-    return this.#heard(this.#ledger.finish(message, end, wallNow, error));
+  takeMail(mail: TakenMail): Promise<Kept> {
+    return this.#heard(this.#ledger.takeMail?.(mail) ?? Promise.resolve('volatile'));
+  }
+
+  finish(message: number, end: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept> {
+    return this.#heard(this.#ledger.finish(message, end, wallNow, error, outcome));
   }
 
   open(call: StoredCall): Promise<Kept> {

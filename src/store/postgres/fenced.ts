@@ -21,15 +21,20 @@ export function fenced(
     name,
     together,
     isFenced: true,
-    text: `WITH ${rowsOf(`session text, token bigint, lease_id uuid, ${columns}`)},
-    h AS MATERIALIZED (
-      SELECT w.* FROM w JOIN uw.lease l ON l.key = w.session
-      WHERE l.token = w.token AND l.lease_id = w.lease_id FOR SHARE OF l),
+    text: `WITH ${heldRows(columns)},
     ${change}
     SELECT w.ord, h.ord IS NOT NULL AS held, c.o IS NOT NULL AS changed
     FROM w LEFT JOIN h ON h.ord = w.ord LEFT JOIN (SELECT DISTINCT o FROM changed) c ON c.o = w.ord`,
   };
 }
+
+/** The rows `w` of a statement that writes to sessions, and of these `h`, whose lease holds. @param columns - as {@link fenced} takes them. */
+export const heldRows = (
+  columns: string,
+): string => `${rowsOf(`session text, token bigint, lease_id uuid, ${columns}`)},
+    h AS MATERIALIZED (
+      SELECT w.* FROM w JOIN uw.lease l ON l.key = w.session
+      WHERE l.token = w.token AND l.lease_id = w.lease_id FOR SHARE OF l)`;
 
 /**
  * The `changed` of an insert: the rows whose key came back from it. As a value of each row, for which the server hashes what came back; a join it

@@ -1,3 +1,4 @@
+import type { Outcome } from '../../policy/failure.ts';
 import type { Fact } from '../../policy/facts.ts';
 import {
   type Kept,
@@ -9,6 +10,7 @@ import {
   type StoredDeadLetter,
   type StoredMessage,
   type StoredVerdict,
+  type TakenMail,
 } from '../../sessions/sessionStore.ts';
 import { messageId, type NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
@@ -33,6 +35,10 @@ import {
 } from './messageStatements.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgEvents } from './pgEvents.ts';
+import type { PgRow } from './pgDriver.ts';
+import type { PgMail } from './pgMail.ts';
+import { endMail, takeMail } from './mailStatements.ts';
+import { outcomeToJson } from './mailOutcome.ts';
 import { readDeadLetter } from './sessionReads.ts';
 import { releasedHint } from './takeovers.ts';
 
@@ -42,6 +48,7 @@ export interface LedgerScope {
   readonly events: Pick<PgEvents, 'insert'>;
   readonly redact: Redactor;
   readonly leases: Leases;
+  readonly mail: PgMail;
   /** Tells other nodes. */
   readonly node: Pick<NodeConnection, 'notify'>;
   /** The runtime that claims. */
@@ -79,10 +86,31 @@ export class PgLedger implements SessionLedger {
     return this.#end(message, putBackMessage, [message, begun]);
   }
 
-  finish(message: number, how: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
+  finish(message: number, how: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept> {
     // It is for people: no caller is given it back, and it may quote what the turn had at hand.
     const said = error === undefined ? null : withoutSecrets(this.#scope.redact, error);
-    return this.#end(message, finishMessage, [message, how, Math.round(wallNow), said]);
+    const values = [message, how, Math.round(wallNow), said] as const;
+    return outcome === undefined
+      ? this.#end(message, finishMessage, values)
+      : this.#endForAll(message, values, outcome);
+  }
+
+  takeMail({ mail, number, joins }: TakenMail): Promise<Kept> {
+    const { database, leases } = this.#scope;
+    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
+    return new Promise((resolve) => {
+      let kept: Kept = 'volatile';
+      database.write({
+        awaited: true,
+        run: async (batch) => {
+          kept = 'volatile';
+          kept = await writeFenced(batch, takeMail, this.#lease, [mail, number, joins]);
+        },
+        committed: () => resolve(kept),
+        // It is written late: until then nobody knows whether it is.
+        postponed: () => database.closed && resolve('volatile'),
+      });
+    });
   }
 
   open(call: StoredCall): Promise<Kept> {
@@ -157,11 +185,33 @@ export class PgLedger implements SessionLedger {
       return 'durable';
     });
     this.#scope.leases.released(this.#lease);
+    this.#scope.mail.leave(session);
     this.#scope.node.notify(releasedHint);
   }
 
   watch(lost: () => void): void {
     this.#scope.leases.watch(this.#lease, lost);
+  }
+
+  /** Ends a message that others may have sent as mail, and tells them. */
+  async #endForAll(message: number, values: readonly Value[], outcome: Outcome<unknown>): Promise<Kept> {
+    if (this.#rowless?.delete(message) === true) return 'volatile';
+    const { session, token, leaseId } = this.#lease;
+    const end = outcomeToJson(outcome);
+    let senders: readonly PgRow[] = [];
+    const kept = await this.#change(
+      async (batch) => {
+        const [ended, told] = await Promise.all([
+          writeFenced(batch, finishMessage, this.#lease, values),
+          batch.row(endMail, session, [session, token, leaseId, message, end]),
+        ]);
+        senders = told;
+        return ended;
+      },
+      { toldNext: true },
+    );
+    if (kept === 'durable') this.#scope.mail.wake(senders.map(({ sender }) => String(sender)));
+    return kept;
   }
 
   /** Makes the row of a message or a call; a full queue refuses it. */

@@ -9,6 +9,7 @@ import type {
   SessionStore,
   Takeable,
 } from '../../sessions/sessionStore.ts';
+import type { SessionMail } from '../../sessions/sessionMail.ts';
 import type { Clock, Random } from '../../policy/clock.ts';
 import { toJson } from '../json.ts';
 import { type CallRow, judgeUnprocessed, lostCall } from '../sessionRows.ts';
@@ -19,6 +20,7 @@ import type { Lease } from './leases.ts';
 import type { Sql } from './pgConnections.ts';
 import { acquireLease, lookAtNodes } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
+import { endOverMail, takeAllMail } from './mailStatements.ts';
 import { type LedgerScope, PgLedger } from './pgLedger.ts';
 import {
   endAsDeadLetter,
@@ -45,6 +47,8 @@ type Taken =
       readonly lease: Lease;
       readonly recovered: Recovered;
       readonly past: (historyLimit: number) => Past;
+      /** Runtimes whose mail is answered by the claim. */
+      readonly senders: readonly string[];
     };
 
 /** Calls that are answered in one commit. */
@@ -85,6 +89,10 @@ export class PgSessions implements SessionStore {
   /** A lease that is not renewed is free by then. */
   readonly claimEveryMs: number;
 
+  get mail(): SessionMail {
+    return this.#scope.mail;
+  }
+
   constructor(scope: SessionScope) {
     this.#scope = scope;
     const { database, clock, random, runtime, node } = scope;
@@ -111,7 +119,8 @@ export class PgSessions implements SessionStore {
   }
 
   async claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined> {
-    const { database, leases } = this.#scope;
+    const { database, leases, mail } = this.#scope;
+    mail.start();
     const life = await leases.entered();
     if (life === undefined) return undefined;
     const taken = await database.transact((batch) => this.#take(batch, session, limits));
@@ -121,8 +130,9 @@ export class PgSessions implements SessionStore {
     else wanted.delete(session);
     this.#wants(wanted);
     if (taken.held) return taken;
-    const { lease, recovered, past } = taken;
+    const { lease, recovered, past, senders } = taken;
     this.#takeovers.claimed(session);
+    mail.wake(senders);
     // The node may have expired meanwhile: then it is not ours, or not for long.
     if (!leases.claimed(lease, life)) return undefined;
     return { held: false, ledger: new PgLedger(lease, this.#scope), recovered, past };
@@ -157,7 +167,8 @@ export class PgSessions implements SessionStore {
     const [row] = await batch.row(acquireLease, session, [session, runtime, leaseId]);
     const token = row?.['token'];
     if (token === null || token === undefined) return { held: true, by: String(row?.['owner'] ?? '') };
-    const [pending, unprocessed, [last]] = await Promise.all([
+    const [, pending, unprocessed, [last]] = await Promise.all([
+      batch.row(takeAllMail, session, [session]),
       batch.row(pendingCalls, session, [session]),
       batch.row(unprocessedMessages, session, [session]),
       batch.row(lastNumbers, session, [session]),
@@ -176,12 +187,14 @@ export class PgSessions implements SessionStore {
         batch.row(endAsDeadLetter, session, [session, number, reason, at]),
       ),
     ];
-    const [past] = await Promise.all([
+    const [past, told] = await Promise.all([
       readPast(batch, session, limits.historyLimit ?? usualHistory),
+      batch.row(endOverMail, session, [session]),
       this.#record(batch, limits.wallNow, limits.facts(recovered)),
       ...written,
     ]);
-    return { held: false, lease: { session, token: String(token), leaseId }, recovered, past };
+    const senders = told.map(({ sender }) => String(sender));
+    return { held: false, lease: { session, token: String(token), leaseId }, recovered, past, senders };
   }
 
   /** In slices: a commit of very many would hold up the others. */

@@ -17,6 +17,7 @@ import { PgDatabase } from './pgDatabase.ts';
 import { importPg, type PgModule } from './pgDriver.ts';
 import { PgEvents } from './pgEvents.ts';
 import { PgFlights } from './pgFlights.ts';
+import { PgMail } from './pgMail.ts';
 import { PgRates } from './pgRates.ts';
 import { PgRuntimes } from './pgRuntimes.ts';
 import { PgSessions } from './pgSessions.ts';
@@ -76,6 +77,7 @@ export class PostgresStore implements Store {
   readonly #events: PgEvents;
   readonly #copies: SharedCopies;
   readonly #leases = new Map<string, Leases>();
+  readonly #mails = new Map<string, PgMail>();
 
   constructor(pg: PgModule, target: PgTarget, options: PostgresOptions) {
     const { redact, runtimePid, clock } = options;
@@ -119,17 +121,11 @@ export class PostgresStore implements Store {
   sessions({ id: runtime }: RuntimeIdentity): SessionStore {
     const { clock, random, redact } = this.#options;
     const { node } = this;
+    const database = this.#database;
     const leases = this.#leases.get(runtime) ?? this.#enter(runtime);
-    return new PgSessions({
-      database: this.#database,
-      events: this.#events,
-      redact,
-      leases,
-      node,
-      runtime,
-      clock,
-      random,
-    });
+    const mail = this.#mails.get(runtime) ?? new PgMail({ database, clock, random, node, runtime });
+    this.#mails.set(runtime, mail);
+    return new PgSessions({ database, events: this.#events, redact, leases, mail, node, runtime, clock, random });
   }
 
   /** Takes what other nodes have changed of what they share now, rather than within a second. Never rejects. */
@@ -143,6 +139,7 @@ export class PostgresStore implements Store {
 
   async close(): Promise<void> {
     this.#copies.stop();
+    for (const mail of this.#mails.values()) mail.close();
     await this.#database.close();
     for (const leases of this.#leases.values()) leases.close();
     await Promise.all([this.#renewals.close(), this.node.close()]);

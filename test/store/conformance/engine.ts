@@ -29,6 +29,8 @@ export interface Engine {
   readonly name: string;
   /** Whether a test can look at one commit before the next is made: nothing of the engine goes on while the test's code runs. */
   readonly isInProcess: boolean;
+  /** Whether messages may go from one runtime to the session of another. */
+  readonly hasMail: boolean;
   start(): Promise<StartedEngine>;
 }
 
@@ -41,6 +43,7 @@ export async function settled<T>(engine: StartedEngine, promise: Promise<T>): Pr
 export const sqlite: Engine = {
   name: 'SQLite',
   isInProcess: true,
+  hasMail: false,
   async start() {
     const { store: one, clock, path } = await startStore();
     const { store: two } = await startStore({ path, clock });
@@ -67,6 +70,7 @@ export const sqlite: Engine = {
 export const memory: Engine = {
   name: 'memory',
   isInProcess: true,
+  hasMail: false,
   async start() {
     const clock = new SimulatedClock();
     const database = new MemoryDatabase();
@@ -97,6 +101,7 @@ export const memory: Engine = {
 export const postgres: Engine = {
   name: 'PostgreSQL',
   isInProcess: false,
+  hasMail: true,
   async start() {
     const { open, ask } = await newSchema();
     const [one, two] = [await open(), await open()];

@@ -7,6 +7,7 @@ import { hasPostgres } from '../../support/postgresServer.ts';
 import { keepsEvents } from '../conformance/events.ts';
 import { keepsFlights } from '../conformance/flights.ts';
 import { keepsStatistics } from '../conformance/statistics.ts';
+import { keepsMail } from '../conformance/mail.ts';
 import { keepsRates } from '../conformance/rates.ts';
 import { keepsRuntimes } from '../conformance/runtimes.ts';
 import { keepsSessions } from '../conformance/sessions.ts';
@@ -24,4 +25,5 @@ describe.each(engines)('the engine $name', (engine) => {
   keepsChildren(engine);
   keepsRuntimes(engine);
   keepsSessions(engine);
+  keepsMail(engine);
 });
