@@ -28,6 +28,21 @@ const scenarios = {
       `bank killed ${kills} times: ${made} of ${wanted} payments made; ${answers} answers, of which ${found} were found out, ` +
       `${done} say it was done, ${notDone} not done, ${notStarted} not started, ${unknown} unknown; the slowest ${(slowestMs / 1000).toFixed(1)} s`,
   },
+  cluster: {
+    about:
+      'kill -9, SIGSTOP, cut and hanging connections, a crashed and a full database for three to five gateways on one PostgreSQL under load, one of them an hour ahead and one behind; each promise is judged from the journals of all nodes (default 300)',
+    usualTimes: '300',
+    harm: async (options) => {
+      const { buildProgram } = await import('../support/sourceModule.mjs');
+      return (await import(await buildProgram('cluster/killCluster.ts'))).killCluster(options);
+    },
+    said: ({ nodes, faults, accepted, processed, calls, claims, takeovers }) =>
+      `${nodes} gateways on one PostgreSQL: ${faults.kill} killed, ${faults.freeze} frozen, ${faults.hole} in a black hole, ` +
+      `${faults.deaf + faults.mute} cut in one direction, ${faults.stop} stopped, ${faults.release} stopped while the release hung, ` +
+      `the database crashed ${faults.restart} times and was full ${faults.disk} times: ` +
+      `${accepted} messages accepted, ${processed} processed, ${calls} calls, ${claims} claims; ` +
+      `${takeovers.count} sessions were taken over, p50 ${takeovers.p50} ms, p99 ${takeovers.p99} ms, max ${takeovers.max} ms`,
+  },
   claude: {
     about:
       'calls of a claude of which 5 % of the runs fail, with prompts of 1 B to 1 MB; 99 % must succeed (default 1000)',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { inlinePage } from '../../scripts/inlinePage.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -21,4 +22,32 @@ export async function importSource(path) {
   writeFileSync(`${file}.${process.pid}`, code);
   renameSync(`${file}.${process.pid}`, file);
   return import(file);
+}
+
+/** What a module says of its own place stays true when it is bundled. */
+const ownPlace = {
+  name: 'own-place',
+  transform: (code, id) =>
+    code.includes('import.meta.url')
+      ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+      : null,
+};
+
+/**
+ * Builds a program of `test/` that Node runs as it is, with all of `src/` that it uses.
+ * @param {string} path - within `test/`, such as `cluster/clusterNode.ts`.
+ * @returns {Promise<string>} the file to run or to import.
+ */
+export async function buildProgram(path) {
+  const build = await rolldown({
+    input: { main: `${root}test/${path}` },
+    platform: 'node',
+    external: /^[^./]/,
+    logLevel: 'warn',
+    plugins: [inlinePage(), ownPlace],
+  });
+  const dir = `${root}.build/programs/${process.pid}/${path.replaceAll(/[^a-z]+/gi, '-')}`;
+  await build.write({ format: 'esm', dir });
+  await build.close();
+  return `${dir}/main.js`;
 }

@@ -32,6 +32,8 @@ export interface MessageEntry extends WriteEntry {
   readonly type: 'post' | 'take' | 'put_back' | 'end';
   /** Its number in the session. */
   readonly message: number;
+  /** Of `put_back`: whether its handler had it; without, the delivery is not counted. @defaultValue true */
+  readonly begun?: boolean | undefined;
   /** By which a second one is recognised. @defaultValue it has none */
   readonly key?: string | undefined;
 }

@@ -11,7 +11,7 @@ interface Message {
   /** The claim that did not find it: somebody brought it to its end and was not heard, or it is lost. */
   missing: ClaimEntry | undefined;
   mayHaveEnded: boolean;
-  /** Deliveries that the database confirmed. */
+  /** Deliveries that the database confirmed, and that began for all that is known. */
   takes: number;
 }
 
@@ -85,8 +85,10 @@ class MessageLog {
       message.missing = undefined;
     }
     if (type === 'take') this.#take(entry, message);
-    else if (type === 'put_back') message.taken = undefined;
-    else this.#finish(entry, message);
+    else if (type === 'put_back') {
+      message.taken = undefined;
+      if (entry.begun === false) message.takes = Math.max(0, message.takes - 1);
+    } else this.#finish(entry, message);
   }
 
   /** It may have been made: nothing follows from it but that the node went on as if it was. */

@@ -196,6 +196,10 @@ describe('the history checker', () => {
     it('[I-5] finds a delivery that was not counted', () => {
       const entries = [claim('a', 1), ...processed('a', 1, 1)];
       expect(refuted(entries, { messages: [row(1, 'done', { deliveries: 0 })] })).toEqual(['nothing_doubled 2']);
+      const again = [claim('b', 2, [1]), message('take', 'b', 2, 1), message('end', 'b', 2, 1)];
+      const cut = (begun: boolean) => [...entries.slice(0, 3), message('put_back', 'a', 1, 1, { begun }), ...again];
+      expect(refuted(cut(false), { messages: [row(1, 'done')] })).toEqual([]);
+      expect(refuted(cut(true), { messages: [row(1, 'done')] })).toEqual(['nothing_doubled 2']);
     });
 
     it('[I-5] finds a key that two messages of a session have', () => {

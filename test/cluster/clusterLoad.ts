@@ -1,0 +1,103 @@
+import type { SenderEntry } from '../../src/testing/index.ts';
+import type { NodeProcess } from './nodeProcess.ts';
+
+/** Messages without an answer at a time, of each sender. */
+const mostUnanswered = 3;
+/** How long an answer is waited for before the message goes to another node, in ms. */
+const patienceMs = 1_500;
+const retryMs = 60;
+
+interface Unanswered {
+  readonly session: string;
+  readonly sender: string;
+  sentAt: number;
+}
+
+/**
+ * The senders of messages: each sends to any session by any node. A message without an answer, or whose session is another node's, is sent again
+ * under its key by another node; some are sent twice at once.
+ */
+export class ClusterLoad {
+  /** What senders know, in order. */
+  readonly journal: SenderEntry[] = [];
+  readonly accepted = new Set<string>();
+  readonly #nodes: () => readonly NodeProcess[];
+  readonly #random: () => number;
+  readonly #sessions: number;
+  readonly #senders: number;
+  readonly #unanswered = new Map<string, Unanswered>();
+  /** What was taken without being kept: nobody promised anything. */
+  readonly #unkept = new Set<string>();
+  #sent = 0;
+  #isOn = false;
+  #timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(
+    nodes: () => readonly NodeProcess[],
+    random: () => number,
+    { sessions, senders }: { sessions: number; senders: number },
+  ) {
+    this.#nodes = nodes;
+    this.#random = random;
+    this.#sessions = sessions;
+    this.#senders = senders;
+  }
+
+  get unanswered(): number {
+    return this.#unanswered.size;
+  }
+
+  begin(): void {
+    this.#isOn = true;
+    this.#timer ??= setInterval(() => this.#tick(), 20);
+  }
+
+  /** Sends nothing new; what was sent is answered still. */
+  pause(): void {
+    this.#isOn = false;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  heard([what, ...words]: readonly string[]): void {
+    const [key = '', word] = words;
+    const waiting = this.#unanswered.get(key);
+    if (waiting === undefined) return;
+    if (what === 'accepted' || what === 'duplicate') {
+      this.#unanswered.delete(key);
+      // The second answer of a message that is not kept promises nothing either.
+      if (word === 'false') this.#unkept.add(key);
+      if (this.#unkept.has(key)) return;
+      this.accepted.add(key);
+      this.journal.push({ type: 'accepted', node: 'senders', ...waiting, key } satisfies SenderEntry);
+    } else if (what === 'refused') waiting.sentAt = Date.now() - patienceMs + retryMs;
+  }
+
+  #tick(): void {
+    for (const [key, waiting] of this.#unanswered) {
+      if (Date.now() - waiting.sentAt >= patienceMs) this.#send(key, waiting);
+    }
+    if (!this.#isOn) return;
+    for (let sender = 0; sender < this.#senders; sender++) {
+      const name = `sender-${sender}`;
+      const own = [...this.#unanswered.values()].filter((each) => each.sender === name);
+      if (own.length >= mostUnanswered || this.#random() < 0.5) continue;
+      const session = `s-${Math.floor(this.#random() * this.#sessions)}`;
+      const key = `k-${this.#sent++}`;
+      const waiting = { session, sender: name, sentAt: 0 };
+      this.#unanswered.set(key, waiting);
+      this.journal.push({ type: 'send', node: 'senders', session, key, sender: name });
+      this.#send(key, waiting);
+      if (this.#random() < 0.05) this.#send(key, waiting);
+    }
+  }
+
+  #send(key: string, waiting: Unanswered): void {
+    const nodes = this.#nodes().filter(({ isReady }) => isReady);
+    const node = nodes[Math.floor(this.#random() * nodes.length)];
+    waiting.sentAt = Date.now();
+    node?.send(waiting.session, key);
+  }
+}

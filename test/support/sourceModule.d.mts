@@ -1,0 +1,5 @@
+/** A module of `src/` that no entry of the package gives. @param path - within `src/`. */
+export function importSource(path: string): Promise<Record<string, unknown>>;
+
+/** Builds a program of `test/` that Node runs as it is. @param path - within `test/`. @returns the file to run or to import. */
+export function buildProgram(path: string): Promise<string>;
