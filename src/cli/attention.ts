@@ -6,6 +6,7 @@ import { type AskedRuntime, remedyOf } from '../runtime/askRuntimes.ts';
 import type { IntegrationView } from '../runtime/integrationView.ts';
 import type { DeadLetterRecord, SessionRecords, SessionStatus, UnwatchedAlert } from '../store/storeReader.ts';
 import { counted } from './counted.ts';
+import { dbWords } from './databasePath.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
 import type { Style } from './style.ts';
@@ -43,7 +44,7 @@ export function mattersOf(
   now: number,
   database: string | undefined,
 ): readonly Matter[] {
-  const db = database === undefined ? '' : ` --db ${shellWord(sanitize(database))}`;
+  const db = dbWords(database);
   const alarmed = new Set([...alerts.open, ...alerts.unwatched].map(({ integration }) => integration));
   return [
     ...mattersOfRuntimes(runtimes, now, records),

@@ -1,22 +1,25 @@
 import { statSync } from 'node:fs';
 import type { StoreReader } from '../store/storeReader.ts';
 import { openReader } from '../store/openReader.ts';
-import { databasePath } from './databasePath.ts';
+import { isPostgresUrl, shownUrl } from '../policy/postgresUrl.ts';
+import { databasePlace } from './databasePath.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
 import { messageOf } from '../policy/thrown.ts';
 
 /**
  * Reads from the database that `--db` or the environment names, and closes it.
- * @throws {@link CommandError} that names the file, and how to name another, when it is missing or cannot be read.
+ * @throws {@link CommandError} that names the file or the database, and how to name another, when it is missing or cannot be read.
  */
 export async function readDatabase<T>(
   db: string | undefined,
   { env }: Pick<Io, 'env'>,
   read: (reader: StoreReader) => Promise<T>,
 ): Promise<T> {
-  const path = databasePath(db, env);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+  const place = databasePlace(db, env);
+  const isUrl = isPostgresUrl(place);
+  const path = isUrl ? shownUrl(place) : place;
+  if (!isUrl && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     const given = db !== undefined ? '--db' : env['UNWEDGE_DB'] ? 'UNWEDGE_DB' : undefined;
     const fix =
       given === undefined ? 'name a file with --db FILE or UNWEDGE_DB' : `${given} takes the file of a database`;
@@ -24,12 +27,15 @@ export async function readDatabase<T>(
   }
   let reader: StoreReader | undefined;
   try {
-    reader = await openReader(path);
+    reader = await openReader(place);
     return await read(reader);
   } catch (error) {
     const message = messageOf(error);
     const named = message.includes(path) ? message : `Cannot read ${path}: ${message}`;
-    throw new CommandError(`${named.replace(/\.$/, '')}. Name another with --db FILE or UNWEDGE_DB.`, { cause: error });
+    throw new CommandError(
+      `${named.replace(/\.$/, '')}. Name another with --db ${isUrl ? 'URL' : 'FILE'} or UNWEDGE_DB.`,
+      { cause: error },
+    );
   } finally {
     reader?.close();
   }

@@ -1,5 +1,8 @@
+import { isPostgresUrl, withoutSignIn } from '../policy/postgresUrl.ts';
+import { sanitize } from '../policy/sanitize.ts';
+import { shellWord } from '../policy/shellWord.ts';
 import { messageOf } from '../policy/thrown.ts';
-import { type Environment, storePath } from '../store/paths.ts';
+import { type Environment, storePath, storePlace } from '../store/paths.ts';
 import { UsageError } from './errors.ts';
 
 /** The file that `--db` or the environment names, or the usual one. @throws {@link UsageError} when it is none. */
@@ -9,4 +12,18 @@ export function databasePath(db: string | undefined, env: Environment): string {
   } catch (error) {
     throw new UsageError(`${messageOf(error)} with --db FILE or UNWEDGE_DB`, { cause: error });
   }
+}
+
+/** The same, or the URL of a PostgreSQL database, with its password: nothing tells it. @throws {@link UsageError} when it is none. */
+export function databasePlace(db: string | undefined, env: Environment): string {
+  try {
+    return storePlace(db, env);
+  } catch (error) {
+    throw new UsageError(`${messageOf(error)} with --db or UNWEDGE_DB`, { cause: error });
+  }
+}
+
+/** `--db` for a command that is shown, so that it looks at the same database; empty where none was given. Of a URL never who signs in, nor with what. */
+export function dbWords(db: string | undefined): string {
+  return db === undefined ? '' : ` --db ${shellWord(sanitize(isPostgresUrl(db) ? withoutSignIn(db) : db))}`;
 }

@@ -37,9 +37,10 @@ export async function followEvents(
   let place = await readDatabase(db, io, async (reader) => {
     const last = await reader.lastEventId();
     for (const { pid } of await reader.runtimes()) running.add(pid);
-    const rows = await reader.events(query);
+    // What came since, and what is not to be gone on from yet, comes with the next look.
+    const rows = await reader.events({ ...query, before: last + 1 });
     print(rows);
-    return { file: reader.identity, after: Math.max(last, rows.at(-1)?.id ?? 0) };
+    return { file: reader.identity, after: last };
   });
   let trouble: string | undefined;
   while (!io.signal.aborted) {

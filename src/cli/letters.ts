@@ -7,6 +7,7 @@ import type { DeadLetterRecord } from '../store/storeReader.ts';
 import { defineCommand } from './command.ts';
 import { counted } from './counted.ts';
 import { readDatabase } from './database.ts';
+import { dbWords } from './databasePath.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { give, giveAndSay, reasonOption } from './orders.ts';
@@ -109,7 +110,7 @@ function lettersText(
   { now, db, width }: { readonly now: number; readonly db: string | undefined; readonly width: number },
 ): string {
   if (found.length === 0) return 'No dead letters.\n';
-  const at = db === undefined ? '' : ` --db ${shellWord(sanitize(db))}`;
+  const at = dbWords(db);
   const blocks = found.map(({ id, kind, reason, deliveries, postedAt, text, canSend }) => {
     const begun = deliveries === 0 ? '' : `, begun ${counted(deliveries, 'time')}`;
     const said = text === undefined ? '' : `: ${sanitize(text.slice(0, 80))}`;

@@ -5,9 +5,10 @@ import type { RuntimeRow } from '../store/runtimes.ts';
 import { sanitize } from './sanitize.ts';
 import { ago } from './timeText.ts';
 
-/** A runtime for people: `gateway.mjs (pid 4711, started 5m ago)`. */
-export function runtimeText({ name, pid, startedAt }: RuntimeRow, now: number): string {
-  return `${sanitize(name)} (pid ${pid}, started ${ago(startedAt, now)})`;
+/** A runtime for people: `gateway.mjs (pid 4711, started 5m ago)`; with its machine where several share a store. */
+export function runtimeText({ name, pid, startedAt, host }: RuntimeRow, now: number): string {
+  const on = host === undefined ? '' : ` on ${sanitize(host)}`;
+  return `${sanitize(name)} (pid ${pid}${on}, started ${ago(startedAt, now)})`;
 }
 
 /** That a runtime stops, to follow its name; empty while it does not. */
@@ -20,10 +21,20 @@ export function stoppingText(stopping: LiveStatus['stopping']): string {
     : ' is stopping now';
 }
 
-/** One line for each runtime that did not answer. */
+/** One line for each runtime that did not answer, and for each that can be asked on another machine alone. */
 export function problemLines(asked: readonly AskedRuntime<unknown>[], now: number): string {
   return asked
     .filter(({ problem }) => problem !== undefined)
-    .map(({ runtime, problem }) => `${runtimeText(runtime, now)} does not answer: ${problem}.\n`)
+    .map((each) =>
+      each.elsewhere === undefined
+        ? `${runtimeText(each.runtime, now)} does not answer: ${each.problem ?? ''}.\n`
+        : `${elsewhereText(each, now)}.\n`,
+    )
     .join('');
+}
+
+/** That a runtime is on another machine: what can be done about it there alone. */
+export function elsewhereText({ runtime, problem }: AskedRuntime<unknown>, now: number): string {
+  if (runtime.liveness === 'dead') return `${sanitize(runtime.name)} (pid ${runtime.pid}) is gone: ${problem ?? ''}`;
+  return `${runtimeText(runtime, now)} takes orders on its own machine alone: give them there`;
 }

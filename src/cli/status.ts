@@ -13,7 +13,7 @@ import { instancesOf, type IntegrationView, viewOf } from '../runtime/integratio
 import type { Io } from './io.ts';
 import { reportLines } from '../policy/callReport.ts';
 import { type AskedRuntime, askRuntimes } from '../runtime/askRuntimes.ts';
-import { problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
+import { elsewhereText, problemLines, runtimeText, stoppingText } from './liveRuntimes.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { recordedSessions, recordedText, stuckSessions } from './stuckSessions.ts';
@@ -88,7 +88,10 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
     io.stderr.write(
       problemLines(
         // Those that stand still or are gone lead all that is shown.
-        asked.filter(({ runtime, frozen }) => frozen === undefined && runtime.liveness !== 'dead'),
+        asked.filter(
+          ({ runtime, frozen, elsewhere }) =>
+            frozen === undefined && elsewhere === undefined && runtime.liveness !== 'dead',
+        ),
         now,
       ),
     );
@@ -96,9 +99,9 @@ async function showStatus(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<numb
   return 0;
 }
 
-function runtimeData({ runtime, answer, problem, frozen }: AskedRuntime<LiveStatus>) {
+function runtimeData({ runtime, answer, problem, frozen, elsewhere }: AskedRuntime<LiveStatus>) {
   const { sessions, groups, stopping } = answer ?? {};
-  return { ...runtime, answered: answer !== undefined, problem, frozen, sessions, groups, stopping };
+  return { ...runtime, answered: answer !== undefined, problem, frozen, elsewhere, sessions, groups, stopping };
 }
 
 type View = Omit<StoreStatus, 'integrations'> & {
@@ -116,16 +119,19 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], { now,
   const prose = (text: string): string => `${wrapWords(text, io.columns).join('\n')}\n`;
   const attention = attentionText(matters, { width: io.columns, style });
   const live = asked.filter(({ answer }) => answer !== undefined);
+  const elsewhere = asked.filter((each) => each.elsewhere !== undefined && each.runtime.liveness !== 'dead');
   const events = counted(view.events, 'event');
+  const here = asked.filter((each) => each.elsewhere === undefined);
   const running =
     live.length === 0
-      ? prose(unansweredText(asked))
+      ? prose(unansweredText(here, elsewhere.length > 0))
       : live
           .map(({ runtime, answer }) => prose(`Live: ${runtimeText(runtime, now)}${stoppingText(answer?.stopping)}`))
           .join('');
+  const there = elsewhere.map((each) => prose(`Live: ${elsewhereText(each, now)}`)).join('');
   const parts = [
     ...(attention === '' ? [] : [attention]),
-    `${style.bold(sanitize(view.database))}: ${events}\n${running}`,
+    `${style.bold(sanitize(view.database))}: ${events}\n${there}${running}`,
   ];
   const hasFailed = view.sessions.some(({ failedTurns24h }) => failedTurns24h > 0);
   if (view.integrations.length === 0 && !hasFailed) parts.push(prose(emptyText));
@@ -146,10 +152,10 @@ function describe(view: View, asked: readonly AskedRuntime<LiveStatus>[], { now,
 }
 
 /** What is known without a word of a live runtime. */
-function unansweredText(asked: readonly AskedRuntime<unknown>[]): string {
+function unansweredText(asked: readonly AskedRuntime<unknown>[], isElsewhere: boolean): string {
   const silent = asked.filter(({ runtime }) => runtime.liveness !== 'dead');
   const known = 'circuits are as they were last kept, calls in flight and waiting are not known.';
-  if (silent.length === 0) return `No gateway runs on it: ${known}`;
+  if (silent.length === 0) return `No gateway ${isElsewhere ? 'of this machine ' : ''}runs on it: ${known}`;
   const pids = silent.map(({ runtime }) => `pid ${runtime.pid}`).join(', ');
   return `${pids} ${silent.length === 1 ? 'runs and does' : 'run and do'} not answer; what follows is from the database: ${known}`;
 }

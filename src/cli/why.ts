@@ -69,10 +69,13 @@ export const why = defineCommand({
       );
       if (silence.length > 0)
         io.stdout.write(wrapLines([...silence, 'What follows is from the database.'], io.columns));
-      io.stdout.write(recordsText(records, { now, policies, isGone: frozen.length === 0, width: io.columns }));
+      const elsewhere = asked.some((each) => each.elsewhere !== undefined && each.runtime.liveness !== 'dead');
+      const isGone = frozen.length === 0 && !elsewhere;
+      io.stdout.write(recordsText(records, { now, policies, isGone, width: io.columns }));
       const others = asked.filter((each) => each.frozen === undefined);
       io.stderr.write(problemLines(others, now));
-      const who = frozen.length > 0 ? 'Its gateway may be one that does not answer' : 'No live gateway has it';
+      const here = elsewhere ? 'No live gateway of this machine has it, ask on the others' : 'No live gateway has it';
+      const who = frozen.length > 0 ? 'Its gateway may be one that does not answer' : here;
       io.stderr.write(`unwedge: ${who}: attempts, processes and circuits cannot be shown.\n`);
     }
     return 0;

@@ -2,7 +2,7 @@ import { seeWorld } from '../actors/process/processIdentity.ts';
 import { type ControlAnswer, askRuntime } from '../control/client.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { sanitize } from '../policy/sanitize.ts';
-import { type JudgedRuntime, judgeRuntimes, type RuntimeRow } from '../store/runtimes.ts';
+import { isElsewhere, type JudgedRuntime, judgeRuntimes, type RuntimeRow } from '../store/runtimes.ts';
 import { systemClock } from './systemClock.ts';
 
 /** A runtime that the database lists, and what it said. */
@@ -14,6 +14,8 @@ export interface AskedRuntime<T> {
   readonly problem: string | undefined;
   /** Its process is there and said nothing in time: it is stopped, or its event loop stands still. @defaultValue it answered, or is no more */
   readonly frozen?: Frozen | undefined;
+  /** The machine on which it runs and takes orders. @defaultValue this one */
+  readonly elsewhere?: string | undefined;
 }
 
 /** `stopped`: by SIGSTOP or a debugger; `silent`: the system runs it, or does not say. */
@@ -39,6 +41,7 @@ export async function askRuntimes<T>(
   const isStopped = (pid: number): boolean => world?.entries.some((each) => each.pid === pid && each.stopped) === true;
   return Promise.all(
     judged.map(async (runtime) => {
+      if (isElsewhere(runtime)) return notHere(runtime);
       if (runtime.liveness === 'dead') return { runtime, answer: undefined, problem: 'its process is gone' };
       if (runtime.socket === undefined) return { runtime, answer: undefined, problem: 'it has no control socket' };
       const said = await askRuntime(runtime.socket, method, params, { clock: systemClock, timeoutMs: answerMs });
@@ -49,6 +52,14 @@ export async function askRuntimes<T>(
       return { runtime, ...judgeAnswer(said, runtime, read) };
     }),
   );
+}
+
+/** A control socket is reached on its own machine alone. */
+function notHere(runtime: JudgedRuntime): AskedRuntime<never> {
+  const { host = '', liveness, silentMs = 0 } = runtime;
+  const gone = `it was last heard of on ${sanitize(host)} ${formatDuration(Math.round(silentMs / 1000) * 1000)} ago`;
+  const problem = liveness === 'dead' ? gone : `it runs on ${sanitize(host)}: ask it, and give it orders, there`;
+  return { runtime, answer: undefined, problem, elsewhere: host };
 }
 
 /** Pids of the runtimes that answered. */

@@ -41,7 +41,7 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
       return name === undefined ? [] : [{ asked: each, name }];
     });
     const silent = silenceOf(asked);
-    if (having.length === 0) return await withoutRuntime(order, { path, asked, silent, clock, shown });
+    if (having.length === 0) return await withoutRuntime(order, { path, asked, silent, clock, read, shown });
     const isOfLetter = what === 'send_again' || what === 'drop';
     const give: Give = async ({ asked: { runtime }, name }) => {
       const answer = await askRuntime(runtime.socket ?? '', what, { name, ...note }, { clock });
@@ -69,7 +69,11 @@ function doneText(order: OrderName, name: string): string {
 function silenceOf(asked: readonly AskedRuntime<unknown>[]): string {
   return asked
     .filter(({ answer, runtime }) => answer === undefined && runtime.liveness !== 'dead')
-    .map(({ runtime: { name, pid }, problem }) => `${name} (pid ${pid}) does not answer: ${problem ?? ''}.`)
+    .map(({ runtime: { name, pid }, problem, elsewhere }) =>
+      elsewhere === undefined
+        ? `${name} (pid ${pid}) does not answer: ${problem ?? ''}.`
+        : `${name} (pid ${pid}) runs on ${elsewhere} and may have it: give the order there.`,
+    )
     .join(' ');
 }
 
@@ -78,20 +82,19 @@ interface Nobody {
   readonly asked: readonly AskedRuntime<LiveStatus>[];
   readonly silent: string;
   readonly clock: Clock;
+  readonly read: OrderedDatabase['read'];
   readonly shown: ShownName;
 }
 
 async function withoutRuntime(
   { order, name, target = '', by, why }: Order,
-  { path, asked, silent, clock, shown }: Nobody,
+  { path, asked, silent, clock, shown, read }: Nobody,
 ): Promise<OrderResult> {
   if (order === 'send_again' || order === 'drop') {
     const dead = asked.filter(({ runtime }) => runtime.liveness === 'dead').map(({ runtime }) => runtime.id);
-    // Loaded now: few ever need it.
-    const { orderAboutLetter } = await import('../store/deadLetterBox.ts');
     const note = noteIn({ by, why });
     const letter = { order, session: name, message: target, note, at: clock.wallNow(), dead: new Set(dead) };
-    const result = await orderAboutLetter(path, letter);
+    const result = await read((reader) => reader.orderAboutLetter(letter));
     return result.ok || silent === '' ? result : notDone(`${result.text} ${silent}`);
   }
   const live = asked.flatMap(({ answer }) => answer ?? []);

@@ -1,9 +1,8 @@
 import { notDone, type OrderResult } from '../policy/operatorOrder.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { findDriver } from './sqlite/driver.ts';
-import { actInFile, type LetterOrder } from './sqlite/letterBox.ts';
-
-export type { LetterOrder };
+import type { LetterOrder } from './letterOrder.ts';
+import { actInFile } from './sqlite/letterBox.ts';
 
 /**
  * Sends a dead letter again, or drops it, in a database without a live owner of its session. Where a runtime that may live has the session

@@ -14,7 +14,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function storePath(option: string | undefined, env: Environment): string {
   const chosen = chosenPlace(option, env);
   if (chosen !== undefined && isPostgresUrl(chosen)) {
-    throw new RangeError(`${shownUrl(chosen)} is a PostgreSQL database; only a gateway can use one yet. Name a file`);
+    throw new RangeError(
+      `${shownUrl(chosen)} is a PostgreSQL database, for gateways and for what reads of them alone. Name a file`,
+    );
   }
   if (chosen === ':memory:') return chosen;
   return chosen === undefined ? join(stateDirectory(env), 'unwedge', 'unwedge.sqlite') : resolve(chosen);

@@ -2,9 +2,11 @@ import type { CallFiguresRow, CallTotals } from '../policy/callFigures.ts';
 import type { AlertCause, AlertEnd } from '../policy/alertCause.ts';
 import type { OpenAlert } from '../policy/alertRecord.ts';
 import type { PersistedBreaker } from '../policy/persistedBreaker.ts';
+import type { OrderResult } from '../policy/operatorOrder.ts';
 import type { EventQuery, EventRow } from './events.ts';
 import type { FlightQuery } from './flights.ts';
 import type { FlightRecord, PolicyRow } from '../policy/flight.ts';
+import type { LetterOrder } from './letterOrder.ts';
 import type { RuntimeRow } from './runtimes.ts';
 
 /** A store of other processes, opened for reading: nothing is created or changed. All of it rejects where the store cannot be read. */
@@ -44,6 +46,11 @@ export interface StoreReader {
   turns(session: string, limit: number): Promise<readonly TurnRecord[]>;
   /** Dead letters of a session or of all that are neither sent again nor dropped, the newest first, at most 500. */
   deadLetters(session?: string): Promise<readonly DeadLetterRecord[]>;
+  /**
+   * Sends a dead letter again, or drops it, where no runtime that may live has its session: by a connection of its own, the one thing here that writes.
+   * Never rejects.
+   */
+  orderAboutLetter(order: LetterOrder): Promise<OrderResult>;
   close(): void;
 }
 

@@ -39,7 +39,8 @@ describe('the path of the store', () => {
   const url = 'postgres://robin:s3cr3t@db/agents?schema=mine';
 
   it('[N-1] [O-8] is no URL of a database, which is named without its password', () => {
-    const said = 'postgres://db/agents is a PostgreSQL database; only a gateway can use one yet. Name a file';
+    const said =
+      'postgres://db/agents?schema=mine is a PostgreSQL database, for gateways and for what reads of them alone. Name a file';
     expect(() => storePath(url, env)).toThrow(new RangeError(said));
     expect(() => storePath(undefined, { UNWEDGE_DB: url })).toThrow(new RangeError(said));
   });

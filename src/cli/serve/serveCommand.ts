@@ -1,6 +1,7 @@
 import { messageOf } from '../../policy/thrown.ts';
 import { type Serving, startServe } from '../../serve/serve.ts';
-import { databasePath } from '../databasePath.ts';
+import { isPostgresUrl, shownUrl } from '../../policy/postgresUrl.ts';
+import { databasePlace } from '../databasePath.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -21,7 +22,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
   io.leaveErrors?.();
   // What runs services counts another exit code than 0 as a failure.
   io.endInOrder?.();
-  const path = databasePath(args.db ?? config.store, io.env);
+  const path = databasePlace(args.db ?? config.store, io.env);
   if (path === ':memory:')
     throw new UsageError('A gateway that is served keeps its sessions: `:memory:` cannot be its store');
   const logger = createOwnLogger((line) => void io.stderr.write(`unwedge: ${sanitize(line)}\n`));
@@ -39,7 +40,7 @@ export async function serveCommand(args: ServeArgs, io: Io): Promise<number> {
       cause: error,
     });
   });
-  tell(serving, path, token, args.json, io);
+  tell(serving, isPostgresUrl(path) ? shownUrl(path) : path, token, args.json, io);
   await new Promise<void>((resolve) => {
     io.signal.addEventListener('abort', () => resolve(), { once: true });
     if (io.signal.aborted) resolve();

@@ -1,28 +1,23 @@
 import { messageId, messageNamed } from '../../sessions/messageId.ts';
-import { notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
+import { notDone, type OrderResult } from '../../policy/operatorOrder.ts';
 import { noLetter } from '../../sessions/deadLetterOrders.ts';
 import { resendKey } from '../../sessions/sessionStore.ts';
 import type { Fact } from '../../policy/facts.ts';
 import { storedEvent } from '../record.ts';
+import {
+  droppedText,
+  type LetterOrder,
+  sentBeforeText,
+  sentText,
+  unknownText,
+  unreadableText,
+} from '../letterOrder.ts';
 import { createRedactor } from '../redact.ts';
 import { createConnection } from './connection.ts';
 import type { Database, Driver } from './database.ts';
 import { buryLetter, resendLetter, selectDeadLetter } from './deadLetters.ts';
 import { insertEvent } from './eventLog.ts';
 import type { Schema } from './schema.ts';
-
-/** What is to be done about a dead letter of a session that no live runtime has. */
-export interface LetterOrder {
-  readonly order: 'send_again' | 'drop';
-  readonly session: string;
-  /** Its id. */
-  readonly message: string;
-  readonly note: OrderNote;
-  /** Wall time in ms since the epoch. */
-  readonly at: number;
-  /** The runtimes that were found dead: what they own is nobody's. */
-  readonly dead: ReadonlySet<string>;
-}
 
 /** How long the lock of another process is waited for, in ms: nobody else waits for this one. */
 const lockWaitMs = 2000;
@@ -40,7 +35,7 @@ export function actInFile(driver: Driver, path: string, order: LetterOrder): Ord
 function act(database: Database, schema: Schema, order: LetterOrder): OrderResult {
   const { session, message, at, note } = order;
   const owned = database.prepare('SELECT owner FROM unwedge_sessions WHERE id = ?').get(session);
-  if (owned === undefined) return notDone(`No session ${session} is kept there.`);
+  if (owned === undefined) return notDone(unknownText(session));
   if (isOwned(database, owned['owner'], order.dead))
     return notDone(
       'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
@@ -57,9 +52,9 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
   if (order.order === 'drop') {
     tell({ type: 'operator.dropped', session, message, ...note });
     buryLetter(database, session, number, at, 'dropped by an operator');
-    return { ok: true, text: `The dead letter ${message} was dropped for good.` };
+    return { ok: true, text: droppedText(message) };
   }
-  if (letter.message === undefined) return notDone(`${message} cannot be read, and so not be sent again: drop it.`);
+  if (letter.message === undefined) return notDone(unreadableText(message));
   const known = database
     .prepare('SELECT number FROM unwedge_messages WHERE session = ? AND key = ?')
     .get(session, resendKey(number));
@@ -67,17 +62,14 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
     // An earlier version may have left it in the list.
     const as = messageId(session, { number: Number(known['number']) });
     buryLetter(database, session, number, at, `sent again as ${as}`);
-    return notDone(`It was sent again already, as ${as}.`);
+    return notDone(sentBeforeText(as));
   }
   const last = database.prepare('SELECT max(number) AS last FROM unwedge_messages WHERE session = ?').get(session);
   const next = Number(last?.['last'] ?? 0) + 1;
   const as = messageId(session, { number: next });
   resendLetter(database, session, { letter: number, number: next, at });
   tell({ type: 'operator.sent_again', session, message, as, ...note });
-  return {
-    ok: true,
-    text: `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`,
-  };
+  return { ok: true, text: sentText(message, as) };
 }
 
 /** Whether a runtime that may live has the session: one that is entered, and was not found dead. */

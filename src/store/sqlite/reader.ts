@@ -1,8 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CallFiguresRow, CallTotals } from '../../policy/callFigures.ts';
 import type { FlightRecord, PolicyRow } from '../../policy/flight.ts';
+import type { OrderResult } from '../../policy/operatorOrder.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { FlightQuery } from '../flights.ts';
+import type { LetterOrder } from '../letterOrder.ts';
 import type { RuntimeRow } from '../runtimes.ts';
 import type {
   AlertView,
@@ -97,6 +99,11 @@ class SqliteReader implements StoreReader {
 
   async deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
     return readDeadLetters(this.#database, session, 500);
+  }
+
+  async orderAboutLetter(order: LetterOrder): Promise<OrderResult> {
+    // Loaded now: few ever need it.
+    return (await import('../deadLetterBox.ts')).orderAboutLetter(this.path, order);
   }
 
   close(): void {

@@ -28,7 +28,15 @@ export async function openPgReader(url: string, load = importPg): Promise<StoreR
     }
   };
   const identity = await look(ask, target);
-  return new PgReader({ path: shown, identity, ask, close: noop });
+  return new PgReader({
+    path: shown,
+    identity,
+    ask,
+    // Loaded now: few ever need it.
+    orderAboutLetter: async (order) =>
+      (await import('./pgLetterBox.ts')).actInDatabase(await load(shown), target, order),
+    close: noop,
+  });
 }
 
 async function connected(target: PgTarget, load: typeof importPg): Promise<PgReads> {

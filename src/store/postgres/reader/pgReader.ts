@@ -1,7 +1,9 @@
 import type { CallFiguresRow, CallTotals } from '../../../policy/callFigures.ts';
+import type { OrderResult } from '../../../policy/operatorOrder.ts';
 import type { FlightRecord, PolicyRow } from '../../../policy/flight.ts';
 import { checkQuery, type EventQuery, type EventRow } from '../../events.ts';
 import { type FlightQuery, flightsIn, policiesIn } from '../../flights.ts';
+import type { LetterOrder } from '../../letterOrder.ts';
 import type { RuntimeRow } from '../../runtimes.ts';
 import type {
   AlertView,
@@ -30,6 +32,8 @@ export interface PgReaderParts {
   readonly path: string;
   readonly identity: string;
   readonly ask: Ask;
+  /** Carries out what is ordered about a dead letter, see {@link StoreReader.orderAboutLetter}. */
+  readonly orderAboutLetter: (order: LetterOrder) => Promise<OrderResult>;
   readonly close: () => void;
 }
 
@@ -37,12 +41,14 @@ export interface PgReaderParts {
 export class PgReader implements StoreReader {
   readonly path: string;
   readonly identity: string;
+  readonly orderAboutLetter: PgReaderParts['orderAboutLetter'];
   readonly close: () => void;
   readonly #ask: Ask;
 
-  constructor({ path, identity, ask, close }: PgReaderParts) {
+  constructor({ path, identity, ask, orderAboutLetter, close }: PgReaderParts) {
     this.path = path;
     this.identity = identity;
+    this.orderAboutLetter = orderAboutLetter;
     this.close = close;
     this.#ask = ask;
   }

@@ -1,0 +1,23 @@
+import type { OrderNote } from '../policy/operatorOrder.ts';
+
+/** What is to be done about a dead letter of a session that no live runtime has. */
+export interface LetterOrder {
+  readonly order: 'send_again' | 'drop';
+  readonly session: string;
+  /** Its id. */
+  readonly message: string;
+  readonly note: OrderNote;
+  /** Wall time in ms since the epoch. */
+  readonly at: number;
+  /** The runtimes of this machine that were found dead: what they own in a file is nobody's. */
+  readonly dead: ReadonlySet<string>;
+}
+
+/** What is said of what was done. */
+export const droppedText = (message: string): string => `The dead letter ${message} was dropped for good.`;
+export const unreadableText = (message: string): string =>
+  `${message} cannot be read, and so not be sent again: drop it.`;
+export const sentBeforeText = (as: string): string => `It was sent again already, as ${as}.`;
+export const sentText = (message: string, as: string): string =>
+  `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`;
+export const unknownText = (session: string): string => `No session ${session} is kept there.`;

@@ -1,0 +1,241 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { Io } from '../../../src/cli/io.ts';
+import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { newSchema } from '../../store/startPostgres.ts';
+import { call, type Ran } from '../startCli.ts';
+
+const secret = 'hunter2secret';
+
+/** A new schema, and the command line on it at 80 columns. The URL has a password: no command may say it. */
+async function startDatabase() {
+  vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+  const { url, ask, schema } = await newSchema();
+  const db = `${url.replace('postgres@', `postgres:${secret}@`)}&leaseMs=2500`;
+  const run = async (words: readonly string[], given: Partial<Io> = {}): Promise<Ran> => {
+    const ran = await call([...words, '--db', db], { columns: 80, now: () => Date.now(), ...given });
+    expect(`${ran.stdout}${ran.stderr}`).not.toContain(secret);
+    return ran;
+  };
+  return { ask, schema, db, run };
+}
+
+/** A gateway on it whose session has a call of `kb` that hangs, and one that failed of `down`. */
+async function startGateway() {
+  const database = await startDatabase();
+  const gateway = createGateway({ store: database.db, logger: false });
+  const policy = { breaker: { consecutiveFailures: 1 }, retry: { maxAttempts: 1 } };
+  const down = gateway.integration('down', { policy }, () => Promise.reject(new Error('gateway closed (1012)')));
+  gateway.integration('kb', {}, (_input, { signal }) => {
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+  });
+  const session = gateway.session('agent:main', {
+    onMessage: async (_message, turn) => void (await turn.tool('kb', 'search')),
+  });
+  await gateway.start();
+  onTestFinished(() => gateway.stop());
+  await down.call('x');
+  await session.send({ kind: 'user', text: 'please search' });
+  await vi.waitFor(() => expect(session.why().calls).toHaveLength(1));
+  return { ...database, gateway, session };
+}
+
+/** Of what is no command: those stay whole, so that they can be copied. */
+const widest = (text: string): number => {
+  const lines = text.split('\n').filter((line) => !line.includes('unwedge '));
+  return Math.max(...lines.map((line) => line.length));
+};
+
+describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () => {
+  it('[N-1] [O-9] shows what a gateway has written there, and asks the gateway', async () => {
+    const { run, schema } = await startGateway();
+    const { port } = await postgresServer();
+    await vi.waitFor(async () => expect((await run(['events'])).stdout).toContain('opened'), 8_000);
+    const status = await run(['status']);
+    expect(status.stdout).toContain(`postgres://127.0.0.1:${port}/`);
+    expect(status.stdout).toContain(`schema=${schema}`);
+    expect(status.stdout).toMatch(/Live: .* \(pid \d+ on [^,]+, started/);
+    expect(status.stdout).toMatch(/down\s+open/);
+    const data = JSON.parse((await run(['status', '--json'])).stdout) as { runtimes: object[]; integrations: object[] };
+    expect(data.runtimes).toMatchObject([{ answered: true, pid: process.pid }]);
+    expect((await run(['status', '--tree'])).stdout).toContain('session:agent:main');
+    const why = await run(['why', 'agent:main']);
+    expect(why.stdout).toContain('kb search (agent:main-1-1)');
+    expect((await run(['events', '--failed'])).stdout).toContain('1012');
+    expect((await run(['alerts'])).code).toBe(0);
+    expect((await run(['letters'])).stdout).toBe('No dead letters.\n');
+    expect((await run(['report'])).code).toBe(0);
+    expect((await run(['metrics'])).stdout).toContain('unwedge_');
+    const wide = [status, why, await run(['alerts']), await run(['report'])].map(({ stdout }) => widest(stdout));
+    expect(Math.max(...wide)).toBeLessThanOrEqual(80);
+  });
+
+  it('[N-1] [O-13] gives orders to the gateway, and says what it does not know', async () => {
+    const { run, session } = await startGateway();
+    expect((await run(['probe', 'down'])).stderr).not.toContain('No gateway');
+    expect(await run(['cancel', 'agent:main'])).toMatchObject({ code: 0 });
+    await vi.waitFor(() => expect(session.why().turn).toBeUndefined());
+    expect(await run(['restart', 'nobody'])).toMatchObject({ code: 1 });
+    const unknown = await run(['why', 'agent:mian']);
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean "agent:main"?') as string });
+  });
+
+  it('[N-1] [O-16] writes an incident, which replays', async () => {
+    const { run, gateway } = await startGateway();
+    await vi.waitFor(async () => expect((await run(['events'])).stdout).toContain('opened'), 8_000);
+    const folder = join(temporaryDirectory(), 'incident');
+    const made = await run(['incident', 'down', '--out', folder]);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining(folder) as string });
+    await gateway.stop();
+    const played = await call(['replay', folder], { columns: 80 });
+    expect(`${played.stdout}${played.stderr}`).not.toContain(secret);
+    expect(played.code).toBe(0);
+  });
+
+  it('[N-1] [O-1] follows the events that come', async () => {
+    const { run } = await startGateway();
+    const ends = new AbortController();
+    let stdout = '';
+    const following = run(['events', '--follow', '--category', 'operator'], {
+      signal: ends.signal,
+      stdout: { write: (text) => (stdout += text) },
+    });
+    await run(['restart', 'kb']);
+    await vi.waitFor(() => expect(stdout).toContain('restarted'), 8_000);
+    ends.abort();
+    await following;
+    expect(stdout.match(/restarted/g)).toHaveLength(1);
+  });
+
+  it('[N-1] [O-13] serves the dashboard of it', async () => {
+    const { run, db } = await startDatabase();
+    const gateway = createGateway({ store: db, logger: false, control: false });
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    const ends = new AbortController();
+    let url = '';
+    const serving = run(['dashboard'], {
+      signal: ends.signal,
+      stdout: { write: (text) => (url += text) },
+      stderr: { write: (text) => (url += text) },
+    });
+    await vi.waitFor(() => expect(url).toMatch(/^postgres:\/\/127\.0\.0\.1:\d+\/\S+: http:/), 8_000);
+    expect(url).not.toContain(secret);
+    ends.abort();
+    expect((await serving).code).toBe(0);
+  });
+
+  it('[N-1] [N-6] shows on which machine a gateway runs, and says where orders to it are given', async () => {
+    const { run, ask, gateway } = await startGateway();
+    await gateway.stop();
+    await ask(`INSERT INTO uw.runtime (id, host, pid, process_start, started_at, renewed_at, name, socket)
+      VALUES ('r2', 'web-2', 4711, '1@boot@ns', 1, 1, 'gateway.mjs', '/run/there.sock')`);
+    const status = await run(['status']);
+    const words = status.stdout.replaceAll(/\s+/g, ' ');
+    expect(words).toMatch(
+      /Live: gateway\.mjs \(pid 4711 on web-2, started [^)]+\) takes orders on its own machine alone: give them there/,
+    );
+    expect(words).toContain('No gateway of this machine runs on it');
+    const order = await run(['cancel', 'agent:main']);
+    expect(order.code).toBe(1);
+    expect(order.stderr).toContain('gateway.mjs (pid 4711) runs on web-2 and may have it: give the order there.');
+    await ask(`UPDATE uw.runtime SET seen_at = clock_timestamp() - interval '6 min'`);
+    expect((await run(['status'])).stdout).not.toContain('Live:');
+  });
+
+  describe('with dead letters', () => {
+    async function startLetters() {
+      const database = await startDatabase();
+      const { db, ask } = database;
+      const start = async (onMessage: (text: string | undefined) => Promise<void>) => {
+        const gateway = createGateway({ store: db, logger: false });
+        gateway.session('agent:main', { onMessage: ({ text }) => onMessage(text) });
+        await gateway.start();
+        onTestFinished(() => gateway.stop());
+        return gateway;
+      };
+      const gateway = createGateway({ store: db, logger: false });
+      const session = gateway.session('agent:main', { onMessage: () => undefined });
+      await gateway.start();
+      const sent = await session.send({ kind: 'user', text: 'second try' });
+      if (sent.accepted) await sent.processed;
+      await gateway.stop();
+      await ask(`UPDATE uw.message SET state = 'poison', ended_at = 5`);
+      return { ...database, start };
+    }
+
+    it('[N-1] [O-13] sends one again in the database where no gateway has its session, once, for the next that has it', async () => {
+      const { run, start } = await startLetters();
+      expect((await run(['letters'])).stdout).toMatch(/^agent:main-m1 \(user\) poison/);
+      expect((await run(['letters', '--send', 'agent:main-m1'])).stdout).toBe(
+        'agent:main-m1 was sent again as agent:main-m2; it is delivered when a gateway that has the session starts.\n',
+      );
+      expect((await run(['letters', '--send', 'agent:main-m1'])).stderr).toContain('is no dead letter');
+      expect((await run(['letters', '--drop', 'other-m1'])).stderr).toContain('No session other is kept there.');
+      expect((await run(['events', '--category', 'operator'])).stdout).toContain('sent_again');
+      const seen: unknown[] = [];
+      await start(async (text) => void seen.push(text));
+      await vi.waitFor(() => expect(seen).toEqual(['second try']));
+    });
+
+    it('[N-1] drops one for good', async () => {
+      const { run } = await startLetters();
+      expect(await run(['letters', '--drop', 'agent:main-m1'])).toMatchObject({
+        code: 0,
+        stdout: 'The dead letter agent:main-m1 was dropped for good.\n',
+      });
+      expect((await run(['letters'])).stdout).toBe('No dead letters.\n');
+    });
+
+    it('[N-1] [N-3] does nothing about one of a session that a gateway elsewhere has, and says where that is', async () => {
+      const { run, ask, start } = await startLetters();
+      await start(async () => undefined);
+      await ask(`UPDATE uw.message SET state = 'poison', ended_at = 5`);
+      await ask(`UPDATE uw.runtime SET host = 'web-2', name = 'gateway.mjs'`);
+      const sent = await run(['letters', '--send', 'agent:main-m1']);
+      expect(sent.code).toBe(1);
+      expect(sent.stderr).toMatch(/gateway\.mjs \(pid \d+ on web-2\) has the session: give the order on web-2\./);
+      expect(await ask('SELECT count(*)::int AS n FROM uw.message')).toEqual([{ n: 1 }]);
+    });
+  });
+
+  it.each([
+    ['status'],
+    ['events'],
+    ['why', 's'],
+    ['letters', '--send', 's-m1'],
+    ['restart', 'kb'],
+    ['dashboard'],
+    ['incident', 'kb'],
+  ])('[N-1] [L-6] says which database cannot be read, why, and what to do: %s %s %s', async (...words) => {
+    const db = `postgres://robin:${secret}@127.0.0.1:1/agents?sslmode=disable`;
+    const { code, stdout, stderr } = await call([...words.filter((word) => typeof word === 'string'), '--db', db]);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('Cannot read postgres://127.0.0.1:1/agents: connect ECONNREFUSED 127.0.0.1:1.');
+    expect(stderr).toContain('Fix: see that the server runs and can be reached');
+    expect(stderr).not.toMatch(/robin|hunter2/);
+  });
+
+  it('[N-1] [L-6] says that no gateway has used it yet, and how to mend a wrong URL', async () => {
+    const { run, db } = await startDatabase();
+    const { code, stderr } = await run(['status']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no gateway has used it yet')]);
+    const wrong = await call(['status'], { env: { UNWEDGE_DB: db.replace('schema=', 'schema=A-') } });
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('Expected `schema` of the `store`')]);
+    expect(wrong.stderr).not.toContain(secret);
+  });
+
+  it('[N-1] [L-6] suggests commands on the same database, without who signs in', async () => {
+    const { run, ask } = await startGateway();
+    await ask(`UPDATE uw.breaker SET state = 'open'`);
+    await ask(
+      `INSERT INTO uw.message (session, number, body, state, posted_at, ended_at) VALUES ('x', 1, '{"kind":"user"}', 'poison', 1, 2)`,
+    );
+    const { stdout } = await run(['letters']);
+    expect(stdout).toMatch(
+      /unwedge letters --send x-m1 --db 'postgres:\/\/127\.0\.0\.1:\d+\/test_\d+\?schema=test_\d+&leaseMs=2500'/,
+    );
+  });
+});
