@@ -14,7 +14,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const main = join(root, 'dist/cli/main.js');
 const fixture = (name: string): string => join(root, 'test/fixtures', name);
 const read = (page: string): string => readFileSync(join(root, 'docs/guides', page), 'utf8');
-const pages = readdirSync(join(root, 'docs/guides')).sort();
+/** Each a task; README.md is their list. */
+const pages = readdirSync(join(root, 'docs/guides'))
+  .filter((name) => name !== 'README.md')
+  .sort();
 
 interface Block {
   readonly language: string;
@@ -124,6 +127,22 @@ describe.each(pages)('docs/guides/%s', (page) => {
     for (const block of shown) expect(`${await outputOf(block, desk)}\n`).toBe(block.output);
   });
 
+  it.each(blocks.filter(({ code }) => code.includes("from 'vitest'")))(
+    '[U-6] shows a test that passes',
+    async (block) => {
+      const { cwd, env } = deskOf(page);
+      writeFileSync(join(cwd, 'shown.test.mjs'), withoutTypes(block.code));
+      const { exitCode, stdout } = await execa('vitest', ['run', '--root', cwd], {
+        cwd,
+        env,
+        localDir: root,
+        preferLocal: true,
+        reject: false,
+      });
+      expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+    },
+  );
+
   it('[U-6] shows at least one program that is run', () => {
     expect(shown.filter(isProgram).length).toBeGreaterThan(0);
   });
@@ -168,5 +187,11 @@ describe('docs/guides/runbook.md', () => {
     database.exec(blocksOf('runbook.md').find(({ language }) => language === 'sql')?.code ?? '');
     database.close();
     expect(readFileSync(store).includes('Rosa-7391')).toBe(false);
+  });
+});
+
+describe('docs/guides/README.md', () => {
+  it('[U-6] leads to every guide', () => {
+    expect(pages.filter((page) => !read('README.md').includes(`](${page})`))).toEqual([]);
   });
 });

@@ -103,6 +103,19 @@ declare module 'opossum' {
     shutdown(): void;
   }
 }
+declare module 'bullmq' {
+  interface Options { readonly connection: { readonly host: string; readonly port: number }; readonly concurrency?: number }
+  export class QueueEvents { constructor(name: string, options: Options) }
+  interface Job { readonly data: any; waitUntilFinished(events: QueueEvents): Promise<unknown> }
+  export class Queue {
+    constructor(name: string, options: Options);
+    add(name: string, data: unknown, options: { readonly jobId?: string }): Promise<Job>;
+  }
+  export class Worker {
+    constructor(name: string, work: (job: Job) => Promise<unknown>, options: Options);
+    close(): Promise<void>;
+  }
+}
 declare module 'cockatiel' {
   interface Policy { execute<T>(work: () => PromiseLike<T>): Promise<T> }
   export const handleAll: unknown;
