@@ -53,6 +53,7 @@ export class Persistence {
   #wentOn = false;
   #held = false;
   #claiming: Promise<void> | undefined = undefined;
+  #handsOver = false;
   #settling: Promise<void> | undefined = undefined;
   readonly #openCalls: OpenCalls;
   /** Messages that go on when it is known what became of those calls. */
@@ -164,6 +165,7 @@ export class Persistence {
   ): Promise<void> {
     if (!this.unclaimed) return;
     this.#again = again;
+    this.#handsOver = store.handsOver === true;
     this.#claiming ??= this.#claim(store, limits).finally(() => {
       this.#claiming = undefined;
     });
@@ -260,6 +262,11 @@ export class Persistence {
     const ledger = this.#ledger;
     this.leave();
     await ledger?.release();
+  }
+
+  /** The session goes on nowhere but at another runtime: it may do so now, where others can be told. */
+  handOver(): void {
+    if (this.#handsOver && this.#settling === undefined) void this.release();
   }
 
   /** Writes nothing any more. A runtime that has left the store holds no session: it does not say so of each of very many. */

@@ -260,6 +260,7 @@ export class SupervisedSession implements Session, Drainable {
     if (this.#persistence.unclaimed && !this.#persistence.held) this.#numberByTime();
     this.#persistence.opened();
     if (this.#stopped) await this.#persistence.release();
+    else this.#handOver();
   }
 
   /** Nothing is kept after all: messages that wait are accepted as such. */
@@ -327,6 +328,7 @@ export class SupervisedSession implements Session, Drainable {
   drain(order: DrainOrder): void {
     this.#drain = order;
     this.#intake.close();
+    this.#handOver();
   }
 
   /**
@@ -338,6 +340,12 @@ export class SupervisedSession implements Session, Drainable {
     this.#intake.close();
     // Before anything that the turn uses is stopped: what fails of it by then fails for that reason.
     this.#turns.abort(turnEnds.stopped);
+    this.#handOver();
+  }
+
+  /** Of a session that stops nothing is under way: another runtime may have it. */
+  #handOver(): void {
+    if ((this.#stopped || this.#drain !== undefined) && !this.busy) this.#persistence.handOver();
   }
 
   /** The actor is gone for good: nothing may be left pending. Another runtime may have the session once this one has left the store. */
@@ -386,6 +394,8 @@ export class SupervisedSession implements Session, Drainable {
   #dispatch(event: SessionEvent): void {
     // One that has crashed or stopped takes nothing any more, and XState would say so on the console.
     if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
-    if (event.type === 'turn.ended') this.#drain?.ended();
+    if (event.type !== 'turn.ended') return;
+    this.#handOver();
+    this.#drain?.ended();
   }
 }

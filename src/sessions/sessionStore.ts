@@ -228,6 +228,8 @@ export interface Takeable {
 export interface SessionStore {
   /** How soon it is worth while to ask again for a session that another runtime holds, in ms. @defaultValue 10 000 */
   readonly claimEveryMs?: number | undefined;
+  /** Whether others can take a session that is released before the end of this runtime: then a stop releases each as soon as it can. @defaultValue false */
+  readonly handsOver?: boolean | undefined;
   /** Which of these sessions can be claimed now; undefined while the store is out of order. @defaultValue each is claimed to find out */
   takeable?(sessions: readonly string[]): Promise<Takeable | undefined>;
   /** @param listener - told when it is worth while to ask that at once. Must not throw. @returns how it leaves. */

@@ -107,6 +107,11 @@ export class WriteQueue<W extends Write> {
     return this.#closing;
   }
 
+  /** Nothing can be committed any more: who waits is told so. */
+  giveUp(reason: string): void {
+    if (this.#state !== 'closed' && !this.degraded) this.#degrade({ reason, fix: 'see that its server answers' });
+  }
+
   #plan(): void {
     if (this.#planned) return;
     this.#planned = true;

@@ -32,6 +32,7 @@ export class HeldStore implements SessionStore {
   /** Whether it cannot be read now. */
   outOfOrder = false;
   claims = 0;
+  handsOver = false;
   /** What an earlier run has left. */
   recovered: Partial<Recovered & Past> = {};
   /** Whether what is read later cannot be. */

@@ -59,23 +59,29 @@ export const lookAtNodes: Sql = {
 };
 
 /**
- * Takes the leases that are free: never held, given back, the asker's own, or those of a node that has expired. The row of such a node is locked: a
- * renewal that is under way is waited for, and what has expired by then stays so until the commit.
+ * Takes the leases that are free: never held, given back, the asker's own, or those of a node that has expired. It waits for no lock, as whoever holds
+ * one may hang: what is locked by a write or a renewal is not free yet. What it has locked itself stays as it judged it until the commit.
  */
 export const acquireLease: RowStatement = {
   name: 'acquire_lease',
   text: `WITH ${rowsOf('session text, owner text, lease_id uuid')},
+    known AS MATERIALIZED (
+      SELECT l.key, l.owner FROM w JOIN uw.lease l ON l.key = w.session ORDER BY l.key FOR NO KEY UPDATE OF l SKIP LOCKED),
     gone AS MATERIALIZED (
-      SELECT n.id FROM uw.node n
-      WHERE n.expires_at <= clock_timestamp() AND n.id IN (SELECT l.owner FROM w JOIN uw.lease l ON l.key = w.session)
-      ORDER BY n.id FOR SHARE),
+      SELECT n.id FROM uw.node n WHERE n.expires_at <= clock_timestamp() AND n.id IN (SELECT owner FROM known)
+      FOR SHARE SKIP LOCKED),
     taken AS (
-      INSERT INTO uw.lease AS l (key, owner, lease_id, token) SELECT session, owner, lease_id, 1 FROM w ORDER BY session
-      ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, lease_id = excluded.lease_id, token = l.token + 1
-      WHERE l.owner IS NULL OR l.owner = excluded.owner OR l.owner IN (SELECT id FROM gone)
-      RETURNING key, token)
-    SELECT w.ord, taken.token, known.owner FROM w
-    LEFT JOIN taken ON taken.key = w.session LEFT JOIN uw.lease known ON known.key = w.session`,
+      UPDATE uw.lease AS l SET owner = w.owner, lease_id = w.lease_id, token = l.token + 1
+      FROM w JOIN known k ON k.key = w.session
+      WHERE l.key = k.key AND (k.owner IS NULL OR k.owner = w.owner OR k.owner IN (SELECT id FROM gone))
+      RETURNING l.key, l.token),
+    made AS (
+      INSERT INTO uw.lease (key, owner, lease_id, token)
+      SELECT session, owner, lease_id, 1 FROM w WHERE NOT EXISTS (SELECT FROM uw.lease l WHERE l.key = w.session)
+      ORDER BY session ON CONFLICT DO NOTHING RETURNING key, token)
+    SELECT w.ord, coalesce(taken.token, made.token) AS token, l.owner FROM w
+    LEFT JOIN taken ON taken.key = w.session LEFT JOIN made ON made.key = w.session
+    LEFT JOIN uw.lease l ON l.key = w.session`,
 };
 
 /** Gives a lease back. */

@@ -73,6 +73,11 @@ export class PgCommitter implements Committer<PgWrite> {
     return this.#connections.close();
   }
 
+  /** What is being committed fails, and all that follows. */
+  cut(): void {
+    this.#connections.cut();
+  }
+
   async #send(
     transaction: Transaction,
     batch: readonly PgWrite[],

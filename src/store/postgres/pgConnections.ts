@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { PgClient, PgModule, PgPool, PgRow } from './pgDriver.ts';
 import type { PgTarget } from './pgTarget.ts';
 import { isAnswer } from './pgTrouble.ts';
@@ -10,11 +11,8 @@ const connectMs = 5_000;
 /** Texts of statements that are remembered: those of one kind of question each. */
 const mostTexts = 500;
 
-/**
- * Begins a transaction. Its limits are those of the transaction alone: behind a PgBouncer in transaction mode nothing may be left on a connection.
- * A session that lost its client ends by itself, and lets go of its locks.
- */
-const begin = `BEGIN; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`;
+/** Shortest wait of the server for a client that is in the middle of a transaction, in ms. */
+const shortestIdleMs = 1_000;
 
 /** One statement. In its text `uw.` and `uw_schema` stand for our schema. */
 export interface Sql {
@@ -35,11 +33,19 @@ export class PgConnections {
   readonly #pool: PgPool;
   readonly #target: PgTarget;
   readonly #texts = new Map<string, string>();
+  /**
+   * Begins a transaction. Its limits are those of the transaction alone: behind a PgBouncer in transaction mode nothing may be left on a connection. A
+   * client that stands still in the middle of one loses its sessions meanwhile, and lets go of its locks on them by then.
+   */
+  readonly #begin: string;
+  readonly #sockets = new Set<Socket>();
   #closing: Promise<void> | undefined = undefined;
 
   /** @param most - connections at once. @param answerMs - what may be waited for an answer. */
   constructor({ Pool }: PgModule, target: PgTarget, most: number, answerMs = longestAnswerMs) {
     this.#target = target;
+    const idleMs = Math.max(shortestIdleMs, Math.min(statementMs, target.leaseMs));
+    this.#begin = `BEGIN; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`;
     this.#pool = new Pool({
       connectionString: target.connectionString,
       application_name: 'unwedge',
@@ -50,6 +56,7 @@ export class PgConnections {
       connectionTimeoutMillis: Math.min(connectMs, answerMs),
       query_timeout: answerMs,
       allowExitOnIdle: true,
+      stream: () => this.#socket(),
     });
     // A connection that dies while nobody uses it is replaced by the next; without a listener it would end the process.
     this.#pool.on('error', noop);
@@ -64,7 +71,7 @@ export class PgConnections {
     const client = await this.#pool.connect();
     let isUsable = true;
     try {
-      const begun = client.query({ text: begin });
+      const begun = client.query({ text: this.#begin });
       begun.catch(noop);
       const result = await work({
         run: (sql, values) => this.#run(client, sql, values),
@@ -89,6 +96,19 @@ export class PgConnections {
   close(): Promise<void> {
     this.#closing ??= this.#pool.end();
     return this.#closing;
+  }
+
+  /** Ends all connections at once: what is under way fails, and nothing is begun any more. */
+  cut(): void {
+    void this.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #socket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    return socket;
   }
 
   async #run(client: PgClient, { name, text }: Sql, values: readonly unknown[] = []): Promise<readonly PgRow[]> {

@@ -105,4 +105,10 @@ export class PgDatabase {
   close(): Promise<void> {
     return this.#queue.close();
   }
+
+  /** Waits for the server no more. @param reason - for people. */
+  giveUp(reason: string): void {
+    this.#committer.cut();
+    this.#queue.giveUp(reason);
+  }
 }

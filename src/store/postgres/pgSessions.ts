@@ -86,6 +86,7 @@ export class PgSessions implements SessionStore {
   readonly #takeovers: Takeovers;
   /** Sessions that were asked for, and that another runtime has. */
   #wanted = new Set<string>();
+  readonly handsOver = true;
   /** A lease that is not renewed is free by then. */
   readonly claimEveryMs: number;
 

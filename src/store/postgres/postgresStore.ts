@@ -32,6 +32,9 @@ const mostConnections = 4;
 /** A renewal that is not answered is asked for again, on another connection, while there is time. In ms. */
 const shortestAnswerMs = 250;
 
+/** How long the end of a store waits for its server, in ms. */
+const closeMs = 5_000;
+
 export interface PostgresOptions {
   /** With its password. */
   readonly url: string;
@@ -137,12 +140,21 @@ export class PostgresStore implements Store {
     return this.#database.flush();
   }
 
+  /** Within some seconds, also when the server does not answer: what is not written by then is not. */
   async close(): Promise<void> {
+    const { clock } = this.#options;
     this.#copies.stop();
     for (const mail of this.#mails.values()) mail.close();
+    const late = clock.setTimeout(() => this.#giveUp(), closeMs, { ref: true });
     await this.#database.close();
     for (const leases of this.#leases.values()) leases.close();
     await Promise.all([this.#renewals.close(), this.node.close()]);
+    clock.clearTimeout(late);
+  }
+
+  #giveUp(): void {
+    this.#database.giveUp(`${this.path} did not answer for ${closeMs} ms`);
+    this.#renewals.cut();
   }
 
   /** The runtime becomes a node. */
