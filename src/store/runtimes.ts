@@ -22,6 +22,8 @@ export interface RuntimeRow {
   readonly host?: string | undefined;
   /** For how long it was not renewed, in ms, by the clock of a store that has one. @defaultValue by `renewedAt` and ours */
   readonly silentMs?: number | undefined;
+  /** Whether its lease has run out, where it has one with the store: it is dead, or as good as. @defaultValue false */
+  readonly hasExpired?: boolean | undefined;
 }
 
 /** A run, and whether its process is still there. */
@@ -61,7 +63,7 @@ export function judgeRuntimes(
   return rows.map((row) => {
     const liveness = isElsewhere(row) ? 'unknown' : judge(world, { pid: row.pid, start: row.processStart });
     const silentMs = row.silentMs ?? wallNow - row.renewedAt;
-    const forgotten = liveness === 'unknown' && silentMs >= unknownForMs;
+    const forgotten = liveness === 'unknown' && (row.hasExpired === true || silentMs >= unknownForMs);
     return { ...row, liveness: forgotten ? 'dead' : liveness };
   });
 }

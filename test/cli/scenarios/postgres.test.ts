@@ -121,7 +121,7 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
       stdout: { write: (text) => (url += text) },
       stderr: { write: (text) => (url += text) },
     });
-    await vi.waitFor(() => expect(url).toMatch(/^postgres:\/\/127\.0\.0\.1:\d+\/\S+: http:/), 8_000);
+    await vi.waitFor(() => expect(url).toMatch(/^postgres:\/\/127\.0\.0\.1:\d+\/\S+: http:/), 25_000);
     expect(url).not.toContain(secret);
     ends.abort();
     expect((await serving).code).toBe(0);
@@ -193,7 +193,7 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
       const { run, ask, start } = await startLetters();
       await start(async () => undefined);
       await ask(`UPDATE uw.message SET state = 'poison', ended_at = 5`);
-      await ask(`UPDATE uw.runtime SET host = 'web-2', name = 'gateway.mjs'`);
+      for (const table of ['runtime', 'node']) await ask(`UPDATE uw.${table} SET host = 'web-2', name = 'gateway.mjs'`);
       const sent = await run(['letters', '--send', 'agent:main-m1']);
       expect(sent.code).toBe(1);
       expect(sent.stderr).toMatch(/gateway\.mjs \(pid \d+ on web-2\) has the session: give the order on web-2\./);

@@ -18,7 +18,7 @@ import { messageIn } from '../../sessionRows.ts';
 import { Batch } from '../batch.ts';
 import { writeFenced } from '../fenced.ts';
 import type { Lease } from '../leases.ts';
-import { acquireLease, releaseLease } from '../leaseStatements.ts';
+import { acquireLease } from '../leaseStatements.ts';
 import { buryLetter, resendLetter } from '../messageStatements.ts';
 import { PgConnections, type Sql, type Transaction } from '../pgConnections.ts';
 import type { PgModule, PgRow } from '../pgDriver.ts';
@@ -26,9 +26,6 @@ import { eventValues, insertEvent } from '../pgEvents.ts';
 import type { PgTarget } from '../pgTarget.ts';
 import { diagnosePg } from '../pgTrouble.ts';
 import type { RowStatement, Value } from '../rowStatement.ts';
-
-/** The lease is given back in the transaction that takes it; nobody sees it in between. */
-const leaseMs = 60_000;
 
 /**
  * Carries out an order about a dead letter in one transaction that has the session's lease: a gateway that claims it comes before or after. Where one
@@ -74,13 +71,11 @@ async function act(rows: Rows, order: LetterOrder): Promise<OrderResult> {
   const known = await rows.ask('SELECT 1 AS known FROM uw.lease WHERE key = $1', [session]);
   if (known.length === 0) return notDone(unknownText(session));
   const leaseId = crypto.randomUUID();
-  const [taken] = await rows.row(acquireLease, session, [session, `order ${leaseId}`, leaseId, leaseMs]);
+  // For nobody: its row is locked until the commit, and free behind it.
+  const [taken] = await rows.row(acquireLease, session, [session, null, leaseId]);
   const token = taken?.['token'];
   if (token === null || token === undefined) return notDone(await ownerText(rows, taken?.['owner']));
-  const lease: Lease = { session, token: String(token), leaseId };
-  const result = await actOn(rows, lease, order);
-  await rows.row(releaseLease, session, [session, lease.token, leaseId]);
-  return result;
+  return actOn(rows, { session, token: String(token), leaseId }, order);
 }
 
 async function actOn(
@@ -132,8 +127,8 @@ async function tell(rows: Rows, fact: Fact, at: number): Promise<void> {
 
 /** Who has the session: the order has to be given where that runs. */
 async function ownerText(rows: Rows, owner: PgRow[string] | undefined): Promise<string> {
-  const [runtime] = await rows.ask('SELECT name, pid, host FROM uw.runtime WHERE id = $1', [String(owner ?? '')]);
-  if (runtime === undefined) return 'A gateway has the session: give the order on its machine.';
-  const { name, pid, host } = runtime;
+  const [node] = await rows.ask('SELECT name, pid, host FROM uw.node WHERE id = $1', [String(owner ?? '')]);
+  if (node === undefined) return 'A gateway has the session: give the order on its machine.';
+  const { name, pid, host } = node;
   return `${String(name)} (pid ${String(pid)} on ${String(host)}) has the session: give the order on ${String(host)}.`;
 }

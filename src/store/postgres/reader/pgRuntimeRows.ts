@@ -4,8 +4,9 @@ import type { Ask } from './pgReads.ts';
 
 /** For how long a run was not heard of says the clock of the database. */
 const runtimes = `
-  SELECT *, greatest(0, extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS silent_ms
-  FROM uw.runtime ORDER BY started_at, id`;
+  SELECT r.*, greatest(0, extract(epoch FROM clock_timestamp() - greatest(r.seen_at, n.seen_at)) * 1000)::float8 AS silent_ms,
+    coalesce(n.expires_at <= clock_timestamp(), false) AS has_expired
+  FROM uw.runtime r LEFT JOIN uw.node n ON n.id = r.id ORDER BY r.started_at, r.id`;
 
 /** Runs of all machines that are entered, oldest first. @throws what the server says. */
 export async function readPgRuntimes(ask: Ask): Promise<readonly RuntimeRow[]> {
@@ -13,5 +14,6 @@ export async function readPgRuntimes(ask: Ask): Promise<readonly RuntimeRow[]> {
     ...toRuntime(row),
     host: String(row['host']),
     silentMs: Math.round(Number(row['silent_ms'])),
+    hasExpired: row['has_expired'] === true,
   }));
 }
