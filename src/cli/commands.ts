@@ -24,6 +24,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'end a pending call of a session, or its turn; or have a call not be tried again',
     load: async () => (await import('./cancel.ts')).cancel,
   },
+  cluster: {
+    summary: 'the gateways that share a PostgreSQL database: what each owns, and what waits for whom',
+    load: async () => (await import('./cluster.ts')).cluster,
+  },
   completion: {
     summary: 'let bash, zsh or fish complete commands, options, values and names',
     load: async () => (await import('./completion/command.ts')).completion,

@@ -51,7 +51,52 @@ export interface StoreReader {
    * Never rejects.
    */
   orderAboutLetter(order: LetterOrder): Promise<OrderResult>;
+  /** The gateways that share the store; undefined for a store of one machine. */
+  cluster(): Promise<ClusterView | undefined>;
   close(): void;
+}
+
+/** The gateways on one database, and what they have. Durations are in ms, by the clock of the database. */
+export interface ClusterView {
+  /** The oldest first. */
+  readonly nodes: readonly ClusterNode[];
+  /** Sessions that are kept. */
+  readonly sessions: number;
+  /** Those with messages that wait or were begun, the one that waits longest first, at most 100. */
+  readonly waiting: readonly ClusterSession[];
+}
+
+/** A gateway that keeps its sessions in the database. */
+export interface ClusterNode {
+  /** Of its runtime. */
+  readonly id: string;
+  readonly name: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly upMs: number;
+  /** Since its last renewal. */
+  readonly silentMs: number;
+  /** How long it has its sessions without another renewal; at most 0 where others may take them. */
+  readonly leaseLeftMs: number;
+  /** Sessions that are its own. */
+  readonly owned: number;
+  /** Sessions that it would take over, as it has said last. */
+  readonly wanted: number;
+  /** How long its last renewal took. */
+  readonly renewMs: number;
+}
+
+/** A session with something to do. */
+export interface ClusterSession {
+  readonly session: string;
+  /** The node that owns it; undefined where none does. */
+  readonly node: string | undefined;
+  /** Grows with each change of its owner. */
+  readonly fence: number;
+  /** That wait or were begun. */
+  readonly messages: number;
+  /** How long the oldest of them has waited, by the clock of who accepted it. */
+  readonly oldestMs: number;
 }
 
 /** A message that is not delivered any more. Times are wall time in ms since the epoch. */

@@ -73,7 +73,8 @@ const unownedSessions: Sql = {
   name: 'unowned_sessions',
   text: `SELECT u.session FROM (
       SELECT session FROM uw.message WHERE state IN ('waiting', 'taken')
-      UNION SELECT session FROM uw.call WHERE state = 'pending') u
+      UNION SELECT session FROM uw.call WHERE state = 'pending'
+      UNION SELECT session FROM uw.mail WHERE state = 'waiting') u
     WHERE NOT EXISTS (
       SELECT 1 FROM uw.lease l JOIN uw.node n ON n.id = l.owner
       WHERE l.key = u.session AND n.expires_at > clock_timestamp())

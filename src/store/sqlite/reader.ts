@@ -106,6 +106,10 @@ class SqliteReader implements StoreReader {
     return (await import('../deadLetterBox.ts')).orderAboutLetter(this.path, order);
   }
 
+  async cluster(): Promise<undefined> {
+    return undefined;
+  }
+
   close(): void {
     this.#database.close();
   }

@@ -5,7 +5,7 @@ import type { Io } from '../../../src/cli/io.ts';
 import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { newSchema } from '../../store/startPostgres.ts';
-import { call, type Ran } from '../startCli.ts';
+import { call, databaseWith, type Ran } from '../startCli.ts';
 
 const secret = 'hunter2secret';
 
@@ -237,5 +237,26 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
     expect(stdout).toMatch(
       /unwedge letters --send x-m1 --db 'postgres:\/\/127\.0\.0\.1:\d+\/test_\d+\?schema=test_\d+&leaseMs=2500'/,
     );
+  });
+
+  it('[N-7] [L-6] unwedge cluster shows the gateways, what each owns, and what waits for whom', async () => {
+    const { run, ask } = await startGateway();
+    const { stdout } = await run(['cluster']);
+    expect(stdout).toMatch(/: 1 gateway, 1 session$/m);
+    expect(stdout).toMatch(new RegExp(`^GATEWAY +HOST +PID +OWNS`, 'm'));
+    expect(stdout).toMatch(new RegExp(` ${process.pid} +1 +0 +[\\d.]+m?s left`));
+    expect(stdout).toMatch(/^agent:main +1 +[\d.]+m?s +1 +\S/m);
+    expect(widest(stdout)).toBeLessThanOrEqual(80);
+    const data = JSON.parse((await run(['cluster', '--json'])).stdout) as { nodes: { pid: number }[] };
+    expect(data.nodes.map(({ pid }) => pid)).toEqual([process.pid]);
+    await ask(`INSERT INTO uw.mail (session, body, posted_at, sender) VALUES ('customer:1', '{}', 0, 'x')`);
+    const later = (await run(['cluster'])).stdout;
+    expect(later).toContain('! customer:1 has messages and no gateway; the oldest waits for ');
+    expect(later).toMatch(/^customer:1 +1 +\S+ +0 +nobody$/m);
+  });
+
+  it('[N-7] unwedge cluster says of a file that it is that of one machine', async () => {
+    const { code, stderr } = await call(['cluster', '--db', await databaseWith()]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is the file of one machine')]);
   });
 });

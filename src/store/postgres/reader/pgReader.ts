@@ -7,6 +7,7 @@ import type { LetterOrder } from '../../letterOrder.ts';
 import type { RuntimeRow } from '../../runtimes.ts';
 import type {
   AlertView,
+  ClusterView,
   DeadLetterRecord,
   SessionRecords,
   StoreReader,
@@ -17,6 +18,7 @@ import { eventsIn, selectEvents, settledId } from '../eventRows.ts';
 import { selectFlights, selectPolicies } from '../pgFlights.ts';
 import { selectStatistics, selectTotals, statisticIn, totalsIn } from '../pgStatistics.ts';
 import { readPgAlerts } from './pgAlertView.ts';
+import { readPgCluster } from './pgCluster.ts';
 import { readPgDeadLetters } from './pgDeadLetters.ts';
 import type { Ask } from './pgReads.ts';
 import { readPgRuntimes } from './pgRuntimeRows.ts';
@@ -105,6 +107,10 @@ export class PgReader implements StoreReader {
 
   turns(session: string, limit: number): Promise<readonly TurnRecord[]> {
     return readPgTurns(this.#ask, session, limit);
+  }
+
+  cluster(): Promise<ClusterView> {
+    return readPgCluster(this.#ask);
   }
 
   deadLetters(session?: string): Promise<readonly DeadLetterRecord[]> {
