@@ -7,7 +7,7 @@ import { transformSync } from 'rolldown/utils';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { createGateway } from '../../src/index.ts';
-import { faultyMcpServer } from '../../src/testing/faultyMcpServer.ts';
+import { faultyServer } from '../support/faultyServer.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -171,7 +171,7 @@ describe('docs/guides/runbook.md', () => {
   it('[O-1] [U-6] has the statements that delete what is kept of a session', async () => {
     const store = join(temporaryDirectory(), 'gateway.sqlite');
     const gateway = createGateway({ store, control: false });
-    const server = faultyMcpServer({ faults: [{ tool: 'pay', do: 'tool_error' }] });
+    const server = faultyServer({ faults: [{ tool: 'pay', do: 'tool_error' }] });
     const shop = gateway.mcpServer('shop', { ...server, policy: { restartWaitMs: 60_000 } });
     const session = gateway.session('agent:main', {
       onMessage: ({ text }, turn) => turn.tool(shop, 'pay', { to: text }),
@@ -184,6 +184,8 @@ describe('docs/guides/runbook.md', () => {
     const database = new Database(store);
     database.pragma('wal_checkpoint(TRUNCATE)');
     expect(readFileSync(store).includes('Rosa-7391')).toBe(true);
+    const kept = database.prepare("SELECT metadata FROM events WHERE event_type = 'tool_error'").all();
+    expect(JSON.stringify(kept)).toContain('Rosa-7391');
     database.exec(blocksOf('runbook.md').find(({ language }) => language === 'sql')?.code ?? '');
     database.close();
     expect(readFileSync(store).includes('Rosa-7391')).toBe(false);
