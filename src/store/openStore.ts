@@ -87,11 +87,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const redact = createRedactor(secrets);
   if (isPostgresUrl(path)) {
     secrets.learn({ store: path });
-    if (retention !== undefined)
-      say(logger, 'warn', 'Nothing is deleted from a PostgreSQL database yet: `retention` has no effect on it.');
     // Loaded by those who name one alone.
     const { openPostgres } = await import('./postgres/postgresStore.ts');
-    return openPostgres({ url: path, redact, clock, random, facts, logger, required, runtimePid });
+    return openPostgres({ url: path, redact, clock, random, facts, logger, required, retention, runtimePid });
   }
   const parts = { path, redact, clock, facts, logger };
   if (path === ':memory:') {

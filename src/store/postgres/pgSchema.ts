@@ -211,6 +211,8 @@ CREATE TABLE uw.child (
   PRIMARY KEY (host, pid, process_start)
 );
 
+CREATE TABLE uw.chore (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp());
+
 CREATE TABLE uw.moved (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp());
 `;
 

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '../../policy/clock.ts';
 import type { Fact, Facts, Told } from '../../policy/facts.ts';
 import type { Logger } from '../../policy/logger.ts';
+import type { Retention } from '../../policy/retention.ts';
 import type { SessionStore } from '../../sessions/sessionStore.ts';
 import type { EventQuery, EventRow } from '../events.ts';
 import type { Redactor } from '../redact.ts';
@@ -19,6 +20,7 @@ import { PgEvents } from './pgEvents.ts';
 import { PgFlights } from './pgFlights.ts';
 import { PgMail } from './pgMail.ts';
 import { PgRates } from './pgRates.ts';
+import { PgPruner } from './pgRetention.ts';
 import { PgRuntimes } from './pgRuntimes.ts';
 import { PgSessions } from './pgSessions.ts';
 import { PgStatistics } from './pgStatistics.ts';
@@ -39,6 +41,7 @@ export interface PostgresOptions {
   /** With its password. */
   readonly url: string;
   readonly required: boolean;
+  readonly retention: Retention | undefined;
   readonly runtimePid: number | undefined;
   readonly redact: Redactor;
   readonly clock: Clock;
@@ -79,6 +82,7 @@ export class PostgresStore implements Store {
   readonly #database: PgDatabase;
   readonly #events: PgEvents;
   readonly #copies: SharedCopies;
+  readonly #pruner: PgPruner | undefined;
   readonly #leases = new Map<string, Leases>();
   readonly #mails = new Map<string, PgMail>();
 
@@ -99,6 +103,10 @@ export class PostgresStore implements Store {
     this.runtimes = new PgRuntimes(database, (id, isFree) => this.#left(id, isFree));
     this.children = new PgChildren(database);
     this.alerts = new PgAlerts(database, this.#events);
+    const { retention, facts } = options;
+    // A connection of its own, made when it is needed: no commit waits for what is deleted.
+    this.#pruner =
+      retention && new PgPruner({ connections: new PgConnections(pg, target, 1), clock, facts, retention });
     this.#copies = new SharedCopies(database, clock, [this.breakers, this.rates]);
   }
 
@@ -107,6 +115,7 @@ export class PostgresStore implements Store {
     if (required) await this.#haveToReach();
     await this.#database.start();
     await this.#copies.start();
+    this.#pruner?.start();
   }
 
   get degraded(): boolean {
@@ -144,17 +153,19 @@ export class PostgresStore implements Store {
   async close(): Promise<void> {
     const { clock } = this.#options;
     this.#copies.stop();
+    const pruned = this.#pruner?.stop();
     for (const mail of this.#mails.values()) mail.close();
     const late = clock.setTimeout(() => this.#giveUp(), closeMs, { ref: true });
     await this.#database.close();
     for (const leases of this.#leases.values()) leases.close();
-    await Promise.all([this.#renewals.close(), this.node.close()]);
+    await Promise.all([pruned, this.#renewals.close(), this.node.close()]);
     clock.clearTimeout(late);
   }
 
   #giveUp(): void {
     this.#database.giveUp(`${this.path} did not answer for ${closeMs} ms`);
     this.#renewals.cut();
+    this.#pruner?.cut();
   }
 
   /** The runtime becomes a node. */

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../policy/clock.ts';
 import type { FactOf, Facts } from '../../policy/facts.ts';
 import type { Retention } from '../../policy/retention.ts';
+import { agesBelow, firstPassMs, leastSessionAgeMs, passEveryMs, stepPauseMs } from '../retentionPlan.ts';
 import type { Database } from './database.ts';
 import {
   pruneAlerts,
@@ -14,22 +15,12 @@ import {
 import type { Schema } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
 
-/** When the first pass begins after the opening, in ms: a start has other things to do. */
-const firstMs = 60_000;
-const everyMs = 60 * 60_000;
-/** Between two steps, in ms, for others to have their turn. */
-const pauseMs = 20;
 /** What one step may take of an event-loop turn, in ms. */
 const stepMs = 5;
 /** Rows of the first step of a pass; then as many as fit {@link stepMs}, within bounds. */
 const firstRows = 100;
 const leastRows = 10;
 const mostRows = 500;
-/** Younger events are kept whatever the size of the file, in ms. */
-const leastEventAgeMs = 60_000;
-/** The same for what is kept of sessions: it is their history. */
-const leastSessionAgeMs = 24 * 60 * 60_000;
-
 export interface RetentionParts {
   readonly file: StoreFile;
   readonly clock: Clock;
@@ -48,13 +39,13 @@ type Step = (database: Database, schema: Schema, limit: number) => Pruned;
 
 export function startPruner({ file, clock, facts, retention }: RetentionParts): Pruner {
   let stopped = false;
-  let timer: Timer | undefined = clock.setTimeout(() => void pass(), firstMs, { ref: false });
+  let timer: Timer | undefined = clock.setTimeout(() => void pass(), firstPassMs, { ref: false });
 
   /** Never rejects. */
   async function pass(): Promise<void> {
     await prune('age', [retention.maxAgeMs]);
     await prune('size', agesBelow(retention.maxAgeMs));
-    if (!stopped) timer = clock.setTimeout(() => void pass(), everyMs, { ref: false });
+    if (!stopped) timer = clock.setTimeout(() => void pass(), passEveryMs, { ref: false });
   }
 
   /** Deletes what is older than the first age, then than the next, until the size is right; by age, whatever the size is. */
@@ -135,7 +126,7 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
 
   function pause(): Promise<void> {
     return new Promise((resolve) => {
-      timer = clock.setTimeout(resolve, pauseMs, { ref: false });
+      timer = clock.setTimeout(resolve, stepPauseMs, { ref: false });
     });
   }
 
@@ -145,11 +136,4 @@ export function startPruner({ file, clock, facts, retention }: RetentionParts): 
       clock.clearTimeout(timer);
     },
   };
-}
-
-/** Half the age, half of that, and so on. */
-function agesBelow(maxAgeMs: number): readonly number[] {
-  const ages: number[] = [];
-  for (let ageMs = maxAgeMs / 2; ageMs >= leastEventAgeMs; ageMs /= 2) ages.push(ageMs);
-  return ages;
 }
