@@ -104,6 +104,7 @@ export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions }
 export type { SendOptions, Session } from './sessions/session.ts';
 export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/callReport.ts';
 export type { ReportOptions } from './runtime/reportOfRuntime.ts';
+export type { UntakenMessage } from './gateway/untaken.ts';
 export type { QuestionWhy, RuleWhy, SessionWhy, TargetWhy, ToolCallWhy } from './sessions/why.ts';
 export type { SyntheticToolError, ToolError, ToolResult, ToolSuccess } from './sessions/toolResult.ts';
 export type { ToolCallOptions } from './sessions/toolCallOptions.ts';

@@ -5,6 +5,7 @@ import { gatewayIntegrations } from './gatewayIntegrations.ts';
 import { gatewayLife } from './gatewayLife.ts';
 import { checkGatewayOptions } from '../runtime/runtimeOptions.ts';
 import { gatewayScope, type GatewayScope } from './gatewayScope.ts';
+import { untakenMessages } from './untaken.ts';
 import type { CreateGatewayOptions, Gateway } from './gatewayTypes.ts';
 import { withInspection } from '../inspector/inspection.ts';
 import { sessionMachine, type SessionRef } from '../machines/session.ts';
@@ -116,6 +117,7 @@ function coreGateway(scope: GatewayScope): Gateway {
     tree: () => registry.tree(),
     restart: (name) => registry.restart(name),
     why: (session) => registry.why(session),
+    untaken: () => untakenMessages(registry.sessions.values(), kept.oldestMail()),
     report: async (reportOptions) =>
       (await import('../runtime/reportOfRuntime.ts')).reportOfRuntime(runtime, reportOptions),
     get store() {

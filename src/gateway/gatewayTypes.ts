@@ -30,6 +30,7 @@ import type { TreeNode } from '../supervisor/tree.ts';
 import type { HookOptions } from '../integrations/hooks/superviseHook.ts';
 import type { EventStream, StreamOptions } from '../telemetry/eventStream.ts';
 import type { Listener } from '../telemetry/listener.ts';
+import type { UntakenMessage } from './untaken.ts';
 import type { WaitOptions } from '../telemetry/waitForFact.ts';
 
 /** Options of a gateway, and the kinds of integrations it has beside its own. */
@@ -161,6 +162,12 @@ export interface Gateway {
    * @throws TypeError or RangeError when there is no session of this id.
    */
   why(session: string): SessionWhy;
+  /**
+   * Sessions of which a message waits while nothing works on it, the longest wait first, at most 10: for a readiness of your own. A message behind a turn
+   * that is under way is taken. On PostgreSQL that of the node's own sessions, and of all nodes the one that was left for a session longest ago and that
+   * its owner, if there is one, has not taken (as of the last 5 s).
+   */
+  untaken(): readonly UntakenMessage[];
   /**
    * How well each integration works, by name, with its tools: calls, success rate, kinds of failure, latencies. Of all gateways that share the
    * store; without a file, of this one since its start. @throws TypeError or RangeError for a wrong option (rejects with it).

@@ -5,6 +5,7 @@ import type { Facts } from '../policy/facts.ts';
 import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
+import type { OldestMail } from '../sessions/sessionMail.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
 import type { Store } from '../store/store.ts';
 
@@ -39,6 +40,8 @@ export interface KeptSessions {
   /** Adds a session; it is opened now or, before the start, by it. */
   add(session: SupervisedSession): void;
   stop(): void;
+  /** The mail on the store that has waited longest though somebody could take it, as of the last look. */
+  oldestMail(): OldestMail | undefined;
 }
 
 export function createKeptSessions({
@@ -161,6 +164,7 @@ export function createKeptSessions({
       later.push(session);
       if (later.length === 1) void openLater();
     },
+    oldestMail: () => (stopped ? undefined : store?.mail?.oldest),
     stop() {
       stopped = true;
       adoption.stop();

@@ -100,7 +100,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
         readinessOf({
           phase,
           keeps: gateway.store?.degraded === false,
-          sessions: registry.sessions.values(),
+          untaken: gateway.untaken(),
           isFull: sessions.isFull,
         }),
       metrics: () => metrics.families(),

@@ -156,4 +156,14 @@ describe.skipIf(!hasPostgres)('a message for a session of another node', () => {
     }
     await expect.poll(() => owner.seen).toEqual(Array.from(accepted, (_, index) => `${index}`));
   });
+
+  it('[N-6] and that nobody takes is told of by every gateway on the store', async () => {
+    const schema = await newSchema();
+    const { gateway } = await node(schema);
+    expect(gateway.untaken()).toEqual([]);
+    await schema.ask(`INSERT INTO uw.mail (session, body, posted_at, sender, sent_at)
+      VALUES ('gone', '{"kind":"user"}', 0, 'nobody', clock_timestamp() - interval '40 s')`);
+    await expect.poll(() => gateway.untaken()).toMatchObject([{ session: 'gone' }]);
+    expect(gateway.untaken()[0]?.waitMs).toBeGreaterThanOrEqual(40_000);
+  });
 });
