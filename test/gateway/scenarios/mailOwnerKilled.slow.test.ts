@@ -38,20 +38,18 @@ describe.skipIf(!hasPostgres)('a message whose owner is killed', () => {
       await gateway.start();
       expect(session.heldElsewhere).toBe(true);
       const processed: Promise<unknown>[] = [];
-      for (let index = 0; index < 40; index++) {
-        // One that is taken in the moment of the kill may be refused: its sender sends it again under its key.
+      // One that is taken in the moment of the kill may be refused: its sender sends it again under its key.
+      const sendUntilTaken = async (text: string): Promise<void> => {
         for (let isTaken = false; !isTaken; ) {
-          const sent = await session.send({ kind: 'user', text: `${index}` }, { key: `${index}` });
+          const sent = await session.send({ kind: 'user', text }, { key: text });
           isTaken = sent.accepted || sent.reason === 'duplicate';
           if (sent.accepted) processed.push(sent.processed);
         }
-        if (index === 30) {
-          await expect
-            .poll(() => lines.filter((line) => line.startsWith('done')).length)
-            .toBeGreaterThanOrEqual(killAfter);
-          child.kill('SIGKILL');
-        }
-      }
+      };
+      for (let index = 0; index < 30; index++) await sendUntilTaken(`${index}`);
+      await expect.poll(() => lines.filter((line) => line.startsWith('done')).length).toBeGreaterThanOrEqual(killAfter);
+      child.kill('SIGKILL');
+      for (let index = 30; index < 40; index++) await sendUntilTaken(`${index}`);
       const ends = await Promise.all(processed);
       expect(ends.filter((end) => (end as { ok: boolean }).ok)).toHaveLength(40);
       const done = [...lines.filter((line) => line.startsWith('done ')).map((line) => line.slice(5)), ...doneHere];
