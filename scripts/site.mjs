@@ -1,7 +1,7 @@
 // The documentation as a site, in site/dist: `npm run docs`. Its pages are those of docs/, README and examples as they stand, the statecharts are
 // drawn from the machines that run, and the reference of the API is made of the types that are shipped.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { layOutMachines } from './machineCharts.mjs';
@@ -38,13 +38,11 @@ function inDocs(name) {
   return `docs/${name}.md`;
 }
 
+/** Their list, and then each in the order in which it leads to them. */
 function guides() {
-  const folder = join(root, 'docs/guides');
-  return existsSync(folder)
-    ? readdirSync(folder)
-        .filter((name) => name.endsWith('.md'))
-        .map((name) => `docs/guides/${name}`)
-    : [];
+  const list = 'docs/guides/README.md';
+  const names = [...readFileSync(join(root, list), 'utf8').matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, name]) => name);
+  return [list, ...new Set(names.map((name) => `docs/guides/${name}`))];
 }
 
 function run(what, program, words, cwd = root) {
