@@ -1,9 +1,11 @@
+import type { Clock } from '../../policy/clock.ts';
 import type { PersistedBreaker } from '../../policy/persistedBreaker.ts';
 import { breakerIn, type BreakerStates } from '../breakers.ts';
 import type { Redactor } from '../redact.ts';
 import { MemoryBreakers } from '../memory/memoryBreakers.ts';
 import { MemoryDatabase } from '../memory/memoryDatabase.ts';
 import { type RowStatement, rowsOf, type Value } from './rowStatement.ts';
+import { ProbePermits } from './probePermits.ts';
 import type { PgDatabase } from './pgDatabase.ts';
 import type { PgRow } from './pgDriver.ts';
 import { changedSince, type SharedRows } from './sharedRows.ts';
@@ -80,8 +82,9 @@ const release: RowStatement = {
 
 /**
  * Breakers by a local copy: a call waits for nothing. What is changed here is written behind; what others have changed is read up to a second
- * later. So two nodes may both let a probe through within the time that it takes the first one's claim to come round, and failures of others are
- * counted that much later.
+ * later, and failures of others are counted that much later. Of nodes that had calls before the circuit opened one is given the probe, ahead of its time
+ * ({@link ProbePermits}). Two may still both probe, once for each opening at most: where one of them had no calls of it before, where the circuit
+ * opens for less than a look at the others takes, or where the database does not answer.
  */
 export class PgBreakers implements BreakerStates, SharedRows {
   readonly changes = changedSince(
@@ -96,10 +99,12 @@ export class PgBreakers implements BreakerStates, SharedRows {
   readonly #pending = new Map<string, number>();
   /** Those that were changed here since the last look began. */
   #changed = new Set<string>();
+  readonly #permits: ProbePermits;
 
   /** @param redact - why a circuit opened is kept without secrets. */
-  constructor(database: PgDatabase, redact: Redactor) {
+  constructor(database: PgDatabase, redact: Redactor, clock: Clock) {
     this.#database = database;
+    this.#permits = new ProbePermits(database, clock);
     this.#redact = redact;
     this.#local = new MemoryBreakers(this.#copy, redact);
   }
@@ -110,6 +115,7 @@ export class PgBreakers implements BreakerStates, SharedRows {
 
   save(name: string, breaker: PersistedBreaker): void {
     this.#local.save(name, breaker);
+    if (breaker.state === 'open') this.#permits.used(name);
     const { state, openedAt, openUntil, lastOpenMs, openings, failures, generation, cause } = breaker;
     const times = [openedAt, openUntil, lastOpenMs].map(Math.round);
     const why = cause === undefined ? null : this.#redact({ ...cause });
@@ -118,11 +124,13 @@ export class PgBreakers implements BreakerStates, SharedRows {
 
   countFailure(name: string, generation: number): number {
     this.#write(count, [name, generation]);
+    this.#permits.used(name);
     return this.#local.countFailure(name, generation);
   }
 
   saveFailures(name: string, generation: number, failures: number): void {
     this.#local.saveFailures(name, generation, failures);
+    this.#permits.used(name);
     this.#write(setFailures, [name, generation, failures]);
   }
 
@@ -136,8 +144,8 @@ export class PgBreakers implements BreakerStates, SharedRows {
   }
 
   claimProbe(name: string, generation: number, owner: string, leaseMs: number, wallNow: number): boolean {
-    const granted = this.#local.claimProbe(name, generation, owner, leaseMs, wallNow);
-    if (!granted) return false;
+    if (this.#permits.isOthers(name, generation)) return false;
+    if (!this.#local.claimProbe(name, generation, owner, leaseMs, wallNow)) return false;
     this.#write(claim, [name, owner, Math.round(wallNow), Math.ceil(leaseMs), generation]);
     // The others are to know as soon as can be.
     void this.#database.flush();
@@ -174,6 +182,7 @@ export class PgBreakers implements BreakerStates, SharedRows {
       this.#copy.breakers.set(name, { row: breaker, lease });
     }
     if (isNews) this.#copy.breakerVersion++;
+    this.#permits.askAhead((name) => this.load(name));
     return isPartial ? 'again' : 'done';
   }
 

@@ -132,6 +132,9 @@ CREATE TABLE uw.breaker (
   paused_until bigint,
   lease_until bigint,
   lease_owner text,
+  permit_node text,
+  permit_generation bigint,
+  permit_until timestamptz,
   xid xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 CREATE INDEX breaker_by_change ON uw.breaker (xid);

@@ -96,7 +96,7 @@ export class PostgresStore implements Store {
     const database = new PgDatabase(new PgConnections(pg, target, mostConnections), target.shown, options);
     this.#database = database;
     this.#events = new PgEvents(database, redact, runtimePid);
-    this.breakers = new PgBreakers(database, redact);
+    this.breakers = new PgBreakers(database, redact, clock);
     this.rates = new PgRates(database);
     this.statistics = new PgStatistics(database);
     this.flights = new PgFlights(database);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PersistedBreaker } from '../../../src/policy/persistedBreaker.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
+import { SkippingClock } from '../../support/skippingClock.ts';
 import { newSchema } from '../startPostgres.ts';
 import { now } from './claimedSession.ts';
 
@@ -39,6 +40,62 @@ describe.skipIf(!hasPostgres)('breakers that nodes share', () => {
       lease?.['owner'],
     ]);
     expect(one.breakers.claimProbe('kb', 5, 'three', 35_000, due)).toBe(false);
+  });
+
+  /** Nodes that have calls of an integration, whose circuit one of them opens for a second. */
+  async function opened(count: number) {
+    const schema = await newSchema();
+    const clock = new SkippingClock();
+    clock.stop();
+    const nodes = await Promise.all(Array.from({ length: count }, () => schema.open({ clock })));
+    for (const node of nodes) node.breakers.countFailure('kb', 0);
+    await Promise.all(nodes.map((node) => node.flush()));
+    const due = clock.wallNow() + 1_000;
+    nodes[0]?.breakers.save('kb', { ...open, openUntil: due, lastOpenMs: 1_000 });
+    for (const node of nodes) {
+      await node.flush();
+      await node.look();
+      await node.flush();
+    }
+    const claim = (): boolean[] =>
+      nodes.map((node, index) => node.breakers.claimProbe('kb', 5, `owner-${index}`, 35_000, due));
+    return { nodes, clock, due, claim };
+  }
+
+  it.each([2, 3])(
+    '[N-5] have one of %i nodes probe that ask at the same moment, as they asked ahead',
+    async (count) => {
+      const { clock, claim } = await opened(count);
+      clock.skip(1_000);
+      expect(claim().filter(Boolean)).toHaveLength(1);
+    },
+  );
+
+  it('[N-5] leave the probe to whoever asks, where the node that was given it has no call', async () => {
+    const { nodes, clock, due } = await opened(2);
+    clock.skip(1_000);
+    const claims = (index: number): boolean | undefined =>
+      nodes[index]?.breakers.claimProbe('kb', 5, `owner-${index}`, 35_000, due + 5_000);
+    const other = nodes.findIndex((_, index) => claims(index) === false);
+    expect(other).toBeGreaterThanOrEqual(0);
+    nodes[1 - other]?.breakers.releaseProbe('kb', `owner-${1 - other}`);
+    clock.skip(2_001);
+    expect(claims(other)).toBe(true);
+  });
+
+  it('[N-5] have each node decide alone where the database does not say who probes', async () => {
+    const schema = await newSchema();
+    const clock = new SkippingClock();
+    const [one, two] = [await schema.open({ clock }), await schema.open({ clock })];
+    for (const node of [one, two]) node.breakers.countFailure('kb', 0);
+    const due = clock.wallNow() + 1_000;
+    one.breakers.save('kb', { ...open, openUntil: due, lastOpenMs: 1_000 });
+    await one.flush();
+    await two.look();
+    await schema.ask('ALTER TABLE uw.breaker RENAME TO away');
+    await Promise.all([one.look(), two.look()]);
+    expect(one.breakers.claimProbe('kb', 5, 'one', 35_000, due)).toBe(true);
+    await schema.ask('ALTER TABLE uw.away RENAME TO breaker');
   });
 
   it('[N-5] tell of an opening within a second, without being asked', async () => {
