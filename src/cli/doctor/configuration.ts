@@ -4,6 +4,7 @@ import { environmentLayers } from '../../config/environment.ts';
 import { ConfigError } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
 import { nearest } from '../../policy/nearest.ts';
+import { isPostgresUrl } from '../../policy/postgresUrl.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { duringModule } from '../moduleExit.ts';
 import { shellWord } from '../../policy/shellWord.ts';
@@ -34,15 +35,40 @@ function unreadVariable(name: string, meant: string | undefined): Finding {
   return { id: 'variable.unknown', status: 'warning', summary: `nothing reads the variable ${name}${guess}`, fix };
 }
 
-async function configFindings({ env, cwd, config, signal }: DoctorWorld): Promise<readonly Finding[]> {
+/** The PostgreSQL database that the configuration names as its `store`; undefined where it names none, or cannot be read. */
+export async function databaseOfConfiguration(world: DoctorWorld): Promise<string | undefined> {
+  const { file } = fileOf(world);
+  if (file === undefined) return undefined;
+  try {
+    const { store } = (await read(file, world)).options;
+    return typeof store === 'string' && isPostgresUrl(store) ? store : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fileOf({ env, cwd, config }: DoctorWorld): {
+  readonly file: string | undefined;
+  readonly lying: readonly string[];
+} {
   const named = config ?? (env['UNWEDGE_CONFIG']?.trim() || undefined);
   const lying = ['mjs', 'js', 'json'].map((ending) => join(cwd, `unwedge.config.${ending}`)).filter(existsSync);
   // One that merely lies there is run by `unwedge config` alone; data is not run.
-  const file = named ?? lying.find((path) => extname(path) === '.json');
+  return { file: named ?? lying.find((path) => extname(path) === '.json'), lying };
+}
+
+function read(file: string | undefined, { env, cwd, signal }: DoctorWorld): ReturnType<typeof readConfig> {
+  return duringModule({ file: file ?? '', exitCode: exitCodes.ownError, signal }, () =>
+    readConfig({ file: file ?? false, env, cwd }),
+  );
+}
+
+async function configFindings(world: DoctorWorld): Promise<readonly Finding[]> {
+  const { env, cwd } = world;
+  const { file, lying } = fileOf(world);
   const unread = file === undefined && lying[0] !== undefined ? [notRun(lying[0])] : [];
   try {
-    const read = () => readConfig({ file: file ?? false, env, cwd });
-    const { warnings, files } = await duringModule({ file: file ?? '', exitCode: exitCodes.ownError, signal }, read);
+    const { warnings, files } = await read(file, world);
     const summary = files.length === 0 ? 'no configuration file is used' : `${files.join(' and ')} is in order`;
     return [...unread, { id: 'config', status: 'ok', summary }, ...warnings.map(warningFinding)];
   } catch (error) {

@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { examineStore, type StoreExamination } from '../../store/examineStore.ts';
-import { storePath } from '../../store/paths.ts';
+import { isPostgresUrl } from '../../policy/postgresUrl.ts';
+import { storePlace } from '../../store/paths.ts';
 import { formatDuration } from '../../policy/duration.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { type Contents, contentsOf } from '../../store/contentsOf.ts';
@@ -18,7 +19,8 @@ const clockStepMs = 60_000;
 
 /** The file of the database: that it can be used, is whole, and has room. */
 export const checkDatabase: Check = async (world) => {
-  const path = storePath(world.db, world.env);
+  const path = storePlace(world.db, world.env);
+  if (isPostgresUrl(path)) return (await import('./postgres.ts')).checkPostgres(path, world);
   if (path === ':memory:')
     return [{ id: 'store', status: 'ok', summary: 'the database is in memory: nothing is kept' }];
   const stat = lookAt(path);

@@ -6,7 +6,7 @@ import type { Args } from '../command.ts';
 import type { Io } from '../io.ts';
 import { ownVersion } from '../ownVersion.ts';
 import { toJson } from '../sanitize.ts';
-import { checkConfiguration } from './configuration.ts';
+import { checkConfiguration, databaseOfConfiguration } from './configuration.ts';
 import { checkDatabase } from './database.ts';
 import { doctorText } from './doctorText.ts';
 import { type Check, type DoctorWorld, type Finding, type Subject, subjects, type ToldFinding } from './finding.ts';
@@ -37,8 +37,11 @@ const checks: Readonly<Record<Subject, Check>> = {
 export async function doctorCommand(args: DoctorArgs, io: Io): Promise<number> {
   // A configuration may be a module that leaves timers behind.
   io.endWithCommand?.();
-  const world = worldOf(args, io);
-  const redactor = createTextRedactor(new KnownSecrets(io.env));
+  const given = worldOf(args, io);
+  const world: DoctorWorld = { ...given, db: given.db ?? (await databaseOfConfiguration(given)) };
+  const secrets = new KnownSecrets(io.env);
+  if (world.db !== undefined) secrets.learn({ store: world.db });
+  const redactor = createTextRedactor(secrets);
   const findings: ToldFinding[] = [];
   for (const subject of subjects) {
     for (const { summary, fix, ...rest } of await look(subject, world)) {

@@ -6,9 +6,10 @@ import { examineSockets } from '../../control/examineSockets.ts';
 import { readStatusAnswer } from '../../control/answers.ts';
 import { askRuntimes, remedyOf } from '../../runtime/askRuntimes.ts';
 import type { ChildRecord } from '../../policy/childRecord.ts';
-import { storePath } from '../../store/paths.ts';
+import { isPostgresUrl } from '../../policy/postgresUrl.ts';
+import { storePlace } from '../../store/paths.ts';
 import { judgeRuntimes, type RuntimeRow } from '../../store/runtimes.ts';
-import { runtimeText, stoppingText } from '../liveRuntimes.ts';
+import { elsewhereText, runtimeText, stoppingText } from '../liveRuntimes.ts';
 import { shellWord } from '../../policy/shellWord.ts';
 import { lookAt } from './lookAt.ts';
 import { examineDatabase, namesBeside } from './database.ts';
@@ -18,11 +19,14 @@ const hourMs = 60 * 60_000;
 
 /** Gateways and proxies that run, and what dead ones left behind. */
 export const checkProcesses: Check = async (world) => {
-  const path = storePath(world.db, world.env);
+  const path = storePlace(world.db, world.env);
   const seen = await seeWorld();
-  const hasFile = path !== ':memory:' && lookAt(path)?.isFile() === true;
+  const isUrl = isPostgresUrl(path);
+  const hasFile = !isUrl && path !== ':memory:' && lookAt(path)?.isFile() === true;
   const examined = hasFile ? await examineDatabase(path, world) : undefined;
   const found: Finding[] = [];
+  if (isUrl)
+    found.push(...(await runtimeFindings(await (await import('./postgres.ts')).runtimesIn(path), seen, world)));
   if (examined?.state === 'readable') {
     found.push(...(await runtimeFindings(examined.runtimes, seen, world)));
     found.push(...orphanFindings(examined.children, seen));
@@ -40,8 +44,11 @@ async function runtimeFindings(
 ): Promise<readonly Finding[]> {
   const live = judgeRuntimes(rows, seen, now).filter(({ liveness }) => liveness !== 'dead');
   const asked = await askRuntimes(live, { now: () => now }, 'status', readStatusAnswer);
-  return asked.map(({ runtime, answer, problem, frozen }): Finding => {
+  return asked.map((each): Finding => {
+    const { runtime, answer, problem, frozen } = each;
     const name = runtimeText(runtime, now);
+    if (each.elsewhere !== undefined)
+      return { id: 'runtime.elsewhere', status: 'ok', summary: elsewhereText(each, now) };
     if (problem === undefined)
       return {
         id: 'runtime',

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
@@ -6,6 +7,7 @@ import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { newSchema } from '../../store/startPostgres.ts';
 import { call, databaseWith, type Ran } from '../startCli.ts';
+import { everything } from '../startServe.ts';
 
 const secret = 'hunter2secret';
 
@@ -258,5 +260,78 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
   it('[N-7] unwedge cluster says of a file that it is that of one machine', async () => {
     const { code, stderr } = await call(['cluster', '--db', await databaseWith()]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('is the file of one machine')]);
+  });
+
+  describe('unwedge doctor', () => {
+    const homeless = () => ({ HOME: temporaryDirectory(), XDG_RUNTIME_DIR: temporaryDirectory() });
+    const findingsOf = ({ stdout }: Ran) =>
+      (
+        JSON.parse(stdout) as {
+          findings: { id: string; subject: string; status: string; summary: string; fix: string | null }[];
+        }
+      ).findings;
+
+    it('[N-1] [E-2] looks at the database, also that of a configuration, and at the gateways on it', async () => {
+      const { run, db, ask } = await startGateway();
+      await ask(`INSERT INTO uw.runtime (id, host, pid, process_start, started_at, renewed_at, name, socket)
+        VALUES ('r2', 'web-2', 4711, '1@boot@ns', 1, 1, 'gateway.mjs', '/run/there.sock')`);
+      const file = join(temporaryDirectory(), 'unwedge.json');
+      writeFileSync(file, JSON.stringify({ store: db }));
+      const env = homeless();
+      const configured = await call(['doctor', '--json', '--config', file], { env, now: () => Date.now() });
+      expect(`${configured.stdout}${configured.stderr}`).not.toContain(secret);
+      for (const found of [await run(['doctor', '--json'], { env }), configured].map(findingsOf)) {
+        const of = (subject: string) => found.filter((each) => each.subject === subject);
+        expect(of('database')).toMatchObject([{ id: 'store', status: 'ok' }]);
+        const runtimes = of('processes').filter(({ id }) => id.startsWith('runtime'));
+        expect(new Set(runtimes.map(({ id, status }) => `${id} ${status}`))).toEqual(
+          new Set(['runtime ok', 'runtime.elsewhere ok']),
+        );
+      }
+    });
+
+    it('[N-1] [E-2] [L-6] says that it cannot be reached, or was never used', async () => {
+      const { run } = await startDatabase();
+      const env = homeless();
+      expect(
+        findingsOf(await run(['doctor', '--json'], { env })).find(({ subject }) => subject === 'database'),
+      ).toMatchObject({
+        id: 'store.absent',
+        status: 'warning',
+      });
+      const words = ['doctor', '--json', '--db', `postgres://robin:${secret}@127.0.0.1:1/agents`];
+      const ran = await call(words, { env });
+      expect(ran.stdout).not.toMatch(/robin|hunter2/);
+      expect(findingsOf(ran).find(({ subject }) => subject === 'database')).toEqual({
+        ...{ subject: 'database', id: 'store.unreachable', status: 'fail', fix: null },
+        summary:
+          'Cannot read postgres://127.0.0.1:1/agents: connect ECONNREFUSED 127.0.0.1:1; see that the server runs and can be reached: `store` of the gateway',
+      });
+    });
+  });
+
+  it('[N-1] [E-1] unwedge serve keeps its sessions there', async () => {
+    const { db, ask } = await startDatabase();
+    const directory = temporaryDirectory();
+    const file = join(directory, 'serve.json');
+    writeFileSync(file, JSON.stringify({ store: db, mcpServers: { everything } }));
+    const ends = new AbortController();
+    let said = '';
+    const write = (text: string) => (said += text);
+    const words = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--token-file', join(directory, 'token')];
+    const serving = call(words, { signal: ends.signal, stdout: { write }, stderr: { write }, now: () => Date.now() });
+    await vi.waitFor(() => expect(said).toContain('Try: curl'), 25_000);
+    expect(said).not.toContain(secret);
+    const [, origin = ''] = /^(http:\S+) serves the gateway of postgres:\/\/127\.0\.0\.1/.exec(said) ?? [];
+    const authorization = `Bearer ${readFileSync(join(directory, 'token'), 'utf8').trim()}`;
+    const made = await fetch(`${origin}/v1/sessions`, {
+      method: 'POST',
+      headers: { authorization },
+      body: '{"id":"main"}',
+    });
+    expect(made.status).toBe(201);
+    await vi.waitFor(async () => expect(await ask('SELECT key FROM uw.lease')).toEqual([{ key: 'serve:main' }]));
+    ends.abort();
+    expect((await serving).code).toBe(0);
   });
 });
