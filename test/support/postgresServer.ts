@@ -8,12 +8,15 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const keeperProgram = fileURLToPath(new URL('../fixtures/postgresKeeper.mjs', import.meta.url));
+/** Beside this file, or beside its source where it was compiled. */
+const keeperProgram = ['../fixtures/', '../../../test/fixtures/']
+  .map((folder) => fileURLToPath(new URL(`${folder}postgresKeeper.mjs`, import.meta.url)))
+  .find((path) => existsSync(path));
 
 /** A server refuses to run as root; this is nobody, on any system. */
 const nobody = 65_534;
 
-/** A PostgreSQL server of the tests of this process. It keeps nothing over a power cut (`fsync=off`): what is tested is the end of processes. */
+/** A PostgreSQL server of this process. */
 export interface PostgresServer {
   readonly port: number;
   /** The URL of a new and empty database. */
@@ -35,14 +38,18 @@ if (!hasPostgres) {
 
 let started: Promise<PostgresServer> | undefined;
 
-/** The server, started with the first test that needs it; it ends with the process, however that ends. */
+/**
+ * The server of the tests, started with the first one that needs it; it ends with the process, however that ends. It keeps nothing over a power cut:
+ * what is tested is the end of processes.
+ */
 export function postgresServer(): Promise<PostgresServer> {
-  started ??= start();
+  started ??= startPostgres(['fsync=off', 'full_page_writes=off']);
   return started;
 }
 
-async function start(): Promise<PostgresServer> {
-  if (native === undefined) throw new Error('There is no PostgreSQL here');
+/** Starts one more server, which ends with the process. @param more - settings, as `name=value`. */
+export async function startPostgres(more: readonly string[]): Promise<PostgresServer> {
+  if (native === undefined || keeperProgram === undefined) throw new Error('There is no PostgreSQL here');
   const home = mkdtempSync(join(tmpdir(), 'unwedge-pg-'));
   const asRoot = process.getuid?.() === 0;
   const who = asRoot ? { uid: nobody, gid: nobody } : {};
@@ -65,7 +72,7 @@ async function start(): Promise<PostgresServer> {
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || String(made.error)}`);
   const port = await freePort();
-  const settings = ['listen_addresses=127.0.0.1', 'fsync=off', 'full_page_writes=off', 'max_connections=200'];
+  const settings = ['listen_addresses=127.0.0.1', 'max_connections=200', ...more];
   const options = settings.flatMap((setting) => ['-c', setting]);
   const server = [join(programs, 'bin', 'postgres'), '-D', data, '-p', String(port), '-k', home, ...options];
   const keeper = spawn(process.execPath, [keeperProgram, home, asRoot ? String(nobody) : '', ...server], {
@@ -74,8 +81,8 @@ async function start(): Promise<PostgresServer> {
   });
   const said = createInterface({ input: keeper.stdout });
   const up = async (): Promise<void> => {
-    await once(said, 'line');
-    await answering(port);
+    const [line] = (await once(said, 'line')) as [string];
+    if (line !== 'up') throw new Error(`PostgreSQL did not start: ${line}`);
   };
   await up();
   let databases = 0;
@@ -170,18 +177,4 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
-}
-
-async function answering(port: number): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    try {
-      await query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'SELECT 1');
-      return;
-    } catch (error) {
-      if (tries > 300) throw error;
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50);
-      });
-    }
-  }
 }
