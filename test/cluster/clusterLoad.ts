@@ -9,7 +9,10 @@ const retryMs = 60;
 
 interface Unanswered {
   readonly session: string;
-  readonly sender: string;
+  /** Who sends it, and by which node: order is kept on one way. */
+  sender: string;
+  /** The node by which it was sent first. */
+  by: string | undefined;
   sentAt: number;
 }
 
@@ -61,7 +64,7 @@ export class ClusterLoad {
     clearInterval(this.#timer);
   }
 
-  heard([what, ...words]: readonly string[]): void {
+  heard(node: NodeProcess, [what, ...words]: readonly string[]): void {
     const [key = '', word] = words;
     const waiting = this.#unanswered.get(key);
     if (waiting === undefined) return;
@@ -71,7 +74,8 @@ export class ClusterLoad {
       if (word === 'false') this.#unkept.add(key);
       if (this.#unkept.has(key)) return;
       this.accepted.add(key);
-      this.journal.push({ type: 'accepted', node: 'senders', ...waiting, key } satisfies SenderEntry);
+      const sender = waiting.by === node.name ? waiting.sender : key;
+      this.journal.push({ type: 'accepted', node: 'senders', session: waiting.session, key, sender });
     } else if (what === 'refused') waiting.sentAt = Date.now() - patienceMs + retryMs;
   }
 
@@ -82,13 +86,14 @@ export class ClusterLoad {
     if (!this.#isOn) return;
     for (let sender = 0; sender < this.#senders; sender++) {
       const name = `sender-${sender}`;
-      const own = [...this.#unanswered.values()].filter((each) => each.sender === name);
+      const own = [...this.#unanswered.values()].filter(
+        (each) => each.sender.startsWith(`${name} `) || each.sender === name,
+      );
       if (own.length >= mostUnanswered || this.#random() < 0.5) continue;
       const session = `s-${Math.floor(this.#random() * this.#sessions)}`;
       const key = `k-${this.#sent++}`;
-      const waiting = { session, sender: name, sentAt: 0 };
+      const waiting: Unanswered = { session, sender: name, by: undefined, sentAt: 0 };
       this.#unanswered.set(key, waiting);
-      this.journal.push({ type: 'send', node: 'senders', session, key, sender: name });
       this.#send(key, waiting);
       if (this.#random() < 0.05) this.#send(key, waiting);
     }
@@ -98,6 +103,11 @@ export class ClusterLoad {
     const nodes = this.#nodes().filter(({ isReady }) => isReady);
     const node = nodes[Math.floor(this.#random() * nodes.length)];
     waiting.sentAt = Date.now();
+    if (node !== undefined && waiting.by === undefined) {
+      waiting.by = node.name;
+      waiting.sender = `${waiting.sender} by ${node.name}`;
+      this.journal.push({ type: 'send', node: 'senders', session: waiting.session, key, sender: waiting.sender });
+    }
     node?.send(waiting.session, key);
   }
 }

@@ -56,7 +56,8 @@ function claimed(claim: Claim | undefined, who: Omit<JournalFence, 'token'>, not
 /** A method of the ledger that notes what came of it. */
 function method(ledger: SessionLedger, name: string | symbol, fence: JournalFence, note: Note): unknown {
   const message =
-    (type: MessageEntry['type'], number: number, more?: Pick<MessageEntry, 'key' | 'begun'>) => (kept: Kept) =>
+    (type: MessageEntry['type'], number: number, more?: Pick<MessageEntry, 'key' | 'begun' | 'isMail'>) =>
+    (kept: Kept) =>
       heard(kept, (unheard) => note({ type, ...fence, message: number, ...more, unheard }));
   const call = (type: 'dispatch' | 'settle', id: string, result?: string) => (kept: Kept) =>
     heard(kept, (unheard) => note({ type, ...fence, call: id, result, unheard }));
@@ -67,6 +68,10 @@ function method(ledger: SessionLedger, name: string | symbol, fence: JournalFenc
   };
   const own: Partial<SessionLedger> = {
     post: (stored) => ledger.post(stored).then(message('post', stored.number, { key: stored.key })),
+    takeMail: async (mail) => {
+      const kept = (await ledger.takeMail?.(mail)) ?? 'volatile';
+      return mail.joins ? kept : message('post', mail.number, { isMail: true })(kept);
+    },
     take: (number, ...more) => ledger.take(number, ...more).then(message('take', number)),
     putBack: (number, begun) => ledger.putBack(number, begun).then(message('put_back', number, { begun })),
     finish: (number, ...more) => ledger.finish(number, ...more).then(message('end', number)),

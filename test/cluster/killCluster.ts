@@ -72,7 +72,7 @@ export async function killCluster({
   const load = new ClusterLoad(() => nodes, random, { sessions: place.sessions, senders: 6 });
   const skews = [0, hourMs, -hourMs, 0, 0];
   for (const [index, name] of names.entries()) {
-    nodes.push(await NodeProcess.make(name, skews[index] ?? 0, place, (_, words) => load.heard(words)));
+    nodes.push(await NodeProcess.make(name, skews[index] ?? 0, place, (node, words) => load.heard(node, words)));
   }
   const made = Object.fromEntries(faults.map((fault) => [fault, 0])) as Record<Fault, number>;
   const violations: string[] = [];
@@ -156,7 +156,8 @@ function isPassing(error: unknown): boolean {
 async function unprocessed(ask: Ask): Promise<number> {
   const [row] = await ask(`SELECT count(*) AS n FROM unwedge.message WHERE state IN ('waiting', 'taken')`);
   const [calls] = await ask(`SELECT count(*) AS n FROM unwedge.call WHERE state = 'pending'`);
-  return Number(row?.['n']) + Number(calls?.['n']);
+  const [mail] = await ask(`SELECT count(*) AS n FROM unwedge.mail WHERE state = 'waiting'`);
+  return [row, calls, mail].reduce((sum, each) => sum + Number(each?.['n']), 0);
 }
 
 async function until(isSo: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {

@@ -3,14 +3,16 @@ import { simulatePayments } from './payments/simulatePayments.ts';
 import { report } from './report.ts';
 import type { Result } from './play.ts';
 import { simulate } from './simulate.ts';
+import { simulateStore } from './store/simulateStore.ts';
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments] [--verbose]
+const usage = `Usage: npm run simulate -- [--seeds N] [--seed S] [--payments | --store] [--verbose]
 
 Runs integrations and sessions on simulated time with seeded faults, and checks the runtime's promises after every step.
 
   --seeds N    how many seeds, from 1 on (default 500)
   --seed S     this seed alone; with --seeds, the first of them
   --payments   calls whose answers are lost, their reconcile rules, and a gateway that is killed, in place of all else
+  --store      stores of several nodes on one simulated PostgreSQL, whose statements fail and whose connections tear, in place of all else
   --verbose    every line of the trace
 
 Exits 1 when a promise was not kept, 2 when an option is wrong.`;
@@ -30,6 +32,7 @@ async function run(words: string[]): Promise<number> {
     process.stdout.write(`${usage}\n`);
     return 0;
   }
+  if (options.store) return runStores(first, count);
   const failed: Result[] = [];
   let lines = 0;
   let simulatedMs = 0;
@@ -48,10 +51,28 @@ async function run(words: string[]): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
+async function runStores(first: number, count: number): Promise<number> {
+  const failed: number[] = [];
+  let statements = 0;
+  let simulatedMs = 0;
+  for (let seed = first; seed < first + count; seed++) {
+    const result = await simulateStore({ seed });
+    statements += result.statements;
+    simulatedMs += result.simulatedMs;
+    if (result.violation === undefined) continue;
+    failed.push(seed);
+    process.stdout.write(`seed ${seed}: ${result.violation}\nreplay: npm run simulate -- --store --seed ${seed}\n\n`);
+  }
+  const hours = (simulatedMs / 3_600_000).toFixed(1);
+  process.stdout.write(`${count} seeds, ${hours} simulated hours, ${statements} statements: ${failed.length} failed\n`);
+  return failed.length > 0 ? 1 : 0;
+}
+
 interface Options {
   readonly first: number;
   readonly count: number;
   readonly payments: boolean;
+  readonly store: boolean;
   readonly verbose: boolean;
   readonly help: boolean;
 }
@@ -63,6 +84,7 @@ function parse(args: string[]): Options {
       seeds: { type: 'string' },
       seed: { type: 'string' },
       payments: { type: 'boolean', default: false },
+      store: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -70,8 +92,8 @@ function parse(args: string[]): Options {
   const first = values.seed === undefined ? 1 : integer('--seed', values.seed, 0);
   const count =
     values.seeds === undefined ? (values.seed === undefined ? 500 : 1) : integer('--seeds', values.seeds, 1);
-  const { payments, verbose, help } = values;
-  return { first, count, payments, verbose, help };
+  const { payments, store, verbose, help } = values;
+  return { first, count, payments, store, verbose, help };
 }
 
 function integer(name: string, text: string, min: number): number {

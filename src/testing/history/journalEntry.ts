@@ -34,6 +34,8 @@ export interface MessageEntry extends WriteEntry {
   readonly message: number;
   /** Of `put_back`: whether its handler had it; without, the delivery is not counted. @defaultValue true */
   readonly begun?: boolean | undefined;
+  /** Of `post`: it was left for the owner by another node. It may be begun behind a later one that came directly. @defaultValue false */
+  readonly isMail?: boolean | undefined;
   /** By which a second one is recognised. @defaultValue it has none */
   readonly key?: string | undefined;
 }

@@ -6,6 +6,9 @@ import type { Refute } from './violation.ts';
 interface Message {
   /** The first that knew of it. */
   readonly since: MessageEntry | ClaimEntry;
+  readonly isMail: boolean;
+  /** The token of the last claim that found it waiting. */
+  readonly foundBy: number | undefined;
   taken: MessageEntry | undefined;
   end: MessageEntry | ClaimEntry | undefined;
   /** The claim that did not find it: somebody brought it to its end and was not heard, or it is lost. */
@@ -54,7 +57,7 @@ class MessageLog {
         const says = `message ${number} is found by an owner, and was not by the one before`;
         this.#refute('one_owner', session, says, [known.since, known.missing, claim]);
       }
-      const message = this.#begin(number, known?.since ?? claim, known?.takes);
+      const message = this.#begin(number, known?.since ?? claim, known?.takes, claim.token);
       if (dead.has(number)) this.#end(number, message, claim);
     }
     for (const number of this.#open) {
@@ -112,14 +115,10 @@ class MessageLog {
       const says = `message ${number} is delivered twice by one owner`;
       this.#refute('nothing_doubled', session, says, [message.taken, entry]);
     }
-    const earlier = this.#earliest();
-    if (earlier !== undefined && earlier < number) {
-      const { since, taken } = this.messages.get(earlier) as Message;
-      // Of one that was taken the answer to its end may have been lost; who holds the session goes on.
-      if (taken?.token !== token) {
-        const says = `message ${number} is delivered before ${earlier}, which waits`;
-        this.#refute('in_order', session, says, [since, entry]);
-      }
+    const earlier = this.#overtaken(number, message, token);
+    if (earlier !== undefined) {
+      const says = `message ${number} is delivered before ${earlier.number}, which waits`;
+      this.#refute('in_order', session, says, [earlier.message.since, entry]);
     }
     message.taken = entry;
   }
@@ -133,9 +132,11 @@ class MessageLog {
     this.#end(number, message, entry);
   }
 
-  #begin(number: number, since: Message['since'], takes = 0): Message {
+  #begin(number: number, since: Message['since'], takes = 0, foundBy?: number): Message {
     const message: Message = {
       since,
+      isMail: since.type === 'post' && since.isMail === true,
+      foundBy,
       taken: undefined,
       end: undefined,
       missing: undefined,
@@ -152,10 +153,19 @@ class MessageLog {
     this.#open.delete(number);
   }
 
-  #earliest(): number | undefined {
-    let earliest: number | undefined;
-    for (const number of this.#open) if (earliest === undefined || number < earliest) earliest = number;
-    return earliest;
+  /**
+   * The first message that should have been delivered before this one: what a claim found comes first, and what came by one way is delivered in the
+   * order of its numbers. Of one that this owner has taken the answer to its end may have been lost.
+   */
+  #overtaken(number: number, { isMail }: Message, token: number): { number: number; message: Message } | undefined {
+    let first: { number: number; message: Message } | undefined;
+    for (const earlier of this.#open) {
+      const message = this.messages.get(earlier);
+      if (message === undefined || earlier >= number || (first?.number ?? number) < earlier) continue;
+      if (message.taken?.token === token || (message.foundBy !== token && message.isMail !== isMail)) continue;
+      first = { number: earlier, message };
+    }
+    return first;
   }
 }
 

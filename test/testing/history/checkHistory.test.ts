@@ -226,6 +226,12 @@ describe('the history checker', () => {
     expect(refuted([...posted, message('take', 'a', 1, 1), message('take', 'a', 1, 2)])).toEqual([]);
   });
 
+  it('[N-4] lets a message that came by another node be begun behind a later one that came directly, until a claim has found both', () => {
+    const posted = [claim('a', 1), message('post', 'a', 1, 1, { isMail: true }), message('post', 'a', 1, 2)];
+    expect(refuted([...posted, message('take', 'a', 1, 2)])).toEqual([]);
+    expect(refuted([...posted, claim('b', 2, [1, 2]), message('take', 'b', 2, 2)])).toEqual(['in_order 2']);
+  });
+
   it('[N-4] finds two messages of one sender that changed places', () => {
     const messages = [row(2, 'done', { key: 'one' }), row(1, 'done', { key: 'two' })];
     const one = [sender('send', 'a', 'one'), sender('accepted', 'a', 'one')];

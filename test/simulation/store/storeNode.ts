@@ -1,0 +1,290 @@
+import type { Clock, Timer } from '../../../src/policy/clock.ts';
+import type { Kept, SessionLedger, SessionStore } from '../../../src/sessions/sessionStore.ts';
+import { createRedactor } from '../../../src/store/redact.ts';
+import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
+import { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
+import type { SimulatedClock } from '../../../src/testing/index.ts';
+import { journalled, type Note } from '../../cluster/journal.ts';
+import type { Chance } from '../chance.ts';
+import type { ClientProcess, SimulatedServer } from './simulatedServer.ts';
+
+/** Of the leases of nodes. */
+export const leaseMs = 1_000;
+
+/** What a node was told of a write that has a mark of its own. */
+export interface Answer {
+  readonly what: 'message' | 'call' | 'result';
+  readonly mark: string;
+  kept: Kept | undefined;
+}
+
+/** A session as its node sees it. */
+interface Owned {
+  readonly ledger: SessionLedger;
+  lastMessage: number;
+  lastTurn: number;
+  lastSeq: number;
+  readonly mailbox: number[];
+  /** The message under way; its handler has it once that was answered. */
+  taken:
+    | { readonly number: number; readonly turn: number; isBegun: boolean; calls: string[]; made: number }
+    | undefined;
+  isLeft: boolean;
+}
+
+/** A bug that is planted to see it found. */
+export interface Plant {
+  readonly mutate?: (text: string, process: { readonly wallNow: number }) => string;
+  /** A post is acknowledged before it is committed. */
+  readonly acknowledgesEarly?: boolean;
+  /** A message that has ended is delivered once more. */
+  readonly deliversTwice?: boolean;
+}
+
+/** One node of the simulation: a store, and what a gateway does with it, at moments and in an order that chance chooses. */
+export class StoreNode implements ClientProcess {
+  readonly name: string;
+  readonly answers: Answer[] = [];
+  readonly store: PostgresStore;
+  readonly #sessions: SessionStore;
+  readonly #owned = new Map<string, Owned>();
+  readonly #claiming = new Set<string>();
+  readonly #chance: Chance;
+  readonly #clock: Clock;
+  readonly #plant: Plant;
+  #state: 'runs' | 'frozen' | 'dead' = 'runs';
+  readonly #late: (() => void)[] = [];
+  /** Operations without an answer. */
+  pending = 0;
+  #marks = 0;
+
+  constructor(
+    name: string,
+    server: SimulatedServer,
+    base: SimulatedClock,
+    { chance, note, skewMs, plant }: { chance: Chance; note: Note; skewMs: number; plant: Plant },
+  ) {
+    this.name = name;
+    this.#chance = chance;
+    this.#plant = plant;
+    this.#clock = this.#clockOf(base, skewMs);
+    const url = `postgres://nobody@localhost/simulation?leaseMs=${leaseMs}&direct=false`;
+    this.store = new PostgresStore(server.module(this), readTarget(url), {
+      url,
+      required: false,
+      runtimePid: undefined,
+      retention: undefined,
+      redact: createRedactor(),
+      clock: this.#clock,
+      random: () => chance.integer(0, 999_999) / 1_000_000,
+      facts: { tell: () => undefined, wants: () => false },
+      logger: undefined,
+    });
+    const sessions = this.store.sessions({ id: name, isAlive: () => true });
+    this.#sessions = journalled(sessions, name, (entry) => {
+      if (this.#state !== 'dead') note(entry);
+    });
+    this.#ask(() => this.store.open(false));
+  }
+
+  get isRunning(): boolean {
+    return this.#state === 'runs';
+  }
+
+  get isDead(): boolean {
+    return this.#state === 'dead';
+  }
+
+  mutate = (text: string): string => this.#plant.mutate?.(text, { wallNow: this.#clock.wallNow() }) ?? text;
+
+  deliver(what: () => void): void {
+    if (this.#state === 'runs') what();
+    else if (this.#state === 'frozen') this.#late.push(what);
+  }
+
+  kill(): void {
+    this.#state = 'dead';
+    this.pending = 0;
+  }
+
+  freeze(): void {
+    this.#state = 'frozen';
+  }
+
+  goOn(): void {
+    this.#state = 'runs';
+    for (const what of this.#late.splice(0)) what();
+  }
+
+  /** A few things that a gateway may do now. */
+  act(sessions: readonly string[]): void {
+    const own = [...this.#owned.keys()];
+    if (own.length === 0 || this.#chance.happens(0.15)) {
+      const session = this.#chance.pick(sessions);
+      if (!this.#owned.has(session)) this.#claim(session);
+    }
+    if (own.length === 0) return;
+    for (let times = this.#chance.integer(1, 4); times > 0; times--) this.#actFor(this.#chance.pick(own));
+  }
+
+  #actFor(session: string): void {
+    const owned = this.#owned.get(session);
+    if (owned === undefined) return;
+    const { taken, mailbox } = owned;
+    const choices: [number, () => void][] = [[3, () => this.#post(session, owned)]];
+    if (taken === undefined && mailbox.length > 0) choices.push([4, () => this.#take(session, owned)]);
+    if (taken?.isBegun === true) {
+      choices.push([3, () => this.#open(session, owned, taken)], [3, () => this.#end(session, owned, taken)]);
+      if (taken.calls.length > 0) choices.push([4, () => this.#settle(owned, taken)]);
+    }
+    if (taken === undefined) choices.push([0.3, () => this.#release(session, owned)]);
+    this.#chance.weighted(choices)();
+  }
+
+  /** Gives everything to the database that waits for it. */
+  flush(): void {
+    this.#ask(() => this.store.flush());
+  }
+
+  #claim(session: string): void {
+    const limits = {
+      maxDeliveries: 1_000_000,
+      maxAgeMs: Number.MAX_SAFE_INTEGER,
+      wallNow: this.#clock.wallNow(),
+      answer: () => ({ status: 'error', error: 'lost', retries: 0, recoverable: false }) as const,
+      facts: () => [],
+    };
+    if (this.#claiming.has(session)) return;
+    this.#claiming.add(session);
+    this.#ask(async () => {
+      const claim = await this.#sessions.claim(session, limits);
+      this.#claiming.delete(session);
+      if (claim === undefined || claim.held) return;
+      const past = claim.past(100);
+      if (past === undefined) return;
+      const owned: Owned = {
+        ledger: claim.ledger,
+        ...past,
+        mailbox: claim.recovered.waiting.map(({ number }) => number),
+        taken: undefined,
+        isLeft: false,
+      };
+      this.#owned.set(session, owned);
+      claim.ledger.watch?.(() => this.#lost(session, owned));
+    });
+  }
+
+  #post(session: string, owned: Owned): void {
+    const number = ++owned.lastMessage;
+    const mark = this.#mark();
+    const key = this.#chance.happens(0.6) ? `key of ${mark}` : undefined;
+    this.#write(session, owned, { what: 'message', mark }, () =>
+      owned.ledger.post({ number, message: { kind: 'user', data: mark }, key, at: this.#clock.wallNow() }),
+    );
+    if (this.#plant.acknowledgesEarly === true) {
+      this.answers.push({ what: 'message', mark, kept: 'durable' });
+    }
+    owned.mailbox.push(number);
+  }
+
+  #take(session: string, owned: Owned): void {
+    const number = owned.mailbox.shift() ?? 0;
+    const taken = { number, turn: ++owned.lastTurn, isBegun: false, calls: [], made: 0 };
+    owned.taken = taken;
+    this.#write(
+      session,
+      owned,
+      undefined,
+      () => owned.ledger.take(number, taken.turn, ++owned.lastSeq, this.#clock.wallNow()),
+      () => {
+        taken.isBegun = true;
+      },
+    );
+  }
+
+  #open(session: string, owned: Owned, taken: NonNullable<Owned['taken']>): void {
+    const call = `${session}-${taken.turn}-${++taken.made}`;
+    const mark = this.#mark();
+    const at = this.#clock.wallNow();
+    const row = { call, turn: taken.turn, integration: 'work', tool: 'step', input: mark, effect: undefined };
+    this.#write(
+      session,
+      owned,
+      { what: 'call', mark },
+      () => owned.ledger.open({ ...row, seq: ++owned.lastSeq, at, deadlineAt: at + 1000 }),
+      () => taken.calls.push(call),
+    );
+  }
+
+  #settle(owned: Owned, { calls }: NonNullable<Owned['taken']>): void {
+    const call = calls.shift() ?? '';
+    const mark = this.#mark();
+    const session = call.split('-').slice(0, -2).join('-');
+    this.#write(session, owned, { what: 'result', mark }, () =>
+      owned.ledger.settle(call, { status: 'ok', value: mark, retries: 0 }, ++owned.lastSeq, this.#clock.wallNow()),
+    );
+  }
+
+  #end(session: string, owned: Owned, { number, calls }: NonNullable<Owned['taken']>): void {
+    const { ledger } = owned;
+    while (calls.length > 0 && owned.taken !== undefined) this.#settle(owned, owned.taken);
+    owned.taken = undefined;
+    if (this.#chance.happens(0.15)) {
+      owned.mailbox.unshift(number);
+      this.#write(session, owned, undefined, () => ledger.putBack(number, true));
+    } else {
+      this.#write(session, owned, undefined, () => ledger.finish(number, 'done', this.#clock.wallNow()));
+      if (this.#plant.deliversTwice === true && this.#chance.happens(0.1)) owned.mailbox.unshift(number);
+    }
+  }
+
+  #release(session: string, owned: Owned): void {
+    this.#lost(session, owned);
+    this.#ask(() => owned.ledger.release());
+  }
+
+  #write(
+    session: string,
+    owned: Owned,
+    marked: Omit<Answer, 'kept'> | undefined,
+    write: () => Promise<Kept>,
+    done: () => void = () => undefined,
+  ): void {
+    const answer: Answer | undefined = marked && { ...marked, kept: undefined };
+    if (answer !== undefined) this.answers.push(answer);
+    this.#ask(async () => {
+      const kept = await write();
+      if (this.#state === 'dead') return;
+      if (answer !== undefined) answer.kept = kept;
+      if (kept === 'fenced') this.#lost(session, owned);
+      else if (!owned.isLeft) done();
+    });
+  }
+
+  #lost(session: string, owned: Owned): void {
+    owned.isLeft = true;
+    if (this.#owned.get(session) === owned) this.#owned.delete(session);
+  }
+
+  #ask(work: () => Promise<unknown>): void {
+    this.pending++;
+    void work().finally(() => {
+      this.pending--;
+    });
+  }
+
+  #mark(): string {
+    return `${this.name}/${++this.#marks}`;
+  }
+
+  #clockOf(base: SimulatedClock, skewMs: number): Clock {
+    const own = (callback: () => void) => () => this.deliver(callback);
+    return {
+      now: () => base.now(),
+      wallNow: () => base.wallNow() + skewMs,
+      setTimeout: (callback, delayMs, options): Timer => base.setTimeout(own(callback), delayMs, options),
+      clearTimeout: (timer) => base.clearTimeout(timer),
+      nextTurn: (callback) => base.nextTurn(own(callback)),
+    };
+  }
+}

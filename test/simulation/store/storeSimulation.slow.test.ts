@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { Plant } from './storeNode.ts';
+import { simulateStore } from './simulateStore.ts';
+
+/** The first violation that seeds find, one after the other. */
+async function firstViolation(seeds: number, plant?: Plant): Promise<string | undefined> {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const { violation } = await simulateStore({ seed, plant });
+    if (violation !== undefined) return `seed ${seed}: ${violation}`;
+  }
+  return undefined;
+}
+
+describe('stores on a simulated database', { timeout: 600_000 }, () => {
+  it('[N-2] [N-4] [I-5] [G-11] answer each write as it is in the end, over 500 seeds', async () => {
+    expect(await firstViolation(500)).toBeUndefined();
+  }, 3_600_000);
+
+  describe('find a planted bug:', () => {
+    it('[N-4] a write without its fence', async () => {
+      const fence = 'WHERE l.token = w.token AND l.lease_id = w.lease_id FOR SHARE OF l';
+      const plant: Plant = { mutate: (text) => text.replace(fence, 'FOR SHARE OF l') };
+      expect(await firstViolation(60, plant)).toBeDefined();
+    });
+
+    it('[N-4] a lease by the clock of a node', async () => {
+      const plant: Plant = {
+        mutate: (text, { wallNow }) =>
+          text.replaceAll('clock_timestamp()', () => `TIMESTAMPTZ '${new Date(wallNow).toISOString()}'`),
+      };
+      expect(await firstViolation(20, plant)).toMatch(/lease_by_database/);
+    });
+
+    it('[I-5] an acknowledgement before the commit', async () => {
+      expect(await firstViolation(60, { acknowledgesEarly: true })).toMatch(/answered durable, and is there 0 times/);
+    });
+
+    it('[I-5] a message that is delivered twice without a kill', async () => {
+      expect(await firstViolation(60, { deliversTwice: true })).toMatch(/nothing_doubled/);
+    });
+
+    it('[I-5] a message with a key that is lost', async () => {
+      const inserted = /(INSERT INTO \S+message \(session, number, body, key, posted_at\) SELECT [a-z, _]+ FROM h)\b/;
+      const plant: Plant = {
+        mutate: (text) =>
+          inserted.test(text)
+            ? text
+                .replace(inserted, '$1 WHERE key IS NULL')
+                .replace(/changed AS \([^]*(?=\s+SELECT w\.ord, h\.ord)/, 'changed AS (SELECT ord AS o FROM h)')
+            : text,
+      };
+      expect(await firstViolation(60, plant)).toMatch(/answered durable, and is there 0 times/);
+    });
+  });
+});
