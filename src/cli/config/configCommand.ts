@@ -5,6 +5,7 @@ import { type EffectiveValue, effectiveValues, isImplied, isPattern, valueText }
 import { configJsonSchema } from '../../config/jsonSchema.ts';
 import { ConfigError, sourceText } from '../../config/problems.ts';
 import { readConfig } from '../../config/readConfig.ts';
+import { isPostgresUrl, shownUrl } from '../../policy/postgresUrl.ts';
 import { KnownSecrets } from '../../store/knownSecrets.ts';
 import { redacted } from '../../store/redacted.ts';
 import { isSecretName } from '../../store/secretNames.ts';
@@ -87,7 +88,8 @@ async function endOf(signal: AbortSignal): Promise<undefined> {
 
 function shownValue({ path, value }: EffectiveValue): unknown {
   // A file says where its database is from where it lies; the others from the working directory.
-  if (path === 'store' && typeof value === 'string' && value !== ':memory:') return resolve(value);
+  if (path === 'store' && typeof value === 'string' && value !== ':memory:')
+    return isPostgresUrl(value) ? shownUrl(value) : resolve(value);
   return withoutNamedSecrets(value);
 }
 

@@ -220,6 +220,15 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
     expect(stderr).not.toMatch(/robin|hunter2/);
   });
 
+  it('[N-1] [E-3] [O-8] shows it in the configuration as what it is, without who signs in', async () => {
+    const env = { UNWEDGE_DB: `postgres://robin:${secret}@db/agents?schema=mine` };
+    const { code, stdout } = await call(['config'], { env });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^store +postgres:\/\/db\/agents\?schema=mine +UNWEDGE_DB$/m),
+    ]);
+  });
+
   it('[N-1] [L-6] says that no gateway has used it yet, and how to mend a wrong URL', async () => {
     const { run, db } = await startDatabase();
     const { code, stderr } = await run(['status']);
