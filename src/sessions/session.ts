@@ -53,7 +53,10 @@ export interface Session<Result = unknown> {
   readonly waiting: number;
   /** Messages, tool calls and their results, oldest first. Those of an earlier run are read when they are first asked for, from the gateway's start to its stop. */
   readonly history: readonly HistoryEntry[];
-  /** Another runtime that lives owns this session: it takes no message here. */
+  /**
+   * Another runtime that lives owns this session, or on PostgreSQL nobody knows whether one does: nothing of it is processed here. What is sent is left
+   * for its owner on PostgreSQL, and refused elsewhere.
+   */
   readonly heldElsewhere: boolean;
   /**
    * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.

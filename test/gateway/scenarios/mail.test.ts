@@ -1,8 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
 import type { Session } from '../../../src/sessions/session.ts';
 import type { MessageHandler, SessionOptions } from '../../../src/sessions/sessionOptions.ts';
+import { PgSessions } from '../../../src/store/postgres/pgSessions.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { newSchema, type TestSchema } from '../../store/startPostgres.ts';
 
@@ -155,6 +156,19 @@ describe.skipIf(!hasPostgres)('a message for a session of another node', () => {
       release.pop()?.();
     }
     await expect.poll(() => owner.seen).toEqual(Array.from(accepted, (_, index) => `${index}`));
+  });
+
+  it('[N-2] [N-3] is not processed by a node that could not find out whose it is, but when it has claimed it', async () => {
+    const schema = await newSchema();
+    const claim = vi.spyOn(PgSessions.prototype, 'claim').mockResolvedValue(undefined);
+    const { session, seen } = await node(schema, { leaseMs: 2_000 });
+    expect(session.heldElsewhere).toBe(true);
+    const sent = await session.send(user('early'));
+    expect(sent).toMatchObject({ accepted: true, id: 's-x1', durable: true });
+    claim.mockRestore();
+    expect(sent.accepted && (await sent.processed)).toEqual({ ok: true, value: 'did early' });
+    expect([session.heldElsewhere, seen]).toEqual([false, ['early']]);
+    expect(await session.send(user('own'))).toMatchObject({ id: 's-m2' });
   });
 
   it('[N-6] and that nobody takes is told of by every gateway on the store', async () => {
