@@ -186,7 +186,11 @@ export class Persistence {
 
   #take(claim: Claim | undefined): void {
     const { id: session, facts } = this.#scope;
-    if (claim === undefined) return;
+    if (claim === undefined) {
+      // Nobody can say whose it is: of several nodes another one may own it.
+      if (this.#handsOver) this.#held = true;
+      return;
+    }
     if (claim.held) {
       if (!this.#held) facts.tell({ type: 'session.held', session, by: claim.by });
       this.#held = true;

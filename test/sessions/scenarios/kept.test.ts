@@ -195,6 +195,34 @@ describe('a kept session', () => {
     expect(await acceptance).toMatchObject({ accepted: true, id: 'agent:main-m1' });
   });
 
+  it('[N-2] [N-6] is nobody’s to process where other nodes may own it and the store cannot say so', async () => {
+    const store = new HeldStore();
+    store.handsOver = true;
+    store.outOfOrder = true;
+    const { session } = await startKept(() => 'done', {}, store);
+    expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'owned_elsewhere' });
+    store.outOfOrder = false;
+    await session.open(store);
+    const acceptance = session.send({ kind: 'user' });
+    store.commit();
+    expect(await acceptance).toMatchObject({ accepted: true, id: 'agent:main-m1' });
+  });
+
+  it('[N-7] is released by a drain once its turn has ended, where others can take it', async () => {
+    const store = new HeldStore();
+    store.handsOver = true;
+    const { session, clock } = await startKept(() => 'done', {}, store);
+    void session.send({ kind: 'user' });
+    await clock.settle();
+    session.drain({ until: 1_000, ended: () => undefined });
+    expect(store.writes).not.toContain('release');
+    await store.commitAll(clock);
+    expect(store.writes.at(-1)).toBe('release');
+    const idle = await startKept(() => 'done', {}, Object.assign(new HeldStore(), { handsOver: true }));
+    idle.session.drain({ until: 1_000, ended: () => undefined });
+    expect(idle.store.writes).toEqual(['release']);
+  });
+
   it('[G-11] delivers what was accepted before first, whatever the limit of the mailbox', async () => {
     const store = new HeldStore();
     store.recovered = {
