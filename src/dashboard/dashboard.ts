@@ -72,6 +72,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     '/api/session': { method: 'GET', right: 'read', answer: session },
     '/api/events': { method: 'GET', right: 'read', answer: events },
     '/api/chain': { method: 'GET', right: 'read', answer: chain },
+    '/api/cluster': { method: 'GET', right: 'read', answer: cluster },
     '/api/trees': { method: 'GET', right: 'read', answer: trees },
     [metricsPath]: { method: 'GET', right: 'read', answer: metrics },
     '/api/letters': { method: 'GET', right: 'read', answer: letters },
@@ -161,6 +162,10 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 
   async function metrics({ request, response }: Asked): Promise<void> {
     sendMetrics(request, response, await source.metrics());
+  }
+
+  async function cluster({ response }: Asked): Promise<void> {
+    sendJson(response, (await source.cluster()) ?? {});
   }
 
   async function trees({ response }: Asked): Promise<void> {

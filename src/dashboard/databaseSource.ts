@@ -16,7 +16,7 @@ import { type AskedRuntime, askRuntimes, pidsOfAnswers } from '../runtime/askRun
 import { databaseMetrics } from '../runtime/databaseMetrics.ts';
 import { giveOrder } from '../runtime/giveOrder.ts';
 import type { SessionWhy } from '../sessions/why.ts';
-import type { DeadLetterRecord, StoreReader } from '../store/storeReader.ts';
+import type { ClusterView, DeadLetterRecord, StoreReader } from '../store/storeReader.ts';
 import { assemble, runtimeLine } from './assemble.ts';
 import { chainOf, type EventChain } from './eventChain.ts';
 import { type EventPage, type EventSearch, findEvents } from './eventPages.ts';
@@ -119,6 +119,10 @@ export class DatabaseSource implements DashboardSource {
 
   chain(event: number): Promise<EventChain | undefined> {
     return this.#read((reader) => chainOf(reader, event));
+  }
+
+  async cluster(): Promise<ClusterView | undefined> {
+    return this.#names.in(await this.#read((reader) => reader.cluster()));
   }
 
   async trees(): Promise<readonly RuntimeTree[]> {

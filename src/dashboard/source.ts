@@ -3,7 +3,7 @@ import type { MetricFamily } from '../policy/metrics.ts';
 import type { EventChain } from './eventChain.ts';
 import type { EventPage, EventSearch } from './eventPages.ts';
 import type { Order, OrderResult } from '../policy/operatorOrder.ts';
-import type { DeadLetterRecord } from '../store/storeReader.ts';
+import type { ClusterView, DeadLetterRecord } from '../store/storeReader.ts';
 import type { RuntimeTree, SessionDetail, Snapshot } from './snapshot.ts';
 
 /** What is found out about gateways at one look; what the dashboard itself does comes to it. */
@@ -20,6 +20,8 @@ export interface DashboardSource {
   /** What led to an event and what followed; undefined for an event that nobody knows. */
   chain(event: number): Promise<EventChain | undefined>;
   trees(): Promise<readonly RuntimeTree[]>;
+  /** The gateways that share the database; undefined where it is the file of one machine. */
+  cluster(): Promise<ClusterView | undefined>;
   /** Without secrets. */
   metrics(): Promise<readonly MetricFamily[]>;
   /** Dead letters of a session or of all, the newest first, at most 500. */

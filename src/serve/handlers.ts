@@ -168,6 +168,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const { reason } = acceptance;
       if (reason === 'mailbox_full') throw new ApiError(429, 'The mailbox of the session is full.', 1);
       if (reason === 'owned_elsewhere') throw heldElsewhere();
+      if (reason === 'unavailable') throw new ApiError(503, 'The database that keeps the session is out of reach.', 5);
       throw new ApiError(503, 'It is stopping.', 5);
     }
     const { id, durable, processed } = acceptance;

@@ -21,11 +21,11 @@ export type Acceptance<Result = unknown> =
     };
 
 /**
- * Why a session takes no message now. `owned_elsewhere`: it lives in another process, and the message could not be left for it there. In a file or in
- * memory none can. On PostgreSQL each is, and this says that the database is away: where the connection broke in the middle of a commit the message
- * may be delivered all the same, so send it again under the same key.
+ * Why a session takes no message now. `owned_elsewhere`: it lives in another process, and the store (a file) has no way there. `unavailable`: the
+ * PostgreSQL database is out of reach, which knows whose the session is. Where the connection broke in the middle of a commit the message may be
+ * delivered all the same, so send it again under the same key.
  */
-export type RefusalReason = 'mailbox_full' | 'stopped' | 'owned_elsewhere';
+export type RefusalReason = 'mailbox_full' | 'stopped' | 'owned_elsewhere' | 'unavailable';
 
 /** An accepted message on its way. */
 export interface Envelope {

@@ -114,7 +114,7 @@ export class Intake {
     }
     if (answer.mailed === 'duplicate')
       return { accepted: false, reason: 'duplicate', id: messageId(this.#scope.id, answer.first) };
-    return this.#refuse(message, answer.mailed === 'full' ? 'mailbox_full' : 'owned_elsewhere');
+    return this.#refuse(message, answer.mailed === 'full' ? 'mailbox_full' : 'unavailable');
   }
 
   /** Numbers the next message above this one. */

@@ -178,10 +178,7 @@ export class Persistence {
     const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
     const facts: RecoveryLimits['facts'] = (recovered) => recoveredFacts(session, recovered);
     const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
-    const claim = await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps });
-    // Where other nodes can be told of a message, one of them may have the session: until that is known it is not begun here.
-    if (claim === undefined && store.mail !== undefined) this.#held = true;
-    this.#take(claim);
+    this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }));
   }
 
   #take(claim: Claim | undefined): void {

@@ -244,8 +244,8 @@ export class SupervisedSession implements Session, Drainable {
 
   /**
    * Claims the session for this runtime, with what an earlier one left of it. A sender that waits for this is answered after it. While the
-   * session is {@link unclaimed} its owner tries again. The session refuses messages where another runtime holds it, and otherwise takes
-   * them without keeping them. Never rejects.
+   * session is {@link unclaimed} its owner tries again. The session refuses messages where another runtime holds it or, on a store of
+   * several machines, may hold it; otherwise it takes them without keeping them. Never rejects.
    * @param again - called when another runtime has taken the session over, which makes it unclaimed.
    */
   async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {

@@ -96,7 +96,8 @@ async function run({ database, journal }, load, { endAfterLines, how }) {
       else load.refused.push(`${key} was accepted without being durable`);
     }
     // Until the last owner is known to be dead; anything else is nobody's due.
-    if (what === 'refused' && waiting === 'owned_elsewhere') setTimeout(() => send(key, load.unanswered.get(key)), 100);
+    if (what === 'refused' && (waiting === 'owned_elsewhere' || waiting === 'unavailable'))
+      setTimeout(() => send(key, load.unanswered.get(key)), 100);
     else if (what === 'refused' && waiting === 'stopped' && ended) continue;
     else if (what === 'refused') load.refused.push(`${key} was refused: ${waiting}`);
     if (endAfterLines === undefined) {

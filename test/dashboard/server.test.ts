@@ -49,7 +49,7 @@ async function start(options: Partial<DashboardServerOptions> = {}, names?: read
 }
 
 const paths = [
-  ...['/api/snapshot', '/api/stream', '/api/session?id=agent:main', '/api/events', '/api/trees'],
+  ...['/api/snapshot', '/api/stream', '/api/session?id=agent:main', '/api/events', '/api/trees', '/api/cluster'],
   '/api/chain?id=1',
 ];
 

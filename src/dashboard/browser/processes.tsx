@@ -1,6 +1,7 @@
 import type { RuntimeLine, RuntimeTree } from '../snapshot.ts';
 import type { TreeNode } from '../../supervisor/tree.ts';
 import { useAsked } from './asked.ts';
+import { Cluster } from './cluster.tsx';
 import { OrderButton } from './dialog.tsx';
 import { Empty } from './empty.tsx';
 import { State } from './glyph.tsx';
@@ -40,6 +41,7 @@ export function Processes() {
           </Empty>
         </section>
       )}
+      <Cluster />
       {live.map(({ runtime, at, tree }) => (
         <section key={runtime.key} class="box" aria-label={`${runtime.name}, pid ${runtime.pid}`}>
           <div class="sh">

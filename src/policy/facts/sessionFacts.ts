@@ -8,7 +8,7 @@ export interface SessionFacts {
   'session.refused': {
     session: string;
     kind: string;
-    reason: 'mailbox_full' | 'stopped' | 'owned_elsewhere';
+    reason: 'mailbox_full' | 'stopped' | 'owned_elsewhere' | 'unavailable';
     refused: number;
   };
   /** A session was taken up where an earlier run of it ended: messages to deliver, lost calls, and open ones that rules settle first. */

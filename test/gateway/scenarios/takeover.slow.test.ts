@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('a node that is gone', { timeout: 60_000 }, () => 
       console.log(`taken over ${Math.round(ms)} ms after ${direction} was cut off`);
       expect(ms).toBeLessThan(inTimeMs);
       child.stdin?.write('2\n');
-      await said('refused 2 owned_elsewhere');
+      await said('refused 2 unavailable');
       proxy.pass();
       expect(await results()).toEqual([{ state: 'done', deliveries: 2 }]);
     },

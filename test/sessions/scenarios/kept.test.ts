@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Acceptance } from '../../../src/sessions/acceptance.ts';
 import type { HistoryEntry } from '../../../src/sessions/history.ts';
+import type { SessionMail } from '../../../src/sessions/sessionMail.ts';
 import type { MessageHandler, SessionOptions } from '../../../src/sessions/sessionOptions.ts';
 import { HeldStore } from '../../support/heldStore.ts';
 import { startSession } from '../../support/startSession.ts';
@@ -19,6 +20,14 @@ function noted<T>(promise: Promise<T>): { value: T | undefined } {
   });
   return note;
 }
+
+/** Of a store of several machines that is out of reach. */
+const deafMail: SessionMail = {
+  post: () => Promise.resolve({ mailed: 'not_kept' }),
+  serve: () => undefined,
+  look: () => Promise.resolve(),
+  oldest: undefined,
+};
 
 const earlier: HistoryEntry = { type: 'message', turn: 7, id: 'agent:main-m4', message: { kind: 'user' }, at: 1 };
 
@@ -192,6 +201,20 @@ describe('a kept session', () => {
     await session.open(store);
     const acceptance = session.send({ kind: 'user' });
     store.commit();
+    expect(await acceptance).toMatchObject({ accepted: true, id: 'agent:main-m1' });
+  });
+
+  it('[N-2] [N-6] takes nothing while the store of several machines cannot say whose it is, and goes on when it can', async () => {
+    const store = Object.assign(new HeldStore(), { mail: deafMail, handsOver: true });
+    store.outOfOrder = true;
+    const { session } = await startKept(() => 'done', {}, store);
+    expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'unavailable' });
+    expect([session.waiting, session.unclaimed]).toEqual([0, true]);
+    store.outOfOrder = false;
+    await session.open(store);
+    const acceptance = session.send({ kind: 'user' });
+    store.commit();
+    // Not a number by the clock of this machine.
     expect(await acceptance).toMatchObject({ accepted: true, id: 'agent:main-m1' });
   });
 
