@@ -20,6 +20,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
   api: async () => (await import('./api/suite.ts')).apiSuite,
   mcp: async () => (await import('./mcp/suite.ts')).mcpSuite,
+  cluster: async () => (await import('./cluster/suite.ts')).loadClusterSuite(),
 };
 
 /** Names of all suites, in the order they run. */

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -85,6 +85,9 @@ export async function startPostgres(more: readonly string[]): Promise<PostgresSe
     if (line !== 'up') throw new Error(`PostgreSQL did not start: ${line}`);
   };
   await up();
+  // It ends with this process, and does not hold it.
+  keeper.unref();
+  for (const stream of [keeper.stdin, keeper.stdout]) if (stream instanceof Socket) stream.unref();
   let databases = 0;
   return {
     port,
@@ -127,6 +130,12 @@ export async function connectTo(url: string): Promise<Client> {
 interface Client {
   connect(): Promise<void>;
   query(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
+  /** Prepared by its name. */
+  query(prepared: {
+    readonly name: string;
+    readonly text: string;
+    readonly values: readonly unknown[];
+  }): Promise<{ rows: Record<string, unknown>[] }>;
   on(event: 'error', listener: () => void): void;
   end(): Promise<void>;
 }
