@@ -18,7 +18,7 @@ export const faults: readonly Fault[] = [
 ];
 
 /** How long a take-over may take, in ms. */
-export const takeoverWithinMs = 15_000;
+const takeoverWithinMs = 15_000;
 /** How long an orderly stop may take, whatever the database does, in ms. */
 const stopWithinMs = 30_000;
 

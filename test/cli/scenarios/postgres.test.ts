@@ -220,7 +220,7 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
     expect(stderr).not.toMatch(/robin|hunter2/);
   });
 
-  it('[N-1] [E-3] [O-8] shows it in the configuration as what it is, without who signs in', async () => {
+  it('[N-1] [O-8] shows it in the configuration as what it is, without who signs in', async () => {
     const env = { UNWEDGE_DB: `postgres://robin:${secret}@db/agents?schema=mine` };
     const { code, stdout } = await call(['config'], { env });
     expect([code, stdout]).toEqual([
