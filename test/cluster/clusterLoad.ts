@@ -13,6 +13,8 @@ interface Unanswered {
   sender: string;
   /** The node by which it was sent first. */
   by: string | undefined;
+  /** Whether another node was sent it too: it has no place among those of one way. */
+  isElsewhere: boolean;
   sentAt: number;
 }
 
@@ -64,7 +66,7 @@ export class ClusterLoad {
     clearInterval(this.#timer);
   }
 
-  heard(node: NodeProcess, [what, ...words]: readonly string[]): void {
+  heard([what, ...words]: readonly string[]): void {
     const [key = '', word] = words;
     const waiting = this.#unanswered.get(key);
     if (waiting === undefined) return;
@@ -74,7 +76,7 @@ export class ClusterLoad {
       if (word === 'false') this.#unkept.add(key);
       if (this.#unkept.has(key)) return;
       this.accepted.add(key);
-      const sender = waiting.by === node.name ? waiting.sender : key;
+      const sender = waiting.isElsewhere ? key : waiting.sender;
       this.journal.push({ type: 'accepted', node: 'senders', session: waiting.session, key, sender });
     } else if (what === 'refused') waiting.sentAt = Date.now() - patienceMs + retryMs;
   }
@@ -92,7 +94,7 @@ export class ClusterLoad {
       if (own.length >= mostUnanswered || this.#random() < 0.5) continue;
       const session = `s-${Math.floor(this.#random() * this.#sessions)}`;
       const key = `k-${this.#sent++}`;
-      const waiting: Unanswered = { session, sender: name, by: undefined, sentAt: 0 };
+      const waiting: Unanswered = { session, sender: name, by: undefined, isElsewhere: false, sentAt: 0 };
       this.#unanswered.set(key, waiting);
       this.#send(key, waiting);
       if (this.#random() < 0.05) this.#send(key, waiting);
@@ -108,6 +110,7 @@ export class ClusterLoad {
       waiting.sender = `${waiting.sender} by ${node.name}`;
       this.journal.push({ type: 'send', node: 'senders', session: waiting.session, key, sender: waiting.sender });
     }
+    waiting.isElsewhere ||= waiting.by !== undefined && waiting.by !== node?.name;
     node?.send(waiting.session, key);
   }
 }
