@@ -22,7 +22,9 @@ export function watchedSessions(store: SessionStore, books: LedgerBooks): Sessio
 function watched(ledger: SessionLedger, { verdict, settled }: LedgerBooks): SessionLedger {
   return new Proxy(ledger, {
     get(target, name) {
-      const method = Reflect.get(target, name) as (...given: unknown[]) => unknown;
+      const method = Reflect.get(target, name) as ((...given: unknown[]) => unknown) | undefined;
+      // Of what only some engines have.
+      if (method === undefined) return undefined;
       return (...given: unknown[]): unknown => {
         if (name === 'reconciled') verdict(given[0] as string, (given[1] as { verdict: string }).verdict);
         if (name === 'settle') settled(given[0] as string, given[1] as ToolResult);
