@@ -66,6 +66,11 @@ for await (const line of lines) {
 }
 // Nothing more comes: what was accepted is processed to its end.
 const busy = () =>
-  !stopping && ids.some((id) => gateway.session(id).waiting > 0 || gateway.session(id).state !== 'idle');
+  !stopping &&
+  ids.some((id) => {
+    const { waiting, state, heldElsewhere } = gateway.session(id);
+    // One that lost its lease on a loaded machine claims it again, with what waits.
+    return waiting > 0 || state !== 'idle' || heldElsewhere;
+  });
 while (busy()) await gateway.wait('session.turn_ended', { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
 await gateway.stop();

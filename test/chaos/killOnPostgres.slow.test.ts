@@ -5,7 +5,7 @@ import { type KeptWhere, killGateway } from './killGateway.mjs';
 async function newDatabase(): Promise<KeptWhere> {
   const url = await (await postgresServer()).database();
   return {
-    path: `${url}?leaseMs=1000`,
+    path: `${url}?leaseMs=2500`,
     kept: async () => ({
       messages: await query(url, 'SELECT key, state, deliveries, stops FROM unwedge.message'),
       calls: await query(url, 'SELECT id, state, result FROM unwedge.call'),
