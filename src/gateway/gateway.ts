@@ -117,7 +117,7 @@ function coreGateway(scope: GatewayScope): Gateway {
     tree: () => registry.tree(),
     restart: (name) => registry.restart(name),
     why: (session) => registry.why(session),
-    untaken: () => untakenMessages(registry.sessions.values(), kept.oldestMail()),
+    untaken: () => untakenMessages(registry.sessions, kept.oldestMail(), scope.adoption.failed),
     report: async (reportOptions) =>
       (await import('../runtime/reportOfRuntime.ts')).reportOfRuntime(runtime, reportOptions),
     get store() {

@@ -163,9 +163,10 @@ export interface Gateway {
    */
   why(session: string): SessionWhy;
   /**
-   * Sessions of which a message waits while nothing works on it, the longest wait first, at most 10: for a readiness of your own. A message behind a turn
-   * that is under way is taken. On PostgreSQL that of the node's own sessions, and of all nodes the one that was left for a session longest ago and that
-   * its owner, if there is one, has not taken (as of the last 5 s).
+   * Sessions of which a message waits while nothing works on it, at most 10: those that this gateway has (`here`) first, and the longest wait first. A
+   * readiness of your own should go by those that are `here`: the others are of no use to this gateway, nor it to them. A message behind a turn that is
+   * under way is taken. On PostgreSQL these are the node's own sessions, and those for which other nodes have left messages that no owner has taken (as
+   * of the last 5 s).
    */
   untaken(): readonly UntakenMessage[];
   /**

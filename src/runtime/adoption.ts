@@ -30,6 +30,7 @@ export class Adoption {
   #isLooking = false;
   /** Those that were left to others: they do not stand in the way of the rest. */
   readonly #left = new Set<string>();
+  readonly #failed = new Set<string>();
   #saidFailure = false;
 
   constructor(parts: AdoptionParts) {
@@ -38,6 +39,11 @@ export class Adoption {
 
   get isAsked(): boolean {
     return this.#adopt !== undefined;
+  }
+
+  /** Sessions that could not be taken up when it was tried last. */
+  get failed(): ReadonlySet<string> {
+    return this.#failed;
   }
 
   /** @param adopt - may throw; that is said once, and leaves the session to others. */
@@ -63,6 +69,7 @@ export class Adoption {
     const found = await store.unowned(most);
     this.#isLooking = false;
     if (this.#isStopped) return;
+    this.#failed.clear();
     for (const session of found) {
       if (this.#parts.has(session)) continue;
       if (this.#make(adopt, session)) this.#left.delete(session);
@@ -84,6 +91,7 @@ export class Adoption {
       const text = `The session ${session} has something to do, and cannot be taken up: ${messageOf(error)}`;
       if (!this.#saidFailure) say(this.#parts.logger, 'error', text);
       this.#saidFailure = true;
+      this.#failed.add(session);
       return false;
     }
   }

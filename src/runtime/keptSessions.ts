@@ -40,8 +40,8 @@ export interface KeptSessions {
   /** Adds a session; it is opened now or, before the start, by it. */
   add(session: SupervisedSession): void;
   stop(): void;
-  /** The mail on the store that has waited longest though somebody could take it, as of the last look. */
-  oldestMail(): OldestMail | undefined;
+  /** The mail on the store that has waited longest though somebody could take it, of each session, as of the last look. */
+  oldestMail(): readonly OldestMail[];
 }
 
 export function createKeptSessions({
@@ -164,7 +164,7 @@ export function createKeptSessions({
       later.push(session);
       if (later.length === 1) void openLater();
     },
-    oldestMail: () => (stopped ? undefined : store?.mail?.oldest),
+    oldestMail: () => (stopped ? [] : (store?.mail?.oldest ?? [])),
     stop() {
       stopped = true;
       adoption.stop();

@@ -38,7 +38,7 @@ export interface MailReceiver {
   receive(mails: readonly IncomingMail[]): boolean;
 }
 
-/** The mail that has waited longest though somebody could take it. */
+/** The mail of a session that has waited longest though somebody could take it. */
 export interface OldestMail {
   readonly session: string;
   /** In ms, by the clock of the store. */
@@ -53,6 +53,9 @@ export interface SessionMail {
   serve(session: string, receiver: MailReceiver): void;
   /** Hands over the mail that waits for sessions of this runtime; resolves when what was kept before is handed over. */
   look(): Promise<void>;
-  /** As of the last look. Mail behind others that its owner is busy with is not counted: their own wait tells of it. */
-  readonly oldest: OldestMail | undefined;
+  /**
+   * Of each session with mail, the longest wait first, at most 500, as of the last look. Mail behind others that its owner is busy with is not counted:
+   * their own wait tells of it.
+   */
+  readonly oldest: readonly OldestMail[];
 }

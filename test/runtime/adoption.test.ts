@@ -55,14 +55,19 @@ describe('adoption', () => {
   });
 
   it('[I-4] [N-4] says once what cannot be taken up, and goes on with the others', async () => {
-    const { clock, adoption, made, lines, store } = start(new Set(['bad', 'good', 'worse']), (session) => {
+    const free = new Set(['bad', 'good', 'worse']);
+    const { clock, adoption, made, lines, store } = start(free, (session) => {
       if (session !== 'good') throw new Error('no handler for it');
       return true;
     });
     await adoption.start(store);
+    expect(adoption.failed).toEqual(new Set(['bad', 'worse']));
     await clock.advance(3000);
     expect(made).toEqual(['good']);
     expect(lines).toEqual(['The session bad has something to do, and cannot be taken up: no handler for it']);
+    free.delete('bad');
+    await clock.advance(1000);
+    expect(adoption.failed).toEqual(new Set(['worse']));
   });
 
   it('[I-3] looks no more after the stop', async () => {

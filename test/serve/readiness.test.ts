@@ -10,8 +10,17 @@ describe('readiness', () => {
     ['it stops', { phase: 'stopping' }, /stopping/],
     ['the store is out of order', { keeps: false }, /store is out of order/],
     ['no further session can be held', { isFull: true }, /as many sessions as it may/],
-    ['a message has come just now', { untaken: [{ session: 'serve:a', waitMs: 30_000 }] }, undefined],
-    ['nobody takes a message', { untaken: [{ session: 'serve:a', waitMs: 30_001 }] }, /serve:a has waited for 30s/],
+    ['a message has come just now', { untaken: [{ session: 'serve:a', waitMs: 30_000, here: true }] }, undefined],
+    [
+      'nobody takes a message',
+      { untaken: [{ session: 'serve:a', waitMs: 30_001, here: true }] },
+      /serve:a has waited for 30s/,
+    ],
+    [
+      'a message waits for a session of others',
+      { untaken: [{ session: 'x', waitMs: 90_000, here: false }] },
+      undefined,
+    ],
   ])('[E-1] [N-6] where %s', (_, parts, reason) => {
     const { ready, reasons } = readinessOf({ ...well, ...parts });
     expect(ready).toBe(reason === undefined);

@@ -17,7 +17,7 @@ function start() {
     post: (each) => new Promise((answer) => posts.push({ mail: each, answer })),
     serve: () => undefined,
     look: async () => void order.push('look'),
-    oldest: undefined,
+    oldest: [],
   };
   const clock = new SimulatedClock();
   const scope = sessionScope(

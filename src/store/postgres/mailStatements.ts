@@ -59,15 +59,15 @@ export const waitingMail: Sql = {
     ORDER BY m.id LIMIT $3`,
 };
 
-/** Mail counts that somebody could take: no live node owns its session, or nothing else is before it there. */
+/** The oldest mail of each session. It counts where somebody could take it: no live node owns its session, or nothing else is before it there. */
 export const oldestMail: Sql = {
   name: 'oldest_mail',
-  text: `SELECT m.session, extract(epoch FROM clock_timestamp() - m.sent_at) * 1000 AS wait_ms FROM uw.mail m
+  text: `SELECT m.session, extract(epoch FROM clock_timestamp() - min(m.sent_at)) * 1000 AS wait_ms FROM uw.mail m
     WHERE m.state = 'waiting' AND NOT (
       EXISTS (SELECT 1 FROM uw.lease l JOIN uw.node n ON n.id = l.owner
         WHERE l.key = m.session AND n.expires_at > clock_timestamp())
       AND EXISTS (SELECT 1 FROM uw.message u WHERE u.session = m.session AND u.state IN ('waiting', 'taken')))
-    ORDER BY m.sent_at LIMIT 1`,
+    GROUP BY m.session ORDER BY min(m.sent_at) LIMIT $1`,
 };
 
 /** How messages ended that a runtime has sent. */

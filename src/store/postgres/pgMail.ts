@@ -44,7 +44,7 @@ export class PgMail implements SessionMail {
   readonly #receivers = new Map<string, MailReceiver>();
   /** Of mail whose end is not known yet. */
   readonly #owed = new Map<number, (outcome: Outcome<unknown>) => void>();
-  #oldest: (OldestMail & { readonly at: number }) | undefined = undefined;
+  #oldest: { readonly mails: readonly OldestMail[]; readonly at: number } = { mails: [], at: 0 };
   #looks = 0;
   /** The look that is under way, and the one that is to follow it. */
   #looking: Promise<void> | undefined = undefined;
@@ -57,10 +57,10 @@ export class PgMail implements SessionMail {
     this.#parts = parts;
   }
 
-  get oldest(): OldestMail | undefined {
-    if (this.#oldest === undefined) return undefined;
-    const { session, waitMs, at } = this.#oldest;
-    return { session, waitMs: waitMs + this.#parts.clock.now() - at };
+  get oldest(): readonly OldestMail[] {
+    const { mails, at } = this.#oldest;
+    const sinceMs = this.#parts.clock.now() - at;
+    return mails.map(({ session, waitMs }) => ({ session, waitMs: waitMs + sinceMs }));
   }
 
   /** Looks for mail from now on; holds no process. A second time it does nothing. */
@@ -194,14 +194,10 @@ export class PgMail implements SessionMail {
   }
 
   async #findOldest(): Promise<void> {
-    const rows = await this.#parts.database.read(oldestMail);
+    const rows = await this.#parts.database.read(oldestMail, [mostRows]);
     if (rows === undefined) return;
-    const [row] = rows;
-    this.#oldest = row && {
-      session: String(row['session']),
-      waitMs: Number(row['wait_ms']),
-      at: this.#parts.clock.now(),
-    };
+    const mails = rows.map((row) => ({ session: String(row['session']), waitMs: Number(row['wait_ms']) }));
+    this.#oldest = { mails, at: this.#parts.clock.now() };
   }
 
   #write(run: (batch: BatchRows) => Promise<void>): void {

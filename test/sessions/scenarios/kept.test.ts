@@ -26,7 +26,7 @@ const deafMail: SessionMail = {
   post: () => Promise.resolve({ mailed: 'not_kept' }),
   serve: () => undefined,
   look: () => Promise.resolve(),
-  oldest: undefined,
+  oldest: [],
 };
 
 const earlier: HistoryEntry = { type: 'message', turn: 7, id: 'agent:main-m4', message: { kind: 'user' }, at: 1 };
