@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { judgeRequirements, parseRequirements, parseTitles } from '../../scripts/requirementList.mjs';
 
@@ -14,6 +15,18 @@ describe('the requirements', () => {
     const ids = judgeRequirements().rows.map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(100);
     expect(ids).toEqual(expect.arrayContaining(['I-1', 'M-13', 'F-27', 'U-5']));
+  });
+});
+
+describe('the deviations', () => {
+  it('name every requirement that is marked with a dagger', () => {
+    const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8').split('\n');
+    const marked = read('requirements.md').flatMap((line) =>
+      line.includes('†') ? (/^\| ([A-Z]+-\d+) /.exec(line)?.[1] ?? []) : [],
+    );
+    expect(marked.length).toBeGreaterThan(0);
+    const told = read('deviations.md').filter((line) => /^(#|\|)/.test(line));
+    expect(marked.filter((id) => !told.some((line) => line.includes(id)))).toEqual([]);
   });
 });
 
