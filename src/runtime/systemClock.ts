@@ -7,6 +7,23 @@ const longestDelayMs = 2 ** 31 - 1;
 /** The global is a getter, which costs as much as the time itself. Loading the module takes longer than a short import. */
 let monotonic: typeof performance | undefined;
 
+/** The timers that `monotonic` goes with: fake timers of a test replace both, and take both back at its end. */
+let timers: typeof setTimeout | undefined;
+
+/** What is added to `monotonic`, so that time goes on where it was when a test replaces it. */
+let offsetMs = 0;
+
+function monotonicNow(): number {
+  if (monotonic === undefined || setTimeout !== timers) follow(globalThis.performance);
+  return offsetMs + (monotonic as typeof performance).now();
+}
+
+function follow(current: typeof performance): void {
+  if (monotonic !== undefined) offsetMs += monotonic.now() - current.now();
+  monotonic = current;
+  timers = setTimeout;
+}
+
 /** A clock of this process's event loop. @param now - monotonic time in ms. */
 export function loopClock(now: () => number): Clock {
   const stalls = new LoopStalls(now);
@@ -34,7 +51,7 @@ export function loopClock(now: () => number): Clock {
 }
 
 /** The clock of the machine: monotonic `performance.now`, timers that do not keep the process alive. */
-export const systemClock: Clock = loopClock(() => (monotonic ??= globalThis.performance).now());
+export const systemClock: Clock = loopClock(monotonicNow);
 
 /** A timer that takes several of Node's, one after the other. */
 class LongTimer {
