@@ -35,7 +35,7 @@ export interface Engine {
 }
 
 /** Waits for the engine as well. */
-export async function settled<T>(engine: StartedEngine, promise: Promise<T>): Promise<T> {
+export async function settled<T>(engine: Pick<StartedEngine, 'settle'>, promise: Promise<T>): Promise<T> {
   await engine.settle();
   return promise;
 }

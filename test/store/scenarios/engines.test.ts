@@ -10,7 +10,11 @@ import { keepsStatistics } from '../conformance/statistics.ts';
 import { keepsMail } from '../conformance/mail.ts';
 import { keepsRates } from '../conformance/rates.ts';
 import { keepsRuntimes } from '../conformance/runtimes.ts';
-import { keepsSessions } from '../conformance/sessions.ts';
+import { keepsCalls } from '../conformance/calls.ts';
+import { keepsDeadLetters } from '../conformance/deadLetters.ts';
+import { keepsHistory } from '../conformance/history.ts';
+import { keepsMessages } from '../conformance/messages.ts';
+import { keepsOwners } from '../conformance/owners.ts';
 import { hasSqlite } from '../startStore.ts';
 
 const engines = [memory, ...(hasSqlite ? [sqlite] : []), ...(hasPostgres ? [postgres] : [])];
@@ -24,6 +28,10 @@ describe.each(engines)('the engine $name', (engine) => {
   keepsAlerts(engine);
   keepsChildren(engine);
   keepsRuntimes(engine);
-  keepsSessions(engine);
+  keepsOwners(engine);
+  keepsMessages(engine);
+  keepsDeadLetters(engine);
+  keepsCalls(engine);
+  keepsHistory(engine);
   keepsMail(engine);
 });
