@@ -63,7 +63,7 @@ function attention({ waiting }: ClusterView): readonly string[] {
   const who = left.length === 1 ? `${oldest.session} has` : `${left.length} sessions have`;
   return [
     `! ${who} messages and no gateway; the oldest waits for ${formatDuration(oldest.oldestMs)}`,
-    '  next: start a gateway that has them: gateway.session(id, …) or gateway.adoptSessions(…)',
+    '  next: start a gateway that has them: gateway.session(id, …) or gateway.adoptSessions(…); or end them: unwedge letters',
   ];
 }
 

@@ -22,8 +22,9 @@ export const letters = defineCommand({
   usage: 'letters [SESSION] [--send ID | --drop ID | --send-all] [--reason TEXT] [--json] [--db FILE]',
   details: [
     'Lists dead letters, the newest first: of a message that its gateway died of too often (poison), that waited too long (expired) or that',
-    'cannot be read (malformed). --send has one delivered again as a new message, once; --send-all all that are listed, two a second until',
-    'Ctrl-C. The gateway that has the session does it; without one it is done in the database, and delivered at the next start.',
+    'cannot be read (malformed); on PostgreSQL also messages for sessions that no gateway has (untaken). --send has one delivered again as a',
+    'new message, once; --send-all all that are listed, two a second until Ctrl-C. The gateway that has the session does it; without one it is',
+    'done in the database, and delivered at the next start. The sender of an untaken message that is dropped is told.',
   ].join('\n'),
   options: {
     send: { kind: 'text', value: 'ID', help: 'send this dead letter again' },
@@ -71,7 +72,7 @@ async function refuseUnknown(session: string, db: string | undefined, io: Io): P
 
 /** @throws UsageError for what is no id of a message. */
 function sessionOf(message: string): string {
-  const session = /^(.+)-m\d+$/s.exec(message)?.[1];
+  const session = /^(.+)-[mx]\d+$/s.exec(message)?.[1];
   if (session === undefined)
     throw new UsageError(`Expected the id of a message, such as agent:main-m12, got ${sanitize(message)}`);
   return session;
@@ -132,4 +133,5 @@ const reasons: Readonly<Record<string, string>> = {
     'poison: its process died each time it was begun, of it or of another message that was under way; send it again once that is mended, or drop it.',
   expired: 'expired: it waited too long to be delivered; send it again if it is still wanted, or drop it.',
   malformed: 'malformed: it cannot be read, and can only be dropped.',
+  untaken: 'untaken: no gateway has its session; start one that has it and it is delivered, or drop it.',
 };

@@ -11,7 +11,7 @@ import { giveAndSay, type OrderArgs, reasonOption } from './orders.ts';
 import type { RuleWhy, SessionWhy } from '../sessions/why.ts';
 import type { Io } from './io.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { isNamed, recordsText, ruleText, whyText } from './whyText.ts';
+import { isNamed, ownerText, recordsText, ruleText, whyText } from './whyText.ts';
 import { wrapLines } from './wrap.ts';
 
 export const why = defineCommand({
@@ -45,8 +45,11 @@ export const why = defineCommand({
     const found = asked.find(({ answer }) => answer !== undefined && !answer.heldElsewhere);
     if (args.fire) return fire(found?.answer, session, args, io, problemLines(asked, io.now()));
     if (found?.answer !== undefined) {
+      const { runtime, answer } = found;
+      const owner = records?.owner;
+      const where = owner === undefined ? '' : ownerText(session, owner, io.columns);
       io.stdout.write(
-        args.json ? toJson({ live: true, runtime: found.runtime, ...found.answer }) : whyText(found.answer, io.columns),
+        args.json ? toJson({ live: true, runtime, ...answer, owner }) : `${whyText(answer, io.columns)}${where}`,
       );
       return 0;
     }
@@ -70,12 +73,15 @@ export const why = defineCommand({
       if (silence.length > 0)
         io.stdout.write(wrapLines([...silence, 'What follows is from the database.'], io.columns));
       const elsewhere = asked.some((each) => each.elsewhere !== undefined && each.runtime.liveness !== 'dead');
-      const isGone = frozen.length === 0 && !elsewhere;
+      const { owner } = records;
+      const isGone = frozen.length === 0 && !elsewhere && owner === undefined;
       io.stdout.write(recordsText(records, { now, policies, isGone, width: io.columns }));
+      if (owner !== undefined) io.stdout.write(ownerText(session, owner, io.columns));
       const others = asked.filter((each) => each.frozen === undefined);
       io.stderr.write(problemLines(others, now));
+      const there = owner && `Ask on ${sanitize(owner.host)}`;
       const here = elsewhere ? 'No live gateway of this machine has it, ask on the others' : 'No live gateway has it';
-      const who = frozen.length > 0 ? 'Its gateway may be one that does not answer' : here;
+      const who = frozen.length > 0 ? 'Its gateway may be one that does not answer' : (there ?? here);
       io.stderr.write(`unwedge: ${who}: attempts, processes and circuits cannot be shown.\n`);
     }
     return 0;

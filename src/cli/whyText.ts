@@ -2,7 +2,7 @@ import type { CallWhy } from '../calls/callWhy.ts';
 import { reconcileText } from '../calls/reconcileText.ts';
 import { formatDuration } from '../policy/duration.ts';
 import { rateWaitText } from '../policy/rateText.ts';
-import type { SessionRecords } from '../store/storeReader.ts';
+import type { SessionOwner, SessionRecords } from '../store/storeReader.ts';
 import type { PolicyRow } from '../policy/flight.ts';
 import type { RuleWhy, SessionWhy, ToolCallWhy } from '../sessions/why.ts';
 import { counted } from './counted.ts';
@@ -229,6 +229,17 @@ export function recordsText(
   for (const { id, reason } of deadLetters) lines.push(`  message ${sanitize(id)} is a dead letter: ${reason}`);
   if (lines.length === 1) lines.push('  nothing waits and nothing is pending');
   return wrapLines(lines, width);
+}
+
+/** Where a session is, of a store of several machines. */
+export function ownerText(
+  session: string,
+  { name, host, pid, fence, sinceMs, leaseLeftMs }: SessionOwner,
+  width = Number.POSITIVE_INFINITY,
+): string {
+  const who = `${sanitize(name)} (pid ${pid} on ${sanitize(host)})`;
+  const lease = `its lease holds for ${time(leaseLeftMs)} more and is renewed, fence ${fence}`;
+  return wrapLines([`${who} has ${sanitize(session)} for ${time(sinceMs)}: ${lease}.`], width);
 }
 
 /** The limits of an integration, as they were last in force. */

@@ -35,6 +35,8 @@ export interface LiveSession {
   readonly state: string;
   /** Messages in its mailbox. */
   readonly waiting: number;
+  /** Whether another process has it. @defaultValue false */
+  readonly heldElsewhere?: boolean | undefined;
 }
 
 /** Integrations that are one command to people: one server for each client it has at the moment. */

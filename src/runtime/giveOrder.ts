@@ -28,7 +28,7 @@ interface Having {
 
 /**
  * Gives an order to the runtimes of a database that have what it names. One about a dead letter is carried out without a runtime where none
- * has its session. Never rejects: what could not be done is said, with the runtimes that do not answer.
+ * of this machine has its session. Never rejects: what could not be done is said, with the runtimes that do not answer.
  */
 export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<OrderResult> {
   const { order: what, name: given, ...note } = order;
@@ -144,6 +144,9 @@ function namesOf(order: OrderName, { integrations, sessions, groups = [] }: Live
   const called = [...integrations.map(({ integration }) => integration), ...groups.map(({ group }) => group)];
   const kept = sessions.map(({ session }) => session);
   if (order === 'restart') return [...called, ...kept];
+  // Who only sends to a session does nothing about its dead letters.
+  if (order === 'send_again' || order === 'drop')
+    return sessions.filter(({ heldElsewhere }) => heldElsewhere !== true).map(({ session }) => session);
   return order === 'isolate' || order === 'reset' || order === 'probe' ? called : kept;
 }
 

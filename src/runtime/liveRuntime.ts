@@ -131,7 +131,7 @@ export function liveStatus(
   paths: Iterable<
     Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong' | 'comeback'>
   >,
-  sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'>>,
+  sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'> & Partial<Pick<Session, 'heldElsewhere'>>>,
   clock: Clock,
   stop?: Pick<DrainOrder, 'since' | 'until'>,
 ): LiveStatus {
@@ -153,7 +153,9 @@ export function liveStatus(
   });
   return {
     integrations,
-    sessions: Array.from(sessions, ({ id, state, waiting }) => ({ session: id, state, waiting })),
+    sessions: Array.from(sessions, ({ id, state, waiting, heldElsewhere }) => {
+      return { session: id, state, waiting, ...(heldElsewhere === true && { heldElsewhere }) };
+    }),
     ...(stop !== undefined && { stopping: stoppingAt(stop, now) }),
   };
 }

@@ -24,7 +24,7 @@ export function deadLetterIn(row: Readonly<Record<string, unknown>>, redact: Red
     postedAt: Number(row['posted_at']),
     ...(row['ended_at'] !== null && { endedAt: Number(row['ended_at']) }),
     ...(text !== undefined && { text }),
-    canSend: message !== undefined,
+    canSend: message !== undefined && row['state'] !== 'untaken',
   };
 }
 

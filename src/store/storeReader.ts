@@ -44,11 +44,15 @@ export interface StoreReader {
   session(id: string): Promise<SessionRecords | undefined>;
   /** The last turns of a session that are kept, newest first; none of a session that was never kept here. @param limit - at least 1. */
   turns(session: string, limit: number): Promise<readonly TurnRecord[]>;
-  /** Dead letters of a session or of all that are neither sent again nor dropped, the newest first, at most 500. */
+  /**
+   * Dead letters of a session or of all that are neither sent again nor dropped, the newest first, at most 500; behind them messages that were left
+   * for sessions which no gateway has.
+   */
   deadLetters(session?: string): Promise<readonly DeadLetterRecord[]>;
   /**
-   * Sends a dead letter again, or drops it, where no runtime that may live has its session: by a connection of its own, the one thing here that writes.
-   * Never rejects.
+   * Sends a dead letter again, or drops it, where no runtime that may live has its session, or drops a message that was left for such a session: by a
+   * connection of its own, the one thing here that writes. Where several machines share the store it also sends the letter to the one that has its
+   * session. Never rejects.
    */
   orderAboutLetter(order: LetterOrder): Promise<OrderResult>;
   /** The gateways that share the store; undefined for a store of one machine. */
@@ -105,7 +109,10 @@ export interface DeadLetterRecord {
   readonly id: string;
   readonly session: string;
   readonly kind: string;
-  /** `poison`: its gateway died of it too often; `expired`: it waited too long; `malformed`: it cannot be read. */
+  /**
+   * `poison`: its gateway died of it too often; `expired`: it waited too long; `malformed`: it cannot be read; `untaken`: it was left for a session
+   * which no gateway has, and is delivered once one has.
+   */
   readonly reason: string;
   /** How often it was begun. */
   readonly deliveries: number;
@@ -222,6 +229,21 @@ export interface SessionRecords {
   }[];
   /** Messages that are not delivered any more, the last 100. */
   readonly deadLetters: readonly { readonly id: string; readonly reason: string }[];
+  /** The gateway of a store of several machines that has the session. @defaultValue none has it, or the store is that of one machine */
+  readonly owner?: SessionOwner | undefined;
+}
+
+/** Whose a session is. Durations are in ms, by the clock of the database. */
+export interface SessionOwner {
+  readonly name: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Grows with each change of the owner. */
+  readonly fence: number;
+  /** Since it claimed the session. */
+  readonly sinceMs: number;
+  /** How long it has the session without another renewal. */
+  readonly leaseLeftMs: number;
 }
 
 /** A turn as it is kept. Times are wall time in ms since the epoch; texts are not told, they are not free of secrets. */

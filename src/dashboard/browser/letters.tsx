@@ -16,6 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   poison: 'set aside: its turn was cut too often by the end of its gateway',
   expired: 'set aside: it had waited too long',
   malformed: 'cannot be read',
+  untaken: 'waits for a gateway that has its session: none has it',
 };
 
 /** Messages that nobody will process unless a person sends them again: of one session, or of all. Nothing where there are none. */

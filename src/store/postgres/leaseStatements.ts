@@ -71,7 +71,7 @@ export const acquireLease: RowStatement = {
       SELECT n.id FROM uw.node n WHERE n.expires_at <= clock_timestamp() AND n.id IN (SELECT owner FROM known)
       FOR SHARE SKIP LOCKED),
     taken AS (
-      UPDATE uw.lease AS l SET owner = w.owner, lease_id = w.lease_id, token = l.token + 1
+      UPDATE uw.lease AS l SET owner = w.owner, lease_id = w.lease_id, token = l.token + 1, taken_at = clock_timestamp()
       FROM w JOIN known k ON k.key = w.session
       WHERE l.key = k.key AND (k.owner IS NULL OR k.owner = w.owner OR k.owner IN (SELECT id FROM gone))
       RETURNING l.key, l.token),

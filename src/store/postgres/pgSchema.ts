@@ -31,7 +31,8 @@ CREATE TABLE uw.lease (
   key text PRIMARY KEY,
   owner text REFERENCES uw.node (id) ON DELETE SET NULL,
   lease_id uuid NOT NULL,
-  token bigint NOT NULL
+  token bigint NOT NULL,
+  taken_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX lease_by_owner ON uw.lease (owner);
 

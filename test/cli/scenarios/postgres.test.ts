@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Io } from '../../../src/cli/io.ts';
+import { PgSessions } from '../../../src/store/postgres/pgSessions.ts';
 import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { newSchema } from '../../store/startPostgres.ts';
@@ -191,16 +192,142 @@ describe.skipIf(!hasPostgres)('the command line on a PostgreSQL database', () =>
       expect((await run(['letters'])).stdout).toBe('No dead letters.\n');
     });
 
-    it('[N-1] [N-3] does nothing about one of a session that a gateway elsewhere has, and says where that is', async () => {
-      const { run, ask, start } = await startLetters();
-      await start(async () => undefined);
+    /** The gateway that has the session runs on another machine, as far as the command knows. */
+    async function startElsewhere() {
+      const letters = await startLetters();
+      const { ask, start } = letters;
+      const seen: unknown[] = [];
+      await start(async (text) => void seen.push(text));
       await ask(`UPDATE uw.message SET state = 'poison', ended_at = 5`);
       for (const table of ['runtime', 'node']) await ask(`UPDATE uw.${table} SET host = 'web-2', name = 'gateway.mjs'`);
+      seen.length = 0;
+      return { ...letters, seen };
+    }
+
+    it('[N-3] [O-13] sends one to the gateway elsewhere that has its session, once', async () => {
+      const { run, ask, seen } = await startElsewhere();
       const sent = await run(['letters', '--send', 'agent:main-m1']);
-      expect(sent.code).toBe(1);
-      expect(sent.stderr).toMatch(/gateway\.mjs \(pid \d+ on web-2\) has the session: give the order on web-2\./);
-      expect(await ask('SELECT count(*)::int AS n FROM uw.message')).toEqual([{ n: 1 }]);
+      expect(sent.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+        /^agent:main-m1 was sent again as agent:main-x1; gateway\.mjs \(pid \d+ on web-2\) has the session, and takes it\. $/,
+      );
+      expect((await run(['letters', '--send', 'agent:main-m1'])).stderr).toContain('is no dead letter');
+      await vi.waitFor(() => expect(seen).toEqual(['second try']), 8_000);
+      const rows = 'SELECT number, mail, state, key FROM uw.message ORDER BY number';
+      await vi.waitFor(async () =>
+        expect(await ask(rows)).toEqual([
+          { number: '1', mail: null, state: 'dropped', key: null },
+          { number: '2', mail: '1', state: 'done', key: 'sent again: 1' },
+        ]),
+      );
+      // As an earlier version may have left it: it is not sent twice.
+      await ask(`UPDATE uw.message SET state = 'poison' WHERE number = 1`);
+      const again = await run(['letters', '--send', 'agent:main-m1']);
+      expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('sent again already, as agent:main-x1.')]);
     });
+
+    it('[N-3] [O-13] sends one elsewhere where a gateway here only sends to the session', async () => {
+      const { run, ask, db, seen } = await startElsewhere();
+      const here = createGateway({ store: db, logger: false });
+      here.session('agent:main', { onMessage: () => undefined });
+      await here.start();
+      onTestFinished(() => here.stop());
+      expect((await run(['letters', '--send', 'agent:main-m1'])).code).toBe(0);
+      await vi.waitFor(() => expect(seen).toEqual(['second try']), 8_000);
+      expect(await ask(`SELECT type FROM uw.event WHERE category = 'operator'`)).toEqual([{ type: 'sent_again' }]);
+    });
+
+    it('[N-3] drops one whose session a gateway elsewhere has', async () => {
+      const { run, ask } = await startElsewhere();
+      expect((await run(['letters', '--drop', 'agent:main-m1'])).code).toBe(0);
+      expect(await ask('SELECT state, error FROM uw.message')).toEqual([
+        { state: 'dropped', error: 'dropped by an operator' },
+      ]);
+    });
+  });
+
+  describe('with a message for a session that no gateway has', () => {
+    async function startUntaken() {
+      const database = await startDatabase();
+      const claim = vi.spyOn(PgSessions.prototype, 'claim').mockResolvedValue(undefined);
+      const gateway = createGateway({ store: database.db, logger: false });
+      const session = gateway.session('customer:1', { onMessage: () => 'done' });
+      await gateway.start();
+      onTestFinished(() => gateway.stop());
+      const sent = await session.send({ kind: 'user', text: 'is it paid?' }, { key: 'k' });
+      await database.ask(`UPDATE uw.mail SET sent_at = sent_at - interval '31 s'`);
+      return { ...database, claim, session, processed: sent.accepted ? sent.processed : undefined };
+    }
+
+    it('[N-3] [N-6] [O-13] lists it, and drops it: its sender hears that once', async () => {
+      const { run, ask, processed, session } = await startUntaken();
+      const listed = (await run(['letters'])).stdout;
+      expect(listed).toMatch(/^customer:1-x1 \(user\) untaken, accepted .*: is it paid\?$/m);
+      expect(listed).toContain('untaken: no gateway has its session');
+      expect(listed).not.toContain('--send');
+      expect(widest(listed)).toBeLessThanOrEqual(80);
+      expect((await run(['status'])).stdout).toContain('(1 untaken)');
+      const sent = await run(['letters', '--send', 'customer:1-x1']);
+      expect([sent.code, sent.stderr]).toEqual([1, expect.stringContaining('customer:1-x1 waits still')]);
+      const dropped = await run(['letters', '--drop', 'customer:1-x1', '--reason', 'moved']);
+      expect(dropped.stdout).toBe('customer:1-x1 was dropped for good; the gateway that sent it is told.\n');
+      expect(await processed).toMatchObject({
+        ok: false,
+        failure: {
+          kind: 'cancelled',
+          reason: 'by_operator',
+          outcome: 'not_started',
+          integration: 'session:customer:1',
+        },
+      });
+      expect((await run(['letters'])).stdout).toBe('No dead letters.\n');
+      expect((await run(['letters', '--drop', 'customer:1-x1'])).stderr).toContain('is no dead letter');
+      expect(await ask('SELECT count(*)::int AS n FROM uw.message')).toEqual([{ n: 0 }]);
+      const [event] = await ask(`SELECT metadata FROM uw.event WHERE type = 'dropped'`);
+      expect(JSON.parse(String(event?.['metadata']))).toMatchObject({ message: 'customer:1-x1', why: 'moved' });
+      expect(await session.send({ kind: 'user' }, { key: 'k' })).toMatchObject({ reason: 'duplicate' });
+    });
+
+    it('[N-6] neither lists nor drops what a live gateway has, nor what came just now', async () => {
+      const { run, ask, claim } = await startUntaken();
+      await ask(`UPDATE uw.mail SET sent_at = clock_timestamp()`);
+      expect((await run(['letters'])).stdout).toBe('No dead letters.\n');
+      claim.mockRestore();
+      await ask(`UPDATE uw.mail SET sent_at = sent_at - interval '31 s'`);
+      const owner = 'SELECT owner IS NOT NULL AS owned FROM uw.lease';
+      await vi.waitFor(async () => expect(await ask(owner)).toEqual([{ owned: true }]), 8_000);
+      await ask(`INSERT INTO uw.mail (session, body, posted_at, sender, sent_at)
+        VALUES ('customer:1', '[]', 0, 'x', clock_timestamp() - interval '31 s')`);
+      expect((await run(['letters'])).stdout).toBe('No dead letters.\n');
+      // Its gateway is asked first, and knows of no such letter; from another machine the database says the same.
+      await ask(`UPDATE uw.runtime SET host = 'web-2'`);
+      const dropped = await run(['letters', '--drop', 'customer:1-x2']);
+      expect([dropped.code, dropped.stderr]).toEqual([1, expect.stringContaining('customer:1-x2 waits for ')]);
+      expect(await ask('SELECT state FROM uw.mail WHERE id = 2')).toEqual([{ state: 'waiting' }]);
+    });
+  });
+
+  it('[N-7] [O-9] unwedge why says on which machine a session is, since when, and with which lease', async () => {
+    const { run, ask, gateway } = await startGateway();
+    const here = await run(['why', 'agent:main']);
+    const has = /\(pid \d+ on (\S+)\) has agent:main for \S+: its lease holds for \S+ more and is renewed, fence 1\./;
+    expect(here.stdout.replaceAll(/\s+/g, ' ')).toMatch(has);
+    const data = JSON.parse((await run(['why', 'agent:main', '--json'])).stdout) as { owner: object };
+    expect(data.owner).toMatchObject({ pid: process.pid, fence: 1 });
+    for (const table of ['runtime', 'node']) await ask(`UPDATE uw.${table} SET host = 'web-2', name = 'gateway.mjs'`);
+    await ask(`UPDATE uw.lease SET taken_at = taken_at - interval '3 min'`);
+    const there = await run(['why', 'agent:main']);
+    expect(there.stdout).toContain('message agent:main-m1 (user) is taken');
+    expect(there.stdout).not.toContain('next start');
+    expect(there.stdout.replaceAll(/\s+/g, ' ')).toMatch(/gateway\.mjs \(pid \d+ on web-2\) has agent:main for 3m/);
+    expect(there.stderr).toContain('unwedge: Ask on web-2: attempts');
+    expect(widest(there.stdout)).toBeLessThanOrEqual(80);
+    await gateway.stop();
+    const nowhere = await run(['why', 'agent:main']);
+    expect(nowhere.stdout).not.toContain('its lease holds');
+    await ask(
+      `INSERT INTO uw.mail (session, body, posted_at, sender) VALUES ('customer:1', '{"kind":"user"}', 0, 'x')`,
+    );
+    expect((await run(['why', 'customer:1'])).stdout).toContain('message customer:1-x1 (user) is waiting');
   });
 
   it.each([

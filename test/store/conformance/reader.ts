@@ -226,7 +226,8 @@ export function isRead(engine: ReadableEngine): void {
 
     it('[O-13] have what waits, what was begun, calls without a result and dead letters', async () => {
       const { reader } = await startWithSession();
-      expect(await reader.session('s')).toEqual({
+      // An engine for several machines says who has it.
+      expect({ ...(await reader.session('s')), owner: undefined }).toEqual({
         session: 's',
         messages: [
           { id: 's-m3', kind: 'user', state: 'taken', deliveries: 1, postedAt: now + 3 },

@@ -1,10 +1,17 @@
 import { isDeadLetter } from '../../deadLetterRows.ts';
 import { sessionRecordsIn } from '../../recordRows.ts';
-import type { SessionRecords } from '../../storeReader.ts';
+import type { SessionOwner, SessionRecords } from '../../storeReader.ts';
+import type { PgRow } from '../pgDriver.ts';
 import type { Ask } from './pgReads.ts';
 
 /** Most rows that are told of each kind. */
 const mostRows = 100;
+
+/** Whose a session is, and since when, by the clock of the database. */
+const leaseOf = `
+  SELECT l.token, (extract(epoch FROM clock_timestamp() - l.taken_at) * 1000)::float8 AS has, n.name, n.host, n.pid,
+    (extract(epoch FROM n.expires_at - clock_timestamp()) * 1000)::float8 AS lease_left
+  FROM uw.lease l LEFT JOIN uw.node n ON n.id = l.owner AND n.expires_at > clock_timestamp() WHERE l.key = $1`;
 
 /** Ids of the sessions that are kept, at most 1000: each has a lease, whoever holds it. @throws what the server says. */
 export async function readPgSessionIds(ask: Ask): Promise<readonly string[]> {
@@ -13,11 +20,16 @@ export async function readPgSessionIds(ask: Ask): Promise<readonly string[]> {
 
 /** Undefined for a session that was never kept here. @throws what the server says. */
 export async function readPgSessionRecords(ask: Ask, session: string): Promise<SessionRecords | undefined> {
-  const [known, messages, calls, deadLetters] = await Promise.all([
-    ask('SELECT 1 AS known FROM uw.lease WHERE key = $1', [session]),
+  const [[lease], messages, mail, calls, deadLetters] = await Promise.all([
+    ask(leaseOf, [session]),
     ask(
       `SELECT number, mail, body, state, deliveries, posted_at FROM uw.message
        WHERE session = $1 AND state IN ('waiting', 'taken') ORDER BY number LIMIT ${mostRows}`,
+      [session],
+    ),
+    ask(
+      `SELECT id AS mail, body, state, 0 AS deliveries, posted_at FROM uw.mail
+       WHERE session = $1 AND state = 'waiting' ORDER BY id LIMIT ${mostRows}`,
       [session],
     ),
     ask(
@@ -30,5 +42,17 @@ export async function readPgSessionRecords(ask: Ask, session: string): Promise<S
       [session],
     ),
   ]);
-  return known.length === 0 ? undefined : sessionRecordsIn(session, { messages, calls, deadLetters });
+  if (lease === undefined && mail.length === 0) return undefined;
+  const records = sessionRecordsIn(session, { messages: [...messages, ...mail], calls, deadLetters });
+  const owner = lease && ownerIn(lease);
+  return owner === undefined ? records : { ...records, owner };
+}
+
+/** Undefined where no live node has the session. */
+function ownerIn({ name, host, pid, token, has, lease_left: left }: PgRow): SessionOwner | undefined {
+  if (typeof host !== 'string') return undefined;
+  return {
+    ...{ name: String(name), host, pid: Number(pid), fence: Number(token) },
+    ...{ sinceMs: Math.max(0, Math.round(Number(has))), leaseLeftMs: Math.round(Number(left)) },
+  };
 }
