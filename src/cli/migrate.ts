@@ -1,5 +1,5 @@
 import { seeWorld } from '../actors/process/processIdentity.ts';
-import { isPostgresUrl } from '../policy/postgresUrl.ts';
+import { isPostgresUrl, shownSchema } from '../policy/postgresUrl.ts';
 import { messageOf } from '../policy/thrown.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { Moved } from '../store/migrate/moveStore.ts';
@@ -80,7 +80,7 @@ function movedText(moved: Moved, { columns: width }: Io): string {
     messages + calls === 1 ? 'goes' : 'go'
   } on with the next gateway that has this database as its \`store\`.`;
   const lines = [
-    `${sanitize(from)} ${done} to schema ${schema} of ${sanitize(to)}.`,
+    `${sanitize(from)} ${done} to ${sanitize(shownSchema(to, schema))}.`,
     ...(kept === undefined ? [] : [`The file is kept as ${sanitize(kept)}.`]),
     ...(messages + calls === 0 ? [] : [waiting]),
   ];

@@ -11,6 +11,11 @@ export function shownUrl(text: string): string {
   return `postgres://${url?.host || 'localhost'}${url?.pathname ?? '/'}${named}`;
 }
 
+/** The same with the schema, named or not. @param shown - as {@link shownUrl} gives it. */
+export function shownSchema(shown: string, schema: string): string {
+  return parsed(shown)?.searchParams.has('schema') === true ? shown : `schema ${schema} of ${shown}`;
+}
+
 /** What of a URL says where a database is, and how it is reached: nothing of it is secret. */
 const ofPlace: ReadonlySet<string> = new Set(['schema', 'host', 'port', 'sslmode', 'prepare', 'leaseMs', 'direct']);
 

@@ -7,6 +7,10 @@ import type { Kept } from './sessionStore.ts';
 export type Acceptance<Result = unknown> =
   | {
       readonly accepted: true;
+      /**
+       * Of a message with a key that another gateway has accepted at the same moment too: it is processed as that one, under the id of that one, which
+       * is the id that a later duplicate is told.
+       */
       readonly id: string;
       /** Whether the message survives the end of this process. */
       readonly durable: boolean;

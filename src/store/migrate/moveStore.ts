@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { ProcessWorld } from '../../actors/process/processWorld.ts';
 import type { Clock } from '../../policy/clock.ts';
+import { shownSchema } from '../../policy/postgresUrl.ts';
 import { messageOf } from '../../policy/thrown.ts';
 import { openStore } from '../openStore.ts';
 import { PgConnections, type Transaction } from '../postgres/pgConnections.ts';
@@ -165,7 +166,7 @@ async function refuseKnown(transaction: Transaction, file: Database, { shown, sc
   const text = 'SELECT key FROM uw.lease WHERE key = ANY ($1::text[]) ORDER BY key LIMIT 1';
   const [known] = await transaction.run({ name: '', text }, [ids.map(({ id: session }) => String(session))]);
   if (known === undefined) return;
-  const where = `schema ${schema} of ${shown}`;
+  const where = shownSchema(shown, schema);
   throw new MoveError(`Session ${String(known['key'])} is in ${where} already: choose another \`schema\` in the URL`);
 }
 

@@ -30,6 +30,15 @@ describe('unwedge migrate', () => {
     );
   });
 
+  it.skipIf(!hasPostgres)('[L-7] names the schema that is meant where the URL names none', async () => {
+    const { url: to } = await newSchema();
+    const file = await databaseWith(failed(1));
+    const bare = ['--to', to.replace(/\?.*/, ''), '--dry-run'];
+    const { stdout } = await call(['migrate', '--from', file, ...bare], { columns: 80 });
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/ would be moved to schema unwedge of postgres:\/\/[^ ?]+\. $/);
+    expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes(file))).toEqual([]);
+  });
+
   it.skipIf(!hasPostgres)('[N-1] [L-7] shows what was moved in 80 columns, and as data', async () => {
     const { url: to, schema } = await newSchema();
     const file = await databaseWith(failed(1), failed(2));
@@ -38,7 +47,11 @@ describe('unwedge migrate', () => {
     const { code, stdout } = await call(['migrate', '--from', file, '--to', to], { columns: 80 });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^events +2$/m);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`is moved to schema ${schema} of postgres://`);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    expect(text).toMatch(
+      new RegExp(`\\.sqlite is moved to postgres://[^ ]+\\?schema=${schema}\\. The file is kept as `),
+    );
+    expect(text.split('schema')).toHaveLength(2);
     expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes(file))).toEqual([]);
     expect((await call(['migrate', '--from', file, '--to', to])).stderr).toContain('There is no database at');
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Gateway } from '../../../src/gateway/gatewayTypes.ts';
+import { MailPort } from '../../../src/sessions/mailPort.ts';
 import type { Session } from '../../../src/sessions/session.ts';
 import type { MessageHandler, SessionOptions } from '../../../src/sessions/sessionOptions.ts';
 import { PgSessions } from '../../../src/store/postgres/pgSessions.ts';
@@ -77,6 +78,26 @@ describe.skipIf(!hasPostgres)('a message for a session of another node', () => {
     expect(await owner.session.send(user('pay'), { key: 'k' })).toMatchObject({ id: 's-m1' });
     const second = { accepted: false, reason: 'duplicate', id: 's-m1' };
     expect(await other.session.send(user('pay'), { key: 'k' })).toEqual(second);
+  });
+
+  it('[N-3] of a key that the owner accepts at the same moment is processed once, as that one: both senders hear of its end', async () => {
+    const schema = await newSchema();
+    const [owner, other] = [await node(schema), await node(schema)];
+    const receive = vi.spyOn(MailPort.prototype, 'receive').mockReturnValue(false);
+    const sent = await other.session.send(user('pay'), { key: 'k' });
+    const own = await owner.session.send(user('pay'), { key: 'k' });
+    expect([sent, own]).toMatchObject([
+      { accepted: true, id: 's-x1' },
+      { accepted: true, id: 's-m1' },
+    ]);
+    receive.mockRestore();
+    for (const each of [sent, own]) {
+      expect(each.accepted && (await each.processed)).toMatchObject({ ok: true });
+    }
+    expect(owner.seen).toEqual(['pay']);
+    expect(owner.session.history.map((entry) => entry.type === 'message' && entry.id)).toEqual(['s-m1']);
+    const second = { accepted: false, reason: 'duplicate', id: 's-m1' };
+    for (const { session } of [owner, other]) expect(await session.send(user('pay'), { key: 'k' })).toEqual(second);
   });
 
   it('[N-3] tells its sender of a failure, and of a result as far as JSON goes', async () => {
