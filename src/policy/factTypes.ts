@@ -47,6 +47,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'session.dead_letter': true,
   'session.held': true,
   'session.taken_over': true,
+  'session.given_back': true,
   'session.heartbeat_dropped': true,
   'session.turn_started': true,
   'session.turn_ended': true,

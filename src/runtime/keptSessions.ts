@@ -6,7 +6,7 @@ import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { OldestMail } from '../sessions/sessionMail.ts';
-import type { SessionStore } from '../sessions/sessionStore.ts';
+import type { Move, SessionStore } from '../sessions/sessionStore.ts';
 import type { Store } from '../store/store.ts';
 
 /** How often a session that is not claimed is asked for again, in ms. */
@@ -97,6 +97,11 @@ export function createKeptSessions({
     if (!isClaiming && hasUnclaimed()) void claimAgain();
   }
 
+  /** Others have fewer: what is idle goes to them. */
+  function give(moves: readonly Move[]): void {
+    for (const { session, to } of moves) sessions.get(session)?.giveBack(to);
+  }
+
   async function claimAgain(): Promise<void> {
     clock.clearTimeout(timer);
     timer = undefined;
@@ -144,7 +149,8 @@ export function createKeptSessions({
       const opened = storeOf();
       // Nothing of them would outlive the process.
       store = opened?.persistent === true ? opened.sessions({ id: run.id, isAlive: owners.isAlive }) : undefined;
-      leaveStore = store?.onTakeable?.(wake);
+      const leaves = [store?.onTakeable?.(wake), store?.onAsked?.(give)];
+      leaveStore = () => leaves.forEach((leave) => leave?.());
       const wallNow = clock.wallNow();
       const lost = await store?.recoverCalls({
         wallNow,

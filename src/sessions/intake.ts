@@ -117,6 +117,11 @@ export class Intake {
     return this.#refuse(message, answer.mailed === 'full' ? 'mailbox_full' : 'unavailable');
   }
 
+  /** Whether mail is being made into messages. */
+  get isTaking(): boolean {
+    return this.#mail?.isTaking === true;
+  }
+
   /** Numbers the next message above this one. */
   numberAbove(number: number): void {
     this.#lastMessage = Math.max(this.#lastMessage, number);

@@ -28,6 +28,10 @@ export class MailPort implements MailReceiver {
     this.#parts = parts;
   }
 
+  get isTaking(): boolean {
+    return this.#taking.size > 0;
+  }
+
   /** Makes a message wait that would overtake one which was sent as mail before it; undefined where it would not. */
   inLine(send: () => Promise<Acceptance>): Promise<Acceptance> | undefined {
     return this.#outbox?.overtakes === true ? this.#outbox.inLine(send) : undefined;

@@ -54,6 +54,8 @@ export class Persistence {
   #held = false;
   #claiming: Promise<void> | undefined = undefined;
   #handsOver = false;
+  /** While it is given back. */
+  #giving: Promise<void> | undefined = undefined;
   #settling: Promise<void> | undefined = undefined;
   readonly #openCalls: OpenCalls;
   /** Messages that go on when it is known what became of those calls. */
@@ -86,7 +88,7 @@ export class Persistence {
 
   /** Whether the session is to be kept and is not this runtime's. */
   get unclaimed(): boolean {
-    return this.#wanted && this.#ledger === undefined;
+    return this.#wanted && this.#ledger === undefined && this.#giving === undefined;
   }
 
   /** The rows of this session, while it is this runtime's. Its answers are watched: one that is fenced ends the session here. */
@@ -273,6 +275,19 @@ export class Persistence {
     if (this.#handsOver && this.#settling === undefined) void this.release();
   }
 
+  /** Gives the session up for another runtime to take; it stays wanted here. @returns whether it was this runtime's, and nothing of it is settled now. */
+  giveBack(): boolean {
+    const ledger = this.#ledger;
+    if (ledger === undefined || this.#settling !== undefined) return false;
+    this.#forgetClaim();
+    // Until then it would be claimed again as our own.
+    this.#giving = ledger.release().then(() => {
+      this.#giving = undefined;
+      if (this.unclaimed) this.#again();
+    });
+    return true;
+  }
+
   /** Writes nothing any more. A runtime that has left the store holds no session: it does not say so of each of very many. */
   leave(): void {
     this.#wanted = false;
@@ -283,14 +298,18 @@ export class Persistence {
   /** A turn of an earlier claim may still write under the fence of that one. */
   #fenced(ledger: SessionLedger): void {
     if (this.#ledger !== ledger) return;
+    this.#forgetClaim();
+    this.#scope.facts.tell({ type: 'session.taken_over', session: this.#scope.id });
+    this.#owner.lost();
+    this.#again();
+  }
+
+  #forgetClaim(): void {
     this.#ledger = undefined;
     this.#past = undefined;
     this.#held = true;
     // What was accepted under them is the other runtime's to know; a message of which it never heard may be sent again.
     this.#keys.clear();
-    this.#scope.facts.tell({ type: 'session.taken_over', session: this.#scope.id });
-    this.#owner.lost();
-    this.#again();
   }
 
   #remember(key: string, known: Known): void {

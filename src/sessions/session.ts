@@ -351,6 +351,13 @@ export class SupervisedSession implements Session, Drainable {
     if ((this.#stopped || this.#drain !== undefined) && !this.busy) this.#persistence.handOver();
   }
 
+  /** Gives the session back for another runtime to take, unless something of it is under way or waits, or it ends here. Tells of it. */
+  giveBack(to: string): void {
+    const isIdle = !this.busy && this.waiting === 0 && !this.#intake.isTaking;
+    if (!isIdle || this.#stopped || this.#drain !== undefined || !this.#persistence.giveBack()) return;
+    this.#scope.facts.tell({ type: 'session.given_back', session: this.id, to });
+  }
+
   /** The actor is gone for good: nothing may be left pending. Another runtime may have the session once this one has left the store. */
   ended(): void {
     this.close();

@@ -224,6 +224,13 @@ export interface Takeable {
   readonly againInMs: number;
 }
 
+/** A session that is to go to another runtime, which owns fewer. */
+export interface Move {
+  readonly session: string;
+  /** The runtime that takes it. */
+  readonly to: string;
+}
+
 /** Where sessions are kept: a part of the store, which each of its engines has. Nothing here throws or rejects. */
 export interface SessionStore {
   /** How soon it is worth while to ask again for a session that another runtime holds, in ms. @defaultValue 10 000 */
@@ -234,6 +241,11 @@ export interface SessionStore {
   takeable?(sessions: readonly string[]): Promise<Takeable | undefined>;
   /** @param listener - told when it is worth while to ask that at once. Must not throw. @returns how it leaves. */
   onTakeable?(listener: () => void): () => void;
+  /**
+   * @param listener - told of sessions of this runtime that are to go to others, again until they have or need not any more. Must not throw.
+   * @returns how it leaves.
+   */
+  onAsked?(listener: (moves: readonly Move[]) => void): () => void;
   /** Messages to sessions of other runtimes. @defaultValue a session takes messages of its own runtime alone */
   readonly mail?: SessionMail | undefined;
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */

@@ -99,6 +99,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'session.dead_letter': ['session', 'dead_letter', asTold],
   'session.held': ['session', 'held', asTold],
   'session.taken_over': ['session', 'taken_over', asTold],
+  'session.given_back': ['session', 'given_back', asTold],
   'session.heartbeat_dropped': null,
   'session.turn_started': ['session', 'turn_started', asTold],
   'session.turn_ended': ['session', 'turn_ended', asTold],

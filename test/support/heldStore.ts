@@ -33,6 +33,8 @@ export class HeldStore implements SessionStore {
   outOfOrder = false;
   claims = 0;
   handsOver = false;
+  /** When what is released can be had by others. */
+  releasing: Promise<void> = Promise.resolve();
   /** What an earlier run has left. */
   recovered: Partial<Recovered & Past> = {};
   /** Whether what is read later cannot be. */
@@ -83,6 +85,7 @@ export class HeldStore implements SessionStore {
       take: (message) => this.#write(`take ${message}`),
       putBack: (message, begun) => this.#write(`put back ${message}${begun ? ' begun' : ''}`),
       finish: (message, end) => this.#write(`${end} ${message}`),
+      takeMail: ({ mail }) => this.#write(`take mail ${mail}`),
       open: (call: StoredCall) => {
         this.calls.push(call);
         return this.#write(`open ${call.call}`);
@@ -96,7 +99,7 @@ export class HeldStore implements SessionStore {
       forget: (turn) => void this.writes.push(`forget ${turn}`),
       release: () => {
         this.writes.push('release');
-        return Promise.resolve();
+        return this.releasing;
       },
     };
   }

@@ -19,6 +19,8 @@ export interface SessionFacts {
   'session.held': { session: string; by: string };
   /** Another runtime took the session over; what it still does here has no effect. */
   'session.taken_over': { session: string };
+  /** The session was idle, and was given to another runtime, which owned fewer. */
+  'session.given_back': { session: string; to: string };
   /** A heartbeat made room for a newer one (drop-oldest), or joined one that waits (coalesce). */
   'session.heartbeat_dropped': { session: string; reason: 'drop_oldest' | 'coalesced' };
   /** A session began to process a message. */

@@ -1,3 +1,4 @@
+import { movesFrom, reservedFor } from './moveStatements.ts';
 import type { Sql } from './pgConnections.ts';
 import { presenceKeys } from './presence.ts';
 import { type RowStatement, rowsOf } from './rowStatement.ts';
@@ -17,12 +18,15 @@ export const enterNode: Sql = {
     RETURNING 1 AS ord`,
 };
 
-/** Renews the lease of a node, and with it those of all its sessions. No row: it had expired, or was declared dead. */
+/**
+ * Renews the lease of a node, and with it those of all its sessions. Answers with the sessions that it is to give to others. No row: it had expired, or
+ * was declared dead.
+ */
 export const renewNode: Sql = {
   name: 'renew_node',
   text: `UPDATE uw.node SET expires_at = ${from('$2')}, due_at = ${from('$3')}, seen_at = clock_timestamp(),
       owned = $4, waiting = $5, renew_ms = $6
-    WHERE id = $1 AND expires_at > clock_timestamp() RETURNING 1 AS ord`,
+    WHERE id = $1 AND expires_at > clock_timestamp() RETURNING 1 AS ord, ${movesFrom('$1')} AS moves`,
 };
 
 /** Takes a node off; its sessions are free with it. */
@@ -42,7 +46,7 @@ export const removeOldNodes: RowStatement = {
 
 /**
  * Declares the nodes dead whose renewal is overdue and whose presence is gone: both, as a node whose own connection broke goes on renewing. Gives the
- * other nodes that live, with how long they do at least.
+ * other nodes that live, with how long they do at least and how many sessions they have said they own.
  */
 export const lookAtNodes: Sql = {
   name: 'look_at_nodes',
@@ -54,13 +58,14 @@ export const lookAtNodes: Sql = {
           AND hashtext(id) NOT IN (SELECT runtime FROM present)
         FOR NO KEY UPDATE SKIP LOCKED)
       RETURNING id)
-    SELECT id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS in_ms FROM uw.node
+    SELECT id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS in_ms, owned FROM uw.node
     WHERE id <> $1 AND expires_at > clock_timestamp() AND id NOT IN (SELECT id FROM dead)`,
 };
 
 /**
- * Takes the leases that are free: never held, given back, the asker's own, or those of a node that has expired. It waits for no lock, as whoever holds
- * one may hang: what is locked by a write or a renewal is not free yet. What it has locked itself stays as it judged it until the commit.
+ * Takes the leases that are free: never held, given back and not reserved for another node, the asker's own, or those of a node that has expired. It
+ * waits for no lock, as whoever holds one may hang: what is locked by a write or a renewal is not free yet. What it has locked itself stays as it judged
+ * it until the commit.
  */
 export const acquireLease: RowStatement = {
   name: 'acquire_lease',
@@ -70,18 +75,23 @@ export const acquireLease: RowStatement = {
     gone AS MATERIALIZED (
       SELECT n.id FROM uw.node n WHERE n.expires_at <= clock_timestamp() AND n.id IN (SELECT owner FROM known)
       FOR SHARE SKIP LOCKED),
+    ${reservedFor('w.owner')},
     taken AS (
       UPDATE uw.lease AS l SET owner = w.owner, lease_id = w.lease_id, token = l.token + 1, taken_at = clock_timestamp()
       FROM w JOIN known k ON k.key = w.session
-      WHERE l.key = k.key AND (k.owner IS NULL OR k.owner = w.owner OR k.owner IN (SELECT id FROM gone))
+      WHERE l.key = k.key AND (k.owner IS NULL AND k.key NOT IN (SELECT session FROM reserved)
+        OR k.owner = w.owner OR k.owner IN (SELECT id FROM gone))
       RETURNING l.key, l.token),
+    moved AS (
+      DELETE FROM uw.move WHERE session IN (
+        SELECT session FROM uw.move WHERE session IN (SELECT key FROM taken) FOR UPDATE SKIP LOCKED)),
     made AS (
       INSERT INTO uw.lease (key, owner, lease_id, token)
       SELECT session, owner, lease_id, 1 FROM w WHERE NOT EXISTS (SELECT FROM uw.lease l WHERE l.key = w.session)
       ORDER BY session ON CONFLICT DO NOTHING RETURNING key, token)
-    SELECT w.ord, coalesce(taken.token, made.token) AS token, l.owner FROM w
+    SELECT w.ord, coalesce(taken.token, made.token) AS token, coalesce(l.owner, r.heir) AS owner FROM w
     LEFT JOIN taken ON taken.key = w.session LEFT JOIN made ON made.key = w.session
-    LEFT JOIN uw.lease l ON l.key = w.session`,
+    LEFT JOIN uw.lease l ON l.key = w.session LEFT JOIN reserved r ON r.session = w.session`,
 };
 
 /** Gives a lease back. */
@@ -92,15 +102,18 @@ export const releaseLease: RowStatement = {
     WHERE l.key = w.session AND l.token = w.token AND l.lease_id = w.lease_id RETURNING w.ord`,
 };
 
-/** Which of these sessions can be claimed now, a row each; of the others one row for each owner. */
+/** Which of these sessions nobody has, a row each, with whether they are reserved for another node; of the others one row for each owner. */
 export const findTakeable: Sql = {
   name: 'find_takeable',
   text: `WITH live AS MATERIALIZED (SELECT id FROM uw.node WHERE expires_at > clock_timestamp() AND id <> $2),
+    w AS MATERIALIZED (SELECT * FROM unnest($1::text[]) AS w (session)),
+    ${reservedFor('$2')},
     judged AS MATERIALIZED (
-      SELECT a.key, l.owner FROM unnest($1::text[]) AS a (key)
-      LEFT JOIN uw.lease l ON l.key = a.key AND l.owner IN (SELECT id FROM live))
-    SELECT key, NULL AS owner FROM judged WHERE owner IS NULL
-    UNION ALL SELECT DISTINCT NULL, owner FROM judged WHERE owner IS NOT NULL`,
+      SELECT w.session AS key, l.owner, coalesce(l.owner IN (SELECT id FROM live), false) AS held,
+        l.owner IS NULL AND w.session IN (SELECT session FROM reserved) AS reserved
+      FROM w LEFT JOIN uw.lease l ON l.key = w.session)
+    SELECT key, NULL AS owner, reserved FROM judged WHERE NOT held
+    UNION ALL SELECT DISTINCT NULL, owner, false FROM judged WHERE held`,
 };
 
 /** Locks the leases of what a transaction is going to write, all at once and in order. */

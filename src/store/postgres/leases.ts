@@ -1,7 +1,9 @@
 import type { Clock, Timer } from '../../policy/clock.ts';
+import type { Move } from '../../sessions/sessionStore.ts';
 import { enterNode, renewNode } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import type { PgConnections } from './pgConnections.ts';
+import type { PgRow } from './pgDriver.ts';
 
 /** A session as a runtime has claimed it. The token only grows; the id tells it from a token that a restored database gives out anew. */
 export interface Lease {
@@ -57,6 +59,7 @@ export class Leases {
   waiting = 0;
   readonly #options: LeasesOptions;
   readonly #held = new Map<string, Held>();
+  readonly #askers = new Set<(moves: readonly Move[]) => void>();
   readonly #leaveNode: () => void;
   #term: Term | undefined = undefined;
   /** Counts the lives of the node. */
@@ -101,6 +104,12 @@ export class Leases {
     const held = this.#held.get(session);
     if (held?.token === token) held.lost = lost;
     else lost();
+  }
+
+  /** @param asker - told of sessions that are to be given to other nodes, with each renewal until they are. Must not throw. @returns how it leaves. */
+  onAsked(asker: (moves: readonly Move[]) => void): () => void {
+    this.#askers.add(asker);
+    return () => void this.#askers.delete(asker);
   }
 
   released({ session, token }: Lease): void {
@@ -185,9 +194,17 @@ export class Leases {
       else this.#term = term;
       this.#planEnd();
       this.#planRenewal(rows.length === 0 ? 0 : term.askedAt + leaseMs / 3 - clock.now());
+      const moves = movesIn(rows[0]);
+      if (moves.length > 0) for (const asker of this.#askers) asker(moves);
     } catch {
       // What is not renewed runs out, here first.
       this.#planRenewal(retryMs);
     }
   }
+}
+
+function movesIn(row: PgRow | undefined): readonly Move[] {
+  const moves = row?.['moves'];
+  if (typeof moves !== 'string') return [];
+  return (JSON.parse(moves) as readonly (readonly [string, string])[]).map(([session, to]) => ({ session, to }));
 }

@@ -2,7 +2,7 @@ import type { OutageParts } from '../outage.ts';
 import { WriteQueue } from '../writeQueue.ts';
 import type { BatchRows } from './batch.ts';
 import { PgCommitter, type PgWrite } from './pgCommitter.ts';
-import type { PgConnections, Sql } from './pgConnections.ts';
+import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
 
 /** How a transaction behaves that has to wait. */
@@ -43,11 +43,16 @@ export class PgDatabase {
   }
 
   /** Reads; `undefined` while the store is degraded, closed, or does not answer. */
-  async read(sql: Sql, values?: readonly unknown[]): Promise<readonly PgRow[] | undefined> {
+  read(sql: Sql, values?: readonly unknown[]): Promise<readonly PgRow[] | undefined> {
+    return this.decide((transaction) => transaction.run(sql, values));
+  }
+
+  /** Runs a transaction of its own, beside the writes that wait; `undefined` like {@link read}. Nothing of it is tried again. */
+  async decide<T>(work: (transaction: Transaction) => Promise<T>): Promise<T | undefined> {
     if (this.degraded || this.#queue.closed) return undefined;
     try {
       await this.#committer.prepare();
-      return await this.#connections.read(sql, values);
+      return await this.#connections.transaction(work);
     } catch {
       // It was not the queue that failed: what is written next finds out whether the store is out of order.
       return undefined;

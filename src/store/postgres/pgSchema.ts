@@ -36,6 +36,8 @@ CREATE TABLE uw.lease (
 );
 CREATE INDEX lease_by_owner ON uw.lease (owner);
 
+CREATE TABLE uw.move (session text PRIMARY KEY, heir text NOT NULL, until timestamptz NOT NULL);
+
 CREATE TABLE uw.message (
   session text NOT NULL,
   number bigint NOT NULL,

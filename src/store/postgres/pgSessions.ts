@@ -3,6 +3,7 @@ import type {
   CallRecovery,
   Claim,
   LostCall,
+  Move,
   Past,
   Recovered,
   RecoveryLimits,
@@ -31,6 +32,7 @@ import {
   toMessageRow,
   unprocessedMessages,
 } from './sessionReads.ts';
+import { Rebalance } from './rebalance.ts';
 import { releasedHint, Takeovers } from './takeovers.ts';
 
 /** What the sessions of a run share. */
@@ -100,7 +102,9 @@ export class PgSessions implements SessionStore {
     const { database, clock, random, runtime, node } = scope;
     const { leaseMs } = scope.leases;
     const hears = (): boolean => node.isPresent(runtime);
-    this.#takeovers = new Takeovers({ database, clock, random, runtime, leaseMs, hears });
+    const owned = (): number => scope.leases.owned;
+    const rebalance = new Rebalance({ database, clock, random, runtime, leaseMs, owned });
+    this.#takeovers = new Takeovers({ database, clock, random, runtime, leaseMs, hears, rebalance });
     this.claimEveryMs = Math.ceil(leaseMs / 2);
   }
 
@@ -118,6 +122,10 @@ export class PgSessions implements SessionStore {
       this.#takeovers.wake();
       listener();
     });
+  }
+
+  onAsked(listener: (moves: readonly Move[]) => void): () => void {
+    return this.#scope.leases.onAsked(listener);
   }
 
   async claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined> {

@@ -2,6 +2,8 @@ import type { Clock, Random } from '../../policy/clock.ts';
 import type { Takeable } from '../../sessions/sessionStore.ts';
 import { findTakeable, lookAtNodes } from './leaseStatements.ts';
 import type { PgDatabase } from './pgDatabase.ts';
+import type { PgRow } from './pgDriver.ts';
+import type { Rebalance } from './rebalance.ts';
 
 /** What is told when a lease was given back. */
 export const releasedHint = 'released';
@@ -18,6 +20,7 @@ export interface TakeoversOptions {
   readonly leaseMs: number;
   /** Whether it would hear that a lease was given back. */
   readonly hears: () => boolean;
+  readonly rebalance: Pick<Rebalance, 'look' | 'claimed'>;
 }
 
 /**
@@ -45,6 +48,7 @@ export class Takeovers {
   /** It is this runtime's now: whose it will be is not known. */
   claimed(session: string): void {
     this.#known.delete(session);
+    this.#options.rebalance.claimed(session);
   }
 
   /** Undefined while the database cannot be asked. Never rejects. */
@@ -57,9 +61,19 @@ export class Takeovers {
     const living = new Map(rows.map(({ id, in_ms: inMs }) => [String(id), Number(inMs)]));
     const free = this.#mayBeFree(sessions, living) ? await this.#askAll(sessions) : [];
     if (free === undefined) return undefined;
+    this.#rebalance(sessions, rows);
     let firstMs = leaseMs;
     for (const owner of this.#owners) firstMs = Math.min(firstMs, living.get(owner) ?? firstMs);
     return { free, againInMs: this.#again(firstMs - (clock.now() - seenAt)) };
+  }
+
+  /** Waits for nothing: what is free comes first. */
+  #rebalance(sessions: readonly string[], nodes: readonly PgRow[]): void {
+    const { rebalance } = this.#options;
+    const mostOwned = Math.max(0, ...nodes.map(({ owned }) => Number(owned)));
+    void rebalance.look(sessions, mostOwned).then((coming) => {
+      for (const session of coming) this.#known.delete(session);
+    });
   }
 
   #mayBeFree(sessions: readonly string[], living: ReadonlyMap<string, number>): boolean {
@@ -82,9 +96,13 @@ export class Takeovers {
     this.#askedAt = askedAt;
     this.#known = new Set(sessions);
     this.#owners = new Set(rows.flatMap(({ owner }) => (owner === null ? [] : [String(owner)])));
-    const free = rows.flatMap(({ key }) => (key === null ? [] : [String(key)]));
-    // Others may be quicker.
-    for (const session of free) this.#known.delete(session);
+    const free: string[] = [];
+    for (const { key, reserved } of rows) {
+      if (key === null) continue;
+      // Others may be quicker, or come too late for what is reserved for them.
+      this.#known.delete(String(key));
+      if (reserved !== true) free.push(String(key));
+    }
     return this.#shuffled(free);
   }
 

@@ -80,7 +80,8 @@ describe('a question for very many sessions', () => {
         return Promise.resolve(answers[name]?.());
       },
     } as unknown as PgDatabase;
-    const options = { database, clock, random: () => 0, runtime: 'me', leaseMs: 2_500, hears: () => true };
+    const rebalance = { look: () => Promise.resolve([]), claimed: () => undefined };
+    const options = { database, clock, random: () => 0, runtime: 'me', leaseMs: 2_500, hears: () => true, rebalance };
     const takeovers = new Takeovers(options);
     const ask = async (sessions: readonly string[] = ['s', 't']) => {
       asked.length = 0;

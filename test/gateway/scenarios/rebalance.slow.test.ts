@@ -1,0 +1,104 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { Session } from '../../../src/sessions/session.ts';
+import { newSchema } from '../../store/startPostgres.ts';
+import { deferred } from '../../support/deferred.ts';
+import { hasPostgres } from '../../support/postgresServer.ts';
+
+const ids = Array.from({ length: 60 }, (_, index) => `agent:${index}`);
+const stuck = new Set(ids.slice(0, 3));
+/** A machine that stands still for less costs no session. */
+const leaseMs = 5_000;
+
+/** A cluster of gateways that all have the same sessions, with all that they did. */
+async function startCluster() {
+  const { url, ask } = await newSchema();
+  const goOn = deferred<void>();
+  /** Messages by session, in the order in which they were processed, whoever did. */
+  const processed = new Map<string, unknown[]>(ids.map((id) => [id, []]));
+  const moves: string[] = [];
+  const join = async () => {
+    const gateway = createGateway({ store: `${url}&leaseMs=${leaseMs}`, control: false });
+    onTestFinished(() => gateway.stop());
+    const sessions = ids.map((id) =>
+      gateway.session(id, {
+        onMessage: async ({ data }) => {
+          if (data === 'stuck') await goOn.promise;
+          processed.get(id)?.push(data);
+        },
+      }),
+    );
+    gateway.on('session.given_back', ({ session }) => void moves.push(session));
+    await gateway.start();
+    return sessions;
+  };
+  /** How many sessions each gateway owns, fewest first. */
+  const owned = async (): Promise<readonly number[]> => {
+    const rows = await ask(
+      'SELECT (SELECT count(*)::int FROM uw.lease l WHERE l.owner = n.id) AS n FROM uw.node n ORDER BY 1',
+    );
+    return rows.map(({ n }) => Number(n));
+  };
+  /** Resolves when each gateway was seen to renew so often. */
+  const renewals = async (count: number): Promise<void> => {
+    const seen = new Map<string, Set<string>>();
+    const look = async (): Promise<boolean> => {
+      for (const { id, at } of await ask('SELECT id, seen_at::text AS at FROM uw.node')) {
+        seen.set(String(id), (seen.get(String(id)) ?? new Set<string>()).add(String(at)));
+      }
+      return [...seen.values()].every(({ size }) => size > count);
+    };
+    await expect.poll(look, { interval: 200, timeout: 60_000 }).toBe(true);
+  };
+  return { ask, goOn, processed, moves, join, owned, renewals };
+}
+
+describe.skipIf(!hasPostgres)('gateways on one database', { timeout: 180_000 }, () => {
+  it('[N-2] share their sessions: those of a third one move while they are idle, then none does, and no message is lost, doubled or overtaken', async () => {
+    const { goOn, processed, moves, join, owned, renewals } = await startCluster();
+    const first = await join();
+    const working = first.filter(({ id }) => stuck.has(id));
+    const begun = await Promise.all(working.map((session) => session.send({ kind: 'user', data: 'stuck' })));
+    const second = await join();
+    await expect.poll(owned, { interval: 200, timeout: 60_000 }).toEqual([30, 30]);
+    expect(moves).toHaveLength(30);
+
+    const senders = [first, second];
+    const sent = new Map<string, number[]>(ids.map((id) => [id, []]));
+    const answers: Promise<unknown>[] = [];
+    let next = 0;
+    const isOver = { value: false };
+    const sending = (async () => {
+      while (!isOver.value) {
+        const id = ids[next % ids.length] ?? '';
+        const session = senders[0]?.find((one) => one.id === id) as Session;
+        const answer = await session.send({ kind: 'user', data: next });
+        expect(answer).toMatchObject({ accepted: true, durable: true });
+        if (answer.accepted) answers.push(answer.processed);
+        sent.get(id)?.push(next++);
+      }
+    })();
+    const third = await join();
+    senders.push(third);
+    const at = performance.now();
+    await expect.poll(owned, { interval: 200, timeout: 60_000 }).toEqual([20, 20, 20]);
+    console.log(
+      `shared ${Math.round(performance.now() - at)} ms after the third had started, by ${moves.length - 30} moves`,
+    );
+    expect(moves).toHaveLength(50);
+    expect(moves.filter((id) => stuck.has(id))).toEqual([]);
+    expect(working.map(({ heldElsewhere }) => heldElsewhere)).toEqual([false, false, false]);
+
+    await renewals(10);
+    expect(moves).toHaveLength(50);
+    expect(await owned()).toEqual([20, 20, 20]);
+    isOver.value = true;
+    await sending;
+    goOn.resolve();
+    await Promise.all(answers);
+    for (const acceptance of begun) if (acceptance.accepted) await acceptance.processed;
+    console.log(`${next} messages meanwhile`);
+    for (const id of ids)
+      expect(processed.get(id)).toEqual([...(stuck.has(id) ? ['stuck'] : []), ...(sent.get(id) ?? [])]);
+  });
+});
