@@ -1,15 +1,17 @@
 // The documentation as a site, in site/dist: `npm run docs`. Its pages are those of docs/, README and examples as they stand, the statecharts are
 // drawn from the machines that run, and the reference of the API is made of the types that are shipped.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { layOutMachines } from './machineCharts.mjs';
+import { publicNames, uncovered } from './referenceCoverage.mjs';
 import { pageOf, titleOf } from './sitePage.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = join(root, 'site');
 const pages = join(site, 'pages');
+const referenceFile = join(pages, 'reference.json');
 
 /** Pages by what they are for, each group in the order in which it is read. */
 const groups = [
@@ -87,10 +89,26 @@ function entries() {
   return Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [join(root, types)]));
 }
 
+/** Ends the command when the reference lacks a public name, or a description of one. */
+function checkReference() {
+  const reference = JSON.parse(readFileSync(referenceFile, 'utf8'));
+  const made = readdirSync(join(pages, 'api'), { recursive: true, encoding: 'utf8' });
+  const lacking = uncovered(
+    publicNames(),
+    reference,
+    made.map((path) => path.split(sep).join(posix.sep)),
+  );
+  if (lacking.length === 0) return;
+  console.error(`docs: the reference lacks\n${lacking.join('\n')}`);
+  process.exit(1);
+}
+
 if (!existsSync(join(root, 'dist/index.d.ts'))) run('the build', 'npm', ['run', '--silent', 'build']);
 if (!existsSync(inSite('vitepress', 'package.json')))
   run('the installation', 'npm', ['ci', '--prefix', site, '--ignore-scripts', '--no-audit', '--no-fund']);
 await stage();
-run('the reference', process.execPath, [inSite('typedoc', 'bin/typedoc'), '--logLevel', 'Error', ...entries()], site);
+const words = ['--logLevel', 'Error', '--json', referenceFile, ...entries()];
+run('the reference', process.execPath, [inSite('typedoc', 'bin/typedoc'), ...words], site);
+checkReference();
 run('the site', process.execPath, [inSite('vitepress', 'bin/vitepress.js'), 'build', site], site);
 console.log('docs: site/dist');

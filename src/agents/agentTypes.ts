@@ -140,6 +140,7 @@ export interface Conversation {
 
 /** How a conversation is begun or resumed. */
 export interface AgentStartOptions {
+  /** Gives up the start when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -165,9 +166,11 @@ export interface AgentApproval {
   readonly input: unknown;
 }
 
+/** Which agent it is, and how it is run and supervised. */
 export interface AgentOptions {
+  /** Who answers: `claude` or `codex`. */
   readonly backend: AgentName;
-  /** @defaultValue what the backend is configured for */
+  /** The model, as the backend names it. @defaultValue what the backend is configured for */
   readonly model?: string | undefined;
   /** Where the agent works. @defaultValue the working directory of the runtime */
   readonly cwd?: string | undefined;
@@ -181,7 +184,7 @@ export interface AgentOptions {
    * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   readonly envMode?: 'extend' | 'safe' | undefined;
-  /** @defaultValue preset `sdk` for Claude, `codex` for Codex */
+  /** The limits, retries and circuit breaker of its turns. @defaultValue preset `sdk` for Claude, `codex` for Codex */
   readonly policy?: PolicyInput | undefined;
   /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */
   readonly approve?: ApprovalHandler | undefined;

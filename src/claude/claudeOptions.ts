@@ -34,7 +34,7 @@ export interface ClaudeRetry {
 
 /** What may differ from call to call. */
 export interface ClaudeCallOptions {
-  /** @defaultValue what Claude is configured for */
+  /** The model, as `claude --model` takes it. @defaultValue what Claude is configured for */
   readonly model?: string | undefined;
   /** Takes the place of Claude's own. */
   readonly systemPrompt?: string | undefined;
@@ -42,6 +42,7 @@ export interface ClaudeCallOptions {
   readonly maxTokens?: number | undefined;
   /** Limit on each attempt, in seconds, above 0. @defaultValue that of the preset `claudeCli`, 300 */
   readonly timeout?: number | undefined;
+  /** How failed attempts are tried again. @defaultValue 5 attempts in all, after 2 s and twice as long each time, up to 120 s */
   readonly retry?: ClaudeRetry | undefined;
   /** Where `claude_invocations.jsonl` is written. @defaultValue `CLAUDE_LOG_DIR`, else `.logs` in the working directory */
   readonly logDir?: string | undefined;
@@ -55,6 +56,7 @@ export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
   readonly command?: string | undefined;
   /** Come before those of each call. @defaultValue [] */
   readonly args?: readonly string[] | undefined;
+  /** Where `claude` is started. @defaultValue the working directory of the process */
   readonly cwd?: string | undefined;
   /** Adds to the environment of this process. @defaultValue {} */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -64,8 +66,11 @@ export interface ClaudeOptions extends Omit<ClaudeCallOptions, 'signal'> {
   readonly gateway?: Gateway | undefined;
   /** Of the integration in the gateway. @defaultValue 'claude' */
   readonly name?: string | undefined;
+  /** Where time and timers come from. @defaultValue the system's */
   readonly clock?: Clock | undefined;
+  /** A source of chance in [0, 1). @defaultValue Math.random */
   readonly random?: Random | undefined;
+  /** Hears what its own gateway has to say, and that a line of the log could not be written. @defaultValue false: silence */
   readonly logger?: HostLogger | false | undefined;
 }
 

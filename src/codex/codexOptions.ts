@@ -36,7 +36,7 @@ export interface CodexWireLine {
 export interface CodexOptions {
   /** Path, or name to look up on the PATH. Never goes through a shell. @defaultValue 'codex' */
   readonly command?: string | undefined;
-  /** @defaultValue ['app-server'] */
+  /** The arguments of the command. @defaultValue ['app-server'] */
   readonly args?: readonly string[] | undefined;
   /**
    * Settings of Codex, each given as `-c name=value` behind `args`. Its own retries are bounded here, for a provider of one's own:
@@ -53,7 +53,7 @@ export interface CodexOptions {
    * @defaultValue the gateway's `environment`, which is 'extend' unless it is set
    */
   readonly envMode?: 'safe' | 'extend' | undefined;
-  /** @defaultValue the working directory of the runtime */
+  /** Where the app-server is started. @defaultValue the working directory of the runtime */
   readonly cwd?: string | undefined;
   /** Limit on the start up to the end of the handshake, in ms above 0. @defaultValue 10000 */
   readonly handshakeMs?: Duration | undefined;
@@ -67,7 +67,7 @@ export interface CodexOptions {
   readonly approve?: CodexApprover | undefined;
   /** How long a question waits for its answer, in ms above 0; then it is declined. @defaultValue 30000 */
   readonly approvalMs?: Duration | undefined;
-  /** @defaultValue preset `codex`: one attempt; 300 s without progress and 30 min in all for a turn */
+  /** The limits, retries and circuit breaker of its requests and turns. @defaultValue preset `codex`: one attempt; 300 s without progress and 30 min in all for a turn */
   readonly policy?: PolicyInput | undefined;
   /** What its turns may do to the world, where a turn does not say. @defaultValue unspecified */
   readonly effect?: Effect | undefined;

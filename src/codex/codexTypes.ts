@@ -33,18 +33,25 @@ export type CodexInput = string | readonly CodexInputPart[];
 
 /** How a thread is begun or resumed; what is not given is as in Codex's own configuration. */
 export interface CodexThreadOptions {
+  /** Where its turns work. */
   readonly cwd?: string | undefined;
+  /** The model, as Codex names it. */
   readonly model?: string | undefined;
+  /** The provider of the model, as Codex names it. */
   readonly modelProvider?: string | undefined;
   /** When Codex asks: `untrusted`, `on-request`, `never`, or its own object. */
   readonly approvalPolicy?: string | Readonly<Record<string, unknown>> | undefined;
+  /** What its commands may write and reach. */
   readonly sandbox?: 'read-only' | 'workspace-write' | 'danger-full-access' | undefined;
+  /** Takes the place of Codex’s own instructions. */
   readonly baseInstructions?: string | undefined;
+  /** Is added to the instructions. */
   readonly developerInstructions?: string | undefined;
   /** Overrides of Codex's configuration for this thread. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** Further parameters of `thread/start` or `thread/resume`, as Codex names them. */
   readonly params?: Readonly<Record<string, unknown>> | undefined;
+  /** Gives up the start when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -55,7 +62,9 @@ export interface CodexTurnOptions
   readonly idleMs?: Duration | undefined;
   /** For the whole turn, in ms above 0. @defaultValue the policy's overall limit, 1800000 */
   readonly overallMs?: Duration | undefined;
+  /** The model from this turn on, as Codex names it. */
   readonly model?: string | undefined;
+  /** How much the model reasons, as Codex names it. */
   readonly effort?: string | undefined;
   /** JSON Schema that the final message has to fit. */
   readonly outputSchema?: unknown;
@@ -178,6 +187,7 @@ export interface CodexThreadInfo {
   readonly updatedAt: number | undefined;
 }
 
+/** One page of the threads that Codex keeps. */
 export interface CodexThreadList {
   readonly threads: readonly CodexThreadInfo[];
   /** Gets the next page; absent on the last one. */
@@ -190,6 +200,7 @@ export interface CodexNotification {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** Which notifications are heard, and how many may wait to be read. */
 export interface CodexStreamOptions {
   /** Methods to hear. @defaultValue all, unknown ones too */
   readonly methods?: readonly string[] | undefined;
@@ -207,9 +218,11 @@ export interface CodexNotifications extends AsyncIterableIterator<CodexNotificat
   [Symbol.asyncIterator](): CodexNotifications;
 }
 
+/** How one request differs. */
 export interface CodexRequestOptions {
   /** In ms above 0. @defaultValue by method: `turn/*` 300000, `config/*` 10000, `command/exec` its `timeoutMs`, else 30000 */
   readonly limitMs?: Duration | undefined;
+  /** Gives up the request when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 

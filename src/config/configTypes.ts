@@ -27,12 +27,13 @@ export interface UnwedgeConfig extends ConfigOptions {
   readonly $schema?: string | undefined;
 }
 
+/** Which sources are read. */
 export interface LoadConfigOptions {
   /** Where a configuration file is looked for. @defaultValue the working directory */
   readonly cwd?: string | undefined;
   /** The configuration file; `false`: none is read. @defaultValue `UNWEDGE_CONFIG`, else `unwedge.config.{mjs,js,json}` in `cwd` */
   readonly file?: string | false | undefined;
-  /** @defaultValue that of the process */
+  /** The variables of the environment. @defaultValue that of the process */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Whether `gateway.toolCallRetry` of an `openclaw.json` is read, or of which; one that is not there says nothing.
@@ -43,6 +44,7 @@ export interface LoadConfigOptions {
   readonly overrides?: UnwedgeConfig | undefined;
 }
 
+/** What the sources say together. */
 export interface LoadedConfig {
   /** To be spread into the options of `createGateway`; durations in ms. */
   readonly options: ConfigOptions;

@@ -9,6 +9,7 @@ import { readForeignPattern } from './readPattern.ts';
 
 /** What of an `openclaw.json` concerns the runtime: to be spread into the options of `createGateway`. */
 export interface OpenClawOptions {
+  /** How sessions' tool calls are tried again, where the file says so. */
   readonly toolCallRetry?: ToolCallRetryOptions | undefined;
 }
 

@@ -40,8 +40,9 @@ export interface CreateGatewayOptions<Kinds extends readonly IntegrationKind[] =
   readonly kinds?: Kinds | undefined;
 }
 
+/** How calls of a function are supervised. */
 export interface FunctionOptions<I = never> {
-  /** @defaultValue preset `sdk` */
+  /** Its limits, retries and circuit breaker. @defaultValue preset `sdk` */
   readonly policy?: PolicyInput | undefined;
   /** What its calls may do to the world, where neither the call nor the tool says. @defaultValue unspecified */
   readonly effect?: Effect | undefined;
@@ -56,6 +57,7 @@ export interface FunctionOptions<I = never> {
   readonly rate?: RateOptions<I> | undefined;
 }
 
+/** How a gateway stops. */
 export interface StopOptions {
   /**
    * How long running work may take to end by itself, in ms, at least 0; then the rest is cut. The gateway refuses new calls, messages and

@@ -5,6 +5,7 @@ import { show } from '../policy/showValue.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 
+/** Where the page is, and whose it is. */
 export interface InspectOptions {
   /** The port to listen on, on the loopback address. From 0 to 65535. @defaultValue 0, a free one */
   readonly port?: number | undefined;

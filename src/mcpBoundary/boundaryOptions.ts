@@ -30,7 +30,7 @@ export interface ErrorBoundaryOptions extends HandlerLimits {
    * been given up; the secrets are taken out. What it throws is lost, and what a promise it returns rejects with.
    */
   readonly tell?: ((fact: Fact) => void) | undefined;
-  /** @defaultValue the system's */
+  /** Where time and timers come from. @defaultValue the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -49,7 +49,7 @@ export interface McpSupervisionOptions extends HandlerLimits {
   readonly closeMs?: Duration | undefined;
   /** The server's own clean-up when its client is gone; may return a promise. */
   readonly onClose?: (() => unknown) | undefined;
-  /** @defaultValue the system's */
+  /** Where time and timers come from. @defaultValue the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -12,6 +12,7 @@ import { RunRecords } from './runRecords.ts';
 import { SupervisedRun } from './supervisedRun.ts';
 import type { ProcessSupervisor, SpawnInput, TerminationReason } from './supervisorTypes.ts';
 
+/** Under which gateway the processes run, and how they are ended. */
 export interface ProcessSupervisorOptions {
   /** The gateway under which the processes run, in its tree, its events and its store; it is started and stopped by its owner. @defaultValue one of its own */
   readonly gateway?: Gateway | undefined;

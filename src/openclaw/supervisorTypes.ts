@@ -7,6 +7,7 @@ export type TerminationReason =
   | 'signal'
   | 'exit';
 
+/** Where a run is in its life. */
 export type RunState = 'starting' | 'running' | 'exiting' | 'exited';
 
 /** What is kept of a run. Times are wall time in ms since the epoch. */
@@ -130,6 +131,7 @@ export interface AnchoredShellRunInput extends RunInput {
   readonly command: string;
 }
 
+/** What is started: a program with its arguments, or a line for a shell. */
 export type SpawnInput = ChildRunInput | AnchoredShellRunInput;
 
 /** What {@link ProcessSupervisor.reconcileOrphans} may be given. */

@@ -46,6 +46,7 @@ export const longStallMs = 1000;
 /** How long after it connections may still be found broken, in ms. */
 export const wakeMs = 1000;
 
+/** What kind of timer it is. */
 export interface TimerOptions {
   /** Whether the timer keeps the process alive. @defaultValue false */
   readonly ref?: boolean | undefined;

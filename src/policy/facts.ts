@@ -25,7 +25,9 @@ export interface FactMap
     AlertFacts,
     HostFacts {}
 
+/** The name of an event of the catalogue, such as `call.failed`. */
 export type FactType = keyof FactMap;
+/** Any event of the catalogue, as it is emitted inside; a subscriber gets it as {@link Told}. */
 export type Fact = { [T in FactType]: { readonly type: T } & Readonly<FactMap[T]> }[FactType];
 /** The facts of a type: of one backend's (`workflow.primary.failed`) those of the pattern it matches. */
 export type FactOf<T extends FactType> = Matching<Fact, T>;

@@ -76,6 +76,7 @@ export interface ReconcileLimits {
 
 /** A rule that is a function. */
 export interface ProbeRuleOptions extends ReconcileLimits {
+  /** Finds out what became of a call. */
   readonly probe: ReconcileProbe;
 }
 
@@ -106,6 +107,7 @@ export interface ToolRuleOptions extends ReconcileLimits {
 
 /** A rule that makes calls repeatable: each carries a key by which the other side knows it again. */
 export interface KeyRuleOptions {
+  /** Where each call carries its key. */
   readonly idempotencyKey: {
     /** Where the key goes: into the input under this name (`input.key`), the `_meta` of an MCP call, or a header of an HTTP request. */
     readonly in: `input.${string}` | 'meta' | 'header';

@@ -23,7 +23,9 @@ export interface AlertWebhook {
 
 /** When alerts are raised, and where they go beside subscribers. */
 export interface AlertOptions extends AlertRules {
+  /** Started for each alert and each all-clear. @defaultValue none */
   readonly command?: AlertCommand | undefined;
+  /** Asked for each alert and each all-clear. @defaultValue none */
   readonly webhook?: AlertWebhook | undefined;
 }
 

@@ -7,6 +7,7 @@ import { show } from '../policy/showValue.ts';
 /** Where an error came from that nobody caught. */
 export type UncaughtOrigin = 'uncaughtException' | 'unhandledRejection';
 
+/** What the process does after an error that nobody caught. */
 export interface ProcessGuardOptions {
   /**
    * Whether the process goes on after this error. Node's advice is to let it end: what threw may have left anything behind. Say yes

@@ -4,6 +4,7 @@ import { duration, type KeysOf } from '../policy/optionKeys.ts';
 import { readOptions } from '../policy/readOptions.ts';
 import type { Runtime } from './runtime.ts';
 
+/** What a report is about. */
 export interface ReportOptions {
   /** The time that it is about, up to now, in ms above 0. @defaultValue 24 h */
   readonly sinceMs?: Duration | undefined;

@@ -22,6 +22,7 @@ import { createRedactedLogger } from '../store/redactLogger.ts';
 import { storeFrom, storeKey, type StoreLocation } from '../store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 
+/** What a gateway runs with. Each has a default. */
 export interface GatewayOptions {
   /**
    * SQLite file for final failures, facts and breaker states; `':memory:'` keeps the last ones of this process only. A file that cannot be
@@ -44,7 +45,7 @@ export interface GatewayOptions {
    * @defaultValue true
    */
   readonly childGuard?: boolean | undefined;
-  /** @defaultValue the system's */
+  /** Where time and timers come from. @defaultValue the system's */
   readonly clock?: Clock | undefined;
   /** A source of chance in [0, 1). @defaultValue Math.random */
   readonly random?: Random | undefined;
@@ -54,6 +55,7 @@ export interface GatewayOptions {
    * @defaultValue false: silence
    */
   readonly logger?: HostLogger | false | undefined;
+  /** How often children may be restarted, all together. @defaultValue 30 restarts in 10 s */
   readonly supervisor?: RootOptions | undefined;
   /**
    * What the children of the gateway inherit, beside the `env` of each. `extend`: the whole environment of this process, keys and tokens
@@ -75,6 +77,7 @@ export interface GatewayOptions {
   readonly control?: boolean | undefined;
 }
 
+/** How often the children of a gateway may be restarted, all together. */
 export interface RootOptions {
   /** Restarts of all children together within `periodMs` before one is put into quarantine for it. @defaultValue 30 */
   readonly intensity?: number | undefined;

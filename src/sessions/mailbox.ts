@@ -8,6 +8,7 @@ export interface Message {
   readonly data?: unknown;
 }
 
+/** How many messages of a session may wait, and what becomes of heartbeats. */
 export interface MailboxOptions {
   /** Messages that may wait, at least 1. @defaultValue 1000 */
   readonly limit?: number | undefined;

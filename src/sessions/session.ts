@@ -29,6 +29,7 @@ export interface SessionParts extends SessionSurroundings {
   readonly sent?: (() => void) | undefined;
 }
 
+/** How a message is sent. */
 export interface SendOptions {
   /** Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. */
   readonly key?: string | undefined;

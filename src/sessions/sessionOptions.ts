@@ -17,9 +17,13 @@ import type { Turn } from './turn.ts';
 /** Processes one message of a session. What it returns is the turn's value; a throw ends the turn, not the session. */
 export type MessageHandler<Result = unknown> = (message: Message, turn: Turn) => Result | PromiseLike<Result>;
 
+/** How a session works, and what of it is kept. */
 export interface SessionOptions<Result = unknown> {
+  /** Works on one message; the next one waits until it has ended. */
   readonly onMessage: MessageHandler<Result>;
+  /** How many messages may wait. @defaultValue 1000 */
   readonly mailbox?: MailboxOptions | undefined;
+  /** Limits on tool calls and turns. @defaultValue 5 min for a tool call, 10 min for a turn without progress */
   readonly watchdog?: WatchdogOptions | undefined;
   /** Entries of the history kept in memory and in the store, at least 1. @defaultValue 10000 */
   readonly historyLimit?: number | undefined;
@@ -28,6 +32,7 @@ export interface SessionOptions<Result = unknown> {
    * inputs must be JSON then. @defaultValue true; without a file as its store a gateway keeps nothing
    */
   readonly durable?: boolean | undefined;
+  /** What of an earlier run is taken up. @defaultValue messages of the last day, each begun at most 3 times */
   readonly recovery?: RecoveryOptions | undefined;
 }
 

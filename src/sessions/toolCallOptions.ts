@@ -6,6 +6,7 @@ import type { Resume } from '../streams/chunkRelay.ts';
 import { type CheckedReading, readingKeys, readingRule } from '../streams/httpReading.ts';
 import { readGiven } from '../policy/readOptions.ts';
 
+/** How one tool call of a turn differs. */
 export interface ToolCallOptions {
   /** What the call may do to the world; decides what may be retried after a lost answer. @defaultValue the tool's own, else unspecified */
   readonly effect?: Effect | undefined;
@@ -13,6 +14,7 @@ export interface ToolCallOptions {
    * Declares the call long-running: its own limit in ms, in place of the session's watchdog limit. @defaultValue the watchdog's 5 min
    */
   readonly longRunningMs?: Duration | undefined;
+  /** Cancels the call when aborted. @defaultValue the turn’s alone */
   readonly signal?: AbortSignal | undefined;
   /** Calls of one scope of an integration run one at a time, those of other sessions included; a second one is refused. @defaultValue none */
   readonly scope?: string | undefined;

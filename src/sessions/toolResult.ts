@@ -4,6 +4,7 @@ import { syntheticResult } from '../policy/syntheticResult.ts';
 /** What an agent gets for a tool call: always a result, never a throw. */
 export type ToolResult<T = unknown> = ToolSuccess<T> | ToolError | SyntheticToolError;
 
+/** What a tool call gave. */
 export interface ToolSuccess<T> {
   readonly status: 'ok';
   readonly value: T;

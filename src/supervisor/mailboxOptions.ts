@@ -19,7 +19,7 @@ export type Overflow = 'refuse' | 'drop_oldest' | 'drop_newest';
 export interface MailboxOptions {
   /** Messages that may wait; at least 0, which keeps none, as in OTP. @defaultValue 0 */
   readonly capacity?: number | undefined;
-  /** @defaultValue 'refuse' */
+  /** What a full mailbox does with one more. @defaultValue 'refuse' */
   readonly overflow?: Overflow | undefined;
 }
 

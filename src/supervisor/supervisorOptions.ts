@@ -44,10 +44,13 @@ export interface SubtreeOptions {
 
 /** What the root supervisor is told; a nested one takes time, chance and listeners from its parent. */
 export interface SupervisorOptions extends SubtreeOptions {
-  /** @defaultValue 'root' */
+  /** What it is called in events and in the tree. @defaultValue 'root' */
   readonly name?: string | undefined;
+  /** Where time and timers come from. */
   readonly clock: Clock;
+  /** A source of chance in [0, 1). */
   readonly random: Random;
+  /** Where its events go. @defaultValue nowhere */
   readonly facts?: Facts | undefined;
   /** Hears what any child in the tree emits. A throw is told and ignored. */
   readonly onEmit?: ((child: string, event: AnyEventObject) => void) | undefined;

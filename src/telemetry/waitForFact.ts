@@ -4,6 +4,7 @@ import { readGiven } from '../policy/readOptions.ts';
 import type { CheckName } from './factNames.ts';
 import type { Closers, Listen } from './listener.ts';
 
+/** Which event is waited for, and when waiting is given up. */
 export interface WaitOptions<K extends FactType> {
   /** Gives up waiting; the promise rejects with its reason. */
   readonly signal?: AbortSignal | undefined;

@@ -12,8 +12,9 @@ export interface FaultyMcpHttpServerOptions {
   readonly tools?: readonly (string | FaultyTool)[] | undefined;
   /** What it calls itself. @defaultValue 'faulty' */
   readonly name?: string | undefined;
-  /** @defaultValue '1.0.0' */
+  /** The version that it tells. @defaultValue '1.0.0' */
   readonly version?: string | undefined;
+  /** The instructions that it tells. @defaultValue none */
   readonly instructions?: string | undefined;
   /**
    * The protocol it speaks: `sessions` is that up to 2025-11-25 (`initialize`, GET streams), `stateless` that of 2026-07-28

@@ -16,8 +16,9 @@ export interface FaultyMcpServerOptions {
   readonly toolsAfterRestart?: readonly (string | FaultyTool)[] | undefined;
   /** What it calls itself. @defaultValue 'faulty' */
   readonly name?: string | undefined;
-  /** @defaultValue '1.0.0' */
+  /** The version that it tells. @defaultValue '1.0.0' */
   readonly version?: string | undefined;
+  /** The instructions that it tells. @defaultValue none */
   readonly instructions?: string | undefined;
   /** Written to stderr at its start, as most servers do. */
   readonly stderr?: string | undefined;

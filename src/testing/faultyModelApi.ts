@@ -75,6 +75,7 @@ export interface ModelRequest {
   readonly aborted: boolean;
 }
 
+/** A running API of a model, on the loopback address. */
 export interface FaultyModelApi {
   /** Without a slash at its end. */
   readonly url: string;

@@ -45,6 +45,7 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
+/** A running HTTP server, on the loopback address. */
 export interface FaultyUpstream {
   /** Without a slash at its end. */
   readonly url: string;

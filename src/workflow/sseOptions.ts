@@ -5,6 +5,7 @@ import { readOptions, readValue } from '../policy/readOptions.ts';
 import { systemClock } from '../runtime/systemClock.ts';
 import type { WatchedRun } from './runReader.ts';
 
+/** Where a client goes on, and how often it gets a sign of life. */
 export interface ServerSentEventOptions {
   /**
    * The client's `last-event-id` header as it came: the client gets what happened after that event. Where it is not the number of an
@@ -16,7 +17,7 @@ export interface ServerSentEventOptions {
    * @defaultValue 15000
    */
   readonly heartbeatMs?: Duration | undefined;
-  /** @defaultValue the system's */
+  /** Where time and timers come from. @defaultValue the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -127,6 +127,7 @@ export interface WorkflowBackend<I, R, S> {
   readonly isCritical?: ((failure: Failure, item: WorkflowItem) => boolean) | undefined;
 }
 
+/** The backends of a workflow, and its limits. */
 export interface WorkflowOptions<I, R, S> {
   /** The primary first; each further one takes over from the one before it. At least one. */
   readonly backends: readonly WorkflowBackend<I, R, S>[];
@@ -277,6 +278,7 @@ export interface WorkflowProgress {
   }[];
 }
 
+/** How one run differs. */
 export interface WorkflowRunOptions {
   /** Ends the run when aborted. */
   readonly signal?: AbortSignal | undefined;

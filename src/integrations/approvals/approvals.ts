@@ -14,6 +14,7 @@ import { show } from '../../policy/showValue.ts';
 import type { ApprovalFact } from '../../policy/facts/agentFacts.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
+/** How long an approval waits. */
 export interface ApprovalOptions {
   /** How long a question waits for its answer, in ms, above 0; then it is declined. @defaultValue 30000 */
   readonly overallMs?: Duration | undefined;

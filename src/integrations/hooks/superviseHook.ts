@@ -19,14 +19,15 @@ import { hookLimitMs } from '../../protocol/hookEvents.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
 
+/** How a hook is supervised. */
 export interface HookOptions {
-  /** @defaultValue the event's name and a number */
+  /** Its name in events and records. @defaultValue the event's name and a number */
   readonly name?: string | undefined;
   /** What a hook that fails means for the main operation: it goes on, or is declined. @defaultValue 'continue' */
   readonly onFailure?: 'continue' | 'block' | undefined;
   /** Limit on the hook, in ms, above 0. @defaultValue the limits of the preset `hook`, 10 s each; 1.2 s for a command at `SessionEnd`, whose host waits 1.5 s in all */
   readonly overallMs?: Duration | undefined;
-  /** @defaultValue preset `hook`: one attempt */
+  /** Its limits, retries and circuit breaker. @defaultValue preset `hook`: one attempt */
   readonly policy?: PolicyInput | undefined;
 }
 

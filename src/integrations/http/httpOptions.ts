@@ -58,7 +58,7 @@ export interface HttpOptions<P extends HttpParse = 'json'> {
   readonly baseUrl: string;
   /** Sent with every call; a header of the call takes the place of one of its name. @defaultValue none */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** @defaultValue preset `sdk` */
+  /** Its limits, retries and circuit breaker. @defaultValue preset `sdk` */
   readonly policy?: PolicyInput | undefined;
   /**
    * What calls may do to the world whose method does not say. GET, HEAD and OPTIONS are `readOnly`, PUT and DELETE `idempotent`; an option of

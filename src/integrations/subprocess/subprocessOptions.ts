@@ -14,6 +14,7 @@ import { reconcileKey, type ReconcileOptions } from '../../policy/reconcileRule.
 import { show } from '../../policy/showValue.ts';
 import type { AgentOption } from '../../protocol/agentCommand.ts';
 
+/** The command, what it inherits, and how its output is judged. */
 export interface SubprocessOptions
   extends Pick<
     SubprocessInput,
@@ -21,7 +22,7 @@ export interface SubprocessOptions
   > {
   /** Whether silence is no sign of trouble: switches the no-output limit off. @defaultValue false; true for Claude but with `stream-json` */
   readonly printsOnlyAtEnd?: boolean | undefined;
-  /** @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
+  /** Its limits, retries and circuit breaker. @defaultValue preset `subprocess`; for agents `claudeCli` and `codex` */
   readonly policy?: PolicyInput | undefined;
   /**
    * Whose output it is: an agent's command line is judged by its own protocol (`--output-format json` or `stream-json`,

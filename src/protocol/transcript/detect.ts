@@ -4,6 +4,7 @@ import { kindOfCall, kindsOfOutput } from './responsesTools.ts';
 /** The formats of histories that can be repaired. */
 export const transcriptFormats = ['anthropic', 'openai-chat', 'openai-responses', 'claude-code'] as const;
 
+/** A format of histories that can be repaired. */
 export type TranscriptFormat = (typeof transcriptFormats)[number];
 
 /**

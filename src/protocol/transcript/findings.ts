@@ -1,3 +1,17 @@
+/** What may be wrong with a transcript, by its name. */
+export const repairRules = [
+  'unanswered',
+  'displaced',
+  'duplicate',
+  'orphan',
+  'repeated_call',
+  'partial_call',
+  'split_turn',
+  'disconnected',
+  'torn_end',
+  'broken_line',
+] as const;
+
 /**
  * What may be wrong with a transcript:
  * - `unanswered`: a tool call without a result; it gets a synthetic one.
@@ -12,19 +26,6 @@
  * - `torn_end`: a last line that was cut off; it gets its end, so that what is appended later is a line of its own.
  * - `broken_line`: a line that is no JSON; it is kept as it is, since readers pass over it.
  */
-export const repairRules = [
-  'unanswered',
-  'displaced',
-  'duplicate',
-  'orphan',
-  'repeated_call',
-  'partial_call',
-  'split_turn',
-  'disconnected',
-  'torn_end',
-  'broken_line',
-] as const;
-
 export type RepairRule = (typeof repairRules)[number];
 
 /** One thing that was found, and where. */

@@ -10,8 +10,9 @@ import { repairOpenAiChat } from './openaiChat.ts';
 import { repairOpenAiResponses } from './openaiResponses.ts';
 import { repairSession, repairSessionText } from './session.ts';
 
+/** How a transcript is read and mended. */
 export interface RepairOptions {
-  /** @defaultValue found out from the history */
+  /** The format of the history. @defaultValue found out from the history */
   readonly format?: TranscriptFormat | undefined;
   /**
    * What a synthetic result says. Give the same each time: by it a synthetic result is known again when the real one comes later.

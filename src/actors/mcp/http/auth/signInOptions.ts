@@ -8,6 +8,7 @@ export interface RemoteSignInOptions {
    * with `clientId` and `clientSecret`. @defaultValue 'sign_in'
    */
   readonly grant?: 'sign_in' | 'client_credentials' | undefined;
+  /** The account of the program, with `client_credentials`. */
   readonly clientId?: string | undefined;
   /** Kept out of all that is told. */
   readonly clientSecret?: string | undefined;
