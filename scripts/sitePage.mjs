@@ -9,7 +9,7 @@ const fence = /^```/;
 
 /**
  * A page as the site takes it: links lead to where the pages are there, what is not shown there is named without a link, statecharts are drawn,
- * and nothing in the prose is taken for a component.
+ * pictures are shown, and nothing in the prose is taken for a component.
  * @param {string} path - of the page, from the root of the project
  * @param {{ isShown: (path: string) => boolean, exists: (path: string) => boolean }} shown
  */
@@ -18,7 +18,7 @@ export function pageOf(text, path, { isShown, exists }) {
   let isCode = false;
   for (const line of withCharts(text, path).split('\n')) {
     if (fence.test(line)) isCode = !isCode;
-    parts.push(isCode || fence.test(line) ? line : prose(line));
+    parts.push(isCode || fence.test(line) ? line : (pictureOf(line) ?? prose(line)));
   }
   return parts.join('\n');
 
@@ -39,6 +39,12 @@ export function pageOf(text, path, { isShown, exists }) {
     const page = found === 'README.md' ? '/' : `/${found.slice(0, -3)}`;
     return `[${words}](${page}${anchor === undefined ? '' : `#${anchor}`})`;
   }
+}
+
+/** The picture that a comment stands for. The package has no pictures, and so its pages say only where the site shows one. */
+function pictureOf(line) {
+  const [, file, words] = /^<!-- picture: ([\w-]+\.\w+), (.+) -->$/.exec(line) ?? [];
+  return file === undefined ? undefined : `![${words}](/pictures/${file})`;
 }
 
 /** Braces would be expressions of Vue, also in code. */

@@ -1,5 +1,10 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pageOf, titleOf } from '../../scripts/sitePage.mjs';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const pagesWithPictures = ['README.md', 'docs/failure-modes.md', 'docs/observability.md'];
 
 const there = ['README.md', 'docs/streams.md', 'docs/guides/functions.md', 'examples/embed.mjs', 'src/index.ts'];
 const page = (text: string, path = 'docs/embedding.md'): string =>
@@ -31,6 +36,23 @@ describe('a page of the site', () => {
     expect(page(text, 'docs/machines.md')).toBe(
       '## integration\n\nWhat is called.\n\n<StateChart name="integration" />\n',
     );
+  });
+
+  it('[U-6] shows the picture that a comment stands for, and every picture there is', () => {
+    expect(page('a\n<!-- picture: tour.svg, The fault tour -->\nb')).toBe(
+      'a\n![The fault tour](/pictures/tour.svg)\nb',
+    );
+    const marked = pagesWithPictures.flatMap((path) =>
+      [...read(path).matchAll(/^<!-- picture: (\S+), /gm)].map(([, file]) => file),
+    );
+    expect(new Set(marked)).toEqual(new Set(readdirSync(new URL('site/pictures', root))));
+  });
+
+  it('[U-10] has pictures of less than 150 kB, which the package leaves out', () => {
+    for (const file of readdirSync(new URL('site/pictures', root)))
+      expect(statSync(new URL(`site/pictures/${file}`, root)).size, `size of ${file}`).toBeLessThan(150_000);
+    const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
+    expect(files.filter((each) => each.startsWith('site'))).toEqual([]);
   });
 
   it('[U-6] is called by its heading', () => {
