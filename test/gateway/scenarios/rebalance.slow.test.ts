@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Session } from '../../../src/sessions/session.ts';
+import { renewals } from '../../store/renewals.ts';
 import { newSchema } from '../../store/startPostgres.ts';
 import { deferred } from '../../support/deferred.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
@@ -39,23 +40,12 @@ async function startCluster() {
     );
     return rows.map(({ n }) => Number(n));
   };
-  /** Resolves when each gateway was seen to renew so often. */
-  const renewals = async (count: number): Promise<void> => {
-    const seen = new Map<string, Set<string>>();
-    const look = async (): Promise<boolean> => {
-      for (const { id, at } of await ask('SELECT id, seen_at::text AS at FROM uw.node')) {
-        seen.set(String(id), (seen.get(String(id)) ?? new Set<string>()).add(String(at)));
-      }
-      return [...seen.values()].every(({ size }) => size > count);
-    };
-    await expect.poll(look, { interval: 200, timeout: 60_000 }).toBe(true);
-  };
-  return { ask, goOn, processed, moves, join, owned, renewals };
+  return { ask, goOn, processed, moves, join, owned };
 }
 
 describe.skipIf(!hasPostgres)('gateways on one database', { timeout: 180_000 }, () => {
   it('[N-2] share their sessions: those of a third one move while they are idle, then none does, and no message is lost, doubled or overtaken', async () => {
-    const { goOn, processed, moves, join, owned, renewals } = await startCluster();
+    const { ask, goOn, processed, moves, join, owned } = await startCluster();
     const first = await join();
     const working = first.filter(({ id }) => stuck.has(id));
     const begun = await Promise.all(working.map((session) => session.send({ kind: 'user', data: 'stuck' })));
@@ -89,7 +79,7 @@ describe.skipIf(!hasPostgres)('gateways on one database', { timeout: 180_000 }, 
     expect(moves.filter((id) => stuck.has(id))).toEqual([]);
     expect(working.map(({ heldElsewhere }) => heldElsewhere)).toEqual([false, false, false]);
 
-    await renewals(10);
+    await renewals(ask, 10);
     expect(moves).toHaveLength(50);
     expect(await owned()).toEqual([20, 20, 20]);
     isOver.value = true;

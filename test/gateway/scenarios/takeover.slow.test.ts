@@ -6,6 +6,7 @@ import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Fact, Told } from '../../../src/policy/facts.ts';
 import { startPostgresProxy } from '../../support/postgresProxy.ts';
 import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
+import { renewals } from '../../store/renewals.ts';
 import { newSchema } from '../../store/startPostgres.ts';
 
 const program = fileURLToPath(new URL('../../fixtures/keptGateway.mjs', import.meta.url));
@@ -52,11 +53,10 @@ const inTimeMs = 8_000;
 
 describe.skipIf(!hasPostgres)('a node that is gone', { timeout: 60_000 }, () => {
   it('[N-4] by kill -9 has its session go on elsewhere', async () => {
-    const { child, taken, results } = await startTwo();
-    // Its presence is what says so early: it has it by then.
-    await new Promise((resolve) => {
-      setTimeout(resolve, 1_000);
-    });
+    const { child, taken, results, ask } = await startTwo();
+    // Its presence is what says so early. One who holds it says with each renewal when the next is due.
+    const isPresent = 'SELECT due_at < expires_at AS present FROM uw.node n JOIN uw.lease l ON l.owner = n.id';
+    await expect.poll(() => ask(isPresent), { timeout: 10_000 }).toEqual([{ present: true }]);
     const at = performance.now();
     child.kill('SIGKILL');
     const ms = await taken(at);
@@ -103,11 +103,12 @@ describe.skipIf(!hasPostgres)('a node that is gone', { timeout: 60_000 }, () => 
 describe.skipIf(!hasPostgres)('a node that lives', { timeout: 60_000 }, () => {
   it('[N-4] keeps its session when its own connection is cut, again and again', async () => {
     const { ask, session, facts } = await startTwo();
+    const isOwn = `application_name = 'unwedge node' AND datname = current_database()`;
     for (let times = 0; times < 8; times++) {
-      await ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'unwedge node'`);
-      await new Promise((resolve) => {
-        setTimeout(resolve, 600);
-      });
+      const cut = await ask(`SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${isOwn}`);
+      const made = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE ${isOwn} AND pid <> ALL ($1)`;
+      await expect.poll(() => ask(made, [cut.map(({ pid }) => pid)]), { timeout: 10_000 }).toEqual([{ n: 2 }]);
+      await renewals(ask, 1);
     }
     expect(session.heldElsewhere).toBe(true);
     expect(facts.filter(({ type }) => type === 'session.resumed')).toEqual([]);
@@ -117,9 +118,7 @@ describe.skipIf(!hasPostgres)('a node that lives', { timeout: 60_000 }, () => {
   it.each([3_600_000, -3_600_000])('[N-2] keeps its session whose clock is wrong by %i ms', async (skewMs) => {
     const nodeOptions = `--import "data:text/javascript,const now=Date.now;Date.now=()=>now()+(${skewMs})"`;
     const { ask, session } = await startTwo({ nodeOptions });
-    await new Promise((resolve) => {
-      setTimeout(resolve, 4_000);
-    });
+    await renewals(ask, 5);
     expect(session.heldElsewhere).toBe(true);
     expect(await ask('SELECT token FROM uw.lease')).toEqual([{ token: '1' }]);
   });
