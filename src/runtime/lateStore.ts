@@ -67,7 +67,7 @@ export class LateStore {
     if (store === undefined || this.#reapChildren === undefined || this.#isEnding) return;
     const records = store.children;
     const { clock, logger } = this.#options;
-    const more = this.#reapChildren({ records, clock, facts: this.#bus, logger }).then(() => records.reaped());
+    const more = this.#reapChildren({ records, clock, facts: this.#bus, logger });
     this.#reaping = Promise.all([this.#reaping, more]).then(() => undefined);
   }
 

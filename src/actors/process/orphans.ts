@@ -29,21 +29,30 @@ const unknownForMs = 30 * 24 * 60 * 60 * 1000;
  * that was given to another process is left alone, and so are the children of live runtimes. Never rejects; resolves after at most 10 s.
  */
 export async function reapOrphans(options: OrphanOptions): Promise<void> {
-  const { records, clock, logger } = options;
-  const kept = await records.list();
-  if (kept.length === 0) return;
+  const { clock, logger } = options;
   let timer: ReturnType<Clock['setTimeout']> | undefined;
   const expired = new Promise<void>((resolve) => {
     timer = clock.setTimeout(resolve, limitMs, { ref: true });
   });
-  const reaped = reap(options, kept).catch((error: unknown) => {
+  const reaped = reap(options).catch((error: unknown) => {
     say(logger, 'warn', 'The children of dead runtimes were not reaped', { error });
   });
   await Promise.race([reaped, expired]);
   clock.clearTimeout(timer);
 }
 
-async function reap(options: OrphanOptions, kept: readonly ChildRecord[]): Promise<void> {
+async function reap(options: OrphanOptions): Promise<void> {
+  const { records } = options;
+  // A stop waits for this, and a database that does not answer may take its time.
+  const kept = await records.list();
+  try {
+    if (kept.length > 0) await reapKept(options, kept);
+  } finally {
+    await records.reaped();
+  }
+}
+
+async function reapKept(options: OrphanOptions, kept: readonly ChildRecord[]): Promise<void> {
   const { records, clock, facts, logger, see = seeWorld } = options;
   const world = await see();
   for (const child of kept) if (isStale(child, world, clock.wallNow())) records.remove(child);

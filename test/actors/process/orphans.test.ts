@@ -93,6 +93,24 @@ describe('reaping orphans', () => {
     expect(kept()).toEqual([]);
   });
 
+  it.each(['list', 'reaped'] as const)(
+    '[S-8] [N-7] waits 10 s at most for records that do not answer to %s',
+    async (what) => {
+      const clock = new SimulatedClock();
+      const nothing = { add: () => undefined, remove: () => undefined };
+      const records = { list: async () => [], reaped: () => Promise.resolve(), ...nothing };
+      let isDone = false;
+      const silent = { ...records, [what]: () => new Promise<never>(() => undefined) };
+      void reapOrphans({ records: silent, clock, facts: new RecordedFacts() }).then(() => {
+        isDone = true;
+      });
+      await clock.advance(9_999);
+      expect(isDone).toBe(false);
+      await clock.advance(1);
+      expect(isDone).toBe(true);
+    },
+  );
+
   it('[S-8] leaves a process alone that was given the pid, and forgets the record', async () => {
     const { pid, record } = await startOrphan('silent');
     const reused = { ...record, mark: 'another', start: record.start.replace(/^[^@]+/, 'earlier') };
