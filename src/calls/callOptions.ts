@@ -49,11 +49,11 @@ export interface CallOptions<I, O> {
   readonly maxAttempts?: number | undefined;
   /** The waits between attempts, such as `{ initialMs: 200, maxMs: 5000 }`. @defaultValue the policy's */
   readonly backoff?: BackoffInput | undefined;
-  /** Without a sign of life, per attempt, in ms. @defaultValue the policy's */
+  /** Without a sign of life, per attempt, in ms above 0. @defaultValue the policy's */
   readonly idleMs?: Duration | undefined;
-  /** Per attempt, in ms. @defaultValue the policy's */
+  /** Per attempt, in ms above 0. @defaultValue the policy's */
   readonly attemptMs?: Duration | undefined;
-  /** For the whole call, in ms. @defaultValue the policy's */
+  /** For the whole call, in ms above 0. @defaultValue the policy's */
   readonly overallMs?: Duration | undefined;
   /** Answers when the integration cannot, within the call's own deadline: a function, `{ value }` or `{ integration }`. */
   readonly fallback?: FallbackOption<I, O> | undefined;

@@ -220,7 +220,7 @@ export interface CodexNotifications extends AsyncIterableIterator<CodexNotificat
 
 /** How one request differs. */
 export interface CodexRequestOptions {
-  /** In ms above 0. @defaultValue by method: `turn/*` 300000, `config/*` 10000, `command/exec` its `timeoutMs`, else 30000 */
+  /** How long the request may take, in ms above 0. @defaultValue by method: `turn/*` 300000, `config/*` 10000, `command/exec` its `timeoutMs`, else 30000 */
   readonly limitMs?: Duration | undefined;
   /** Gives up the request when aborted. */
   readonly signal?: AbortSignal | undefined;

@@ -41,9 +41,9 @@ export interface McpSupervisionOptions extends HandlerLimits {
    * breaks. `false` for a server inside something else, or over HTTP. @defaultValue true
    */
   readonly ownsProcess?: boolean | undefined;
-  /** Errors nobody caught that the process goes through within `uncaughtPeriodMs`; one more ends it with 1. @defaultValue 10 */
+  /** Errors nobody caught that the process goes through within `uncaughtPeriodMs`; one more ends it with 1. At least 0. @defaultValue 10 */
   readonly mostUncaught?: number | undefined;
-  /** In ms, above 0. @defaultValue 60000 */
+  /** How long an error counts against `mostUncaught`, in ms above 0. @defaultValue 60000 */
   readonly uncaughtPeriodMs?: Duration | undefined;
   /** Once the client is gone: how long calls in flight may take to end, and then `onClose`, in ms above 0. @defaultValue 500 */
   readonly closeMs?: Duration | undefined;

@@ -23,11 +23,11 @@ export interface RetryPolicy {
 
 /** The three clocks of a call, in ms; `Infinity` switches one off. When two tie, the inner one names the reason. */
 export interface Limits {
-  /** Without a sign of life (`ctx.touch()`, output, progress), per attempt. The innermost. */
+  /** Without a sign of life (`ctx.touch()`, output, progress), per attempt, in ms above 0 or `Infinity`. The innermost. */
   readonly idleMs: number;
-  /** Per attempt, whatever it reports. */
+  /** Per attempt, whatever it reports, in ms above 0 or `Infinity`. */
   readonly attemptMs: number;
-  /** Per call, waits and retries included. The outermost. */
+  /** Per call, waits and retries included, in ms above 0 or `Infinity`. The outermost. */
   readonly overallMs: number;
 }
 

@@ -66,7 +66,7 @@ export interface ReconcileLimits {
    * process has ended
    */
   readonly notBefore?: Duration | undefined;
-  /** How long one probe may take, in ms. @defaultValue 5000 */
+  /** How long one probe may take, in ms above 0. @defaultValue 5000 */
   readonly timeoutMs?: Duration | undefined;
   /** How often it asks before it gives up; as often again once `notBefore` has passed. At least 1. @defaultValue 3 */
   readonly attempts?: number | undefined;

@@ -10,9 +10,9 @@ import { readGiven } from './readOptions.ts';
 export interface ToolOptions {
   /** What its calls may do to the world. @defaultValue that of the integration */
   readonly effect?: Effect | undefined;
-  /** Without a sign of life, per attempt, in ms. @defaultValue that of the integration */
+  /** Without a sign of life, per attempt, in ms above 0. @defaultValue that of the integration */
   readonly idleMs?: Duration | undefined;
-  /** Per attempt, in ms. @defaultValue that of the integration */
+  /** Per attempt, in ms above 0. @defaultValue that of the integration */
   readonly attemptMs?: Duration | undefined;
   /**
    * Declares the tool long-running: its own limit for a whole call and each attempt, in ms, in place of those of the integration and of

@@ -79,9 +79,9 @@ export interface GatewayOptions {
 
 /** How often the children of a gateway may be restarted, all together. */
 export interface RootOptions {
-  /** Restarts of all children together within `periodMs` before one is put into quarantine for it. @defaultValue 30 */
+  /** Restarts of all children together within `periodMs` before one is put into quarantine for it; at least 0. @defaultValue 30 */
   readonly intensity?: number | undefined;
-  /** In ms. @defaultValue 10000 */
+  /** How long a restart counts against `intensity`, in ms above 0. @defaultValue 10000 */
   readonly periodMs?: Duration | undefined;
 }
 

@@ -38,13 +38,13 @@ export interface SessionOptions<Result = unknown> {
 
 /** Limits of the session's watchdog, in ms. */
 export interface WatchdogOptions {
-  /** A tool call pending longer than this in all is cancelled and answered by a synthetic error result. @defaultValue 300000 */
+  /** A tool call pending longer than this in all, in ms above 0, is cancelled and answered by a synthetic error result. @defaultValue 300000 */
   readonly toolCallMs?: Duration | undefined;
-  /** A turn without progress for this long outside any tool call is aborted. @defaultValue 600000 */
+  /** A turn without progress for this long outside any tool call, in ms above 0, is aborted. @defaultValue 600000 */
   readonly turnMs?: Duration | undefined;
-  /** How long an aborted turn may take to end before it is left behind. @defaultValue 5000 */
+  /** How long an aborted turn may take to end before it is left behind, in ms above 0. @defaultValue 5000 */
   readonly releaseMs?: Duration | undefined;
-  /** How long a recovery may take before the session's actor is restarted; above `releaseMs`. @defaultValue 30000 */
+  /** How long a recovery may take before the session's actor is restarted, in ms; above `releaseMs`. @defaultValue 30000 */
   readonly recoveryMs?: Duration | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface WatchdogOptions {
 export interface RecoveryOptions {
   /** A message that was begun this often without an end, because its gateway died each time, becomes a dead letter. At least 1. @defaultValue 3 */
   readonly maxDeliveries?: number | undefined;
-  /** A message that was accepted longer ago becomes a dead letter, in ms. @defaultValue 86400000, a day */
+  /** A message that was accepted longer ago becomes a dead letter, in ms above 0. @defaultValue 86400000, a day */
   readonly maxAgeMs?: Duration | undefined;
 }
 

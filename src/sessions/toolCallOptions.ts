@@ -11,7 +11,7 @@ export interface ToolCallOptions {
   /** What the call may do to the world; decides what may be retried after a lost answer. @defaultValue the tool's own, else unspecified */
   readonly effect?: Effect | undefined;
   /**
-   * Declares the call long-running: its own limit in ms, in place of the session's watchdog limit. @defaultValue the watchdog's 5 min
+   * Declares the call long-running: its own limit, in ms above 0, in place of the session's watchdog limit. @defaultValue the watchdog's 5 min
    */
   readonly longRunningMs?: Duration | undefined;
   /** Cancels the call when aborted. @defaultValue the turn’s alone */

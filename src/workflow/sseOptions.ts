@@ -13,7 +13,7 @@ export interface ServerSentEventOptions {
    */
   readonly lastEventId?: string | readonly string[] | null | undefined;
   /**
-   * How often a client gets a comment while it has nothing to read, in ms. One that takes nothing at four such times in a row counts as gone.
+   * How often a client gets a comment while it has nothing to read, in ms above 0. One that takes nothing at four such times in a row counts as gone.
    * @defaultValue 15000
    */
   readonly heartbeatMs?: Duration | undefined;

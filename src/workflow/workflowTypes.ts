@@ -137,7 +137,7 @@ export interface WorkflowOptions<I, R, S> {
    * attempts: beyond it items are `unavailable` until some of them have ended. @defaultValue 1
    */
   readonly concurrency?: number | undefined;
-  /** Limit on the whole run, all backends together, in ms. @defaultValue 30 min */
+  /** Limit on the whole run, all backends together, in ms above 0. @defaultValue 30 min */
   readonly overallMs?: Duration | undefined;
   /**
    * Is asked about each item that changes something, or may, and whose answer was lost: before it is tried again, and before the next backend
