@@ -1,27 +1,50 @@
+import type { Kept } from '../../sessions/sessionStore.ts';
 import { lockLeases } from './leaseStatements.ts';
+import type { Lease } from './leases.ts';
 import type { Transaction } from './pgConnections.ts';
 import type { PgRow } from './pgDriver.ts';
-import type { RowStatement, Value } from './rowStatement.ts';
+import type { FencedStatement, RowStatement, Value } from './rowStatement.ts';
 
 /** What a write does in a batch. */
 export interface BatchRows {
   /**
-   * Adds a row to a statement, behind what was added for its key before. Rows of one statement go together. Rows that are added without a wait between
-   * them are waited for together, in one `Promise.all`: where one fails, all do.
+   * Adds a row to a statement, behind what was added for its key before, and waits for what comes of it. Rows of one statement go together. Rows that
+   * are added without a wait between them are waited for together, in one `Promise.all`: where one fails, all do.
    * @returns the rows that came of it: those with its `ord`.
    */
   row(statement: RowStatement, key: string, values: readonly Value[]): Promise<readonly PgRow[]>;
+  /** Adds a row of which nobody asks what became of it. */
+  add(statement: RowStatement, key: string, values: readonly Value[]): void;
+  /** Adds a row under its lease. */
+  keep(statement: FencedStatement, lease: Lease, values: readonly Value[], keeper: Keeper): void;
 }
 
-interface Row {
+/** Is told what became of a row under its lease, before the commit. */
+export interface Keeper {
+  kept(kept: Kept): void;
+}
+
+/** A row on its way. */
+export interface Row {
   readonly values: readonly Value[];
-  readonly resolve: (rows: readonly PgRow[]) => void;
-  readonly reject: (error: unknown) => void;
+  /** Under which it is written, where its statement takes the lease beside the row. */
+  readonly lease?: Lease;
+  readonly keeper?: Keeper;
+  readonly resolve?: (rows: readonly PgRow[]) => void;
+  readonly reject?: (error: unknown) => void;
 }
 
-interface Group {
+/** The rows of one statement. */
+export interface Group {
   readonly statement: RowStatement;
   readonly rows: Row[];
+}
+
+/** What is sent. */
+export interface Taken {
+  readonly groups: readonly Group[];
+  /** Keys of the leases that it locks. */
+  readonly leases: readonly Value[];
 }
 
 /** The statements of one transaction: few for many rows, and in order for each key. */
@@ -29,34 +52,60 @@ export class Batch implements BatchRows {
   #groups: Group[] = [];
   /** The last group of each key. */
   readonly #last = new Map<string, number>();
+  /** Keys whose lease is locked by what waits to be sent. */
   readonly #leases = new Set<string>();
+  #isAsked = false;
 
   /** Whether nothing waits to be sent. */
   get isEmpty(): boolean {
     return this.#groups.length === 0;
   }
 
+  /** Whether somebody waits for what comes of a row, and may add more then. */
+  get isAsked(): boolean {
+    return this.#isAsked;
+  }
+
   row(statement: RowStatement, key: string, values: readonly Value[]): Promise<readonly PgRow[]> {
+    this.#isAsked = true;
     return new Promise((resolve, reject) => {
-      const index = this.#placeOf(statement, key);
-      const group = this.#groups[index] ?? { statement, rows: [] };
-      this.#groups[index] = group;
-      group.rows.push({ values, resolve, reject });
-      this.#last.set(key, index);
-      if (statement.isFenced === true) this.#leases.add(key);
+      this.#add(statement, key, { values, resolve, reject });
     });
+  }
+
+  add(statement: RowStatement, key: string, values: readonly Value[]): void {
+    this.#add(statement, key, { values });
+  }
+
+  keep(statement: FencedStatement, lease: Lease, values: readonly Value[], keeper: Keeper): void {
+    this.#add(statement, lease.session, { values, lease, keeper });
+  }
+
+  /** What waits to be sent, in the order in which it is; nothing waits then. */
+  take(): Taken {
+    const groups = this.#groups.map((group, index) => ({ ...group, index }));
+    groups.sort((one, other) => (one.statement.rank ?? 0) - (other.statement.rank ?? 0) || one.index - other.index);
+    const leases = Array.from(this.#leases, clean);
+    this.#groups = [];
+    this.#last.clear();
+    this.#leases.clear();
+    return { groups, leases };
   }
 
   /** Sends all of it without a wait in between; resolves when all of it is answered. @throws what the server says first. */
   async send(transaction: Transaction): Promise<void> {
-    const groups = this.#groups.map((group, index) => ({ ...group, index }));
-    this.#groups = [];
-    this.#last.clear();
-    const leases = Array.from(this.#leases, clean);
-    this.#leases.clear();
-    groups.sort((one, other) => (one.statement.rank ?? 0) - (other.statement.rank ?? 0) || one.index - other.index);
+    const { groups, leases } = this.take();
     const locked = leases.length > 1 ? transaction.run(lockLeases, [leases]) : undefined;
     await Promise.all([locked, ...groups.map((group) => sendGroup(transaction, group))]);
+  }
+
+  #add(statement: RowStatement, key: string, row: Row): void {
+    const index = this.#placeOf(statement, key);
+    const group = this.#groups[index];
+    if (group === undefined) this.#groups[index] = { statement, rows: [row] };
+    else group.rows.push(row);
+    this.#last.set(key, index);
+    if (statement.isFenced === true) this.#leases.add(key);
   }
 
   #placeOf(statement: RowStatement, key: string): number {
@@ -70,20 +119,38 @@ export class Batch implements BatchRows {
 }
 
 async function sendGroup(transaction: Transaction, { statement, rows }: Group): Promise<void> {
-  const [first] = rows;
-  const columns = first?.values.map((_, column) => rows.map(({ values }) => clean(values[column] ?? null)));
   try {
     const answers: PgRow[][] = rows.map(() => []);
-    for (const answer of await transaction.run(statement, columns)) answers[Number(answer['ord']) - 1]?.push(answer);
-    for (const [index, { resolve }] of rows.entries()) resolve(answers[index] ?? []);
+    const values = columnsIn(rows.map(allOf));
+    for (const answer of await transaction.run(statement, values)) answers[Number(answer['ord']) - 1]?.push(answer);
+    for (const [index, { keeper, resolve }] of rows.entries()) {
+      const answer = answers[index] ?? [];
+      keeper?.kept(keptIn(answer));
+      resolve?.(answer);
+    }
   } catch (error) {
-    for (const { reject } of rows) reject(error);
+    for (const { reject } of rows) reject?.(error);
     throw error;
   }
 }
 
+function allOf({ lease, values }: Row): readonly Value[] {
+  return lease === undefined ? values : [lease.session, lease.token, lease.leaseId, ...values];
+}
+
+/** What the answer to a fenced row says. */
+export function keptIn([row]: readonly PgRow[]): Kept {
+  if (row?.['held'] !== true) return 'fenced';
+  return row['changed'] === true ? 'durable' : 'volatile';
+}
+
+/** One array for each column, as PostgreSQL can hold it. */
+export function columnsIn(rows: readonly (readonly Value[])[]): readonly (readonly Value[])[] {
+  return (rows[0] ?? []).map((_, column) => rows.map((values) => clean(values[column] ?? null)));
+}
+
 /** PostgreSQL holds every character but one, and no integer without an end. */
-function clean(value: Value): Value {
+export function clean(value: Value): Value {
   if (typeof value === 'number' && !Number.isFinite(value)) return value > 0 ? Number.MAX_SAFE_INTEGER : 0;
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
 }

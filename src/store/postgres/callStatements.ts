@@ -1,16 +1,17 @@
 import { type RowStatement, rowsOf } from './rowStatement.ts';
-import { fenced, madeIn } from './fenced.ts';
+import { fenced } from './fenced.ts';
 
 export const openCall = fenced(
   'open_call',
   `id text, turn bigint, integration text, tool text, input text, effect text, runtime text, started_at bigint,
    deadline_at bigint, seq bigint, rule text, idempotency_key text`,
-  `inserted AS (
-      INSERT INTO uw.call (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq, rule,
+  {
+    insert: `INSERT INTO uw.call (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq, rule,
         idempotency_key)
       SELECT id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq, rule, idempotency_key
-      FROM h ON CONFLICT DO NOTHING RETURNING id),
-    ${madeIn('inserted', 'id')}`,
+      FROM h`,
+    key: 'id',
+  },
   { together: true },
 );
 

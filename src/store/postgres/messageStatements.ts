@@ -1,13 +1,14 @@
 import { maxKeys } from '../../sessions/sessionStore.ts';
-import { fenced, madeIn } from './fenced.ts';
+import { fenced } from './fenced.ts';
 
 export const postMessage = fenced(
   'post_message',
   'number bigint, body text, key text, posted_at bigint',
-  `inserted AS (
-      INSERT INTO uw.message (session, number, body, key, posted_at) SELECT session, number, body, key, posted_at FROM h
-      ON CONFLICT DO NOTHING RETURNING session, number),
-    ${madeIn('inserted', 'session, number')}`,
+  {
+    insert:
+      'INSERT INTO uw.message (session, number, body, key, posted_at) SELECT session, number, body, key, posted_at FROM h',
+    key: 'session, number',
+  },
   { together: true },
 );
 

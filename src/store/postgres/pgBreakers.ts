@@ -191,8 +191,8 @@ export class PgBreakers implements BreakerStates, SharedRows {
     this.#changed.add(name);
     this.#pending.set(name, (this.#pending.get(name) ?? 0) + 1);
     this.#database.write({
-      async run(batch) {
-        await batch.row(statement, `breaker ${name}`, values);
+      run(batch) {
+        batch.add(statement, `breaker ${name}`, values);
       },
       committed: () => {
         const left = (this.#pending.get(name) ?? 1) - 1;

@@ -45,8 +45,8 @@ export class PgChildren implements ChildRecords {
     const { mark, command, startedAt, ownerPid, ownerStart } = child;
     const values = [...this.#placeOf(child), mark, command, Math.round(startedAt), ownerPid, ownerStart];
     this.#database.write({
-      run: async (batch) => {
-        if (this.#pending.has(key)) await batch.row(insert, `child ${key}`, values);
+      run: (batch) => {
+        if (this.#pending.has(key)) batch.add(insert, `child ${key}`, values);
       },
       committed: () => this.#pending.delete(key),
     });
@@ -59,8 +59,8 @@ export class PgChildren implements ChildRecords {
     this.#pending.delete(key);
     const values = this.#placeOf(child);
     this.#database.write({
-      async run(batch) {
-        await batch.row(remove, `child ${key}`, values);
+      run(batch) {
+        batch.add(remove, `child ${key}`, values);
       },
     });
   }

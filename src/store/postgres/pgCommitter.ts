@@ -1,31 +1,34 @@
 import { type Logger, say } from '../../policy/logger.ts';
 import type { Committer, Write } from '../committer.ts';
-import { Batch, type BatchRows } from './batch.ts';
-import { rowsOf, type RowStatement } from './rowStatement.ts';
+import { aloneIn, statementsOf } from './atOnce.ts';
+import { Batch, type BatchRows, type Taken } from './batch.ts';
+import { countBatch } from './batchNumber.ts';
 import type { PgConnections, Transaction } from './pgConnections.ts';
-import { diagnosePg, type PgTrouble } from './pgTrouble.ts';
 import { preparePgSchema } from './pgSchema.ts';
+import { diagnosePg, isAnswer, type PgTrouble } from './pgTrouble.ts';
 
 /** One write to the database. */
 export interface PgWrite extends Write {
-  /** Runs inside a transaction, and again if that fails. It waits for nothing but the rows it adds. */
+  /**
+   * Adds its rows to a transaction, and again if that fails. It waits for nothing but rows it adds; one that does may add more then, and the
+   * transaction takes several ways to the server and back.
+   */
   run(batch: BatchRows): void | Promise<void>;
 }
 
-/**
- * Counts the batches of a writer. No row: this one was committed before, though nobody heard of it. A commit that is still under way is waited for.
- */
-const count: RowStatement = {
-  name: 'count_batch',
-  text: `WITH ${rowsOf('id uuid, batch bigint')}
-    INSERT INTO uw.writer AS k (id, batch) SELECT id, batch FROM w
-    ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, at = clock_timestamp() WHERE k.batch < excluded.batch
-    RETURNING 1 AS ord`,
-};
+/** A batch of which nobody knows whether it was committed. */
+interface Unknown {
+  readonly writes: readonly PgWrite[];
+  /** Tells its writes what became of them; undefined where they know. */
+  readonly made?: (() => void) | undefined;
+}
 
 /**
  * The transactions of a database. Each batch has a number, which is written with it: where a connection is lost in the middle of a commit, the same
  * batch under the same number finds out whether it was made. So nothing is lost, and nothing is written twice.
+ *
+ * A batch of which nobody awaits an answer goes to the server at once, its commit included, on the condition that all of its rows are written; one
+ * row alone is one statement. Where the condition does not hold nothing is written, and it is tried again row by row, answers first.
  */
 export class PgCommitter implements Committer<PgWrite> {
   readonly #connections: PgConnections;
@@ -33,8 +36,9 @@ export class PgCommitter implements Committer<PgWrite> {
   readonly #logger: Logger | undefined;
   readonly #writer = crypto.randomUUID();
   #number = 0;
-  /** The batch whose statements were all answered, and whose commit may have been made. */
-  #sent: readonly PgWrite[] | undefined = undefined;
+  #unknown: Unknown | undefined = undefined;
+  /** Whether the writer has a row, in which batches that go at once are counted. */
+  #isCounted = false;
   #isReady = false;
   #saidRefusedRow = false;
 
@@ -44,17 +48,27 @@ export class PgCommitter implements Committer<PgWrite> {
     this.#logger = logger;
   }
 
-  async commit(batch: readonly PgWrite[], always: boolean): Promise<undefined> {
-    await this.prepare();
-    if (batch.length === 0 && !always) return undefined;
-    if (this.#sent !== batch) this.#number++;
-    try {
-      await this.#connections.transaction((transaction) => this.#send(transaction, batch, sendTogether));
-    } catch (error) {
-      if (this.#sent === batch || !this.diagnose(error).refusedRow) throw error;
-      await this.#connections.transaction((transaction) => this.#send(transaction, batch, this.#sendApart));
+  async commit(writes: readonly PgWrite[], always: boolean): Promise<undefined> {
+    if (!this.#isReady) await this.prepare();
+    if (writes.length === 0 && !always) return undefined;
+    let begun: Begun | undefined;
+    if (this.#unknown?.writes !== writes) {
+      this.#unknown = undefined;
+      this.#number++;
+      begun = beginAll(writes);
+      if (this.#isCounted && !isAsked(begun)) {
+        if (await this.#sentAtOnce(writes, begun.batch.take())) return undefined;
+        begun = undefined;
+      }
     }
-    this.#sent = undefined;
+    try {
+      await this.#send(writes, (transaction) => finish(transaction, begun ?? beginAll(writes)));
+    } catch (error) {
+      if (!this.diagnose(error).refusedRow) throw error;
+      await this.#send(writes, (transaction) => this.#sendApart(transaction, writes));
+    }
+    this.#isCounted = true;
+    this.#unknown = undefined;
     return undefined;
   }
 
@@ -78,26 +92,49 @@ export class PgCommitter implements Committer<PgWrite> {
     this.#connections.cut();
   }
 
-  async #send(
-    transaction: Transaction,
-    batch: readonly PgWrite[],
-    how: (transaction: Transaction, batch: readonly PgWrite[]) => Promise<void>,
-  ): Promise<void> {
-    const counted = transaction.run(count, [[this.#writer], [this.#number]]);
-    if (this.#sent === batch) {
-      if ((await counted).length === 0) return;
-      this.#sent = undefined;
+  /** @returns false where nothing was written. @throws where nobody knows, or where it can be tried again like this. */
+  async #sentAtOnce(writes: readonly PgWrite[], rows: Taken): Promise<boolean> {
+    const made = (): void => {
+      for (const group of rows.groups) for (const { keeper } of group.rows) keeper?.kept('durable');
+    };
+    const count = [this.#writer, this.#number] as const;
+    const alone = aloneIn(rows, count);
+    this.#unknown = { writes, made };
+    try {
+      await (alone === undefined
+        ? this.#connections.atOnce(statementsOf(rows, count))
+        : this.#connections.alone(alone));
+    } catch (error) {
+      if (!isAnswer(error)) throw error;
+      this.#unknown = undefined;
+      if (!this.diagnose(error).refusedRow) throw error;
+      return false;
     }
-    await Promise.all([counted, how(transaction, batch)]);
-    this.#sent = batch;
+    this.#unknown = undefined;
+    made();
+    return true;
+  }
+
+  /** Commits when all is answered; a batch that was committed before is not written again. */
+  #send(writes: readonly PgWrite[], send: (transaction: Transaction) => Promise<void>): Promise<void> {
+    return this.#connections.transaction(async (transaction) => {
+      const counted = transaction.run(countBatch, [this.#writer, this.#number]);
+      const unknown = this.#unknown;
+      if (unknown !== undefined && (await counted).length === 0) {
+        unknown.made?.();
+        return;
+      }
+      await Promise.all([counted, send(transaction)]);
+      this.#unknown = { writes };
+    });
   }
 
   /** Each write by itself: a row that the database refuses would be refused for ever, and hold up the rest. */
-  readonly #sendApart = async (transaction: Transaction, batch: readonly PgWrite[]): Promise<void> => {
-    for (const write of batch) {
+  async #sendApart(transaction: Transaction, writes: readonly PgWrite[]): Promise<void> {
+    for (const write of writes) {
       await transaction.script('SAVEPOINT write');
       try {
-        await sendTogether(transaction, [write]);
+        await finish(transaction, beginAll([write]));
       } catch (error) {
         const trouble = this.diagnose(error);
         if (!trouble.refusedRow) throw error;
@@ -107,31 +144,46 @@ export class PgCommitter implements Committer<PgWrite> {
       }
       await transaction.script('RELEASE SAVEPOINT write');
     }
-  };
+  }
 }
 
-/** Has the writes add their rows, and sends these; those that add more when they are answered go on until all are through. */
-async function sendTogether(transaction: Transaction, writes: readonly PgWrite[]): Promise<void> {
-  const batch = new Batch();
-  let open = 0;
-  let failure: { readonly error: unknown } | undefined;
+/** Writes that have added their first rows. */
+interface Begun {
+  readonly batch: Batch;
+  /** How many may add more. */
+  open: number;
+  failure?: { readonly error: unknown };
+}
+
+function beginAll(writes: readonly PgWrite[]): Begun {
+  const begun: Begun = { batch: new Batch(), open: 0 };
   for (const write of writes) {
-    const run = write.run(batch);
+    const run = write.run(begun.batch);
     if (run === undefined) continue;
-    open++;
+    begun.open++;
     run.then(
-      () => open--,
+      () => begun.open--,
       (error: unknown) => {
-        failure ??= { error };
-        open--;
+        begun.failure ??= { error };
+        begun.open--;
       },
     );
   }
-  while (!batch.isEmpty) {
-    await batch.send(transaction);
-    if (open > 0) await continued();
+  return begun;
+}
+
+/** Whether the commit has to wait for an answer. */
+function isAsked({ batch, open }: Begun): boolean {
+  return open > 0 || batch.isAsked;
+}
+
+/** Sends what was added; writes that add more when they are answered go on until all are through. */
+async function finish(transaction: Transaction, begun: Begun): Promise<void> {
+  while (!begun.batch.isEmpty) {
+    await begun.batch.send(transaction);
+    if (begun.open > 0) await continued();
   }
-  if (failure !== undefined) throw failure.error;
+  if (begun.failure !== undefined) throw begun.failure.error;
 }
 
 /** Chains of promises are short: when the loop comes round each has added what it adds. */

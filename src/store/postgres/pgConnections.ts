@@ -21,6 +21,12 @@ export interface Sql {
   readonly text: string;
 }
 
+/** A statement with its values. */
+export interface Bound {
+  readonly sql: Sql;
+  readonly values?: readonly unknown[] | undefined;
+}
+
 /** A transaction that is under way. Statements are sent as they are given, without a wait for the answers of those before. */
 export interface Transaction {
   run(sql: Sql, values?: readonly unknown[]): Promise<readonly PgRow[]>;
@@ -67,30 +73,45 @@ export class PgConnections {
    * Runs work in one transaction, and commits it.
    * @throws what the server says, or what happened to the connection: then nobody knows whether it was committed.
    */
-  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
-    let isUsable = true;
-    try {
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#withClient(async (client) => {
       const begun = client.query({ text: this.#begin });
       begun.catch(noop);
       const result = await work({
-        run: (sql, values) => this.#run(client, sql, values),
+        run: (sql, values) => this.#run(client, { sql, values }),
         script: async (text) => void (await client.query({ text: this.#written(text) })),
       });
       await begun;
       await client.query({ text: 'COMMIT' });
       return result;
-    } catch (error) {
-      isUsable = isAnswer(error) && (await hasRolledBack(client));
-      throw error;
-    } finally {
-      client.release(!isUsable);
-    }
+    }, hasRolledBack);
+  }
+
+  /**
+   * Runs statements in one transaction, its end included, and waits for nothing before all of it is sent. Where one fails none was made.
+   * @returns the rows of each.
+   * @throws as {@link transaction} does.
+   */
+  atOnce(statements: readonly Bound[]): Promise<readonly (readonly PgRow[])[]> {
+    return this.#withClient(async (client) => {
+      const begun = client.query({ text: this.#begin });
+      const sent = statements.map((bound) => this.#run(client, bound));
+      const committed = client.query({ text: 'COMMIT' });
+      const answers = await Promise.allSettled([begun, ...sent, committed]);
+      for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+      return Promise.all(sent);
+    });
+  }
+
+  /** Runs a statement that is a transaction by itself: no limit is set on the server. @throws as {@link transaction} does. */
+  alone(statement: Bound): Promise<readonly PgRow[]> {
+    return this.#withClient((client) => this.#run(client, statement));
   }
 
   /** Reads, in a transaction of its own. */
-  read(sql: Sql, values?: readonly unknown[]): Promise<readonly PgRow[]> {
-    return this.transaction((transaction) => transaction.run(sql, values));
+  async read(sql: Sql, values?: readonly unknown[]): Promise<readonly PgRow[]> {
+    const [rows = []] = await this.atOnce([{ sql, values }]);
+    return rows;
   }
 
   close(): Promise<void> {
@@ -111,7 +132,24 @@ export class PgConnections {
     return socket;
   }
 
-  async #run(client: PgClient, { name, text }: Sql, values: readonly unknown[] = []): Promise<readonly PgRow[]> {
+  /** @param mends - makes the connection ready for others after the server has refused something; says whether it is. */
+  async #withClient<T>(
+    work: (client: PgClient) => Promise<T>,
+    mends?: (client: PgClient) => Promise<boolean>,
+  ): Promise<T> {
+    const client = await this.#pool.connect();
+    let isUsable = true;
+    try {
+      return await work(client);
+    } catch (error) {
+      isUsable = isAnswer(error) && (mends === undefined || (await mends(client)));
+      throw error;
+    } finally {
+      client.release(!isUsable);
+    }
+  }
+
+  async #run(client: PgClient, { sql: { name, text }, values = [] }: Bound): Promise<readonly PgRow[]> {
     const query = { text: this.#textOf(text), values };
     const isPrepared = this.#target.prepares && name !== '';
     const { rows } = await client.query(isPrepared ? { ...query, name } : query);

@@ -49,8 +49,8 @@ export class PgEvents {
     // Redacted now: what waits in memory is small and clean, and the caller may change its objects.
     const row = this.#rowOf(event, fact.at);
     this.#database.write({
-      async run(batch) {
-        await batch.row(insertEvent, 'events', row);
+      run(batch) {
+        batch.add(insertEvent, 'events', row);
       },
     });
     return true;

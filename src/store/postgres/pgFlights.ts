@@ -50,14 +50,12 @@ export class PgFlights implements FlightRecords {
 
   add(record: FlightRecord, policies: readonly PolicyRow[]): void {
     this.#database.write({
-      async run(batch) {
+      run(batch) {
         const { integration, run, pid, at, because, ...flight } = record;
         const name = `flight ${integration}`;
-        await Promise.all([
-          batch.row(insert, name, [integration, run, pid, Math.round(at), because, flightText(flight)]),
-          batch.row(dropOldest, name, [integration]),
-          ...keepPolicies(batch, policies),
-        ]);
+        batch.add(insert, name, [integration, run, pid, Math.round(at), because, flightText(flight)]);
+        batch.add(dropOldest, name, [integration]);
+        keepPolicies(batch, policies);
       },
     });
   }
@@ -65,8 +63,8 @@ export class PgFlights implements FlightRecords {
   keep(policies: readonly PolicyRow[]): void {
     if (policies.length === 0) return;
     this.#database.write({
-      async run(batch) {
-        await Promise.all(keepPolicies(batch, policies));
+      run(batch) {
+        keepPolicies(batch, policies);
       },
     });
   }
@@ -84,9 +82,9 @@ export class PgFlights implements FlightRecords {
   }
 }
 
-function keepPolicies(batch: BatchRows, policies: readonly PolicyRow[]): readonly Promise<unknown>[] {
-  return policies.map(({ name, kept, since, seenAt }) => {
+function keepPolicies(batch: BatchRows, policies: readonly PolicyRow[]): void {
+  for (const { name, kept, since, seenAt } of policies) {
     const policy = policyKey(kept);
-    return batch.row(upsertPolicy, `policy ${name} ${policy}`, [name, policy, Math.round(since), Math.round(seenAt)]);
-  });
+    batch.add(upsertPolicy, `policy ${name} ${policy}`, [name, policy, Math.round(since), Math.round(seenAt)]);
+  }
 }

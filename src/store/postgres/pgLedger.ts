@@ -14,13 +14,13 @@ import {
 } from '../../sessions/sessionStore.ts';
 import { messageId, type NamedMessage } from '../../sessions/messageId.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
-import type { Write } from '../committer.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Redactor } from '../redact.ts';
 import type { BatchRows } from './batch.ts';
-import type { RowStatement, Value } from './rowStatement.ts';
+import type { FencedStatement, Value } from './rowStatement.ts';
 import { askCall, noteVerdict, openCall, settleCall } from './callStatements.ts';
 import { writeFenced } from './fenced.ts';
+import { KeptRow, type WriteKind } from './keptRow.ts';
 import type { Lease, Leases } from './leases.ts';
 import { releaseLease } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
@@ -55,7 +55,6 @@ export interface LedgerScope {
   readonly runtime: string;
 }
 
-type WriteKind = Pick<Write, 'begins' | 'toldNext'>;
 type Change = (batch: BatchRows) => Promise<Kept>;
 
 /**
@@ -79,7 +78,7 @@ export class PgLedger implements SessionLedger {
 
   take(message: number, turn: number, seq: number, wallNow: number): Promise<Kept> {
     if (this.#rowless?.has(message) === true) return Promise.resolve('volatile');
-    return this.#write(takeMessage, [message, turn, seq, Math.round(wallNow)], { begins: true });
+    return this.#write(takeMessage, [message, turn, seq, Math.round(wallNow)], 'begins');
   }
 
   putBack(message: number, begun: boolean): Promise<Kept> {
@@ -171,7 +170,7 @@ export class PgLedger implements SessionLedger {
   }
 
   reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept> {
-    return this.#write(noteVerdict, [call, toJson(found), Math.round(wallNow)], { toldNext: true });
+    return this.#write(noteVerdict, [call, toJson(found), Math.round(wallNow)], 'toldNext');
   }
 
   forget(beforeTurn: number): void {
@@ -199,23 +198,20 @@ export class PgLedger implements SessionLedger {
     const { session, token, leaseId } = this.#lease;
     const end = outcomeToJson(outcome);
     let senders: readonly PgRow[] = [];
-    const kept = await this.#change(
-      async (batch) => {
-        const [ended, told] = await Promise.all([
-          writeFenced(batch, finishMessage, this.#lease, values),
-          batch.row(endMail, session, [session, token, leaseId, message, end]),
-        ]);
-        senders = told;
-        return ended;
-      },
-      { toldNext: true },
-    );
+    const kept = await this.#change(async (batch) => {
+      const [ended, told] = await Promise.all([
+        writeFenced(batch, finishMessage, this.#lease, values),
+        batch.row(endMail, session, [session, token, leaseId, message, end]),
+      ]);
+      senders = told;
+      return ended;
+    }, 'toldNext');
     if (kept === 'durable') this.#scope.mail.wake(senders.map(({ sender }) => String(sender)));
     return kept;
   }
 
   /** Makes the row of a message or a call; a full queue refuses it. */
-  #insert(id: number | string, statement: RowStatement, values: readonly Value[]): Promise<Kept> {
+  #insert(id: number | string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
     if (!this.#scope.database.refuses()) return this.#write(statement, values);
     this.#rowless ??= new Set();
     this.#rowless.add(id);
@@ -223,23 +219,27 @@ export class PgLedger implements SessionLedger {
   }
 
   /** Writes what is written last of a message or a call; it is not refused. */
-  #end(id: number | string, statement: RowStatement, values: readonly Value[]): Promise<Kept> {
+  #end(id: number | string, statement: FencedStatement, values: readonly Value[]): Promise<Kept> {
     if (this.#rowless?.delete(id) === true) return Promise.resolve('volatile');
-    return this.#write(statement, values, { toldNext: true });
+    return this.#write(statement, values, 'toldNext');
   }
 
-  #write(statement: RowStatement, values: readonly Value[], how?: WriteKind): Promise<Kept> {
-    return this.#change((batch) => writeFenced(batch, statement, this.#lease, values), how);
+  #write(statement: FencedStatement, values: readonly Value[], how?: WriteKind): Promise<Kept> {
+    const { database, leases } = this.#scope;
+    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
+    return new Promise((resolve) => {
+      database.write(new KeptRow(statement, this.#lease, values, resolve, how));
+    });
   }
 
-  #change(change: Change, how?: WriteKind): Promise<Kept> {
+  #change(change: Change, how?: 'toldNext'): Promise<Kept> {
     const { database, leases } = this.#scope;
     if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
     return new Promise((resolve) => {
       // Stays so for a row that the database refuses.
       let kept: Kept = 'volatile';
       database.write({
-        ...how,
+        toldNext: how === 'toldNext',
         awaited: true,
         async run(batch) {
           kept = 'volatile';

@@ -51,11 +51,9 @@ export class PgRuntimes implements Runtimes {
     const times = [startedAt, renewedAt].map(Math.round);
     const values = [this.#host, id, pid, processStart, ...times, name, socket ?? null];
     this.#database.write({
-      async run(batch) {
-        await Promise.all([
-          batch.row(upsert, `runtime ${id}`, values),
-          batch.row(removeOldNodes, 'nodes', [forgottenMinutes]),
-        ]);
+      run(batch) {
+        batch.add(upsert, `runtime ${id}`, values);
+        batch.add(removeOldNodes, 'nodes', [forgottenMinutes]);
       },
     });
   }
@@ -64,8 +62,8 @@ export class PgRuntimes implements Runtimes {
     this.#left(id, false);
     this.#remove([id]);
     this.#database.write({
-      async run(batch) {
-        await batch.row(removeNode, `node ${id}`, [id]);
+      run(batch) {
+        batch.add(removeNode, `node ${id}`, [id]);
       },
       committed: () => this.#left(id, true),
     });
@@ -84,8 +82,8 @@ export class PgRuntimes implements Runtimes {
   #remove(ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.#database.write({
-      async run(batch) {
-        await Promise.all(ids.map((id) => batch.row(remove, `runtime ${id}`, [id])));
+      run(batch) {
+        for (const id of ids) batch.add(remove, `runtime ${id}`, [id]);
       },
     });
   }

@@ -10,16 +10,52 @@ export interface RowStatement extends Sql {
   readonly rank?: number | undefined;
 }
 
+/**
+ * A write to the rows of sessions, with its fence in the same statement. The row of the lease is locked `FOR SHARE` until the commit, so that a
+ * take-over waits for the write, and a write that waited for a take-over sees that it is fenced. (`FOR KEY SHARE` would let a take-over pass.)
+ *
+ * It has three forms. The statement itself answers for each row. The two others are for transactions whose answers nobody waits for before they
+ * commit: they fail, and with them the transaction, unless every row is written.
+ */
+export interface FencedStatement extends RowStatement {
+  readonly isFenced: true;
+  /** One row, in a transaction that is this statement alone: token and id of the lease, the row, then the batch that it counts. */
+  readonly one: Sql;
+  /**
+   * Many rows: sessions, tokens and ids of their leases, each once, then the rows, then the batch. With one it is a transaction by itself, as it
+   * counts that; with nulls it is a part of one.
+   */
+  readonly many: Sql;
+}
+
 /** A value of a column. */
 export type Value = string | number | boolean | null;
+
+/** A column as a statement takes it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** @param columns - `name type` of each, parted by commas. */
+export function columnsOf(columns: string): readonly Column[] {
+  return columns.split(',').map((column) => {
+    const [name = '', type = ''] = column.trim().split(/\s+/);
+    return { name, type };
+  });
+}
 
 /**
  * The rows that a statement takes, as `w` with the place of each as `ord`.
  * @param columns - `name type` of each, parted by commas.
  */
 export function rowsOf(columns: string): string {
-  const parts = columns.split(',').map((column) => column.trim().split(/\s+/));
-  const arrays = parts.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
-  const names = parts.map(([name]) => name).join(', ');
-  return `w AS MATERIALIZED (SELECT * FROM unnest(${arrays}) WITH ORDINALITY AS w (${names}, ord))`;
+  return `w AS MATERIALIZED (SELECT * FROM ${unnested(columnsOf(columns), 1, 'w')})`;
+}
+
+/** Rows that come as arrays, with the place of each as `ord`. @param first - the number of the first array among the values of the statement. */
+export function unnested(columns: readonly Column[], first: number, as: string): string {
+  const arrays = columns.map(({ type }, index) => `$${first + index}::${type}[]`).join(', ');
+  const names = columns.map(({ name }) => name).join(', ');
+  return `unnest(${arrays}) WITH ORDINALITY AS ${as} (${names}, ord)`;
 }
