@@ -55,6 +55,7 @@ export class Batch implements BatchRows {
   /** Keys whose lease is locked by what waits to be sent. */
   readonly #leases = new Set<string>();
   #isAsked = false;
+  #chars = 0;
 
   /** Whether nothing waits to be sent. */
   get isEmpty(): boolean {
@@ -64,6 +65,11 @@ export class Batch implements BatchRows {
   /** Whether somebody waits for what comes of a row, and may add more then. */
   get isAsked(): boolean {
     return this.#isAsked;
+  }
+
+  /** How long the texts are that were added. */
+  get chars(): number {
+    return this.#chars;
   }
 
   row(statement: RowStatement, key: string, values: readonly Value[]): Promise<readonly PgRow[]> {
@@ -105,6 +111,7 @@ export class Batch implements BatchRows {
     if (group === undefined) this.#groups[index] = { statement, rows: [row] };
     else group.rows.push(row);
     this.#last.set(key, index);
+    for (const value of row.values) if (typeof value === 'string') this.#chars += value.length;
     if (statement.isFenced === true) this.#leases.add(key);
   }
 

@@ -7,6 +7,12 @@ import type { PgConnections, Transaction } from './pgConnections.ts';
 import { preparePgSchema } from './pgSchema.ts';
 import { diagnosePg, isAnswer, type PgTrouble } from './pgTrouble.ts';
 
+/**
+ * Longest texts that go at once. Of some hundred million the driver could not make one, and would send the rest of the transaction with its commit all
+ * the same.
+ */
+const mostChars = 10_000_000;
+
 /** One write to the database. */
 export interface PgWrite extends Write {
   /**
@@ -56,7 +62,7 @@ export class PgCommitter implements Committer<PgWrite> {
       this.#unknown = undefined;
       this.#number++;
       begun = beginAll(writes);
-      if (this.#isCounted && !isAsked(begun)) {
+      if (this.#isCounted && goesAtOnce(begun)) {
         if (await this.#sentAtOnce(writes, begun.batch.take())) return undefined;
         begun = undefined;
       }
@@ -172,9 +178,9 @@ function beginAll(writes: readonly PgWrite[]): Begun {
   return begun;
 }
 
-/** Whether the commit has to wait for an answer. */
-function isAsked({ batch, open }: Begun): boolean {
-  return open > 0 || batch.isAsked;
+/** Whether the commit can be sent without a wait for an answer. */
+function goesAtOnce({ batch, open }: Begun): boolean {
+  return open === 0 && !batch.isAsked && batch.chars <= mostChars;
 }
 
 /** Sends what was added; writes that add more when they are answered go on until all are through. */

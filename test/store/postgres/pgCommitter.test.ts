@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Kept } from '../../../src/sessions/sessionStore.ts';
+import { PgConnections } from '../../../src/store/postgres/pgConnections.ts';
 import { RecordedFacts } from '../../support/facts.ts';
 import { hasPostgres, postgresServer } from '../../support/postgresServer.ts';
 import { type Cut, startPostgresProxy } from '../../support/postgresProxy.ts';
@@ -102,6 +104,23 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(proxy.commits - before).toBe(0);
     await Promise.all([ledger.take(1, 1, 1, now), ledger.post(message(4))]);
     expect(proxy.commits - before).toBe(1);
+  });
+
+  it('[N-1] [I-5] of very long rows waits for its answers before it commits: the driver may not be able to send one', async () => {
+    const alone = vi.spyOn(PgConnections.prototype, 'alone');
+    onTestFinished(() => alone.mockRestore());
+    const { open } = await newSchema();
+    const ledger = await claimed(await open(), 'a');
+    const post = (numbers: readonly number[], length: number): Promise<readonly Kept[]> =>
+      Promise.all(
+        numbers.map((number) =>
+          ledger.post({ ...message(number), message: { kind: 'user', text: 'x'.repeat(length) } }),
+        ),
+      );
+    expect(await post([1, 2], 4_000_000)).toEqual(['durable', 'durable']);
+    expect(alone).toHaveBeenCalledTimes(1);
+    expect(await post([3, 4], 6_000_000)).toEqual(['durable', 'durable']);
+    expect(alone).toHaveBeenCalledTimes(1);
   });
 
   it('[N-2] says of each row whether its lease held, where one of them was taken over', async () => {
