@@ -34,8 +34,8 @@ export type HistoryEntry =
 export class History {
   readonly #limit: number;
   readonly #turns = new Map<number, HistoryEntry[]>();
-  /** The turn of each tool call without a result. */
-  readonly #open = new Map<string, number>();
+  /** The turn of each tool call without a result; made with the first call. */
+  #open: Map<string, number> | undefined = undefined;
   #size = 0;
   #lastSeq = 0;
 
@@ -50,7 +50,7 @@ export class History {
 
   /** Tool calls without a result. */
   get unanswered(): number {
-    return this.#open.size;
+    return this.#open?.size ?? 0;
   }
 
   /** The oldest turn that is held; 0 while there is none. */
@@ -80,13 +80,13 @@ export class History {
 
   /** @returns the entry's place. */
   addCall(entry: Extract<HistoryEntry, { type: 'tool_call' }>): number {
-    this.#open.set(entry.call, entry.turn);
+    (this.#open ??= new Map<string, number>()).set(entry.call, entry.turn);
     return this.#add(entry);
   }
 
   /** @returns the entry's place; undefined when the call has its result already: this one is late. */
   addResult(entry: Extract<HistoryEntry, { type: 'tool_result' }>): number | undefined {
-    return this.#open.delete(entry.call) ? this.#add(entry) : undefined;
+    return this.#open?.delete(entry.call) === true ? this.#add(entry) : undefined;
   }
 
   #add(entry: HistoryEntry): number {
@@ -99,7 +99,7 @@ export class History {
 
   #trim(current: number): void {
     if (this.#size <= this.#limit) return;
-    const unanswered = new Set(this.#open.values());
+    const unanswered = new Set(this.#open?.values());
     for (const [turn, entries] of this.#turns) {
       if (this.#size <= this.#limit) return;
       if (turn === current || unanswered.has(turn)) continue;

@@ -44,7 +44,8 @@ interface Known extends MessageName {
 export class Persistence {
   readonly #scope: SessionScope;
   readonly #owner: PersistenceOwner;
-  readonly #keys = new Map<string, Known>();
+  /** Made with the first key: most sessions have none. */
+  #keys: Map<string, Known> | undefined = undefined;
   #wanted: boolean;
   #ledger: SessionLedger | undefined = undefined;
   /** What the claim has left unread. */
@@ -57,7 +58,8 @@ export class Persistence {
   /** While it is given back. */
   #giving: Promise<void> | undefined = undefined;
   #settling: Promise<void> | undefined = undefined;
-  readonly #openCalls: OpenCalls;
+  /** Those that an earlier gateway left open, where it left any. */
+  #openCalls: OpenCalls | undefined = undefined;
   /** Messages that go on when it is known what became of those calls. */
   #withheld = 0;
   #again: () => void = () => undefined;
@@ -69,7 +71,6 @@ export class Persistence {
     this.#wanted = wanted;
     this.#scope = scope;
     this.#owner = owner;
-    this.#openCalls = new OpenCalls(scope);
     if (!wanted) return;
     this.#opening = new Promise((resolve) => {
       this.#open = resolve;
@@ -110,7 +111,7 @@ export class Persistence {
 
   /** The message that was accepted under a key. */
   known(key: string): Known | undefined {
-    return this.#keys.get(key);
+    return this.#keys?.get(key);
   }
 
   post({ number, message }: Envelope, key: string | undefined): Promise<Kept> | undefined {
@@ -125,7 +126,7 @@ export class Persistence {
     if (ledger === undefined) return undefined;
     const key = resendKey(letter.letter);
     const kept = ledger.resend(letter).then((what) => {
-      if (what !== 'durable') this.#keys.delete(key);
+      if (what !== 'durable') this.#keys?.delete(key);
       return what;
     });
     this.#remember(key, { number: letter.number, kept });
@@ -134,12 +135,12 @@ export class Persistence {
 
   /** Takes a mail as a message of this number, or joins it to the one that has its key. */
   takeMail({ mail, key }: IncomingMail, number: number): Promise<Kept> | undefined {
-    const known = key === undefined ? undefined : this.#keys.get(key);
+    const known = key === undefined ? undefined : this.#keys?.get(key);
     const kept = this.#ledger?.takeMail?.({ mail, number: known?.number ?? number, joins: known !== undefined });
     if (kept === undefined || key === undefined || known !== undefined) return kept;
     this.#remember(key, { number, mail, kept });
     return kept.then((what) => {
-      if (what !== 'durable') this.#keys.delete(key);
+      if (what !== 'durable') this.#keys?.delete(key);
       return what;
     });
   }
@@ -215,12 +216,13 @@ export class Persistence {
   /** Calls of an earlier gateway that are open still, and how many messages wait for that; undefined where none is. */
   get recovering(): { readonly calls: NonNullable<SessionWhy['recovering']>; readonly waiting: number } | undefined {
     if (this.#settling === undefined) return undefined;
-    return { calls: this.#openCalls.why(), waiting: this.#withheld };
+    return { calls: this.#openCalls?.why() ?? [], waiting: this.#withheld };
   }
 
   /** The session goes on when its calls have their answers: a handler may look at them. */
   async #settleOpen(ledger: SessionLedger, recovered: Recovered): Promise<void> {
     this.#withheld = recovered.waiting.length;
+    this.#openCalls = new OpenCalls(this.#scope);
     await this.#openCalls.settle(ledger, recovered.open);
     this.#withheld = 0;
     this.#settling = undefined;
@@ -309,14 +311,15 @@ export class Persistence {
     this.#past = undefined;
     this.#held = true;
     // What was accepted under them is the other runtime's to know; a message of which it never heard may be sent again.
-    this.#keys.clear();
+    this.#keys = undefined;
   }
 
   #remember(key: string, known: Known): void {
-    this.#keys.set(key, known);
-    if (this.#keys.size <= maxKeys) return;
-    const [oldest] = this.#keys.keys();
-    if (oldest !== undefined) this.#keys.delete(oldest);
+    const keys = (this.#keys ??= new Map<string, Known>());
+    keys.set(key, known);
+    if (keys.size <= maxKeys) return;
+    const [oldest] = keys.keys();
+    if (oldest !== undefined) keys.delete(oldest);
   }
 }
 

@@ -101,8 +101,6 @@ export class SupervisedSession implements Session, Drainable {
   readonly #intake: Intake;
   readonly #recovery: TurnRecovery;
   readonly #turns: Turns;
-  readonly #orders: TurnOrders;
-  readonly #letters: DeadLetterOrders;
   #ref: SessionRef | undefined = undefined;
   readonly #sent: (() => void) | undefined;
   readonly #shown: SessionParts['shown'];
@@ -131,18 +129,6 @@ export class SupervisedSession implements Session, Drainable {
     this.#intake = new Intake(scope, this.#persistence);
     this.#recovery = new TurnRecovery(scope);
     this.#turns = new Turns(scope, checked.onMessage, this.#persistence, this.#intake, this.#recovery);
-    this.#letters = new DeadLetterOrders(scope, this.#persistence, this.#intake);
-    this.#orders = new TurnOrders({
-      id: parts.id,
-      facts: scope.facts,
-      running: () => this.#turns.running,
-      isEnding: () => this.#turns.isEnding,
-      now: () => scope.clock.now(),
-      releaseMs: checked.watchdog.releaseMs,
-      leaveTurn: () => this.#turns.abandon(this.#endingFor),
-      turnStalled: (turn, note) => this.#turns.stalled(turn, note),
-      cancelTurn: (turn) => this.#turns.cancel(turn),
-    });
   }
 
   /** The input of the session's machine. */
@@ -309,6 +295,25 @@ export class SupervisedSession implements Session, Drainable {
 
   heartbeat(): Promise<Acceptance> {
     return this.send({ kind: 'heartbeat' });
+  }
+
+  /** Made for each order: they are few, and very many sessions have none. */
+  get #orders(): TurnOrders {
+    return new TurnOrders({
+      id: this.id,
+      facts: this.#scope.facts,
+      running: () => this.#turns.running,
+      isEnding: () => this.#turns.isEnding,
+      now: () => this.#scope.clock.now(),
+      releaseMs: this.#options.watchdog.releaseMs,
+      leaveTurn: () => this.#turns.abandon(this.#endingFor),
+      turnStalled: (turn, note) => this.#turns.stalled(turn, note),
+      cancelTurn: (turn) => this.#turns.cancel(turn),
+    });
+  }
+
+  get #letters(): DeadLetterOrders {
+    return new DeadLetterOrders(this.#scope, this.#persistence, this.#intake);
   }
 
   /** Takes the actor of a new incarnation. What the last one had begun is over. */
