@@ -3,9 +3,12 @@ import { keptByPg } from './bare.ts';
 import { calls, renewals, sends } from './cases.ts';
 import { hasServer, type Keeping } from './database.ts';
 import { keptByUnwedge } from './kept.ts';
+import { takeovers } from './takeovers.ts';
 
 /** Messages in flight, and how many are sent in all. */
 const loads = { '10 in flight': [2000, 10], '100 in flight': [10_000, 100], '500 in flight': [20_000, 500] } as const;
+const killed = 'take-over, one of two nodes killed';
+const frozen = 'take-over, one of two nodes frozen';
 const turn = 'kept calls, one after the other';
 
 /** What keeping sessions in PostgreSQL costs, against the driver it is kept with. */
@@ -22,13 +25,19 @@ export function loadClusterSuite(): Suite {
             'renewal, 1 session': renewals(1),
             'renewal, 10k sessions': renewals(10_000),
             'renewal, 100k sessions': { ...renewals(100_000), long: true },
+            [killed]: takeovers('SIGKILL'),
+            [frozen]: takeovers('SIGSTOP'),
           }),
           subject('pg', 'prepared statements, each of them a transaction', keptByPg),
         ]
       : [],
     targets: [
-      ...['100 in flight', '500 in flight'].map((load) => target(load, 'send wall', 'wall time of a send', 1 / 0.6)),
+      ...['100 in flight', '500 in flight'].flatMap((load) => [
+        target(load, 'send wall', 'wall time of a send', 1 / 0.6),
+        target(load, 'send cpu', 'CPU time of a send', 1 / 0.6),
+      ]),
       target(turn, 'call wall', 'wall time of a kept call', 1.5),
+      ...[killed, frozen].map(inTime),
     ],
     missing: hasServer ? [] : ['unwedge', 'pg'],
   });
@@ -38,6 +47,16 @@ function subject(name: string, about: string, keepingOf: () => Promise<Keeping>,
   const sent = Object.entries(loads).map(([load, [count, inFlight]]) => [load, sends(keepingOf, count, inFlight)]);
   const cases = Object.fromEntries(sent) as Subject['cases'];
   return { name, about, cases: { ...cases, [turn]: calls(keepingOf, 400), ...more } };
+}
+
+/** The middle of the rounds: each has some 50 sessions of each of ten nodes. */
+function inTime(of: string): Target {
+  return {
+    says: `take-over p99 in ms, ${of}`,
+    of: { subject: 'unwedge', case: of, metric: 'take-over p99' },
+    by: 'median',
+    atMost: 3000,
+  };
 }
 
 function target(of: string, metric: string, says: string, atMost: number): Target {
