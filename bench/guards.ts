@@ -5,7 +5,10 @@ const ofTime = { margin: 3 };
 /** Much the same each time. */
 const ofBytes = { margin: 1.3, once: true };
 
-/** The ratios that `npm run bench -- --check` looks at: those that a change to the call path would be seen in. */
+/**
+ * The ratios that `npm run bench -- --check` looks at: those that a change to the call path would be seen in. None of the suite `cluster`: it starts a
+ * PostgreSQL and takes minutes. `npm run bench -- cluster` judges its targets.
+ */
 export const guards: readonly Guard[] = [
   ...['timer', 'opossum', 'cockatiel'].map((other) => against('calls', 'in turn', 'call cpu', other)),
   against('calls', 'in turn, signal read', 'call cpu', 'timer'),
