@@ -12,11 +12,16 @@ import {
 } from '../../../src/testing/index.ts';
 import { digestOf, hearTokens } from '../../cluster/journal.ts';
 import { createChance } from '../chance.ts';
+import { isDrained, judgeMail } from './mailJudge.ts';
 import { type Pglite, startPglite } from './pglite.ts';
 import { type ClientProcess, SimulatedServer } from './simulatedServer.ts';
 import { type Answer, leaseMs, type Plant, StoreNode } from './storeNode.ts';
 
 const hourMs = 3_600_000;
+/** Until nothing waits any more, when nothing goes wrong any more. */
+const mostRounds = 400;
+/** Of the seeds, how many go on until nothing waits any more: that takes more than all before it. */
+const wholeShare = 0.06;
 
 /** What became of one seed. */
 export interface StoreResult {
@@ -37,7 +42,7 @@ let prepared: Promise<Pglite> | undefined;
 
 /**
  * Runs several stores on one simulated PostgreSQL through what one seed says, and compares what each write was answered with what is there in the
- * end: `durable` is in the database, `fenced` is not, `volatile` may be either.
+ * end: `durable` is in the database, `fenced` is not, `volatile` may be either. Mail goes between the nodes meanwhile; see {@link judgeMail}.
  */
 export async function simulateStore({ seed, plant = {} }: SimulateStoreOptions): Promise<StoreResult> {
   prepared ??= prepare();
@@ -96,14 +101,27 @@ export async function simulateStore({ seed, plant = {} }: SimulateStoreOptions):
     await clock.advance(250);
   }
   while (server.isBusy) await step();
+  const late = unanswered(alive());
+  const living = alive().map(({ name }) => name);
+  const isQuiet = async (): Promise<boolean> => await isDrained(database, living);
+  const isWhole = late === undefined && chance.happens(wholeShare);
+  for (let rounds = 0; isWhole && rounds < mostRounds && !(await isQuiet()); rounds++) {
+    for (const node of alive()) node.drain(sessions);
+    await clock.settle();
+    while (server.isBusy) await step();
+    await clock.advance(200);
+  }
+  const sent = nodes.flatMap(({ mail }) => mail.sent);
   const violation =
-    unanswered(alive()) ??
+    late ??
+    (!isWhole || (await isQuiet()) ? undefined : 'something waits, and nobody takes it') ??
+    (await judgeMail(database, sent, new Set(isWhole ? living : []))) ??
     (await compare(
       database,
       nodes.flatMap(({ answers }) => answers),
     )) ??
     (await judge(database, journal, leases));
-  const counted = { ...server.faults, nodes: nodes.length, entries: journal.length };
+  const counted = { ...server.faults, nodes: nodes.length, entries: journal.length, mails: sent.length };
   // Their timers are the simulation's: what is left of them ends with it.
   for (const node of alive()) node.kill();
   return { seed, violation, statements, simulatedMs: clock.now(), counted };

@@ -1,11 +1,13 @@
 import type { Clock, Timer } from '../../../src/policy/clock.ts';
-import type { Kept, SessionLedger, SessionStore } from '../../../src/sessions/sessionStore.ts';
+import type { Kept, SessionStore } from '../../../src/sessions/sessionStore.ts';
 import { createRedactor } from '../../../src/store/redact.ts';
 import { readTarget } from '../../../src/store/postgres/pgTarget.ts';
 import { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
 import type { SimulatedClock } from '../../../src/testing/index.ts';
 import { journalled, type Note } from '../../cluster/journal.ts';
 import type { Chance } from '../chance.ts';
+import { endOf } from './mailJudge.ts';
+import { NodeMail, type Receiving } from './nodeMail.ts';
 import type { ClientProcess, SimulatedServer } from './simulatedServer.ts';
 
 /** Of the leases of nodes. */
@@ -19,17 +21,13 @@ export interface Answer {
 }
 
 /** A session as its node sees it. */
-interface Owned {
-  readonly ledger: SessionLedger;
-  lastMessage: number;
+interface Owned extends Receiving {
   lastTurn: number;
   lastSeq: number;
-  readonly mailbox: number[];
   /** The message under way; its handler has it once that was answered. */
   taken:
     | { readonly number: number; readonly turn: number; isBegun: boolean; calls: string[]; made: number }
     | undefined;
-  isLeft: boolean;
 }
 
 /** A bug that is planted to see it found. */
@@ -39,6 +37,8 @@ export interface Plant {
   readonly acknowledgesEarly?: boolean;
   /** A message that has ended is delivered once more. */
   readonly deliversTwice?: boolean;
+  /** A mail whose key is that of another message is taken all the same. */
+  readonly joinsNoMail?: boolean;
 }
 
 /** One node of the simulation: a store, and what a gateway does with it, at moments and in an order that chance chooses. */
@@ -46,6 +46,7 @@ export class StoreNode implements ClientProcess {
   readonly name: string;
   readonly answers: Answer[] = [];
   readonly store: PostgresStore;
+  readonly mail: NodeMail;
   readonly #sessions: SessionStore;
   readonly #owned = new Map<string, Owned>();
   readonly #claiming = new Set<string>();
@@ -83,6 +84,13 @@ export class StoreNode implements ClientProcess {
     const sessions = this.store.sessions({ id: name, isAlive: () => true });
     this.#sessions = journalled(sessions, name, (entry) => {
       if (this.#state !== 'dead') note(entry);
+    });
+    if (sessions.mail === undefined) throw new Error('The engine has no mail');
+    this.mail = new NodeMail({
+      ...{ node: name, mail: sessions.mail, chance, wallNow: () => this.#clock.wallNow() },
+      ask: (work) => this.#ask(work),
+      isDead: () => this.isDead,
+      joinsNone: plant.joinsNoMail === true,
     });
     this.#ask(() => this.store.open(false));
   }
@@ -123,6 +131,11 @@ export class StoreNode implements ClientProcess {
       const session = this.#chance.pick(sessions);
       if (!this.#owned.has(session)) this.#claim(session);
     }
+    if (this.#chance.happens(0.3)) {
+      const session = this.#chance.pick(sessions);
+      if (!this.#owned.has(session)) this.mail.send(session, this.#mark());
+    }
+    if (this.#chance.happens(0.2)) this.mail.look();
     if (own.length === 0) return;
     for (let times = this.#chance.integer(1, 4); times > 0; times--) this.#actFor(this.#chance.pick(own));
   }
@@ -139,6 +152,20 @@ export class StoreNode implements ClientProcess {
     }
     if (taken === undefined) choices.push([0.3, () => this.#release(session, owned)]);
     this.#chance.weighted(choices)();
+  }
+
+  /** Brings to its end what can be: nothing new is begun. */
+  drain(sessions: readonly string[]): void {
+    this.mail.look();
+    for (const session of sessions) {
+      const owned = this.#owned.get(session);
+      const { taken, mailbox } = owned ?? {};
+      if (owned === undefined) this.#claim(session);
+      else if (taken?.isBegun === true) this.#end(session, owned, taken, true);
+      // The answer to its delivery was lost: the next owner begins it again.
+      else if (taken !== undefined && this.pending === 0) this.#release(session, owned);
+      else if (taken === undefined && (mailbox?.length ?? 0) > 0) this.#take(session, owned);
+    }
   }
 
   /** Gives everything to the database that waits for it. */
@@ -165,19 +192,23 @@ export class StoreNode implements ClientProcess {
       const owned: Owned = {
         ledger: claim.ledger,
         ...past,
+        keys: new Map(past.keys.map(([key, number]) => [key, number])),
         mailbox: claim.recovered.waiting.map(({ number }) => number),
         taken: undefined,
         isLeft: false,
       };
       this.#owned.set(session, owned);
+      this.mail.serve(session, owned);
       claim.ledger.watch?.(() => this.#lost(session, owned));
     });
   }
 
   #post(session: string, owned: Owned): void {
-    const number = ++owned.lastMessage;
     const mark = this.#mark();
-    const key = this.#chance.happens(0.6) ? `key of ${mark}` : undefined;
+    const key = this.mail.key() ?? (this.#chance.happens(0.5) ? `key of ${mark}` : undefined);
+    if (key !== undefined && owned.keys.has(key)) return;
+    const number = ++owned.lastMessage;
+    if (key !== undefined) owned.keys.set(key, number);
     this.#write(session, owned, { what: 'message', mark }, () =>
       owned.ledger.post({ number, message: { kind: 'user', data: mark }, key, at: this.#clock.wallNow() }),
     );
@@ -225,15 +256,18 @@ export class StoreNode implements ClientProcess {
     );
   }
 
-  #end(session: string, owned: Owned, { number, calls }: NonNullable<Owned['taken']>): void {
+  #end(session: string, owned: Owned, { number, calls }: NonNullable<Owned['taken']>, isLast = false): void {
     const { ledger } = owned;
     while (calls.length > 0 && owned.taken !== undefined) this.#settle(owned, owned.taken);
     owned.taken = undefined;
-    if (this.#chance.happens(0.15)) {
+    if (!isLast && this.#chance.happens(0.15)) {
       owned.mailbox.unshift(number);
       this.#write(session, owned, undefined, () => ledger.putBack(number, true));
     } else {
-      this.#write(session, owned, undefined, () => ledger.finish(number, 'done', this.#clock.wallNow()));
+      const outcome = { ok: true, value: endOf(session, number) } as const;
+      this.#write(session, owned, undefined, () =>
+        ledger.finish(number, 'done', this.#clock.wallNow(), undefined, outcome),
+      );
       if (this.#plant.deliversTwice === true && this.#chance.happens(0.1)) owned.mailbox.unshift(number);
     }
   }

@@ -12,7 +12,7 @@ async function firstViolation(seeds: number, plant?: Plant): Promise<string | un
 }
 
 describe('stores on a simulated database', { timeout: 600_000 }, () => {
-  it('[N-2] [N-4] [I-5] [G-11] answer each write as it is in the end, over 500 seeds', async () => {
+  it('[N-2] [N-3] [N-4] [I-5] [G-11] answer each write as it is in the end, and mail as it is promised, over 500 seeds', async () => {
     expect(await firstViolation(500)).toBeUndefined();
   }, 3_600_000);
 
@@ -37,6 +37,30 @@ describe('stores on a simulated database', { timeout: 600_000 }, () => {
 
     it('[I-5] a message that is delivered twice without a kill', async () => {
       expect(await firstViolation(60, { deliversTwice: true })).toMatch(/nothing_doubled/);
+    });
+
+    it('[N-3] mail that is taken the last first', async () => {
+      const plant: Plant = { mutate: (text) => text.replace('ORDER BY m.id LIMIT $3', 'ORDER BY m.id DESC LIMIT $3') };
+      expect(await firstViolation(200, plant)).toMatch(/stands before/);
+    });
+
+    it('[N-3] mail that is taken though its key is known', async () => {
+      expect(await firstViolation(200, { joinsNoMail: true })).toMatch(/is that of 2 messages/);
+    });
+
+    it('[N-3] mail with a key that is lost with a claim', async () => {
+      const plant: Plant = {
+        mutate: (text) =>
+          text.replace('FROM numbered WHERE joined IS NULL', 'FROM numbered WHERE joined IS NULL AND key IS NULL'),
+      };
+      expect(await firstViolation(200, plant)).toMatch(/was acknowledged, and is nowhere/);
+    });
+
+    it('[N-3] an end of which the sender never hears', async () => {
+      const plant: Plant = {
+        mutate: (text) => text.replace("x.number = h.number AND x.state = 'taken' RETURNING", 'false RETURNING'),
+      };
+      expect(await firstViolation(200, plant)).toMatch(/something waits, and nobody takes it/);
     });
 
     it('[I-5] a message with a key that is lost', async () => {
