@@ -36,7 +36,8 @@ app.post('/messages', async (request, response) => {
   else if (!acceptance.accepted) response.status(503).json({ error: acceptance.reason });
   else {
     const outcome = await acceptance.processed;
-    if (outcome.ok) response.json(outcome.value);
+    // The turn went well; its tool may not have.
+    if (outcome.ok) response.status(outcome.value.status === 'ok' ? 200 : 502).json(outcome.value);
     else {
       const { status, headers } = httpResponseOf(outcome.failure);
       response.status(status).set(headers).json({ error: outcome.failure.message, kind: outcome.failure.kind });

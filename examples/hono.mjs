@@ -31,7 +31,8 @@ app.post('/messages', async (c) => {
   const acceptance = await session.send({ kind: 'user', text: body.text });
   if (!acceptance.accepted) return c.json({ error: acceptance.reason }, 503);
   const outcome = await acceptance.processed;
-  if (outcome.ok) return Response.json(outcome.value);
+  // The turn went well; its tool may not have.
+  if (outcome.ok) return Response.json(outcome.value, { status: outcome.value.status === 'ok' ? 200 : 502 });
   const { message: error, kind } = outcome.failure;
   return Response.json({ error, kind }, httpResponseOf(outcome.failure));
 });

@@ -44,6 +44,7 @@ function coreGateway(scope: GatewayScope): Gateway {
   const { checked, registry, hooks, approvals, tools, kept, reminder } = scope;
   const { runtime } = registry;
   const { clock, bus, deadlines, tracing } = runtime;
+  let adopted: ((session: string) => SessionOptions | undefined) | undefined;
 
   const gateway = withInspection<Gateway>(scope.inspection, {
     ...gatewayIntegrations(scope),
@@ -68,10 +69,11 @@ function coreGateway(scope: GatewayScope): Gateway {
         unguard();
       };
     },
-    session<Result>(id: string, sessionOptions?: SessionOptions<Result>) {
+    session<Result>(id: string, givenOptions?: SessionOptions<Result>) {
       const known = registry.sessions.get(id);
       // What its messages end with is what its handler returns.
-      if (known !== undefined && sessionOptions === undefined) return known as Session<never>;
+      if (known !== undefined && givenOptions === undefined) return known as Session<never>;
+      const sessionOptions = givenOptions ?? adopted?.(id);
       if (known !== undefined) throw new RangeError(`There is a session \`${id}\` already`);
       if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);
       registry.refuseLate();
@@ -103,6 +105,7 @@ function coreGateway(scope: GatewayScope): Gateway {
     adoptSessions(optionsOf) {
       if (typeof optionsOf !== 'function') throw new TypeError(`Expected a function, got ${show(optionsOf)}`);
       if (scope.adoption.isAsked) throw new RangeError('Sessions are adopted already');
+      adopted = optionsOf;
       scope.adoption.by((id) => {
         const sessionOptions = optionsOf(id);
         if (sessionOptions !== undefined) gateway.session(id, sessionOptions);

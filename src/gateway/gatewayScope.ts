@@ -37,7 +37,12 @@ export function gatewayScope(checked: CheckedGatewayOptions): GatewayScope {
   const { clock, bus } = runtime;
   logToHost(bus, clock, checked.logger);
   const targets: GatewayScope['targets'] = new Map();
-  const adoption = new Adoption({ clock, logger: checked.logger, has: (session) => registry.sessions.has(session) });
+  const adoption = new Adoption({
+    clock,
+    logger: checked.logger,
+    facts: bus,
+    has: (session) => registry.sessions.has(session),
+  });
   const kept = createKeptSessions({
     adoption,
     clock,

@@ -120,14 +120,14 @@ export interface Gateway {
    */
   guardProcess(options?: ProcessGuardOptions): () => void;
   /**
-   * The session of this id; made with `options` when there is none yet.
+   * The session of this id; made when there is none yet, with `options` or with what {@link Gateway.adoptSessions} gives for it.
    * @throws TypeError or RangeError when an option is wrong, options are given for one that there is, or none for one that there is not.
    */
   session<Result = unknown>(id: string, options?: SessionOptions<Result>): Session<Result>;
   /**
    * Takes up sessions that have something to do and that no gateway on the store has: those of a gateway that was killed, here or on another machine,
    * and those that this gateway has not made since its start. They are looked for at the start, and then every 10 s (on PostgreSQL at half of the lease).
-   * A session in memory has no other gateway.
+   * A session in memory has no other gateway. `gateway.session(id)` makes a session of the same options: one for each user, say.
    * @param optionsOf - gives the options of such a session by its id; undefined leaves it to others. A throw is logged, and leaves it too.
    * @throws TypeError when it is no function. @throws RangeError when sessions are adopted already.
    *

@@ -46,6 +46,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'session.resumed': true,
   'session.dead_letter': true,
   'session.held': true,
+  'session.unclaimed': true,
   'session.taken_over': true,
   'session.given_back': true,
   'session.heartbeat_dropped': true,

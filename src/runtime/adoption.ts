@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../policy/clock.ts';
+import type { Facts } from '../policy/facts.ts';
 import { type Logger, say } from '../policy/logger.ts';
 import { messageOf } from '../policy/thrown.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
@@ -7,12 +8,15 @@ import type { SessionStore } from '../sessions/sessionStore.ts';
 const lookEveryMs = 10_000;
 /** Sessions that are taken up at a look. */
 const mostAtOnce = 500;
+/** How long after the start a gateway that takes none up says that there are some, in ms: it may declare them until then, or others take them. */
+const sayAfterMs = 5000;
 /** How soon the next look follows where there may be more, in ms: what was taken up is being claimed meanwhile. */
 const soonMs = 50;
 
 export interface AdoptionParts {
   readonly clock: Clock;
   readonly logger: Logger | undefined;
+  readonly facts: Facts;
   /** Whether this gateway has a session. */
   readonly has: (session: string) => boolean;
 }
@@ -55,7 +59,19 @@ export class Adoption {
   /** The store is open; resolves when those were made that nobody has now. Never rejects. */
   async start(store: SessionStore): Promise<void> {
     this.#store = store;
-    await this.look();
+    if (this.#adopt === undefined)
+      this.#timer = this.#parts.clock.setTimeout(() => void this.#sayLeft(), sayAfterMs, { ref: false });
+    else await this.look();
+  }
+
+  /** What was acknowledged and nobody delivers is said. */
+  async #sayLeft(): Promise<void> {
+    const store = this.#store;
+    if (store === undefined || this.#adopt !== undefined) return;
+    const found = (await store.unowned(mostAtOnce)).filter((session) => !this.#parts.has(session));
+    const [first] = found;
+    if (first === undefined || this.#isStopped) return;
+    this.#parts.facts.tell({ type: 'session.unclaimed', session: first, sessions: found.length });
   }
 
   /** Looks now, as somebody may have left some. Never rejects. */

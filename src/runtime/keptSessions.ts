@@ -11,6 +11,8 @@ import type { Store } from '../store/store.ts';
 
 /** How often a session that is not claimed is asked for again, in ms. */
 const claimEveryMs = 10_000;
+/** How often it is asked for at most because of messages that come for it, in ms. */
+const askEveryMs = 1000;
 /** Sessions that are claimed in one commit: it takes about 10 ms. */
 const mostClaims = 100;
 
@@ -63,10 +65,12 @@ export function createKeptSessions({
   let isClaiming = false;
   let wasWoken = false;
   let leaveStore: (() => void) | undefined;
+  const asked = new WeakMap<SupervisedSession, { readonly at: number; readonly answer: Promise<void> }>();
+  let seen: { readonly at: number; readonly end: Promise<void> } | undefined;
 
   async function open(session: SupervisedSession): Promise<void> {
     if (store === undefined) session.goesUnkept();
-    else await session.open(store, planClaims);
+    else await session.open(store, { again: planClaims, ask: () => ask(session) });
   }
 
   /** A slice at a time: each waits for the commit that has claimed it, and the loop goes on between. */
@@ -88,6 +92,17 @@ export function createKeptSessions({
   function planClaims(delayMs = store?.claimEveryMs ?? claimEveryMs): void {
     if (stopped || timer !== undefined || isClaiming || !hasUnclaimed()) return;
     timer = clock.setTimeout(() => void claimAgain(), delayMs);
+  }
+
+  /** Its owner may have ended just now: the sender of a message need not wait for the next look. Where others tell of that it is known. */
+  function ask(session: SupervisedSession): Promise<void> {
+    if (stopped || store?.takeable !== undefined) return Promise.resolve();
+    const now = clock.now();
+    const last = asked.get(session);
+    if (last !== undefined && now - last.at < askEveryMs) return last.answer;
+    const answer = see().then(() => take([session], openAll));
+    asked.set(session, { at: now, answer });
+    return answer;
   }
 
   /** One may be free now. */
@@ -126,12 +141,21 @@ export function createKeptSessions({
       await take(free, openAll);
       return free.some((session) => !session.unclaimed) ? 0 : found?.againInMs;
     }
-    const [at, seenAt] = [clock.now(), clock.wallNow()];
-    owners.see(await seeWorld(), at, seenAt);
+    await see();
     await take(unclaimed, async () => {
       for (const session of unclaimed) if (!stopped && session.unclaimed) await open(session);
     });
     return undefined;
+  }
+
+  /** Looks which owners live; at most once a second, however many sessions are asked for. */
+  function see(): Promise<void> {
+    const at = clock.now();
+    if (seen === undefined || at - seen.at >= askEveryMs) {
+      const seenAt = clock.wallNow();
+      seen = { at, end: seeWorld().then((world) => owners.see(world, at, seenAt)) };
+    }
+    return seen.end;
   }
 
   async function take(

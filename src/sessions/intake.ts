@@ -67,7 +67,7 @@ export class Intake {
     const persistence = this.#persistence;
     await persistence.opening;
     if (this.#closed) return { refused: 'stopped' };
-    if (persistence.held) return { refused: 'owned_elsewhere' };
+    if (!(await persistence.canTake())) return { refused: 'owned_elsewhere' };
     persistence.goOn();
     const known = persistence.known(resendKey(letter));
     if (known !== undefined)
@@ -107,7 +107,11 @@ export class Intake {
   /** Leaves a message for the runtime that has the session. */
   async #sendElsewhere(message: Message, key: string | undefined): Promise<Acceptance> {
     const answer = this.#closed ? undefined : await this.#mail?.send(message, key);
-    if (answer === undefined) return this.#refuse(message, 'owned_elsewhere');
+    if (answer === undefined) {
+      if (!this.#closed && this.#mail === undefined && (await this.#persistence.canTake()))
+        return this.#admit(message, key);
+      return this.#refuse(message, 'owned_elsewhere');
+    }
     if ('accepted' in answer) {
       this.#refusing = undefined;
       return answer;

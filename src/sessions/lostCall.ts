@@ -10,8 +10,8 @@ export function lostCallResult(call: LostCall, wallNow: number): ToolResult {
 
 /** The record of a call whose gateway died. */
 export function lostCallFact(call: LostCall): FactOf<'session.tool_failed'> {
-  const { session, turn, tool, integration } = call;
-  const { kind, message } = lost(call);
+  const { session, turn, tool, integration, effect } = call;
+  const { kind, message, outcome } = lost(call);
   return {
     type: 'session.tool_failed',
     session,
@@ -22,6 +22,9 @@ export function lostCallFact(call: LostCall): FactOf<'session.tool_failed'> {
     kind,
     retries: 0,
     synthetic: true,
+    outcome,
+    effect,
+    lost: true,
     message,
   };
 }

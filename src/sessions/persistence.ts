@@ -35,6 +35,14 @@ export interface PersistenceOwner {
   readonly lost: () => void;
 }
 
+/** Where a session is claimed again. */
+export interface Claims {
+  /** The session has been taken over, and is to be claimed again some time. */
+  readonly again: () => void;
+  /** A message has come for a session that is held: it may be free by now. Resolves when that is known. */
+  readonly ask: () => Promise<void>;
+}
+
 /** A message that was accepted under a key. */
 interface Known extends MessageName {
   readonly kept: Promise<Kept> | undefined;
@@ -62,7 +70,7 @@ export class Persistence {
   #openCalls: OpenCalls | undefined = undefined;
   /** Messages that go on when it is known what became of those calls. */
   #withheld = 0;
-  #again: () => void = () => undefined;
+  #claims: Claims | undefined = undefined;
   #opening: Promise<void> | undefined = undefined;
   #open: () => void = () => undefined;
 
@@ -159,15 +167,14 @@ export class Persistence {
 
   /**
    * Claims the session; one that is being claimed is waited for. While a live runtime is known to have it, it stays with that one.
-   * @param again - called when the session has been taken over, and is to be claimed again some time.
    */
   async open(
     store: SessionStore,
     limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs'>,
-    again: () => void,
+    claims: Claims,
   ): Promise<void> {
     if (!this.unclaimed) return;
-    this.#again = again;
+    this.#claims = claims;
     this.#handsOver = store.handsOver === true;
     this.#claiming ??= this.#claim(store, limits).finally(() => {
       this.#claiming = undefined;
@@ -229,6 +236,12 @@ export class Persistence {
     if (this.#ledger === ledger) this.#owner.claimed(recovered);
   }
 
+  /** Whether the session is this runtime's, or free, now that a message has come for it. Its owner may have ended since it was asked last. */
+  async canTake(): Promise<boolean> {
+    if (this.#held) await this.#claims?.ask();
+    return !this.#held;
+  }
+
   /** Reads what the claim has left unread, for readers of the history. What cannot be read now may be read the next time. */
   recall(): void {
     // What is settled now belongs into it.
@@ -285,7 +298,7 @@ export class Persistence {
     // Until then it would be claimed again as our own.
     this.#giving = ledger.release().then(() => {
       this.#giving = undefined;
-      if (this.unclaimed) this.#again();
+      if (this.unclaimed) this.#claims?.again();
     });
     return true;
   }
@@ -303,7 +316,7 @@ export class Persistence {
     this.#forgetClaim();
     this.#scope.facts.tell({ type: 'session.taken_over', session: this.#scope.id });
     this.#owner.lost();
-    this.#again();
+    this.#claims?.again();
   }
 
   #forgetClaim(): void {

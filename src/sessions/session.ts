@@ -10,7 +10,7 @@ import type { Acceptance } from './acceptance.ts';
 import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';
 import type { HistoryEntry } from './history.ts';
-import { Persistence } from './persistence.ts';
+import { type Claims, Persistence } from './persistence.ts';
 import type { Message } from './mailbox.ts';
 import { TurnRecovery } from './turnRecovery.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
@@ -91,6 +91,9 @@ export interface Session<Result = unknown> {
   /** Drops a dead letter for good. @throws as {@link sendAgain} */
   drop(message: string, note?: OrderNote): Promise<OrderResult>;
 }
+
+/** A session that nobody claims again. */
+const alone: Claims = { again: () => undefined, ask: () => Promise.resolve() };
 
 /** A session, for the runtime it belongs to: outlives the incarnations of its actor; the mailbox and the history are its own. */
 export class SupervisedSession implements Session, Drainable {
@@ -233,12 +236,12 @@ export class SupervisedSession implements Session, Drainable {
    * Claims the session for this runtime, with what an earlier one left of it. A sender that waits for this is answered after it. While the
    * session is {@link unclaimed} its owner tries again. The session refuses messages where another runtime holds it or, on a store of
    * several machines, may hold it; otherwise it takes them without keeping them. Never rejects.
-   * @param again - called when another runtime has taken the session over, which makes it unclaimed.
+   * @param claims - who claims it again. Without one nobody does.
    */
-  async open(store: SessionStore, again: () => void = () => undefined): Promise<void> {
+  async open(store: SessionStore, claims: Claims = alone): Promise<void> {
     const { mail } = store;
     const receiver = mail && this.#intake.mailBy(mail);
-    await this.#persistence.open(store, this.#options.recovery, again);
+    await this.#persistence.open(store, this.#options.recovery, claims);
     if (receiver !== undefined && this.#persistence.ledger !== undefined) mail?.serve(this.id, receiver);
     const { settling } = this.#persistence;
     // Its start waits for none of that; its messages do.

@@ -323,6 +323,8 @@ export class TurnCalls {
       kind: failure.kind,
       retries: result.retries,
       synthetic: 'synthetic' in result,
+      outcome: failure.outcome,
+      effect: failure.effect,
       message: failure.message,
     });
   }

@@ -98,6 +98,7 @@ const rows: { readonly [T in FactType | FactFamily]: Row<T> | null } = {
   'session.resumed': ['session', 'resumed', asTold],
   'session.dead_letter': ['session', 'dead_letter', asTold],
   'session.held': ['session', 'held', asTold],
+  'session.unclaimed': ['session', 'unclaimed', asTold],
   'session.taken_over': ['session', 'taken_over', asTold],
   'session.given_back': ['session', 'given_back', asTold],
   'session.heartbeat_dropped': null,

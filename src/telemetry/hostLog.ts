@@ -86,15 +86,24 @@ const lines: Lines = {
     subject: session,
     text: `Turn ${turn} of the session ${session} failed (${kind}): ${error}`,
   }),
-  'session.resumed': ({ session, waiting, lostCalls, openCalls }) => {
+  'session.tool_failed': ({ session, integration, tool, effect, lost }) => {
+    // Of the others the call itself is told.
+    if (lost === undefined) return undefined;
+    const what = effect === 'readOnly' ? 'it only reads' : 'it may have taken effect';
+    const text = `${callText(integration, tool)} in the session ${session} lost its answer as its process ended: ${what}`;
+    return { level: effect === 'readOnly' ? 'info' : 'warn', subject: session, text };
+  },
+  'session.resumed': ({ session, waiting, openCalls }) => {
     // What merely waited is delivered as if nothing had been.
-    if (lostCalls + openCalls === 0) return undefined;
-    const lost = [
-      ...(lostCalls > 0 ? [`${countText(lostCalls, 'call')} lost the answer`] : []),
-      ...(openCalls > 0 ? [`it is asked what became of ${countText(openCalls, 'call')}`] : []),
-    ].join(', ');
-    const text = `The session ${session} goes on where an earlier process ended: ${lost}, ${countText(waiting, 'message')} to deliver`;
+    if (openCalls === 0) return undefined;
+    const asked = `it is asked what became of ${countText(openCalls, 'call')}`;
+    const text = `The session ${session} goes on where an earlier process ended: ${asked}, ${countText(waiting, 'message')} to deliver`;
     return { level: 'warn', subject: session, text };
+  },
+  'session.unclaimed': ({ session, sessions }) => {
+    const who = sessions === 1 ? `The session ${session} has` : `${sessions} sessions, such as ${session}, have`;
+    const next = 'Declare what goes on: gateway.session(id, …) or gateway.adoptSessions(…)';
+    return { level: 'warn', subject: session, text: `${who} messages or calls to go on with, and no gateway. ${next}` };
   },
   'session.dead_letter': ({ session, message, reason }) => ({
     level: 'warn',

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Adoption } from '../../src/runtime/adoption.ts';
 import type { SessionStore } from '../../src/sessions/sessionStore.ts';
 import { SimulatedClock } from '../../src/testing/simulatedClock.ts';
+import { RecordedFacts } from '../support/facts.ts';
 
 /** A store whose sessions nobody has, and a gateway that makes some of them. */
-function start(free: Set<string>, makes: (session: string) => boolean) {
+function start(free: Set<string>, makes?: (session: string) => boolean) {
   const clock = new SimulatedClock();
   const made: string[] = [];
   const lines: string[] = [];
@@ -17,19 +18,24 @@ function start(free: Set<string>, makes: (session: string) => boolean) {
       return [...free].slice(0, most);
     },
   } satisfies Partial<SessionStore>;
+  const facts = new RecordedFacts();
   const adoption = new Adoption({
     clock,
+    facts,
     logger: { debug: note, info: note, warn: note, error: note },
     has: (session) => made.includes(session),
   });
-  adoption.by((session) => {
-    if (!makes(session)) return false;
-    made.push(session);
-    // It is claimed.
-    free.delete(session);
-    return true;
-  });
-  return { clock, adoption, made, lines, asked, store: store as unknown as SessionStore };
+  const by =
+    makes &&
+    ((session: string): boolean => {
+      if (!makes(session)) return false;
+      made.push(session);
+      // It is claimed.
+      free.delete(session);
+      return true;
+    });
+  if (by !== undefined) adoption.by(by);
+  return { clock, adoption, facts, made, lines, asked, store: store as unknown as SessionStore };
 }
 
 describe('adoption', () => {
@@ -76,5 +82,25 @@ describe('adoption', () => {
     adoption.stop();
     await clock.advance(10_000);
     expect(asked).toEqual([0]);
+  });
+
+  it('[I-4] [I-5] says 5 s after the start, once, that sessions have something to do that nobody has', async () => {
+    const { clock, adoption, facts, store } = start(new Set(['a', 'b']));
+    await adoption.start(store);
+    await clock.advance(4999);
+    expect(facts.of('session.unclaimed')).toEqual([]);
+    await clock.advance(60_000);
+    expect(facts.of('session.unclaimed')).toMatchObject([{ session: 'a', sessions: 2 }]);
+  });
+
+  it('[I-4] says nothing where it takes them up, or where it has stopped', async () => {
+    const { clock, adoption, facts, store } = start(new Set(['a']));
+    await adoption.start(store);
+    adoption.by(() => false);
+    const stopped = start(new Set(['a']));
+    await stopped.adoption.start(stopped.store);
+    stopped.adoption.stop();
+    for (const each of [clock, stopped.clock]) await each.advance(60_000);
+    expect([facts.of('session.unclaimed'), stopped.facts.of('session.unclaimed')]).toEqual([[], []]);
   });
 });

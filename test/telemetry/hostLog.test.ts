@@ -27,6 +27,19 @@ const resumed = {
   deadLetters: 0,
 } as const;
 
+const lost: Fact = {
+  ...{ type: 'session.tool_failed', session: 'desk', turn: 1, call: 'c-1', tool: 'charge', integration: 'bank' },
+  ...{
+    kind: 'crash',
+    retries: 0,
+    synthetic: true,
+    outcome: 'unknown',
+    effect: 'mutating',
+    lost: true,
+    message: 'ended',
+  },
+};
+
 describe('what a host is told', () => {
   it.each<[string, Fact, string]>([
     [
@@ -36,14 +49,30 @@ describe('what a host is told', () => {
     ],
     ['of messages that merely waited: nothing', resumed, ''],
     [
-      'of lost answers',
-      { ...resumed, lostCalls: 1 },
-      'warn The session desk goes on where an earlier process ended: 1 call lost the answer, 2 messages to deliver',
+      'of a lost answer',
+      lost,
+      'warn The call charge of bank in the session desk lost its answer as its process ended: it may have taken effect',
+    ],
+    [
+      'of a lost answer that changes nothing',
+      { ...lost, effect: 'readOnly' },
+      'info The call charge of bank in the session desk lost its answer as its process ended: it only reads',
+    ],
+    ['of a call that failed: it tells of itself', { ...lost, lost: undefined }, ''],
+    [
+      'of a session that no gateway has',
+      { type: 'session.unclaimed', session: 'desk', sessions: 1 },
+      'warn The session desk has messages or calls to go on with, and no gateway. Declare what goes on: gateway.session(id, …) or gateway.adoptSessions(…)',
+    ],
+    [
+      'of several sessions that no gateway has',
+      { type: 'session.unclaimed', session: 'desk', sessions: 3 },
+      'warn 3 sessions, such as desk, have messages or calls to go on with, and no gateway. Declare what goes on: gateway.session(id, …) or gateway.adoptSessions(…)',
     ],
     [
       'of calls that are asked about',
       { ...resumed, waiting: 1, lostCalls: 2, openCalls: 3 },
-      'warn The session desk goes on where an earlier process ended: 2 calls lost the answer, it is asked what became of 3 calls, 1 message to deliver',
+      'warn The session desk goes on where an earlier process ended: it is asked what became of 3 calls, 1 message to deliver',
     ],
   ])('[O-11] [I-4] %s', (_, fact, line) => {
     expect(lineOf(fact)).toBe(line);

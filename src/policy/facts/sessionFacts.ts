@@ -1,4 +1,5 @@
-import type { FailureKind, FailureReason } from '../failure.ts';
+import type { Effect } from '../effects.ts';
+import type { EffectOutcome, FailureKind, FailureReason } from '../failure.ts';
 
 /** What is told of sessions. */
 export interface SessionFacts {
@@ -15,6 +16,8 @@ export interface SessionFacts {
   'session.resumed': { session: string; waiting: number; lostCalls: number; openCalls: number; deadLetters: number };
   /** A message is not delivered any more: it ended its gateway too often, is too old, or cannot be read. */
   'session.dead_letter': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' };
+  /** Sessions (500 at most are counted) have something to go on with and no gateway, such as this one; told 5 s after a start. */
+  'session.unclaimed': { session: string; sessions: number };
   /** Another runtime that lives owns the session; messages are refused until it is gone. */
   'session.held': { session: string; by: string };
   /** Another runtime took the session over; what it still does here has no effect. */
@@ -46,7 +49,7 @@ export interface SessionFacts {
     stack?: string | undefined;
     elapsedMs: number;
   };
-  /** A tool call of a session ended with an error result; the session goes on. */
+  /** A tool call of a session ended with an error result; the session goes on. `lost`: its gateway had ended while it was under way. */
   'session.tool_failed': {
     session: string;
     turn: number;
@@ -56,6 +59,9 @@ export interface SessionFacts {
     kind: FailureKind;
     retries: number;
     synthetic: boolean;
+    outcome: EffectOutcome;
+    effect?: Effect | undefined;
+    lost?: true | undefined;
     message: string;
   };
   /** The watchdog ended a tool call or a turn. */

@@ -38,6 +38,19 @@ describe.skipIf(!hasSqlite)('a gateway that adopts sessions', () => {
     expect(await processed.promise).toBe('customer:1 where is it? 2');
   });
 
+  it('[G-11] makes a session of those options when it is asked for, once', async () => {
+    const store = join(temporaryDirectory(), 'gw.sqlite');
+    const gateway = await started(store, (made) =>
+      made.adoptSessions((id) => (id.startsWith('user:') ? { onMessage: ({ text }) => `${id} ${text}` } : undefined)),
+    );
+    const session = gateway.session('user:fay');
+    expect(gateway.session('user:fay')).toBe(session);
+    const accepted = await session.send({ kind: 'user', text: 'hello' });
+    expect(accepted.accepted && (await accepted.processed)).toEqual({ ok: true, value: 'user:fay hello' });
+    expect(() => gateway.session('other')).toThrow('No session `other`; give it an onMessage to make it');
+    expect(() => gateway.session('user:fay', { onMessage: () => 1 })).toThrow('There is a session `user:fay` already');
+  });
+
   it('[N-4] says what is wrong with how it is asked', () => {
     const gateway = createGateway();
     expect(() => gateway.adoptSessions('all' as never)).toThrow('Expected a function, got "all"');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SessionMail } from '../../../src/sessions/sessionMail.ts';
 import { HeldStore } from '../../support/heldStore.ts';
 import { startKept } from '../../support/keptSession.ts';
@@ -50,6 +50,28 @@ describe('the owner of a kept session', () => {
     const acceptance = session.send({ kind: 'user' });
     store.commit();
     expect(await acceptance).toMatchObject({ accepted: true, id: 'agent:main-m1' });
+  });
+
+  it('[G-11] [G-6] asks whether it is free when a message comes, and takes the message if it is', async () => {
+    const store = new HeldStore();
+    store.held = 'other';
+    const { session } = startSession({ onMessage: () => 'done' }, undefined, { kept: true });
+    let asked = 0;
+    const claims = {
+      again: () => undefined,
+      ask: async () => {
+        asked++;
+        await session.open(store, claims);
+      },
+    };
+    await session.open(store, claims);
+    expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'owned_elsewhere' });
+    store.held = undefined;
+    const acceptance = session.send({ kind: 'user' });
+    await vi.waitFor(() => expect(session.heldElsewhere).toBe(false));
+    store.commit();
+    expect(await acceptance).toMatchObject({ accepted: true, durable: true });
+    expect(asked).toBe(2);
   });
 
   it('[N-2] [N-6] takes nothing while the store of several machines cannot say whose it is, and goes on when it can', async () => {
@@ -104,7 +126,7 @@ describe('the owner of a kept session', () => {
       },
     );
     let asked = 0;
-    await session.open(store, () => asked++);
+    await session.open(store, { again: () => asked++, ask: () => Promise.resolve() });
     tool('kb', () => new Promise(() => undefined));
     void session.send({ kind: 'user' });
     await store.commitAll(clock);

@@ -195,6 +195,35 @@ describe.skipIf(!hasSqlite)('a session that is kept', () => {
     expect(await processed).toEqual({ ok: true, value: 'mine' });
   });
 
+  it('[G-11] [G-6] takes a message at once where the gateway that had its session has stopped in good order', async () => {
+    const store = freshPath();
+    const first = makeGateway(store, () => 'first');
+    await first.gateway.start();
+    // Nothing of its time passes: it is not the look every ten seconds that finds it free.
+    const second = makeGateway(store, () => 'second', new SkippingClock());
+    await second.gateway.start();
+    expect(second.session.heldElsewhere).toBe(true);
+    await first.gateway.stop();
+    const { processed } = await accept(second.session, { kind: 'user' });
+    expect(await processed).toEqual({ ok: true, value: 'second' });
+  });
+
+  it('[G-6] is asked for once a second at most, however many messages come for it', async () => {
+    const store = freshPath();
+    const first = makeGateway(store, () => 'first');
+    await first.gateway.start();
+    const clock = new SkippingClock();
+    clock.stop();
+    const second = makeGateway(store, () => 'second', clock);
+    await second.gateway.start();
+    const refused = { accepted: false, reason: 'owned_elsewhere' };
+    expect(await second.session.send({ kind: 'user' })).toEqual(refused);
+    await first.gateway.stop();
+    expect(await second.session.send({ kind: 'user' })).toEqual(refused);
+    clock.skip(1000);
+    await accept(second.session, { kind: 'user' });
+  });
+
   it('is not kept when it is asked not to be', async () => {
     const gateway = createGateway({ store: freshPath(), control: false });
     onTestFinished(() => gateway.stop());
