@@ -12,7 +12,7 @@ describe('a kept session that another runtime is to have', () => {
     store.releasing = released.promise;
     const { session, clock, facts } = startSession({ onMessage: () => 'done' }, undefined, { kept: true });
     let again = 0;
-    await session.open(store, () => again++);
+    await session.open(store, { again: () => again++, ask: () => Promise.resolve() });
     session.giveBack('b');
     session.giveBack('b');
     expect(store.writes).toEqual(['release']);
