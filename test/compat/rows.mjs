@@ -111,7 +111,7 @@ export const rows = [
 function onNode(version) {
   return {
     id: `node-${version}`,
-    what: 'each entry by `import` and `require`; a session that calls a function, a command and an MCP server; the commands',
+    what: 'each entry by `import`, `unwedge` and `unwedge/testing` by `require`; a session that calls a function, a command and an MCP server; the commands',
     packages: { node: version },
     works: true,
     run: async (place) => {
