@@ -44,6 +44,8 @@ export class PgMail implements SessionMail {
   readonly #receivers = new Map<string, MailReceiver>();
   /** Of mail whose end is not known yet. */
   readonly #owed = new Map<number, (outcome: Outcome<unknown>) => void>();
+  /** Mails that may be kept, of which this node has not heard. */
+  #posting = 0;
   #oldest: { readonly mails: readonly OldestMail[]; readonly at: number } = { mails: [], at: 0 };
   #looks = 0;
   /** The look that is under way, and the one that is to follow it. */
@@ -94,6 +96,7 @@ export class PgMail implements SessionMail {
     const { database, runtime } = this.#parts;
     this.start();
     const values = [session, toJson(message), key ?? null, Math.round(at), runtime, limit];
+    this.#posting++;
     const posted = await database.transact(
       async (batch): Promise<{ readonly mailed: Mailed; readonly owner: unknown }> => {
         const [row] = await batch.row(postMail, `mail to ${session}`, values);
@@ -104,6 +107,7 @@ export class PgMail implements SessionMail {
         return { mailed: { mailed: 'duplicate', first: first === undefined ? { number: 0 } : nameOf(first) }, owner };
       },
     );
+    this.#posting--;
     if (posted === undefined) return { mailed: 'not_kept' };
     const { mailed, owner } = posted;
     if (mailed.mailed === 'kept') {
@@ -178,8 +182,11 @@ export class PgMail implements SessionMail {
     if (this.#owed.size === 0) return;
     const { database, runtime } = this.#parts;
     for (let isMore = true; isMore; ) {
-      const rows = await database.read(endedMail, [runtime, mostRows]);
-      if (rows === undefined || this.#closed || rows.length === 0) return;
+      const found = await database.read(endedMail, [runtime, mostRows]);
+      if (found === undefined || this.#closed) return;
+      // One may have ended before its sender heard that it is kept: a later look tells of it.
+      const rows = this.#posting === 0 ? found : found.filter(({ id }) => this.#owed.has(Number(id)));
+      if (rows.length === 0) return;
       this.#write(async (batch) => {
         await Promise.all(rows.map(({ id }) => batch.row(answeredMail, 'answered mail', [Number(id)])));
       });

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Outcome } from '../../../src/policy/failure.ts';
 import type { IncomingMail, OutgoingMail, SessionMail } from '../../../src/sessions/sessionMail.ts';
+import { PgDatabase } from '../../../src/store/postgres/pgDatabase.ts';
 import type { PostgresStore } from '../../../src/store/postgres/postgresStore.ts';
+import { deferred, isSettled } from '../../support/deferred.ts';
 import { hasPostgres } from '../../support/postgresServer.ts';
 import { SkippingClock } from '../../support/skippingClock.ts';
 import { newSchema } from '../startPostgres.ts';
@@ -189,6 +191,34 @@ describe.skipIf(!hasPostgres)('mail', () => {
       await mail.look();
       expect(ends).toEqual([{ ok: true, value: undefined }]);
     });
+  });
+
+  it('[N-3] that ends before its sender has heard that it is kept is told of all the same', async () => {
+    const { open, ask } = await newSchema();
+    const [one, two] = [await open(), await open()];
+    const ledger = await claimed(one, 'a');
+    const mail = mailOf(two, 'b');
+    await mail.post(outgoing('waits', { session: 'other' }));
+    const heard = deferred<undefined>();
+    const { transact } = PgDatabase.prototype;
+    vi.spyOn(PgDatabase.prototype, 'transact').mockImplementationOnce(async function late(this: PgDatabase, run) {
+      const done: unknown = await transact.call(this, run);
+      await heard.promise;
+      return done;
+    });
+    const ends: Outcome<unknown>[] = [];
+    const posting = mail.post(outgoing('quick', { ended: (end) => ends.push(end) }));
+    await expect.poll(() => ask(`SELECT id FROM uw.mail WHERE session = 's'`)).toEqual([{ id: '2' }]);
+    expect(await ledger.takeMail?.({ mail: 2, number: 1, joins: false })).toBe('durable');
+    await ledger.take(1, 1, 1, now);
+    await ledger.finish(1, 'done', now, undefined, { ok: true, value: 7 });
+    await mail.look();
+    await two.flush();
+    expect(await isSettled(posting)).toBe(false);
+    heard.resolve(undefined);
+    expect(await posting).toEqual({ mailed: 'kept', mail: 2 });
+    await mail.look();
+    expect(ends).toEqual([{ ok: true, value: 7 }]);
   });
 
   it('[N-3] that joins a message which has ended is answered at once', async () => {
