@@ -76,6 +76,45 @@ describe('adoption', () => {
     expect(adoption.failed).toEqual(new Set(['worse']));
   });
 
+  it('[N-4] looks once at a time, and has one next look however often it is asked', async () => {
+    const { clock, adoption, asked, store } = start(new Set(), () => true);
+    await adoption.start(store);
+    await clock.advance(500);
+    await Promise.all([adoption.look(), adoption.look()]);
+    expect(asked).toEqual([0, 500]);
+    await clock.advance(999);
+    expect(asked).toEqual([0, 500]);
+    await clock.advance(1);
+    expect(asked).toEqual([0, 500, 1500]);
+  });
+
+  it('[N-4] makes a session once, though it is nobody’s until it is claimed', async () => {
+    const free = new Set(['a']);
+    const { clock, adoption, made, store } = start(free, () => true);
+    await adoption.start(store);
+    free.add('a');
+    await clock.advance(1000);
+    expect(made).toEqual(['a']);
+  });
+
+  it('[N-4] looks at once where it is told late what to make', async () => {
+    const adopted: string[] = [];
+    const store = { unowned: () => Promise.resolve(['a']) } as unknown as SessionStore;
+    const adoption = new Adoption({ clock: new SimulatedClock(), logger: undefined, has: () => false });
+    await adoption.start(store);
+    adoption.by((session) => adopted.push(session) > 0);
+    await Promise.resolve();
+    expect(adopted).toEqual(['a']);
+  });
+
+  it('[I-3] makes nothing where it is stopped while it looks', async () => {
+    const { adoption, made, store } = start(new Set(['a']), () => true);
+    const looking = adoption.start(store);
+    adoption.stop();
+    await looking;
+    expect(made).toEqual([]);
+  });
+
   it('[I-3] looks no more after the stop', async () => {
     const { clock, adoption, asked, store } = start(new Set(), () => true);
     await adoption.start(store);
